@@ -1,0 +1,52 @@
+"""How every loop of this package is compiled: the flags, the cache on disk and the one lock."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba import prange
+
+__all__ = ["parallel", "prange", "serial"]
+
+# Numba's portable threading layer aborts the process when two threads enter parallel code at
+# once, and its OpenMP layer oversubscribes the cores: one parallel loop runs at a time.
+_one_parallel_loop = threading.RLock()
+
+# Tests set this to 0, so that they never run a stale binary.
+_cached_on_disk = os.environ.get("DIFFCLASS_NUMBA_CACHE", "1") != "0"
+
+# Sums may be re-ordered inside a row and multiplications fused. NaN and infinity keep their
+# meaning, and since a row is summed by one thread the result does not depend on their number.
+_FLOATING_POINT = {"contract", "reassoc", "nsz"}
+
+
+def serial(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop that runs on one thread."""
+    return _compile(function, parallel=False)
+
+
+def parallel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop over `prange`; calls from several threads wait for each other."""
+    compiled = _compile(function, parallel=True)
+
+    @functools.wraps(function)
+    def locked(*arguments: Any) -> Any:
+        with _one_parallel_loop:
+            return compiled(*arguments)
+
+    return locked
+
+
+def _compile(function: Callable[..., Any], *, parallel: bool) -> Callable[..., Any]:
+    options = {"parallel": parallel, "nogil": True, "fastmath": _FLOATING_POINT}
+    if _cached_on_disk:
+        try:
+            return numba.njit(cache=True, **options)(function)
+        except RuntimeError:  # no folder that can be written to holds a cache
+            pass
+    return numba.njit(**options)(function)

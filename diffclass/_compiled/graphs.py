@@ -1,0 +1,116 @@
+"""Loops that make or walk the pattern of a graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diffclass._compiled._jit import parallel, prange, serial
+
+
+@serial
+def transpose(indptr, indices, data, out_indptr, out_indices, out_data):
+    """Write the transposed CSR matrix; its rows come out sorted by column."""
+    n = indptr.shape[0] - 1
+    for e in range(indices.shape[0]):
+        out_indptr[indices[e] + 1] += 1
+    for y in range(n):
+        out_indptr[y + 1] += out_indptr[y]
+    filled = out_indptr[:-1].copy()
+    for x in range(n):
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            out_indices[filled[y]] = x
+            out_data[filled[y]] = data[e]
+            filled[y] += 1
+
+
+@parallel
+def merged_row_lengths(indptr, indices, other_indptr, other_indices, mutual, out):
+    """out(x) = length of the merged row x of `merged_rows`."""
+    n = indptr.shape[0] - 1
+    for x in prange(n):
+        a, a_stop = indptr[x], indptr[x + 1]
+        b, b_stop = other_indptr[x], other_indptr[x + 1]
+        length = 1
+        while a < a_stop or b < b_stop:
+            ya = indices[a] if a < a_stop else n
+            yb = other_indices[b] if b < b_stop else n
+            y = min(ya, yb)
+            in_both = ya == yb
+            if ya == y:
+                a += 1
+            if yb == y:
+                b += 1
+            if y != x and (in_both or not mutual):
+                length += 1
+        out[x] = length
+
+
+@parallel
+def merged_rows(
+    indptr, indices, data, other_indptr, other_indices, other_data, mutual,
+    out_indptr, out_indices, out_data,
+):  # fmt: skip
+    """Union (or, if mutual, intersection) of two patterns with sorted rows, plus the diagonal.
+
+    Where both hold an edge the smaller distance counts; the diagonal has distance 0.
+    """
+    n = indptr.shape[0] - 1
+    for x in prange(n):
+        a, a_stop = indptr[x], indptr[x + 1]
+        b, b_stop = other_indptr[x], other_indptr[x + 1]
+        position = out_indptr[x]
+        diagonal_is_due = True
+        while a < a_stop or b < b_stop:
+            ya = indices[a] if a < a_stop else n
+            yb = other_indices[b] if b < b_stop else n
+            y = min(ya, yb)
+            in_both = ya == yb
+            value = data[a] if ya == y else other_data[b]
+            if in_both:
+                value = min(data[a], other_data[b])
+            if ya == y:
+                a += 1
+            if yb == y:
+                b += 1
+            if diagonal_is_due and y >= x:
+                out_indices[position] = x
+                out_data[position] = 0
+                position += 1
+                diagonal_is_due = False
+            if y != x and (in_both or not mutual):
+                out_indices[position] = y
+                out_data[position] = value
+                position += 1
+        if diagonal_is_due:
+            out_indices[position] = x
+            out_data[position] = 0
+
+
+@parallel
+def hops_from_groups(indptr, indices, group_of, n_groups, out):
+    """out(i, x) = edges between x and the nearest point of group i, -1 where no path leads there.
+
+    A breadth-first search from each group; ``group_of`` is -1 for points of no group.
+    """
+    n = indptr.shape[0] - 1
+    for i in prange(n_groups):
+        queue = np.empty(n, dtype=np.int32)
+        end = 0
+        for x in range(n):
+            if group_of[x] == i:
+                out[i, x] = 0
+                queue[end] = x
+                end += 1
+            else:
+                out[i, x] = -1
+        begin = 0
+        while begin < end:
+            x = queue[begin]
+            begin += 1
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                if out[i, y] < 0:
+                    out[i, y] = out[i, x] + 1
+                    queue[end] = y
+                    end += 1

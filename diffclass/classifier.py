@@ -1,0 +1,328 @@
+"""The scikit-learn classifier that diffuses labels."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from diffclass._validation import check_choice
+from diffclass.exceptions import DataError, UnreachedWarning
+from diffclass.kernels import Gaussian, Kernel
+from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
+from diffclass.labels import UNLABELLED, encode_labels
+from diffclass.markov import MarkovOperator, markov_operator
+
+
+class DiffusionClassifier(ClassifierMixin, BaseEstimator):
+    """Classify many points from few labels by diffusing the labels over a graph of the points.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=12
+        Neighbours of a point in the graph; at most n - 1 are used.
+    kernel : Kernel, optional
+        Affinity; the self-tuning `diffclass.kernels.Gaussian` by default. Self-tuning evens out
+        the density, so alpha acts only with a kernel of global bandwidth.
+    alpha : float, default=0.0
+        Density exponent of the operator.
+    labels : {"free", "absorbing"}, default="absorbing"
+        Whether labels diffuse away or stay what they are; see `diffclass.label_diffusion`.
+    tau : "margin" or int, default="margin"
+        Diffusion time in steps, or the rule that chooses it.
+    max_time : int, default=256
+        Last time the rule looks at.
+    class_prior : array-like of shape (n_classes,) or "uniform", optional
+        Expected shares of the classes, in the order of ``classes_``.
+    affinity : "precomputed", optional
+        Then ``X`` in `fit` is a symmetric (n, n) affinity, sparse or dense, and in `predict` the
+        (m, n) affinities of new points to the fitted ones; kernel and neighbours play no part.
+    search : transformer, optional
+        Neighbour search like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
+    symmetrize : {"union", "mutual"}, default="union"
+        See `neighbors_graph`.
+    random_state : int, RandomState or None, default=None
+        Seeds the neighbour search of large sets.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels' values, sorted.
+    transduction_ : ndarray of shape (n,)
+        Class of each fitted point; -1 where no label shares its component of the graph.
+    label_distributions_ : ndarray of shape (n, n_classes)
+        Posteriors; rows sum to 1.
+    margin_ : ndarray of shape (n,)
+        Difference of the two largest posteriors, 0 to 1.
+    tau_ : int
+        Time used, in steps.
+    margin_curve_ : MarginCurve
+        Mean margin and coverage by time.
+    operator_ : MarkovOperator
+        The walk.
+    kernel_, search_
+        The fitted kernel and neighbour search; None for a precomputed affinity.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    ``fit(X, y).predict(X)`` need not equal ``transduction_``: `predict` treats every point as a
+    new one and takes one step of the kernel to its neighbours.
+
+    References
+    ----------
+    Coifman et al. 2005, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from diffclass import DiffusionClassifier
+    >>> X, truth = load_digits(return_X_y=True)
+    >>> y = np.full(len(X), -1)
+    >>> labelled = np.random.default_rng(0).permutation(len(X))[:100]
+    >>> y[labelled] = truth[labelled]
+    >>> clf = DiffusionClassifier().fit(X, y)
+    >>> bool((clf.transduction_ == truth)[y == -1].mean() > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 12,
+        kernel: Kernel | None = None,
+        alpha: float = 0.0,
+        labels: str = "absorbing",
+        tau: str | int = "margin",
+        max_time: int = 256,
+        class_prior: Any = None,
+        affinity: str | None = None,
+        search: Any = None,
+        symmetrize: str = "union",
+        random_state: Any = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.alpha = alpha
+        self.labels = labels
+        self.tau = tau
+        self.max_time = max_time
+        self.class_prior = class_prior
+        self.affinity = affinity
+        self.search = search
+        self.symmetrize = symmetrize
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, label_weight: Any = None) -> DiffusionClassifier:
+        """Build the graph of all points and diffuse the labels of some.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points, labelled or not; float32 and float64 are kept as they are.
+        y : array-like of shape (n,)
+            Labels; unlabelled are -1 (also among strings), None, NaN and pandas' missing values.
+        label_weight : array-like of shape (n,), optional
+            Trust in each label, 0 to 1. (Not ``sample_weight``: a weight of 0 leaves the point in
+            the graph.)
+
+        Returns
+        -------
+        DiffusionClassifier
+            Itself.
+
+        Raises
+        ------
+        DataError
+            For X that is not finite, y of another length or without a label.
+        ParameterError
+            For a parameter out of its range.
+
+        Warns
+        -----
+        UnreachedWarning
+            Where some points share no component with a label.
+        """
+        X = self._checked(X, reset=True)
+        codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
+        self.operator_ = self._build(X, y)
+        diffused = diffuse_labels(
+            self.operator_,
+            codes,
+            labels=self.labels,
+            tau=self.tau,
+            max_time=self.max_time,
+            class_prior=self.class_prior,
+            label_weight=label_weight,
+        )
+        self._labelled = np.flatnonzero(codes != UNLABELLED)
+        self._labelled_codes = codes[self._labelled]
+        self._labelled_points = None if self.affinity else self._features(X)[self._labelled]
+        self._keep(diffused, X)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class of each new point.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New points; with ``affinity="precomputed"`` their (m, n) affinities.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Of ``classes_``, never -1: where no label can be reached, that of the nearest label.
+        """
+        codes = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the posteriors of new points: one kernel step to the fitted points' values.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New points; with ``affinity="precomputed"`` their (m, n) affinities.
+
+        Returns
+        -------
+        ndarray of shape (m, n_classes)
+            Rows sum to 1; uniform, but for a trace in favour of the nearest label's class, where
+            no label can be reached.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        weights = self._extended(X)
+        posteriors, codes = posteriors_of(weights @ self._values, self._class_weight)
+        unreached = codes < 0
+        if unreached.any():
+            posteriors[unreached] = self._hinted(self._nearest_codes(X, unreached))
+        return posteriors
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.sparse = self.affinity == "precomputed"
+        return tags
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        if self.affinity is not None:
+            check_choice(self.affinity, "affinity", ("precomputed",))
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr" if self.affinity == "precomputed" else False,
+        )
+
+    def _encoded(self, y: Any, n_points: int) -> np.ndarray:
+        if y is None:
+            raise DataError(
+                "DiffusionClassifier requires y to be passed, but the target y is None; "
+                "mark unlabelled points with -1"
+            )
+        self.classes_, codes = encode_labels(y)
+        if self.classes_.dtype.kind == "f":
+            self._refuse_continuous()
+        if len(codes) != n_points:
+            raise DataError(f"y has {len(codes)} entries; X has {n_points} points")
+        if not len(self.classes_):
+            raise DataError("y holds no label; mark at least one point")
+        return codes
+
+    def _refuse_continuous(self) -> None:
+        if not np.isfinite(self.classes_).all():
+            raise DataError("Input y contains infinity; labels are classes, not measurements")
+        if (self.classes_ != np.rint(self.classes_)).any():
+            raise DataError("Unknown label type: continuous; labels are classes, not measurements")
+
+    def _build(self, X: Any, y: Any) -> MarkovOperator:
+        self.kernel_: Any = None
+        self.search_: Any = None
+        if self.affinity == "precomputed":
+            return MarkovOperator.from_affinity(X, alpha=self.alpha)
+        self.kernel_ = Gaussian() if self.kernel is None else clone(self.kernel)
+        features = self._features(X)
+        self.search_ = (
+            self.kernel_.search(features, self.n_neighbors, random_state=self.random_state)
+            if self.search is None
+            else clone(self.search)
+        )
+        return markov_operator(
+            X,
+            kernel=self.kernel_,
+            alpha=self.alpha,
+            search=self.search_,
+            symmetrize=self.symmetrize,
+            y=y,
+        )
+
+    def _features(self, X: np.ndarray) -> np.ndarray:
+        return self.kernel_.search_features(X)
+
+    def _keep(self, diffused: LabelDiffusion, X: Any) -> None:
+        self._values = diffused.values
+        self._class_weight = diffused.class_weight
+        self.label_distributions_ = diffused.posteriors
+        self.margin_ = diffused.margin
+        self.tau_ = diffused.tau
+        self.margin_curve_ = diffused.curve
+        self.transduction_ = self.classes_[diffused.codes]
+        unreached = ~diffused.reached
+        if unreached.any():
+            self._mark_unreached(unreached, X)
+
+    def _mark_unreached(self, unreached: np.ndarray, X: Any) -> None:
+        warnings.warn(
+            f"{np.count_nonzero(unreached)} of {len(unreached)} points share no component of the "
+            "graph with a label; label one in each, or raise n_neighbors",
+            UnreachedWarning,
+            stacklevel=3,
+        )
+        kind = self.transduction_.dtype
+        holds_minus_one = kind.kind in "if"
+        self.transduction_ = self.transduction_.astype(
+            kind
+            if holds_minus_one
+            else np.result_type(kind, np.int8)
+            if kind.kind == "u"
+            else object
+        )
+        self.transduction_[unreached] = UNLABELLED
+        self.label_distributions_[unreached] = self._hinted(self._nearest_codes(X, unreached))
+
+    def _hinted(self, codes: np.ndarray) -> np.ndarray:
+        """Uniform posteriors but for the least preference that makes their argmax ``codes``."""
+        n_classes = len(self.classes_)
+        uniform = np.full((len(codes), n_classes), 1 / n_classes)
+        uniform[np.arange(len(codes)), codes] += 4 * np.finfo(self._values.dtype).eps
+        return uniform
+
+    def _nearest_codes(self, X: Any, which: np.ndarray) -> np.ndarray:
+        """Classes of the nearest labels; without coordinates, of the class with most labels."""
+        if self._labelled_points is None:
+            commonest = np.bincount(self._labelled_codes).argmax()
+            return np.full(np.count_nonzero(which), commonest)
+        from sklearn.metrics import pairwise_distances_argmin
+
+        points = self._features(X[which])
+        return self._labelled_codes[pairwise_distances_argmin(points, self._labelled_points)]
+
+    def _extended(self, X: Any) -> sp.csr_array:
+        """Weights of one step from new points: k(x, y) q(y)^-alpha, rows summing to 1 or 0."""
+        if self.kernel_ is None:
+            affinity = sp.csr_array(X, dtype=self.operator_.dtype)
+        else:
+            graph = sp.csr_array(self.search_.transform(self._features(X)))
+            graph.data = graph.data * graph.data
+            affinity = self.kernel_.extend(graph, X)
+        weights = affinity * (self.operator_.density**-self.alpha)[None, :]
+        return sp.csr_array(weights)

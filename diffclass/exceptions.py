@@ -1,0 +1,23 @@
+"""Errors and warnings that diffclass raises by its own name.
+
+Each is also the built-in kind that a caller of scikit-learn or NumPy would expect, so that
+``except ValueError`` keeps working.
+"""
+
+from __future__ import annotations
+
+
+class DiffclassError(Exception):
+    """Base of every error that diffclass raises on purpose."""
+
+
+class ParameterError(DiffclassError, ValueError):
+    """A parameter has a value that cannot be used: the caller has to change the call."""
+
+
+class DataError(DiffclassError, ValueError):
+    """Data, labels or a file are unreadable or contradict each other."""
+
+
+class UnreachedWarning(UserWarning):
+    """Some points share no connected component with any label."""

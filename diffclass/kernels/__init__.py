@@ -1,0 +1,8 @@
+"""Kernels: how distances, or more than distances, become affinities. One idea a file."""
+
+from __future__ import annotations
+
+from diffclass.kernels._kernel import Kernel
+from diffclass.kernels.isotropic import Correlation, Gaussian, Isotropic
+
+__all__ = ["Correlation", "Gaussian", "Isotropic", "Kernel"]

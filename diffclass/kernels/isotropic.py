@@ -1,0 +1,217 @@
+"""Isotropic kernels k(x, y) = h(|x - y|^2 / epsilon).
+
+The scale is one global epsilon or *self-tuning*: epsilon(x, y) = s(x) s(y), s(x) the distance from
+x to its j-th neighbour. Self-tuning evens out the density, so the density exponent alpha of the
+operator acts only with a global epsilon.
+
+Sources: Coifman et al. 2005, section 2.2 (isotropic kernels) and section 2 (quantised
+correlation); L. Zelnik-Manor and P. Perona, Self-tuning spectral clustering, 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass import _compiled
+from diffclass._validation import check_choice, check_positive
+from diffclass.exceptions import ParameterError
+from diffclass.kernels._kernel import Kernel
+from diffclass.neighbors import RadiusSearch, kept_edges
+
+# exp(-60) = 9e-27 is nothing beside a neighbour's weight, yet keeps an outlier's few edges from
+# vanishing in single precision: its class is then still decided by them.
+_LARGEST_EXPONENT = 60
+
+
+class Isotropic(Kernel):
+    """k(x, y) = h(|x - y|^2 / epsilon) for any decreasing profile h.
+
+    Parameters
+    ----------
+    profile : callable
+        h, from an array of values u >= 0 to one of values >= 0. Not a lambda if the estimator is
+        to be pickled.
+    bandwidth : {"self-tuning", "global"} or float, default="self-tuning"
+        A number is epsilon itself, in squared units of the points; "global" takes the median of
+        s(x)^2 for it; "self-tuning" takes s(x) s(y).
+    neighbor : int, default=7
+        Which neighbour's distance s(x) is, for a bandwidth that is not a number.
+
+    Attributes
+    ----------
+    scales_ : ndarray of shape (n,)
+        The square roots of each point's own epsilon: s(x), or sqrt(epsilon) everywhere.
+    """
+
+    def __init__(
+        self,
+        profile: Callable[[np.ndarray], np.ndarray],
+        *,
+        bandwidth: str | float = "self-tuning",
+        neighbor: int = 7,
+    ):
+        self.profile = profile
+        self.bandwidth = bandwidth
+        self.neighbor = neighbor
+
+    def affinity(
+        self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
+    ) -> sp.csr_array:
+        """Return h(|x - y|^2 / epsilon(x, y)) on the edges of the graph; see `Kernel.affinity`.
+
+        Raises
+        ------
+        ParameterError
+            For a bandwidth that is neither positive nor one of the two names.
+        """
+        self.scales_ = self._scales(graph, without_diagonal=True)
+        return self._profiled(graph, self.scales_)
+
+    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
+        """Return the affinities of new points, each with its own scale; see `Kernel.extend`."""
+        if self.bandwidth == "self-tuning":
+            return self._profiled(graph, self._scales(graph, without_diagonal=False))
+        own = np.full(graph.shape[0], self.scales_[0], dtype=self.scales_.dtype)
+        return self._profiled(graph, own)
+
+    def _profiled(self, graph: sp.csr_array, row_scales: np.ndarray) -> sp.csr_array:
+        scaled = np.empty_like(graph.data)
+        _compiled.edges.scaled_by_ends(
+            graph.indptr, graph.indices, graph.data, 1 / row_scales, 1 / self.scales_, scaled
+        )
+        values = self._h(scaled).astype(graph.dtype, copy=False)
+        return sp.csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
+
+    def _h(self, scaled: np.ndarray) -> np.ndarray:
+        values = np.asarray(self.profile(scaled))
+        if values.shape != scaled.shape or not (values >= 0).all():
+            raise ParameterError("profile has to give one value >= 0 for each value it gets")
+        return values
+
+    def _scales(self, graph: sp.csr_array, *, without_diagonal: bool) -> np.ndarray:
+        if not isinstance(self.bandwidth, str):
+            epsilon = check_positive(self.bandwidth, "bandwidth")
+            return np.full(graph.shape[0], np.sqrt(epsilon), dtype=graph.dtype)
+        check_choice(self.bandwidth, "bandwidth", ("self-tuning", "global"))
+        check_positive(self.neighbor, "neighbor", integer=True)
+        own = _neighbor_distances(graph, self.neighbor, without_diagonal=without_diagonal)
+        if self.bandwidth == "global":
+            own[:] = np.sqrt(np.median(own * own))
+        return own
+
+
+class Gaussian(Isotropic):
+    """k(x, y) = exp(-|x - y|^2 / epsilon).
+
+    Parameters
+    ----------
+    bandwidth : {"self-tuning", "global"} or float, default="self-tuning"
+        A number is epsilon itself, in squared units of the points; "global" takes the median of
+        s(x)^2 for it; "self-tuning" takes s(x) s(y), s the distance to the j-th neighbour.
+    neighbor : int, default=7
+        That j.
+
+    Attributes
+    ----------
+    scales_ : ndarray of shape (n,)
+        The square roots of each point's own epsilon.
+
+    Notes
+    -----
+    With this form the generator (I - A) / epsilon tends to -Delta / 4.
+
+    Examples
+    --------
+    >>> from diffclass import neighbors_graph
+    >>> from diffclass.kernels import Gaussian
+    >>> X = [[0.0], [1.0], [3.0]]
+    >>> graph = neighbors_graph(X, n_neighbors=1)
+    >>> Gaussian(bandwidth=2.0).affinity(graph, X).toarray().round(3)
+    array([[1.   , 0.607, 0.   ],
+           [0.607, 1.   , 0.135],
+           [0.   , 0.135, 1.   ]])
+    """
+
+    def __init__(self, *, bandwidth: str | float = "self-tuning", neighbor: int = 7):
+        self.bandwidth = bandwidth
+        self.neighbor = neighbor
+
+    def _h(self, scaled: np.ndarray) -> np.ndarray:
+        np.minimum(scaled, _LARGEST_EXPONENT, out=scaled)
+        np.negative(scaled, out=scaled)
+        return np.exp(scaled, out=scaled)
+
+
+class Correlation(Kernel):
+    """The quantised correlation: k(x, y) = 1 where <x, y> / (|x| |y|) > threshold, else 0.
+
+    Its neighbours are all points within that angle, found by a range search, not the nearest k.
+
+    Parameters
+    ----------
+    threshold : float, default=0.95
+        Between -1 and 1.
+    max_degree : int, default=64
+        At most so many (the nearest) of a point's correlated points are kept, which bounds
+        memory; the graph is then their union.
+
+    References
+    ----------
+    Coifman et al. 2005, section 2.
+    """
+
+    def __init__(self, *, threshold: float = 0.95, max_degree: int = 64):
+        self.threshold = threshold
+        self.max_degree = max_degree
+
+    def search_features(self, X: np.ndarray) -> np.ndarray:
+        """Return the points scaled to unit length; the point 0 stays where it is."""
+        lengths = np.linalg.norm(X, axis=1, keepdims=True)
+        return X / np.where(lengths > 0, lengths, 1)
+
+    def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> RadiusSearch:
+        """Return the range search within the angle; ``n_neighbors`` plays no part."""
+        radius = np.sqrt(self._squared_radius())
+        return RadiusSearch(radius, max_degree=self.max_degree, random_state=random_state)
+
+    def affinity(
+        self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
+    ) -> sp.csr_array:
+        """Return the graph of the correlated pairs, all weights 1; see `Kernel.affinity`."""
+        return self._quantised(graph)
+
+    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
+        """Return which neighbours of new points are correlated; see `Kernel.extend`."""
+        return self._quantised(graph)
+
+    def _quantised(self, graph: sp.csr_array) -> sp.csr_array:
+        kept = kept_edges(graph, graph.data < self._squared_radius())
+        kept.data = np.ones_like(kept.data)
+        return kept
+
+    def _squared_radius(self) -> float:
+        # unit vectors: |x - y|^2 = 2 - 2 <x, y>
+        if not (isinstance(self.threshold, int | float) and -1 <= self.threshold < 1):
+            raise ParameterError(f"threshold = {self.threshold!r}; it has to be in [-1, 1)")
+        return 2 - 2 * self.threshold
+
+
+def _neighbor_distances(
+    graph: sp.csr_array, neighbor: int, *, without_diagonal: bool
+) -> np.ndarray:
+    """Distance to the j-th neighbour; where duplicates make it 0, to the farthest, or typical."""
+    arrays = graph.indptr, graph.indices, graph.data
+    squared = np.empty(graph.shape[0], dtype=graph.dtype)
+    _compiled.edges.kth_smallest(*arrays, neighbor, without_diagonal, squared)
+    if not squared.all():
+        farthest = np.empty_like(squared)
+        widest = int(np.diff(graph.indptr).max(initial=1))
+        _compiled.edges.kth_smallest(*arrays, widest, without_diagonal, farthest)
+        squared = np.where(squared > 0, squared, farthest)
+        positive = squared[squared > 0]
+        squared[squared == 0] = np.median(positive) if len(positive) else 1
+    return np.sqrt(squared)

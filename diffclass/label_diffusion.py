@@ -1,0 +1,395 @@
+"""Labels diffuse over a graph: A^t chi_i, the time tau, posteriors and margins.
+
+Two boundary conditions. *Free* labels follow Coifman et al. 2005, section 3: the indicator of the
+labelled points of class i, scaled so that <chi_i, pi> = 1 (or to sum 1, in counting measure), is
+diffused; on a connected graph every class tends to the same constant 1, so that a class with few
+labels is at no disadvantage. *Absorbing* labels stay what they are at every step,
+
+    N_i(t + 1) = A N_i(t) off the labels,    N_i = 1[y = i] on them,
+
+so that N_i(x, t) is the probability that the walk from x has met a label of class i, and before
+it none of another, by time t (M. Szummer and T. Jaakkola 2001; its limit is the harmonic function
+of X. Zhu et al. 2003). Posteriors are p_i = w_i N_i / sum_j w_j N_j, with w_i = 1 or, for a given
+prior, prior_i / <N_i, pi> (class-mass normalisation, Zhu et al. 2003, section 4).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from diffclass import _compiled
+from diffclass._validation import check_choice, check_positive
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.labels import encode_labels
+from diffclass.margin_time import MarginCurve, TimeChoice, curve_times, hop_coverage
+from diffclass.markov import MarkovOperator
+
+# Share of the largest margin that tau keeps, measured on problems apart from those reported
+# (experiments/few_labels/tau.py): the margin of absorbing labels falls far more slowly.
+KEPT_SHARE = {"free": 0.8, "absorbing": 0.65}
+
+
+@dataclass(frozen=True)
+class LabelDiffusion:
+    """Labels diffused to the time tau.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels' values, sorted.
+    values : ndarray of shape (n, n_classes)
+        N_i at tau, at least 0; rows of zeros where no label can arrive.
+    posteriors : ndarray of shape (n, n_classes)
+        p_i; rows sum to 1, uniform where no label can arrive.
+    margin : ndarray of shape (n,)
+        p_(1) - p_(2), 0 to 1; 0 where no label can arrive.
+    codes : ndarray of int of shape (n,)
+        Column of the largest posterior, -1 where no label can arrive.
+    class_weight : ndarray of shape (n_classes,)
+        w_i, sum 1.
+    tau : int
+        The time, in steps.
+    curve : MarginCurve
+        Margin and coverage at the times up to where the choice was made.
+    """
+
+    classes: np.ndarray
+    values: np.ndarray
+    posteriors: np.ndarray
+    margin: np.ndarray
+    codes: np.ndarray
+    class_weight: np.ndarray
+    tau: int
+    curve: MarginCurve
+
+    @property
+    def reached(self) -> np.ndarray:
+        """Whether each point shares a component with a label; bool of shape (n,)."""
+        return self.codes >= 0
+
+
+def diffuse_labels(
+    operator: MarkovOperator,
+    y: Any,
+    *,
+    labels: str = "free",
+    tau: str | int = "margin",
+    max_time: int = 256,
+    class_prior: Any = None,
+    measure: str = "operator",
+    label_weight: Any = None,
+) -> LabelDiffusion:
+    """Diffuse labels over a graph and read every point's class off.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    y : array-like of shape (n,)
+        Labels of any sortable kind; -1, None, NaN or a missing value of pandas is unlabelled.
+    labels : {"free", "absorbing"}, default="free"
+        Whether the labels diffuse away or stay what they are.
+    tau : "margin" or int, default="margin"
+        Time in steps, or the rule that chooses it (see `diffclass.margin_time`).
+    max_time : int, default=256
+        Last time that the rule looks at.
+    class_prior : array-like of shape (n_classes,) or "uniform", optional
+        Expected shares of the classes; None takes the diffused values as they are.
+    measure : {"operator", "counting"}, default="operator"
+        In which measure free labels are scaled to 1.
+    label_weight : array-like of shape (n,), optional
+        Trust in each label, 0 to 1: the mass of a free label, the probability that the walk
+        stops at an absorbing one.
+
+    Returns
+    -------
+    LabelDiffusion
+        Classes, values, posteriors, margins, tau and the curve.
+
+    Raises
+    ------
+    ParameterError
+        For unknown names, times below 1, priors or weights of the wrong shape or sign.
+    DataError
+        For y of another length or without any label.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where the labels do not cover the graph by ``max_time``; then the time of greatest
+        coverage is used.
+
+    Notes
+    -----
+    Cost: tau products of the operator with n_classes columns, and some after it to see the margin
+    fall. Memory: four arrays of n x n_classes.
+
+    References
+    ----------
+    Coifman et al. 2005, section 3; Zhu, Ghahramani and Lafferty 2003.
+
+    Examples
+    --------
+    Two blobs, a label each:
+
+    >>> import numpy as np
+    >>> from diffclass import diffuse_labels, markov_operator
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [6, 0]], 30, axis=0)
+    >>> y = np.full(60, -1); y[0] = 3; y[30] = 7
+    >>> result = diffuse_labels(markov_operator(X, n_neighbors=30), y)
+    >>> bool((result.classes[result.codes] == np.repeat([3, 7], 30)).all())
+    True
+    """
+    check_choice(labels, "labels", ("free", "absorbing"))
+    check_positive(max_time, "max_time", integer=True)
+    classes, codes = encode_labels(y)
+    if len(codes) != len(operator):
+        raise DataError(f"y has {len(codes)} entries; the operator has {len(operator)} points")
+    if not len(classes):
+        raise DataError("y holds no label; mark at least one point")
+    trust = _checked_weights(label_weight, codes)
+    prior = _checked_prior(class_prior, len(classes))
+    walk: _Walk
+    if labels == "free":
+        walk = _FreeWalk(operator, codes, trust, len(classes), measure)
+    else:
+        walk = _AbsorbingWalk(operator, codes, trust, len(classes))
+    if isinstance(tau, str):
+        check_choice(tau, "tau", ("margin",))
+        tau, curve = _walk_to_best_time(walk, max_time, prior, KEPT_SHARE[labels])
+    else:
+        check_positive(tau, "tau", integer=True)
+        curve = _walk_to(walk, tau, prior, KEPT_SHARE[labels])
+    return _read_off(walk, classes, prior, tau, curve)
+
+
+class _Walk:
+    """The diffused columns at one time: N = limits[component] + state."""
+
+    def __init__(self, operator: MarkovOperator, codes: np.ndarray, n_classes: int):
+        self.operator = operator
+        self.time = 0
+        self.state = np.zeros((len(operator), n_classes), dtype=operator.dtype)
+        self.labelled = np.flatnonzero(codes >= 0)
+        self.codes = codes[self.labelled]
+        n_components = operator.n_components
+        self.limits = np.zeros((n_components, n_classes))
+        self.has_label = np.zeros(n_components, dtype=bool)
+        self.has_label[operator.components[self.labelled]] = True
+
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+        for _ in range(time - self.time):
+            self._step()
+        self.time = time
+        self._remove_drift()
+
+    def values(self) -> np.ndarray:
+        """N_i, at least 0, of shape (n, n_classes), in double precision."""
+        values = self.limits[self.operator.components]
+        values += self.state
+        return np.maximum(values, 0, out=values)
+
+    def class_weight(self, prior: np.ndarray | None) -> np.ndarray:
+        n_classes = self.state.shape[1]
+        if prior is None:
+            return np.full(n_classes, 1 / n_classes)
+        weight = prior / np.maximum(self._class_mass(), np.finfo(float).tiny)
+        return weight / weight.sum()
+
+    def margins(self, prior: np.ndarray | None) -> np.ndarray:
+        out = np.empty(len(self.operator))
+        components, weight = self.operator.components, self.class_weight(prior)
+        _compiled.posteriors.margins(self.state, self.limits, components, weight, out)
+        return out
+
+    def hops_to_cover(self) -> np.ndarray:
+        raise NotImplementedError
+
+    def _step(self) -> None:
+        self.state = self.operator @ self.state
+
+    def _remove_drift(self) -> None:
+        """Undo what rounding added where the exact value is known."""
+
+    def _class_mass(self) -> np.ndarray:
+        return self.operator.stationary_distribution @ self.values()
+
+
+class _FreeWalk(_Walk):
+    """A^t chi_i, kept as its limit (constant on a component) and the part that decays."""
+
+    def __init__(
+        self,
+        operator: MarkovOperator,
+        codes: np.ndarray,
+        trust: np.ndarray,
+        n_classes: int,
+        measure: str,
+    ):
+        super().__init__(operator, codes, n_classes)
+        check_choice(measure, "measure", ("operator", "counting"))
+        pi = operator.stationary_distribution
+        trust = trust[self.labelled]
+        size = trust * pi[self.labelled] if measure == "operator" else trust
+        height = trust / np.bincount(self.codes, size, n_classes)[self.codes]
+        place = operator.components[self.labelled], self.codes
+        np.add.at(self.limits, place, height * pi[self.labelled])
+        self.limits /= np.bincount(operator.components, pi)[:, None]
+        # the labels are few and large, the rest is minus the limit
+        self.state -= self.limits[operator.components].astype(operator.dtype)
+        self.state[self.labelled, self.codes] += height.astype(operator.dtype)
+
+    def hops_to_cover(self) -> np.ndarray:
+        groups = np.full(len(self.operator), -1)
+        groups[self.labelled] = self.codes
+        return self.operator.hops(groups)
+
+    def _remove_drift(self) -> None:
+        if self.time < 16:
+            return
+        component, pi = self.operator.components, self.operator.stationary_distribution
+        mass = np.bincount(component, pi)
+        if len(mass) == 1:
+            self.state -= (pi.astype(self.state.dtype) @ self.state) / mass.astype(self.state.dtype)
+            return
+        for column in self.state.T:
+            column -= (np.bincount(component, pi * column) / mass)[component].astype(column.dtype)
+
+
+class _AbsorbingWalk(_Walk):
+    """The walk stops at a label, with the probability that the label is trusted."""
+
+    def __init__(
+        self, operator: MarkovOperator, codes: np.ndarray, trust: np.ndarray, n_classes: int
+    ):
+        super().__init__(operator, codes, n_classes)
+        stops = trust[self.labelled].astype(operator.dtype)
+        self.passing = (1 - stops)[:, None]
+        self.stopped = np.zeros((len(self.labelled), n_classes), dtype=operator.dtype)
+        self.stopped[np.arange(len(self.labelled)), self.codes] = stops
+        self.state[self.labelled] = self.stopped
+
+    def hops_to_cover(self) -> np.ndarray:
+        groups = np.full(len(self.operator), -1)
+        groups[self.labelled] = 0
+        return self.operator.hops(groups)
+
+    def _step(self) -> None:
+        super()._step()
+        self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
+
+
+def _walk_to(walk: _Walk, tau: int, prior: np.ndarray | None, kept_share: float) -> MarginCurve:
+    choice = TimeChoice(kept_share)
+    for time, coverage in _covered_times(walk, tau):
+        walk.advance(time)
+        choice.see(time, float(walk.margins(prior).mean()), coverage)
+    return choice.curve
+
+
+def _walk_to_best_time(
+    walk: _Walk, max_time: int, prior: np.ndarray | None, kept_share: float
+) -> tuple[int, MarginCurve]:
+    choice = TimeChoice(kept_share)
+    best_time, best_state = 0, walk.state
+    for time, coverage in _covered_times(walk, max_time):
+        walk.advance(time)
+        if choice.see(time, float(walk.margins(prior).mean()), coverage):
+            best_time, best_state = time, walk.state.copy()
+        if choice.is_over:
+            break
+    walk.time, walk.state = best_time, best_state
+    curve = choice.curve
+    if not curve.is_covered:
+        warnings.warn(
+            f"by max_time = {max_time} the labels reach {curve.coverage[-1]:.1%} of what they "
+            "could; raise max_time or n_neighbors",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return best_time, curve
+
+
+def _covered_times(walk: _Walk, max_time: int) -> list[tuple[int, float]]:
+    """Return each time of the curve with the coverage that the labels have by then."""
+    coverage = list(islice(hop_coverage(walk.hops_to_cover()), max_time + 1))
+    return [(int(time), float(coverage[time])) for time in curve_times(max_time)]
+
+
+def _read_off(
+    walk: _Walk, classes: np.ndarray, prior: np.ndarray | None, tau: int, curve: MarginCurve
+) -> LabelDiffusion:
+    weight = walk.class_weight(prior)
+    values = walk.values()
+    posteriors, codes = posteriors_of(values, weight)
+    codes[~walk.has_label[walk.operator.components]] = -1
+    margin = walk.margins(prior)
+    margin[codes < 0] = 0
+    dtype = walk.operator.dtype
+    return LabelDiffusion(
+        classes, values.astype(dtype), posteriors.astype(dtype), margin.astype(dtype), codes,
+        weight, tau, curve,
+    )  # fmt: skip
+
+
+def posteriors_of(values: np.ndarray, class_weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return p_i = w_i N_i / sum_j w_j N_j and the column of the largest, per point.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n_classes)
+        N_i, at least 0.
+    class_weight : ndarray of shape (n_classes,)
+        w_i.
+
+    Returns
+    -------
+    posteriors : ndarray of shape (n, n_classes)
+        Uniform where all values are 0.
+    codes : ndarray of int of shape (n,)
+        -1 where all values are 0.
+    """
+    posteriors = values * class_weight
+    total = posteriors.sum(axis=1)
+    empty = total <= 0
+    posteriors[empty] = 1
+    total[empty] = posteriors.shape[1]
+    posteriors /= total[:, None]
+    codes = posteriors.argmax(axis=1)
+    codes[empty] = -1
+    return posteriors, codes
+
+
+def _checked_weights(label_weight: Any, codes: np.ndarray) -> np.ndarray:
+    if label_weight is None:
+        return np.ones(len(codes))
+    weight = np.asarray(label_weight, dtype=np.float64)
+    if weight.shape != codes.shape:
+        raise ParameterError(f"label_weight has shape {weight.shape}; y has {codes.shape}")
+    used = weight[codes >= 0]
+    if not ((used >= 0) & (used <= 1)).all():
+        raise ParameterError("label_weight has to be between 0 and 1 at every label")
+    if (np.bincount(codes[codes >= 0], used) == 0).any():
+        raise ParameterError("label_weight is 0 for every label of some class; drop that class")
+    return weight
+
+
+def _checked_prior(class_prior: Any, n_classes: int) -> np.ndarray | None:
+    if class_prior is None:
+        return None
+    if isinstance(class_prior, str):
+        check_choice(class_prior, "class_prior", ("uniform",))
+        return np.full(n_classes, 1 / n_classes)
+    prior = np.asarray(class_prior, dtype=np.float64)
+    if prior.shape != (n_classes,) or not (np.isfinite(prior) & (prior > 0)).all():
+        raise ParameterError(
+            f"class_prior needs one number above 0 for each of the {n_classes} classes"
+        )
+    return prior / prior.sum()

@@ -1,0 +1,103 @@
+"""Partly labelled targets: which points have a label, and which class it is."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import DataConversionWarning
+
+from diffclass.exceptions import DataError
+
+UNLABELLED = -1
+
+
+def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Split labels into the sorted classes and each point's class number.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Integers, strings, booleans or whole floats. Unlabelled are -1 (also among strings, where
+        NumPy turns it into "-1"), None, NaN and missing values of pandas.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+        Sorted; empty where nothing is labelled.
+    codes : ndarray of int64 of shape (n,)
+        Position in ``classes``, -1 for unlabelled points.
+
+    Raises
+    ------
+    DataError
+        Where y is not one-dimensional or mixes kinds that cannot be sorted.
+
+    Examples
+    --------
+    >>> from diffclass.labels import encode_labels
+    >>> encode_labels(["soy", -1, "corn", None])
+    (array(['corn', 'soy'], dtype=object), array([ 1, -1,  0, -1]))
+    """
+    values = _as_array(y)
+    missing = _missing(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; its column is used",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise DataError(f"y has shape {values.shape}; labels are one value a point")
+    labelled = ~missing & ~_is_minus_one(values)
+    codes = np.full(len(values), UNLABELLED, dtype=np.int64)
+    try:
+        classes, codes[labelled] = np.unique(values[labelled], return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values[labelled]})
+        raise DataError(f"y mixes {' and '.join(kinds)}; use one kind of label") from None
+    return classes, codes
+
+
+def _as_array(y: Any) -> np.ndarray:
+    if isinstance(y, np.ndarray):
+        return y
+    if hasattr(y, "to_numpy"):
+        return y.to_numpy()
+    values = np.asarray(y)
+    # a list of strings and -1 keeps its kinds only as objects
+    return np.asarray(y, dtype=object) if values.dtype.kind in "USO" else values
+
+
+def _missing(y: Any) -> np.ndarray:
+    if "pandas" in sys.modules and hasattr(y, "to_numpy"):
+        return sys.modules["pandas"].isna(y).to_numpy().ravel()
+    values = _as_array(y)
+    if values.dtype.kind == "f":
+        return np.isnan(values).ravel()
+    if values.dtype.kind == "O":
+        # NaN alone differs from itself; pandas' own NA has no truth value
+        return np.array([v is None or _differs_from_itself(v) for v in values.ravel()], dtype=bool)
+    return np.zeros(values.size, dtype=bool)
+
+
+def _differs_from_itself(value: Any) -> bool:
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
+
+
+def _is_minus_one(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind in "US":
+        return values == values.dtype.type("-1")
+    if values.dtype.kind == "O":
+        return np.array(
+            [isinstance(v, int | np.integer | str) and v in (-1, "-1") for v in values], dtype=bool
+        )
+    if values.dtype.kind == "b":
+        return np.zeros(len(values), dtype=bool)
+    return values == UNLABELLED

@@ -1,0 +1,45 @@
+"""MATLAB 7.3 files, which are HDF5 with the axes in reverse order, by ``h5py``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass_hyperspectral.optional import require
+from diffclass_hyperspectral.readers.contents import Contents
+from diffclass_hyperspectral.readers.failures import reading
+from diffclass_hyperspectral.readers.matlab import NUMERIC, Listing, pick
+
+
+def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
+    """Read the named array of a 7.3 file, or the only one with ``n_axes`` axes.
+
+    Arrays inside a struct have names like ``"scene/data"``.
+    """
+    h5py = require("h5py")
+    with reading(path, "a MATLAB 7.3 (HDF5) file"), h5py.File(path, "r") as file:
+        listing = Listing(path, _shapes(file, h5py), lambda name: _load(file, name))
+        return Contents(pick(listing, variable, n_axes=n_axes), "MATLAB 7.3")
+
+
+def _shapes(file: Any, h5py: Any) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+
+    def note(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and not name.startswith("#") and _is_numeric(item):
+            shapes[name] = tuple(reversed(item.shape))
+
+    file.visititems(note)
+    return shapes
+
+
+def _is_numeric(dataset: Any) -> bool:
+    kind = dataset.attrs.get("MATLAB_class", b"double")
+    kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
+    return dataset.dtype.kind in "biuf" and kind in NUMERIC and "MATLAB_empty" not in dataset.attrs
+
+
+def _load(file: Any, name: str) -> np.ndarray:
+    return np.asarray(file[name][()]).T

@@ -1,0 +1,18 @@
+"""Fixtures that several test folders share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """The folder of real scenes: ``DIFFCLASS_DATA``, or ``../shared/data`` beside the project."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("DIFFCLASS_DATA", default))
+    if not folder.is_dir():
+        pytest.skip(f"no real scenes at {folder}; set DIFFCLASS_DATA")
+    return folder

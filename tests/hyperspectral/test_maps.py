@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import spectral.io.envi as envi
+from PIL import Image
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral import ClassTable, open_scene, read_labels
+from diffclass_hyperspectral.maps import (
+    output_files,
+    require_outputs,
+    write_class_map,
+    write_raster,
+)
+
+IDS = np.array([[0, 1, 10, 10], [14, 10, 0, 1], [14, 14, 1, 1]])
+TABLE = ClassTable.from_ids(
+    [0, 1, 10, 14, 16],
+    names={0: "nothing", 1: "corn", 10: "lettuce, romaine 4wk", 14: "weeds {all}", 16: "vineyard"},
+    colors={0: (255, 255, 255), 10: (1, 2, 3)},
+)
+
+
+def same_table(left, right):
+    assert [(e.id, e.name, e.color) for e in left.entries] == [
+        (e.id, e.name, e.color) for e in right.entries
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["map.img", "map.hdr", "map.dat", "map.bsq", "map.bil", "map.bip", "map.raw"]
+)
+def test_envi_reads_back(tmp_path, name):
+    files = write_class_map(tmp_path / name, IDS, TABLE, map_info=["UTM", "1", "1", "5e5"])
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(f.name for f in files)
+    assert files == output_files(tmp_path / name)
+    for path in (tmp_path / name, *files):
+        labels = read_labels(path)
+        np.testing.assert_array_equal(labels.ids, IDS)
+        assert labels.map_info == ("UTM", "1", "1", "5e5")
+        # what ENVI lists cannot hold is replaced
+        names = {e.id: e.name for e in TABLE.entries}
+        names |= {10: "lettuce; romaine 4wk", 14: "weeds (all)"}
+        colors = {e.id: e.color for e in TABLE.entries}
+        same_table(labels.table, ClassTable.from_ids(names, names=names, colors=colors))
+
+
+def test_envi_values_are_ids_and_gaps_are_named_unused(tmp_path):
+    write_class_map(tmp_path / "map.hdr", IDS, TABLE)
+    image = envi.open(str(tmp_path / "map.hdr"))
+    np.testing.assert_array_equal(np.asarray(image.open_memmap())[:, :, 0], IDS)
+    assert image.metadata["file type"] == "ENVI Classification"
+    assert image.metadata["classes"] == "17"
+    assert image.metadata["class names"][2] == "unused"
+    assert image.metadata["data type"] == "1"
+    assert len(image.metadata["class lookup"]) == 17 * 3
+
+
+@pytest.mark.parametrize("greatest", [254, 255, 256, 300, 1000])
+def test_envi_widens_where_bytes_do_not_hold(tmp_path, greatest):
+    ids = np.array([[0, 1], [greatest, 2]])
+    write_class_map(tmp_path / "map.img", ids)
+    labels = read_labels(tmp_path / "map.img")
+    np.testing.assert_array_equal(labels.ids, ids)
+    assert labels.table.ids == (1, 2, greatest)
+    assert (tmp_path / "map.img").stat().st_size == 4 * (1 if greatest < 255 else 2)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, np.uint8, bool])
+def test_ids_of_any_type(tmp_path, dtype):
+    ids = (IDS % 2).astype(dtype)
+    write_class_map(tmp_path / "map.img", ids)
+    np.testing.assert_array_equal(read_labels(tmp_path / "map.img").ids, ids)
+
+
+def test_unreached_pixels_are_unclassified(tmp_path):
+    write_class_map(tmp_path / "map.npy", np.array([[-1, 2]]))
+    assert read_labels(tmp_path / "map.npy").ids.tolist() == [[0, 2]]
+
+
+def test_names_with_other_letters(tmp_path):
+    table = ClassTable.from_ids([1], names={1: "Bäume 森"})
+    write_class_map(tmp_path / "map.img", np.array([[0, 1]]), table)
+    assert read_labels(tmp_path / "map.img").table[1].name == "Bäume 森"
+    assert "Bäume 森" in (tmp_path / "map.hdr").read_text("utf-8")
+
+
+def test_palette_png_reads_back(tmp_path):
+    write_class_map(tmp_path / "map.png", IDS, TABLE, legend=False)
+    labels = read_labels(tmp_path / "map.png")
+    np.testing.assert_array_equal(labels.ids, IDS)
+    same_table(labels.table, TABLE)
+    with pytest.raises(ParameterError, match="too large for a PNG"):
+        write_class_map(tmp_path / "other.png", IDS + 300, legend=False)
+    assert not (tmp_path / "other.png").exists()
+
+
+def test_legend_png_shows_every_pixel_in_its_colour(tmp_path):
+    table = ClassTable.from_ids(TABLE.ids, names={1: "_$x_2$ 森", 10: "long " * 12})
+    write_class_map(tmp_path / "map.png", IDS, table)
+    picture = np.array(Image.open(tmp_path / "map.png").convert("RGB"))
+    side, gap = 480 // 4, 12
+    for (row, column), class_id in np.ndenumerate(IDS):
+        top, left = gap + side * row, gap + side * column
+        square = picture[top : top + side, left : left + side].reshape(-1, 3)
+        assert (square == table[int(class_id)].color).all()
+    right = picture[:, gap + 4 * side + gap :]
+    assert (right < 128).any()  # text of the legend
+    assert (picture[:, -gap + 2 :] == 255).all()  # which ends inside the picture
+    with pytest.raises(DataError, match="colour picture"):
+        read_labels(tmp_path / "map.png")
+
+
+@pytest.mark.parametrize("name", ["p.img", "p.hdr", "p.bip", "p.npy"])
+def test_raster_reads_back(tmp_path, name):
+    array = np.random.default_rng(0).random((4, 5, 3))
+    array[1, 2] = np.nan
+    write_raster(tmp_path / name, array, band_names=["corn, sweet", "soy", "oats"])
+    scene = open_scene(tmp_path / name)
+    np.testing.assert_array_equal(scene.data, array.astype(np.float32))
+    assert (~scene.valid).sum() == 1
+    if name != "p.npy":
+        assert scene.band_names == ("corn; sweet", "soy", "oats")
+
+
+def test_margin_of_two_axes(tmp_path):
+    margin = np.linspace(0, 1, 20).reshape(4, 5)
+    margin[0, 0] = np.nan
+    write_raster(tmp_path / "m.img", margin)
+    assert open_scene(tmp_path / "m.img").shape == (4, 5, 1)
+    write_raster(tmp_path / "m.npy", margin)
+    np.testing.assert_array_equal(np.load(tmp_path / "m.npy"), margin.astype(np.float32))
+    write_raster(tmp_path / "m.png", margin, band_names=["margin"])
+    picture = np.array(Image.open(tmp_path / "m.png").convert("RGB"))
+    assert picture[60, 60].tolist() == [255, 255, 255]
+    assert picture[60, 150].tolist() != [255, 255, 255]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 40), (40, 1), (2, 600)])
+def test_pictures_of_odd_shapes(tmp_path, shape):
+    write_class_map(tmp_path / "map.png", np.ones(shape, int))
+    write_raster(tmp_path / "m.png", np.full(shape, np.nan))
+    write_raster(tmp_path / "n.png", np.ones(shape))
+    for name in ("map.png", "m.png", "n.png"):
+        with Image.open(tmp_path / name) as picture:
+            assert min(picture.size) > 20
+    with pytest.raises(ParameterError, match="too many for a picture"):
+        write_raster(tmp_path / "wide.png", np.ones((1, 70_000)))
+
+
+def test_raster_refusals(tmp_path):
+    with pytest.raises(ParameterError, match="one band"):
+        write_raster(tmp_path / "p.png", np.ones((3, 4, 2)))
+    with pytest.raises(ParameterError, match="2 band names for 3"):
+        write_raster(tmp_path / "p.img", np.ones((3, 4, 3)), band_names=["a", "b"])
+    with pytest.raises(ParameterError, match="shape"):
+        write_raster(tmp_path / "p.img", np.ones(3))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["map.img", "map.png", "map.npy"])
+@pytest.mark.parametrize("there", [0, -1])
+def test_existing_files_are_kept_unless_told(tmp_path, name, there):
+    files = output_files(tmp_path / name)
+    files[there].write_text("precious")
+    with pytest.raises(ParameterError, match="exists"):
+        write_class_map(tmp_path / name, IDS, TABLE)
+    with pytest.raises(ParameterError, match="exists"):
+        require_outputs(tmp_path / name)
+    assert [file.name for file in tmp_path.iterdir()] == [files[there].name]
+    assert files[there].read_text() == "precious"
+    write_class_map(tmp_path / name, IDS, TABLE, overwrite=True, legend=False)
+    np.testing.assert_array_equal(read_labels(tmp_path / name).ids, IDS)
+
+
+def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
+    write_class_map(tmp_path / "map.img", IDS, TABLE)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+
+    def fail(*args, **kwargs):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(envi, "save_classification", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_class_map(tmp_path / "map.img", IDS * 0, TABLE, overwrite=True)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    with pytest.raises(ParameterError, match=r"ending '.tif'"):
+        write_class_map(tmp_path / "map.tif", IDS)
+    with pytest.raises(ParameterError, match="ending '\\(none\\)'"):
+        write_class_map(tmp_path / "map", IDS)
+    with pytest.raises(ParameterError, match="does not exist"):
+        write_class_map(tmp_path / "absent" / "map.img", IDS)
+    with pytest.raises(DataError, match="class_ids"):
+        write_class_map(tmp_path / "map.img", np.array([[0.5]]))
+    with pytest.raises(ParameterError, match="too large"):
+        write_class_map(tmp_path / "map.img", np.array([[70000]]))
+
+
+def test_missing_matplotlib_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ParameterError, match=r"diffclass\[plots\]"):
+        write_class_map(tmp_path / "map.png", IDS)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.data
+def test_real_labels_through_every_format(data_folder, tmp_path):
+    labels = read_labels(data_folder / "salinas_a/SalinasA_gt.mat")
+    for name in ("map.img", "map.png", "map.npy"):
+        write_class_map(tmp_path / name, labels.ids, labels.table, legend=False)
+        again = read_labels(tmp_path / name)
+        np.testing.assert_array_equal(again.ids, labels.ids)
+        same_table(again.table, labels.table)

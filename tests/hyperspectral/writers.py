@@ -1,0 +1,37 @@
+"""Real files in every format, for the tests of the readers."""
+
+from __future__ import annotations
+
+import h5py
+import numpy as np
+import spectral.io.envi as envi
+
+
+def save_envi(folder, cube, name="scene.hdr", **options):
+    metadata = options.pop("metadata", {})
+    envi.save_image(str(folder / name), cube, metadata=metadata, **options)
+    return folder / name
+
+
+def save_mat73(path, arrays, *, userblock=True):
+    with h5py.File(path, "w", userblock_size=512 if userblock else 0) as file:
+        for name, array in arrays.items():
+            dataset = file.create_dataset(name, data=array.T, chunks=True, compression="gzip")
+            dataset.attrs["MATLAB_class"] = np.bytes_(
+                {"float64": "double", "float32": "single"}.get(array.dtype.name, array.dtype.name)
+            )
+    if userblock:
+        with path.open("r+b") as stream:
+            stream.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM")
+    return path
+
+
+def write_lan(path, cube, *, packing, order="<"):
+    rows, columns, bands = cube.shape
+    head = bytearray(128)
+    head[:6] = b"HEAD74"
+    head[6:10] = np.array([packing, bands], order + "i2").tobytes()
+    head[16:32] = np.array([columns, rows, 0, 0], order + "i4").tobytes()
+    values = cube.transpose(0, 2, 1).astype(cube.dtype.newbyteorder(order))
+    path.write_bytes(bytes(head) + values.tobytes())
+    return path
