@@ -19,12 +19,10 @@ def check_points(X: Any, *, name: str = "X") -> np.ndarray:
     Raises
     ------
     DataError
-        Where it is not two-dimensional, is empty, or holds NaN or infinity; the message names
+        Where it is no table of numbers, is empty, or holds NaN or infinity; the message names
         the first such row.
     """
-    points = np.asarray(X)
-    if points.dtype not in FLOATS:
-        points = points.astype(np.float64)
+    points = _as_floats(X, name)
     if points.ndim != 2 or 0 in points.shape:
         raise DataError(f"{name} has shape {points.shape}; points are a table (points, features)")
     finite = np.isfinite(points).all(axis=1)
@@ -34,6 +32,18 @@ def check_points(X: Any, *, name: str = "X") -> np.ndarray:
             f"(first: row {np.argmin(finite)}); leave those points out or fill them in"
         )
     return np.ascontiguousarray(points)
+
+
+def _as_floats(X: Any, name: str) -> np.ndarray:
+    if sp.issparse(X):
+        raise DataError(f"{name} is sparse; points are a dense table, see its .toarray()")
+    try:
+        points = np.asarray(X)
+        if points.dtype.kind == "c":
+            raise TypeError("complex")
+        return points if points.dtype in FLOATS else points.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} is not a table of real numbers ({error})") from None
 
 
 def check_graph(graph: Any, *, name: str) -> sp.csr_array:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.labels import encode_labels
 from diffclass.margin_time import MarginCurve, TimeChoice, curve_times, hop_coverage
 from diffclass.markov import MarkovOperator
+from diffclass.progress import stage
 
 # Share of the largest margin that tau keeps, measured on problems apart from those reported
 # (experiments/few_labels/tau.py): the margin of absorbing labels falls far more slowly.
@@ -160,13 +160,14 @@ def diffuse_labels(
         walk = _FreeWalk(operator, codes, trust, len(classes), measure)
     else:
         walk = _AbsorbingWalk(operator, codes, trust, len(classes))
-    if isinstance(tau, str):
-        check_choice(tau, "tau", ("margin",))
-        tau, curve = _walk_to_best_time(walk, max_time, prior, KEPT_SHARE[labels])
-    else:
-        check_positive(tau, "tau", integer=True)
-        curve = _walk_to(walk, tau, prior, KEPT_SHARE[labels])
-    return _read_off(walk, classes, prior, tau, curve)
+    with stage("diffusion"):
+        if isinstance(tau, str):
+            check_choice(tau, "tau", ("margin",))
+            tau, curve = _walk_to_best_time(walk, max_time, prior, KEPT_SHARE[labels])
+        else:
+            check_positive(tau, "tau", integer=True)
+            curve = _walk_to(walk, tau, prior, KEPT_SHARE[labels])
+        return _read_off(walk, classes, prior, tau, curve)
 
 
 class _Walk:
@@ -223,7 +224,11 @@ class _Walk:
 
 
 class _FreeWalk(_Walk):
-    """A^t chi_i, kept as its limit (constant on a component) and the part that decays."""
+    """A^t chi_i, late in the walk kept as its limit (constant on a component) and what decays.
+
+    Early it is kept whole: where little or nothing has arrived yet, the sum of the limit and its
+    opposite would be nothing but rounding.
+    """
 
     def __init__(
         self,
@@ -240,11 +245,11 @@ class _FreeWalk(_Walk):
         size = trust * pi[self.labelled] if measure == "operator" else trust
         height = trust / np.bincount(self.codes, size, n_classes)[self.codes]
         place = operator.components[self.labelled], self.codes
-        np.add.at(self.limits, place, height * pi[self.labelled])
-        self.limits /= np.bincount(operator.components, pi)[:, None]
-        # the labels are few and large, the rest is minus the limit
-        self.state -= self.limits[operator.components].astype(operator.dtype)
-        self.state[self.labelled, self.codes] += height.astype(operator.dtype)
+        self._late_limits = np.zeros_like(self.limits)
+        np.add.at(self._late_limits, place, height * pi[self.labelled])
+        self._late_limits /= np.bincount(operator.components, pi)[:, None]
+        self._is_late = False
+        self.state[self.labelled, self.codes] = height.astype(operator.dtype)
 
     def hops_to_cover(self) -> np.ndarray:
         groups = np.full(len(self.operator), -1)
@@ -252,7 +257,7 @@ class _FreeWalk(_Walk):
         return self.operator.hops(groups)
 
     def _remove_drift(self) -> None:
-        if self.time < 16:
+        if self.time < 16 or not self._taken_apart():
             return
         component, pi = self.operator.components, self.operator.stationary_distribution
         mass = np.bincount(component, pi)
@@ -261,6 +266,15 @@ class _FreeWalk(_Walk):
             return
         for column in self.state.T:
             column -= (np.bincount(component, pi * column) / mass)[component].astype(column.dtype)
+
+    def _taken_apart(self) -> bool:
+        """Subtract the limit once every point has half of it, and return whether that is done."""
+        if not self._is_late:
+            limits = self._late_limits.astype(self.state.dtype)[self.operator.components]
+            if (self.state >= limits / 2).all():
+                self.limits, self._is_late = self._late_limits, True
+                self.state -= limits
+        return self._is_late
 
 
 class _AbsorbingWalk(_Walk):
@@ -298,14 +312,14 @@ def _walk_to_best_time(
     walk: _Walk, max_time: int, prior: np.ndarray | None, kept_share: float
 ) -> tuple[int, MarginCurve]:
     choice = TimeChoice(kept_share)
-    best_time, best_state = 0, walk.state
+    best = walk.time, walk.state, walk.limits
     for time, coverage in _covered_times(walk, max_time):
         walk.advance(time)
         if choice.see(time, float(walk.margins(prior).mean()), coverage):
-            best_time, best_state = time, walk.state.copy()
+            best = time, walk.state.copy(), walk.limits
         if choice.is_over:
             break
-    walk.time, walk.state = best_time, best_state
+    walk.time, walk.state, walk.limits = best
     curve = choice.curve
     if not curve.is_covered:
         warnings.warn(
@@ -314,13 +328,14 @@ def _walk_to_best_time(
             ConvergenceWarning,
             stacklevel=3,
         )
-    return best_time, curve
+    return walk.time, curve
 
 
 def _covered_times(walk: _Walk, max_time: int) -> list[tuple[int, float]]:
     """Return each time of the curve with the coverage that the labels have by then."""
-    coverage = list(islice(hop_coverage(walk.hops_to_cover()), max_time + 1))
-    return [(int(time), float(coverage[time])) for time in curve_times(max_time)]
+    coverage = hop_coverage(walk.hops_to_cover())
+    farthest = len(coverage) - 1
+    return [(int(time), float(coverage[min(time, farthest)])) for time in curve_times(max_time)]
 
 
 def _read_off(
@@ -392,4 +407,5 @@ def _checked_prior(class_prior: Any, n_classes: int) -> np.ndarray | None:
         raise ParameterError(
             f"class_prior needs one number above 0 for each of the {n_classes} classes"
         )
+    prior = prior / prior.max()
     return prior / prior.sum()

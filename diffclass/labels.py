@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -59,22 +59,32 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     except TypeError:
         kinds = sorted({type(value).__name__ for value in values[labelled]})
         raise DataError(f"y mixes {' and '.join(kinds)}; use one kind of label") from None
-    return classes, codes
+    return _plain_numbers(classes), codes
 
 
 def _as_array(y: Any) -> np.ndarray:
     if isinstance(y, np.ndarray):
         return y
     if hasattr(y, "to_numpy"):
-        return y.to_numpy()
+        # pandas' own kinds would turn whole numbers beside missing ones into floats
+        own_kind = hasattr(y, "isna") and not isinstance(getattr(y, "dtype", None), np.dtype)
+        return y.to_numpy(dtype=object) if own_kind else np.asarray(y.to_numpy())
     values = np.asarray(y)
     # a list of strings and -1 keeps its kinds only as objects
     return np.asarray(y, dtype=object) if values.dtype.kind in "USO" else values
 
 
+def _plain_numbers(classes: np.ndarray) -> np.ndarray:
+    """Numbers that were objects (beside None) as numbers: scikit-learn scores no others."""
+    if classes.dtype == object and len(classes):
+        plain = np.array(classes.tolist())
+        return plain if plain.dtype.kind in "biuf" else classes
+    return classes
+
+
 def _missing(y: Any) -> np.ndarray:
-    if "pandas" in sys.modules and hasattr(y, "to_numpy"):
-        return sys.modules["pandas"].isna(y).to_numpy().ravel()
+    if hasattr(y, "to_numpy") and hasattr(y, "isna"):  # pandas
+        return np.asarray(y.isna()).ravel()
     values = _as_array(y)
     if values.dtype.kind == "f":
         return np.isnan(values).ravel()
@@ -92,11 +102,14 @@ def _differs_from_itself(value: Any) -> bool:
 
 
 def _is_minus_one(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind in "US":
-        return values == values.dtype.type("-1")
+    if values.dtype.kind in "UT":
+        return values == "-1"
+    if values.dtype.kind == "S":
+        return values == b"-1"
     if values.dtype.kind == "O":
         return np.array(
-            [isinstance(v, int | np.integer | str) and v in (-1, "-1") for v in values], dtype=bool
+            [isinstance(v, Real | str | bytes) and v in (-1, "-1", b"-1") for v in values],
+            dtype=bool,
         )
     if values.dtype.kind == "b":
         return np.zeros(len(values), dtype=bool)

@@ -12,7 +12,6 @@ maximized"); the condition and the part kept were measured, see experiments/few_
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,21 +105,18 @@ class TimeChoice:
                            self.kept_share)  # fmt: skip
 
 
-def hop_coverage(hops: np.ndarray) -> Iterator[float]:
-    """Yield, for t = 0, 1, ..., the share of the reachable entries that lie within t hops.
+def hop_coverage(hops: np.ndarray) -> np.ndarray:
+    """Return, for t = 0, 1, ..., the share of the reachable entries that lie within t hops.
 
     Parameters
     ----------
     hops : ndarray of int
-        Numbers of hops, negative where unreachable.
+        Numbers of hops, negative where unreachable; at least one is 0.
 
-    Yields
-    ------
-    float
-        0 to 1; 1 for ever after the farthest.
+    Returns
+    -------
+    ndarray of float
+        Rising to 1 at the farthest, which is the last entry.
     """
     counts = np.bincount(hops[hops >= 0].ravel())
-    reached = np.cumsum(counts) / max(1, counts.sum())
-    yield from reached
-    while True:
-        yield 1.0
+    return np.cumsum(counts) / counts.sum()

@@ -25,7 +25,8 @@ from diffclass import _compiled
 from diffclass._validation import check_affinity, check_points, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import Gaussian, Kernel
-from diffclass.neighbors import neighbors_graph
+from diffclass.neighbors import kept_edges, neighbors_graph
+from diffclass.progress import stage
 
 
 def markov_operator(
@@ -87,8 +88,9 @@ def markov_operator(
     if search is None:
         search = kernel.search(features, n_neighbors, random_state=random_state)
     graph = neighbors_graph(features, search=search, symmetrize=symmetrize)
-    affinity = kernel.affinity(graph, X, y=y, scores=scores)
-    return MarkovOperator.from_affinity(affinity, alpha=alpha, check=False)
+    with stage("affinities"):
+        affinity = kernel.affinity(graph, X, y=y, scores=scores)
+        return MarkovOperator.from_affinity(affinity, alpha=alpha, check=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +128,8 @@ class MarkovOperator:
         Parameters
         ----------
         affinity : sparse or dense matrix of shape (n, n)
-            K, symmetric and non-negative. A point without any affinity is given one to itself: the
-            walk stays there.
+            K, symmetric and non-negative; stored zeros are no edges. A point without any affinity
+            is given one to itself: the walk stays there.
         alpha : float, default=0.0
             Density exponent, at least 0.
         check : bool, default=True
@@ -146,11 +148,12 @@ class MarkovOperator:
             For an affinity that is not square, symmetric, finite and non-negative.
         """
         check_positive(alpha, "alpha", zero=True)
-        K = check_affinity(affinity) if check else affinity
+        K = _without_zeros(check_affinity(affinity) if check else affinity)
         q = _row_sums(K)
-        if not q.all():
-            K = sp.csr_array(K + sp.diags_array((q == 0).astype(K.dtype)))
-            q[q == 0] = 1
+        lonely = q < np.finfo(K.dtype).tiny  # 1 / q would overflow
+        if lonely.any():
+            K = sp.csr_array(K + sp.diags_array(lonely.astype(K.dtype)))
+            q[lonely] += 1
         if alpha:
             weights = (q**-alpha).astype(K.dtype)
             data = np.empty_like(K.data)
@@ -300,6 +303,11 @@ class MarkovOperator:
         out = np.empty_like(columns) if out is None else out
         _compiled.products.row_scaled_product(K.indptr, K.indices, K.data, row_scale, columns, out)
         return out
+
+
+def _without_zeros(K: sp.csr_array) -> sp.csr_array:
+    """Drop stored zeros, which components and hops would take for edges."""
+    return K if K.data.all() else kept_edges(K, K.data != 0)
 
 
 def _row_sums(K: sp.csr_array) -> np.ndarray:

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from diffclass import _compiled
 from diffclass._validation import check_choice, check_graph, check_points, check_positive
 from diffclass.exceptions import DataError
+from diffclass.progress import stage
 
 # Below this size, or in so few dimensions that a tree is at its best, exact search is as fast.
 _EXACT_POINTS = 8192
@@ -63,7 +64,8 @@ def neighbors_graph(
     ParameterError
         For an ``n_neighbors`` below 1 or an unknown ``symmetrize``.
     DataError
-        For points that are not finite, or a search whose graph is not n x n.
+        For points that are not finite or so far apart, or so close, that squared distances
+        overflow or vanish, or a search whose graph is not n x n.
 
     Notes
     -----
@@ -79,16 +81,20 @@ def neighbors_graph(
            [0., 4., 0.]])
     """
     check_choice(symmetrize, "symmetrize", ("union", "mutual"))
+    with stage("neighbors"):
+        directed = _directed_graph(X, n_neighbors, search, random_state)
+        directed.data = directed.data * directed.data
+        return _symmetrized(directed, mutual=symmetrize == "mutual")
+
+
+def _directed_graph(X: Any, n_neighbors: int, search: Any, random_state: Any) -> sp.csr_array:
     if isinstance(search, str):
         check_choice(search, "search", ("precomputed",))
-        directed = check_graph(X, name="the precomputed distance graph")
-    else:
-        X = check_points(X)
-        if search is None:
-            search = default_search(X, n_neighbors, random_state=random_state)
-        directed = _searched(search, X)
-    directed.data = directed.data * directed.data
-    return _symmetrized(directed, mutual=symmetrize == "mutual")
+        return check_graph(X, name="the precomputed distance graph")
+    X = check_points(X)
+    if search is None:
+        search = default_search(X, n_neighbors, random_state=random_state)
+    return _searched(search, X)
 
 
 def default_search(X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Search:
@@ -104,7 +110,7 @@ def _searched(search: Any, X: np.ndarray) -> sp.csr_array:
         raise DataError(
             f"{type(search).__name__} gave a graph of {graph.shape} for {len(X)} points"
         )
-    return graph
+    return graph.astype(X.dtype, copy=False)
 
 
 def _symmetrized(directed: sp.csr_array, *, mutual: bool) -> sp.csr_array:
@@ -151,6 +157,7 @@ class Search(TransformerMixin, BaseEstimator):
         """Index the points ``X`` of shape (n, d)."""
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         self._X = check_points(X)
+        _check_spread(self._X)
         self._representative = _crowd_representatives(self._X, self.n_neighbors)
         self._searched = np.unique(self._representative)
         self._index(self._X[self._searched])
@@ -169,7 +176,7 @@ class Search(TransformerMixin, BaseEstimator):
         columns[crowded, -1:] = self._representative[crowded, None]
         if k == 0:
             columns = self._representative[:, None]
-        return self._distances(self._X, columns)
+        return _joined(self._distances(self._X, columns), self._representative)
 
     def transform(self, X: Any) -> sp.csr_array:
         """Return the (m, n) distances from new points to their neighbours among the indexed."""
@@ -191,6 +198,8 @@ class Search(TransformerMixin, BaseEstimator):
         indices = columns.ravel().astype(indptr.dtype)
         data = np.empty(n * k, dtype=X.dtype)
         _compiled.edges.squared_distances(indptr, indices, X, self._X, data)
+        # farther than the type can tell is as far as it can tell
+        np.minimum(data, np.finfo(data.dtype).max / 4, out=data)
         return sp.csr_array((np.sqrt(data), indices, indptr), shape=(n, len(self._X)))
 
 
@@ -214,11 +223,12 @@ class ExactSearch(Search):
     def _index(self, X: np.ndarray) -> None:
         from sklearn.neighbors import NearestNeighbors
 
-        self._searcher = NearestNeighbors().fit(X)
+        self._center = _exact_center(X)
+        self._searcher = NearestNeighbors().fit(X - self._center)
         self.recall_ = 1.0
 
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
-        return self._searcher.kneighbors(X, n_neighbors=k, return_distance=False)
+        return self._searcher.kneighbors(X - self._center, n_neighbors=k, return_distance=False)
 
 
 class InvertedFileSearch(Search):
@@ -267,8 +277,10 @@ class InvertedFileSearch(Search):
 
         random = check_random_state(self.random_state)
         n, d = X.shape
-        self.n_lists_ = min(self.n_lists or max(1, int(3 * np.sqrt(n))), n)
-        self._center = X.mean(axis=0)  # single precision is spent on differences, not on offsets
+        self.n_lists_ = min(self._given("n_lists") or max(1, int(3 * np.sqrt(n))), n)
+        # single precision is spent on differences, not on offsets or units
+        self._center = X.mean(axis=0)
+        self._unit = max(X.max() - self._center.min(), self._center.max() - X.min()) or 1
         centered = self._single(X)
         quantizer = faiss.IndexFlatL2(d)
         self._faiss = faiss.IndexIVFFlat(quantizer, d, self.n_lists_)
@@ -284,13 +296,17 @@ class InvertedFileSearch(Search):
         k = min(self.n_neighbors, len(points) - 1)
         chosen = random.permutation(len(points))[:512]
         choosing, reporting = chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :]
-        if self.n_probes is not None:
+        if self._given("n_probes"):
             self.n_probes_ = min(self.n_probes, self.n_lists_)
             self.recall_ = self._recall(points, reporting, k)
             return
         self.n_probes_ = min(4, self.n_lists_)
         self._probe_until(0.995, points, choosing, k)
         self.recall_ = self._probe_until(_LEAST_RECALL, points, reporting, k)
+
+    def _given(self, name: str) -> Any:
+        value = getattr(self, name)
+        return value if value is None else check_positive(value, name, integer=True)
 
     def _probe_until(self, recall: float, points: np.ndarray, sample: np.ndarray, k: int) -> float:
         """Probe ever more cells until the sample's recall is reached; all of them are exact."""
@@ -304,6 +320,8 @@ class InvertedFileSearch(Search):
         """Share of found neighbours that are no further than the true k-th one."""
         import faiss
 
+        if k == 0 or len(sample) == 0:
+            return 1.0
         queries = points[sample]
         _, true = faiss.knn(queries, points, k + 1)
         _, found = self._probed(queries, k + 1)
@@ -334,7 +352,8 @@ class InvertedFileSearch(Search):
         return parameters
 
     def _single(self, X: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(X - self._center, dtype=np.float32)
+        scaled = (X - self._center) / self._unit
+        return np.ascontiguousarray(np.clip(scaled, -1e15, 1e15), dtype=np.float32)
 
     def __getstate__(self) -> dict[str, Any]:
         import faiss
@@ -377,6 +396,7 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
 
         check_positive(self.radius, "radius")
         X = check_points(X)
+        _check_spread(X)
         if self.max_degree is None:
             self._searcher: Any = NearestNeighbors(radius=self.radius).fit(X)
         else:
@@ -409,6 +429,41 @@ def kept_edges(graph: sp.csr_array, keep: np.ndarray) -> sp.csr_array:
     return sp.csr_array(
         (graph.data[keep], graph.indices[keep], before[graph.indptr]), shape=graph.shape
     )
+
+
+def _check_spread(X: np.ndarray) -> None:
+    """Refuse points whose squared distances would overflow or all be lost below the least float."""
+    limits = np.finfo(X.dtype)
+    spread = float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
+    least, largest = np.sqrt(limits.tiny), np.sqrt(limits.max / X.shape[1]) / 4
+    if spread != 0 and not least < spread < largest:
+        raise DataError(
+            f"the points spread over {spread:.3g}; squared distances are then no {X.dtype} numbers:"
+            " rescale the points"
+        )
+
+
+def _exact_center(X: np.ndarray) -> np.ndarray:
+    """The middle of the points' box, rounded to the box's size so that X minus it is exact.
+
+    Brute force computes |x|^2 - 2 <x, y> + |y|^2 and would drown distances in an offset.
+    """
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    size = highest - lowest
+    unit = np.ldexp(np.ones_like(size), np.frexp(size)[1])
+    return np.where(size > 0, np.rint((lowest / 2 + highest / 2) / unit) * unit, lowest)
+
+
+def _joined(graph: sp.csr_array, representative: np.ndarray) -> sp.csr_array:
+    """Add the edges from representatives to their crowds: a mutual graph needs both directions."""
+    crowded = np.flatnonzero(representative != np.arange(len(representative)))
+    if not len(crowded):
+        return graph
+    edges = graph.tocoo()
+    rows = np.concatenate([edges.row, representative[crowded]])
+    columns = np.concatenate([edges.col, crowded])
+    data = np.concatenate([edges.data, np.zeros(len(crowded), dtype=graph.dtype)])
+    return sp.csr_array((data, (rows, columns)), shape=graph.shape)
 
 
 def _crowd_representatives(X: np.ndarray, n_neighbors: int) -> np.ndarray:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+# before anything compiles: a test must not run yesterday's binary
+os.environ["DIFFCLASS_NUMBA_CACHE"] = "0"
+
+import numpy as np
 import pytest
 
 
@@ -16,3 +20,9 @@ def data_folder() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real scenes at {folder}; set DIFFCLASS_DATA")
     return folder
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A generator that starts the same in every test."""
+    return np.random.default_rng(20050517)

@@ -11,6 +11,7 @@ correlation); L. Zelnik-Manor and P. Perona, Self-tuning spectral clustering, 20
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -88,14 +89,15 @@ class Isotropic(Kernel):
 
     def _h(self, scaled: np.ndarray) -> np.ndarray:
         values = np.asarray(self.profile(scaled))
-        if values.shape != scaled.shape or not (values >= 0).all():
+        if values.shape != scaled.shape or not (np.isfinite(values) & (values >= 0)).all():
             raise ParameterError("profile has to give one value >= 0 for each value it gets")
         return values
 
     def _scales(self, graph: sp.csr_array, *, without_diagonal: bool) -> np.ndarray:
         if not isinstance(self.bandwidth, str):
-            epsilon = check_positive(self.bandwidth, "bandwidth")
-            return np.full(graph.shape[0], np.sqrt(epsilon), dtype=graph.dtype)
+            epsilon = float(check_positive(self.bandwidth, "bandwidth"))
+            scale = max(np.sqrt(epsilon), np.sqrt(np.finfo(graph.dtype).tiny))  # 1 / scale^2 exists
+            return np.full(graph.shape[0], scale, dtype=graph.dtype)
         check_choice(self.bandwidth, "bandwidth", ("self-tuning", "global"))
         check_positive(self.neighbor, "neighbor", integer=True)
         own = _neighbor_distances(graph, self.neighbor, without_diagonal=without_diagonal)
@@ -195,7 +197,7 @@ class Correlation(Kernel):
 
     def _squared_radius(self) -> float:
         # unit vectors: |x - y|^2 = 2 - 2 <x, y>
-        if not (isinstance(self.threshold, int | float) and -1 <= self.threshold < 1):
+        if not (isinstance(self.threshold, Real) and -1 <= self.threshold < 1):
             raise ParameterError(f"threshold = {self.threshold!r}; it has to be in [-1, 1)")
         return 2 - 2 * self.threshold
 
@@ -204,13 +206,12 @@ def _neighbor_distances(
     graph: sp.csr_array, neighbor: int, *, without_diagonal: bool
 ) -> np.ndarray:
     """Distance to the j-th neighbour; where duplicates make it 0, to the farthest, or typical."""
-    arrays = graph.indptr, graph.indices, graph.data
     squared = np.empty(graph.shape[0], dtype=graph.dtype)
-    _compiled.edges.kth_smallest(*arrays, neighbor, without_diagonal, squared)
+    _compiled.edges.kth_smallest(
+        graph.indptr, graph.indices, graph.data, neighbor, without_diagonal, squared
+    )
     if not squared.all():
-        farthest = np.empty_like(squared)
-        widest = int(np.diff(graph.indptr).max(initial=1))
-        _compiled.edges.kth_smallest(*arrays, widest, without_diagonal, farthest)
+        farthest = graph.max(axis=1).toarray().ravel()
         squared = np.where(squared > 0, squared, farthest)
         positive = squared[squared > 0]
         squared[squared == 0] = np.median(positive) if len(positive) else 1

@@ -1,0 +1,141 @@
+"""What every command shares: options, messages, stages with their times, results.
+
+Results go to standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from diffclass.progress import listening
+
+
+class Console:
+    """Speaks to the user and keeps time.
+
+    Parameters
+    ----------
+    as_json : bool
+        Whether results are printed as JSON rather than text.
+    quiet : bool
+        Whether messages and progress are left out.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        Time spent in each stage so far.
+    """
+
+    def __init__(self, *, as_json: bool = False, quiet: bool = False):
+        self.as_json = as_json
+        self.quiet = quiet
+        self.seconds: dict[str, float] = {}
+        self._start = time.perf_counter()
+        self._status: Any = None
+
+    def say(self, text: str) -> None:
+        """Print a message to standard error, unless quiet."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
+    def give(self, result: dict[str, Any], text: str) -> None:
+        """Print a result to standard output: as JSON if that was asked for, else as text."""
+        click.echo(json.dumps(result, allow_nan=False) if self.as_json else text)
+
+    @property
+    def total_seconds(self) -> float:
+        """Time since the console was made."""
+        return time.perf_counter() - self._start
+
+    @contextmanager
+    def timing(self) -> Iterator[None]:
+        """Time the stages within the block and show the current one on a terminal."""
+        with self._live_status(), listening(self._hear):
+            yield
+
+    def _hear(self, stage: str, seconds: float | None) -> None:
+        if seconds is not None:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+        elif self._status is not None:
+            self._status.update(f"{stage} ...")
+        elif not self.quiet and self.total_seconds > 2:
+            self.say(f"{stage} ... ({self.total_seconds:.0f} s so far)")
+
+    @contextmanager
+    def _live_status(self) -> Iterator[None]:
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console as Terminal
+
+        with Terminal(stderr=True).status("starting ...") as self._status:
+            yield
+        self._status = None
+
+
+def peak_memory_bytes() -> int:
+    """Return the largest resident size that this process has had."""
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--json``, ``--threads``, ``--quiet`` and ``--traceback`` to a command.
+
+    The command then takes a `Console` as its keyword argument ``console``.
+    """
+
+    def with_console(
+        *args: Any, as_json: bool, quiet: bool, threads: int | None, traceback: bool, **kwargs: Any
+    ) -> Any:
+        if threads:
+            _limit_threads(threads)
+        return command(*args, console=Console(as_json=as_json, quiet=quiet), **kwargs)
+
+    with_console.__doc__ = command.__doc__
+    with_console.__name__ = command.__name__
+    options = [
+        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+        click.option("--threads", type=click.IntRange(1), help="Processor threads to use."),
+        click.option("-q", "--quiet", is_flag=True, help="No messages, no progress."),
+        click.option("--traceback", is_flag=True, help="Show where an error arose."),
+    ]
+    wrapped: Callable[..., Any] = with_console
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    wrapped.__click_params__ = (  # type: ignore[attr-defined]
+        wrapped.__click_params__ + getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
+    )
+    return wrapped
+
+
+def overwrite_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--overwrite``."""
+    return click.option("--overwrite", is_flag=True, help="Replace outputs that exist.")(command)
+
+
+def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--seed``."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(0, 2**32 - 1),
+        default=0,
+        show_default=True,
+        help="Seeds every random choice; the same seed gives the same result.",
+    )(command)
+
+
+def _limit_threads(threads: int) -> None:
+    # The numerical libraries, loaded only inside commands, read these when they load.
+    for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
+        os.environ[f"{library}_NUM_THREADS"] = str(threads)

@@ -1,0 +1,296 @@
+"""``diffclass classify``: a scene and labels in, a class map and an honest report out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from diffclass.console import (
+    Console,
+    common_options,
+    overwrite_option,
+    peak_memory_bytes,
+    seed_option,
+)
+
+if TYPE_CHECKING:
+    from diffclass_hyperspectral.classification import SceneClassification
+    from diffclass_hyperspectral.holdout import Holdout
+    from diffclass_hyperspectral.labels import LabelImage
+    from diffclass_hyperspectral.scenes import Scene
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("scene", type=_PATH)
+@click.option("--labels", type=_PATH, help="Label image; 0 is unlabelled.")
+@click.option("--model", type=_PATH, help="Apply this model (from --save) instead of labels.")
+@click.option("-o", "--output", type=_PATH, required=True, help="Class map: .img, .png, .npy.")
+@click.option("--probability", type=_PATH, help="Posteriors, a band a class: .img, .npy.")
+@click.option("--margin", type=_PATH, help="Margins: .img, .png, .npy.")
+@click.option("--report", type=_PATH, help="Report as JSON.")
+@click.option("--save", type=_PATH, help="Keep the model; spatial features then lack positions.")
+@click.option(
+    "--features",
+    type=click.Choice(["spectral", "spatial"]),
+    default="spectral",
+    show_default=True,
+    help="Noise-adjusted components, alone or at three spatial scales with positions.",
+)
+@click.option("--components", type=int, default=20, show_default=True, help="Their number.")
+@click.option("--neighbors", type=int, help="Neighbours of a pixel in the graph.")
+@click.option(
+    "--boundary", type=click.Choice(["free", "absorbing"]), help="Whether labels diffuse away."
+)
+@click.option("--tau", type=int, help="Diffusion time in steps; chosen by margin by default.")
+@click.option("--max-time", type=int, help="Last time that the choice looks at.")
+@click.option(
+    "--labels-per-class",
+    type=click.IntRange(1),
+    help="Fit on so many labels of each class, drawn by --seed, and hold the others out.",
+)
+@click.option(
+    "--holdout",
+    type=click.Choice(["random", "blocks"]),
+    help="Hold labels out at random or in blocks of the picture (half, if no number is given).",
+)
+@click.option("--variable", help="Array to take from a .mat scene with several.")
+@click.option("--label-variable", help="Array to take from a .mat label file with several.")
+@seed_option
+@overwrite_option
+@common_options
+def classify(
+    scene: Path,
+    labels: Path | None,
+    model: Path | None,
+    output: Path,
+    *,
+    console: Console,
+    overwrite: bool,
+    probability: Path | None,
+    margin: Path | None,
+    report: Path | None,
+    save: Path | None,
+    **options: Any,
+) -> None:
+    """Classify every pixel of SCENE from a few labels, or with a model kept before.
+
+    The accuracy that is reported is that on labels held out of the fit (--labels-per-class or
+    --holdout); without them there is none to report.
+    """
+    from diffclass.progress import stage
+    from diffclass_hyperspectral import open_scene
+
+    _check_usage(labels, model, save, options)
+    rasters = [path for path in (output, probability, margin) if path is not None]
+    others = [path for path in (report, save) if path is not None]
+    _check_outputs(rasters, others, overwrite=overwrite)
+    with console.timing():
+        with stage("opening"):
+            cube = open_scene(scene, variable=options["variable"])
+        if model is not None:
+            result, facts = _by_model(cube, model)
+        else:
+            assert labels is not None
+            result, facts = _by_labels(cube, labels, console, saving=save is not None, **options)
+        with stage("writing"):
+            _write_maps(result, cube, output, probability, margin, overwrite=overwrite)
+            if save is not None:
+                _save(save, result, overwrite=overwrite)
+    _report(console, result, facts, report, overwrite=overwrite)
+
+
+def _check_usage(
+    labels: Path | None, model: Path | None, save: Path | None, options: dict[str, Any]
+) -> None:
+    if (labels is None) == (model is None):
+        raise click.UsageError("give either --labels or --model")
+    if model is not None and (save or options["holdout"] or options["labels_per_class"]):
+        raise click.UsageError("--save, --holdout and --labels-per-class need --labels")
+
+
+def _check_outputs(rasters: list[Path], others: list[Path], *, overwrite: bool) -> None:
+    from diffclass.exceptions import ParameterError
+    from diffclass.output import require_writable
+    from diffclass_hyperspectral.maps import require_outputs
+
+    files = [file for path in rasters for file in require_outputs(path, overwrite=overwrite)]
+    files += [require_writable(path, overwrite=overwrite) for path in others]
+    for file in files:
+        if files.count(file) > 1:
+            raise ParameterError(f"two outputs would be written to {file}; name them apart")
+
+
+def _by_model(cube: Scene, path: Path) -> tuple[SceneClassification, dict[str, Any]]:
+    from diffclass_hyperspectral.classification import apply_model
+    from diffclass_hyperspectral.models import load_model
+
+    model = load_model(path)
+    classifier = model.classifier
+    facts = {"model": str(path), "tau": None, "parameters": _parameters(classifier)}
+    return apply_model(cube, model), facts
+
+
+def _by_labels(
+    cube: Scene,
+    path: Path,
+    console: Console,
+    *,
+    saving: bool,
+    features: str,
+    components: int,
+    label_variable: str | None,
+    labels_per_class: int | None,
+    holdout: str | None,
+    seed: int,
+    variable: str | None,
+    **options: Any,
+) -> tuple[SceneClassification, dict[str, Any]]:
+    from diffclass_hyperspectral import SceneFeatures, read_labels
+    from diffclass_hyperspectral.classification import classify_scene
+    from diffclass_hyperspectral.holdout import hold_out
+
+    labels = read_labels(path, variable=label_variable)
+    labels.check_matches(cube)
+    labels.check_trainable()
+    split = None
+    if holdout or labels_per_class:
+        kind = holdout or "random"
+        split = hold_out(labels.ids, kind=kind, labels_per_class=labels_per_class, seed=seed)
+    maker = SceneFeatures(components, spatial=features == "spatial")
+    if saving:
+        maker.set_params(position_weight=0.0)  # rows and columns mean nothing in another scene
+    result = classify_scene(
+        cube,
+        labels,
+        fit_on=None if split is None else split.fit,
+        features=maker,
+        classifier=_classifier(seed, **options),
+    )
+    return result, _fit_facts(result, labels, split, features, seed)
+
+
+def _classifier(
+    seed: int, neighbors: int | None, boundary: str | None, tau: int | None, max_time: int | None
+) -> Any:
+    from diffclass.classifier import DiffusionClassifier
+
+    given = {"n_neighbors": neighbors, "labels": boundary, "tau": tau, "max_time": max_time}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return DiffusionClassifier(random_state=seed).set_params(**chosen)
+
+
+def _fit_facts(
+    result: SceneClassification,
+    labels: LabelImage,
+    split: Holdout | None,
+    features: str,
+    seed: int,
+) -> dict[str, Any]:
+    import numpy as np
+
+    from diffclass_hyperspectral.classification import held_out_scores
+
+    classifier = result.model.classifier
+    curve = classifier.margin_curve_
+    fit = labels.ids > 0 if split is None else split.fit
+    used = np.bincount(labels.ids[fit & np.isfinite(result.margin)])
+    facts: dict[str, Any] = {
+        "tau": int(classifier.tau_),
+        "margin_curve": {
+            "times": curve.times.tolist(),
+            "margin": curve.margin.tolist(),
+            "coverage": curve.coverage.tolist(),
+        },
+        "features": features,
+        "seed": seed,
+        "parameters": _parameters(classifier),
+        "neighbor_recall": getattr(classifier.search_, "recall_", None),
+        "labels_used": {str(i): int(n) for i, n in enumerate(used) if n},
+    }
+    if split is not None:
+        scores = held_out_scores(result, labels, split)
+        facts["holdout"] = {
+            "kind": split.kind,
+            "gap_pixels": split.gap,
+            "n_fit": int(split.fit.sum()),
+            **scores.to_dict(),
+        }
+    return facts
+
+
+def _parameters(classifier: Any) -> dict[str, Any]:
+    values = classifier.get_params(deep=False)
+    plain = (str, int, float, bool, type(None))
+    return {name: v if isinstance(v, plain) else repr(v) for name, v in values.items()}
+
+
+def _write_maps(
+    result: SceneClassification,
+    cube: Scene,
+    output: Path,
+    probability: Path | None,
+    margin: Path | None,
+    *,
+    overwrite: bool,
+) -> None:
+    from diffclass_hyperspectral import write_class_map, write_raster
+
+    place = {"overwrite": overwrite, "map_info": cube.map_info}
+    names = [result.table[int(i)].name for i in result.class_ids]
+    write_class_map(output, result.class_map, result.table, **place)
+    if probability is not None:
+        write_raster(probability, result.posteriors, band_names=names, **place)
+    if margin is not None:
+        write_raster(margin, result.margin, band_names=["margin"], **place)
+
+
+def _save(path: Path, result: SceneClassification, *, overwrite: bool) -> None:
+    from diffclass_hyperspectral.models import save_model
+
+    save_model(path, result.model, overwrite=overwrite)
+
+
+def _report(
+    console: Console,
+    result: SceneClassification,
+    facts: dict[str, Any],
+    path: Path | None,
+    *,
+    overwrite: bool,
+) -> None:
+    from diffclass import __version__
+    from diffclass_hyperspectral.classification import describe_classification
+    from diffclass_hyperspectral.reports import report_lines, write_json
+
+    report = describe_classification(result) | facts
+    for entry in report["classes"]:
+        if "labels_used" in facts:
+            entry["labels"] = facts["labels_used"].get(str(entry["id"]), 0)
+    report["seconds"] = console.seconds | {"total": console.total_seconds}
+    report["peak_memory_bytes"] = peak_memory_bytes()
+    report["version"] = __version__
+    if path is not None:
+        write_json(path, report, overwrite=overwrite)
+    lines = report_lines(report) + _holdout_lines(result, report.get("holdout"))
+    console.give(report, "\n".join(lines))
+
+
+def _holdout_lines(result: SceneClassification, holdout: dict[str, Any] | None) -> list[str]:
+    if holdout is None:
+        return ["no labels were held out: no accuracy to report (--holdout, --labels-per-class)"]
+    apart = f", at least {holdout['gap_pixels']} pixels apart" if holdout["gap_pixels"] else ""
+    lines = [
+        f"held out ({holdout['kind']}{apart}): {holdout['n_points']} pixels, fitted on "
+        f"{holdout['n_fit']}",
+        f"overall accuracy {holdout['overall_accuracy']:.2%}, average accuracy "
+        f"{holdout['average_accuracy']:.2%}, kappa {holdout['kappa'] or float('nan'):.3f}",
+    ]
+    for class_id, score in holdout["per_class"].items():
+        recall = "-" if score["recall"] is None else f"{score['recall']:.1%}"
+        name = result.table[int(class_id)].name
+        lines.append(f"{class_id:>5}  {name}: {recall} of {score['n_true']} right")
+    return lines

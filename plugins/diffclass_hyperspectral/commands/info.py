@@ -1,0 +1,39 @@
+"""``diffclass info``: what a scene's file says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from diffclass.console import Console, common_options
+
+
+@click.command()
+@click.argument("scene", type=click.Path(path_type=Path))
+@click.option("--variable", help="Array to take from a .mat file with several.")
+@common_options
+def info(scene: Path, variable: str | None, *, console: Console) -> None:
+    """Say what SCENE holds: size, bands, wavelengths, missing pixels, memory."""
+    from diffclass_hyperspectral import open_scene
+
+    facts = open_scene(scene, variable=variable).describe()
+    console.give(facts, "\n".join(_lines(facts)))
+
+
+def _lines(facts: dict[str, Any]) -> list[str]:
+    span = facts["wavelengths_nm"]
+    return [
+        f"{facts['path']}  ({facts['format']}, {facts['dtype']})",
+        f"size         {facts['rows']} rows x {facts['columns']} columns x {facts['bands']} bands",
+        f"wavelengths  {f'{span[0]:.1f} to {span[1]:.1f} nm' if span else 'not given'}",
+        f"usable bands {facts['usable_bands']}"
+        f"  (bad {len(facts['bad_bands'])}, constant {len(facts['constant_bands'])},"
+        f" empty {len(facts['empty_bands'])})",
+        f"pixels       {facts['valid_share']:.1%} with data"
+        f"  (ignore value {facts['ignore_value']})",
+        f"scale factor {facts['scale_factor']:g}",
+        f"memory       {facts['memory_bytes'] / 2**20:.1f} MiB as stored",
+        f"map info     {', '.join(facts['map_info']) if facts['map_info'] else 'not given'}",
+    ]

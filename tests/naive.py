@@ -1,0 +1,141 @@
+"""Slow twins of the fast routines: dense NumPy, one line a formula, no import of diffclass.
+
+A graph is given as two dense (n, n) arrays, squared distances and a mask of edges, since an edge
+may have length zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def squared_distances(X, Y=None):
+    X = np.asarray(X, dtype=np.float64)
+    Y = X if Y is None else np.asarray(Y, dtype=np.float64)
+    return ((X[:, None, :] - Y[None, :, :]) ** 2).sum(axis=2)
+
+
+def nearest(X, n_neighbors):
+    """Directed mask of each point's nearest others."""
+    distances = squared_distances(X)
+    np.fill_diagonal(distances, np.inf)
+    k = min(n_neighbors, len(distances) - 1)
+    mask = np.zeros(distances.shape, dtype=bool)
+    np.put_along_axis(mask, np.argsort(distances, axis=1, kind="stable")[:, :k], True, axis=1)
+    return mask
+
+
+def neighbors_graph(X, n_neighbors, symmetrize="union"):
+    """Squared distances and mask of the symmetric graph, the diagonal among its edges."""
+    mask = nearest(X, n_neighbors)
+    mask = mask | mask.T if symmetrize == "union" else mask & mask.T
+    np.fill_diagonal(mask, True)
+    return np.where(mask, squared_distances(X), 0.0), mask
+
+
+def gaussian(distances, mask, epsilon):
+    return np.where(mask, np.exp(-np.minimum(distances / epsilon, 60)), 0.0)
+
+
+def scales(distances, mask, neighbor):
+    """Distance to the j-th stored neighbour other than the point itself, or to the farthest."""
+    out = np.zeros(len(distances))
+    for x in range(len(out)):
+        row = np.sort([distances[x, y] for y in np.flatnonzero(mask[x]) if y != x])
+        out[x] = np.sqrt(row[min(neighbor, len(row)) - 1])
+    return out
+
+
+def normalised(K, alpha=0.0):
+    """K_alpha and its degrees."""
+    q = K.sum(axis=1)
+    K = K / np.outer(q**alpha, q**alpha)
+    return K, K.sum(axis=1)
+
+
+def markov_matrix(K, alpha=0.0):
+    K, d = normalised(K, alpha)
+    return K / d[:, None]
+
+
+def components(K):
+    """Number of each point's component, counted by the first point of each."""
+    reach = np.linalg.matrix_power((K > 0) | np.eye(len(K), dtype=bool), len(K))
+    return np.unique(reach.argmax(axis=1), return_inverse=True)[1]
+
+
+def hops(K, groups):
+    """Edges to the nearest point of each group by boolean products, -1 where there is no path."""
+    n_groups = max(groups) + 1
+    out = np.full((len(K), n_groups), -1)
+    reached = np.stack([np.asarray(groups) == i for i in range(n_groups)], axis=1)
+    for t in range(len(K) + 1):
+        out[reached & (out < 0)] = t
+        reached = reached | ((K > 0) @ reached)
+    return out
+
+
+def indicators(codes, n_classes, weight=None):
+    chi = np.zeros((len(codes), n_classes))
+    for x, i in enumerate(codes):
+        if i >= 0:
+            chi[x, i] = 1.0 if weight is None else weight[x]
+    return chi
+
+
+def free_labels(A, pi, codes, n_classes, t, *, measure="operator", weight=None):
+    """A^t chi_i, chi_i scaled to integrate to 1."""
+    chi = indicators(codes, n_classes, weight)
+    total = pi @ chi if measure == "operator" else chi.sum(axis=0)
+    return np.linalg.matrix_power(A, t) @ (chi / total)
+
+
+def absorbing_labels(A, codes, n_classes, t, *, weight=None):
+    """The walk stops at a label with the probability that the label is trusted."""
+    chi = indicators(codes, n_classes, weight)
+    stop = chi.sum(axis=1, keepdims=True)
+    N = chi.copy()
+    for _ in range(t):
+        N = chi + (1 - stop) * (A @ N)
+    return N
+
+
+def harmonic_labels(A, codes, n_classes):
+    """Solve N = A N off the labels, N = chi on them (every component needs a label)."""
+    N = indicators(codes, n_classes)
+    open_ = np.asarray(codes) < 0
+    system = np.eye(open_.sum()) - A[np.ix_(open_, open_)]
+    N[open_] = np.linalg.solve(system, A[np.ix_(open_, ~open_)] @ N[~open_])
+    return N
+
+
+def posteriors(N, weight):
+    p = N * weight
+    total = p.sum(axis=1, keepdims=True)
+    return np.where(total > 0, p / np.where(total > 0, total, 1), 1 / N.shape[1])
+
+
+def class_weight(N, pi, prior):
+    return np.asarray(prior) / (pi @ N)
+
+
+def margins(p):
+    if p.shape[1] == 1:
+        return p[:, 0]
+    ordered = np.sort(p, axis=1)
+    return ordered[:, -1] - ordered[:, -2]
+
+
+def coverage(hops_, t):
+    """Share of the entries with a path that lie within t hops."""
+    reachable = hops_ >= 0
+    return np.count_nonzero(reachable & (hops_ <= t)) / np.count_nonzero(reachable)
+
+
+def chosen_time(times, margin, coverage_, kept_share, covered=0.999):
+    """The last covered time with enough of the largest covered margin, else the best covered."""
+    good = [i for i in range(len(times)) if coverage_[i] >= covered]
+    if not good:
+        return times[-1]
+    largest = max(margin[i] for i in good)
+    return max(times[i] for i in good if margin[i] >= kept_share * largest)

@@ -1,0 +1,216 @@
+"""Affinities against their formulas."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from diffclass import DiffusionClassifier, markov_operator, neighbors_graph
+from diffclass.exceptions import ParameterError
+from diffclass.kernels import Correlation, Gaussian, Isotropic
+from diffclass.neighbors import ExactSearch
+
+
+def rational(u):
+    return 1 / (1 + u)
+
+
+def compact(u):
+    return np.maximum(1 - u, 0)
+
+
+@pytest.fixture
+def points(rng):
+    return rng.normal(size=(80, 3))
+
+
+def graphs(X, k=9):
+    return neighbors_graph(X, k), *naive.neighbors_graph(X, k)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("bandwidth", [0.7, np.float32(2), 3])
+def test_gaussian_of_one_bandwidth(points, bandwidth, dtype):
+    graph, distances, mask = graphs(points.astype(dtype))
+    before = graph.data.copy()
+    K = Gaussian(bandwidth=bandwidth).affinity(graph, points)
+    assert K.dtype == dtype
+    expected = naive.gaussian(distances, mask, float(bandwidth))
+    np.testing.assert_allclose(K.toarray(), expected, rtol=1e-12 if dtype == np.float64 else 2e-4)
+    assert (graph.data == before).all()
+
+
+@pytest.mark.parametrize("neighbor", [1, 4, 7, 50])
+def test_self_tuning(points, neighbor):
+    graph, distances, mask = graphs(points)
+    s = naive.scales(distances, mask, neighbor)
+    kernel = Gaussian(neighbor=neighbor)
+    K = kernel.affinity(graph, points)
+    np.testing.assert_allclose(kernel.scales_, s, rtol=1e-12)
+    np.testing.assert_allclose(
+        K.toarray(), naive.gaussian(distances, mask, np.outer(s, s)), rtol=1e-12
+    )
+    assert abs(K - K.T).max() < 1e-15
+    assert (K.diagonal() == 1).all()
+
+
+def test_global_bandwidth_is_the_median(points):
+    graph, distances, mask = graphs(points)
+    epsilon = np.median(naive.scales(distances, mask, 7) ** 2)
+    K = Gaussian(bandwidth="global").affinity(graph, points)
+    np.testing.assert_allclose(K.toarray(), naive.gaussian(distances, mask, epsilon), rtol=1e-12)
+
+
+@pytest.mark.parametrize("profile", [rational, compact])
+def test_any_profile(points, profile):
+    graph, distances, mask = graphs(points)
+    K = Isotropic(profile, bandwidth=0.5).affinity(graph, points)
+    np.testing.assert_allclose(K.toarray(), np.where(mask, profile(distances / 0.5), 0), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(), Gaussian(bandwidth=0.5), Gaussian(bandwidth="global"), Correlation()]
+)
+def test_no_weight_vanishes_or_is_missing(kernel):
+    """Outliers, duplicates and single precision: finite, and never 0 for a Gaussian."""
+    rng = np.random.default_rng(2)
+    X = np.concatenate([rng.normal(size=(40, 3)), np.zeros((30, 3)), [[1e6, 0, 0], [1e6, 1, 0]]])
+    graph = neighbors_graph(X.astype("f4"), 9)
+    K = kernel.affinity(graph, X)
+    assert np.isfinite(K.data).all()
+    assert (K.data > 0).all()
+
+
+def test_scales_where_neighbors_coincide():
+    """A point with more duplicates than j takes its farthest neighbour's distance."""
+    X = np.array([[0.0], [0.0], [0.0], [2.0], [7.0]])
+    kernel = Gaussian(neighbor=1)
+    kernel.affinity(neighbors_graph(X, 4), X)
+    assert kernel.scales_.tolist() == [7, 7, 7, 2, 5]
+    kernel.affinity(neighbors_graph(np.zeros((6, 2)), 3), np.zeros((6, 2)))
+    assert (kernel.scales_ == 1).all()
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(), Gaussian(bandwidth=0.8), Gaussian(bandwidth="global")]
+)
+def test_extend_agrees_with_affinity(points, kernel):
+    """A new point where an old one is, with the old one's neighbours, has its affinities."""
+    graph = neighbors_graph(points, 79)
+    K = kernel.affinity(graph, points)
+    without_self = kernel.neighbor if kernel.bandwidth == "self-tuning" else None
+    if without_self:  # the twin at distance 0 is the new point's nearest neighbour
+        kernel.set_params(neighbor=without_self + 1)
+    extended = kernel.extend(graph[:10], points[:10])
+    np.testing.assert_allclose(extended.toarray(), K.toarray()[:10], rtol=1e-12)
+
+
+def test_extend_uses_both_scales(points, rng):
+    new = rng.normal(size=(6, 3))
+    kernel = Gaussian(neighbor=3)
+    kernel.affinity(neighbors_graph(points, 9), points)
+    graph = ExactSearch(9).fit(points).transform(new)
+    graph.data **= 2
+    s = np.sqrt(np.sort(naive.squared_distances(new, points), axis=1)[:, 2])
+    expected = naive.gaussian(
+        naive.squared_distances(new, points), graph.toarray() > 0, np.outer(s, kernel.scales_)
+    )
+    np.testing.assert_allclose(kernel.extend(graph, new).toarray(), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("threshold", [0.9, np.float32(0.5), 0, -0.5])
+def test_correlation_is_the_thresholded_cosine(points, threshold):
+    kernel = Correlation(threshold=threshold, max_degree=80)
+    unit = kernel.search_features(points)
+    K = kernel.affinity(neighbors_graph(unit, search=kernel.search(unit, 3)), points)
+    cosines = points @ points.T / np.outer(*[np.linalg.norm(points, axis=1)] * 2)
+    assert (K.toarray() == (cosines > threshold)).all()
+
+
+def test_correlation_bounds_the_degree_and_extends(points):
+    kernel = Correlation(threshold=0.5, max_degree=4)
+    unit = kernel.search_features(points)
+    search = kernel.search(unit, 3)
+    K = kernel.affinity(neighbors_graph(unit, search=search), points)
+    expected, mask = naive.neighbors_graph(unit, 4)
+    assert (K.toarray() == (mask & (expected < 1))).all()
+    graph = search.transform(kernel.search_features(2.5 * points[:7]))
+    graph.data **= 2
+    assert set(kernel.extend(graph, points[:7]).data) == {1.0}
+
+
+def test_correlation_of_a_point_at_zero():
+    X = np.concatenate([np.zeros((1, 3)), np.eye(3)])
+    kernel = Correlation()
+    assert np.isfinite(kernel.search_features(X)).all()
+    A = markov_operator(X, kernel=kernel)
+    assert A.n_components == 4
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 99), factor=st.sampled_from([1e-12, 1e-3, 7.0, 1e12]))
+def test_self_tuning_has_no_units(seed, factor):
+    X = np.random.default_rng(seed).normal(size=(30, 2))
+    K, scaled = (Gaussian().affinity(neighbors_graph(Y, 5), Y) for Y in (X, factor * X))
+    np.testing.assert_allclose(scaled.data, K.data, rtol=1e-9)
+
+
+@pytest.mark.parametrize("bandwidth", [0, -1.0, np.nan, np.inf, True, "wide", None, [1.0]])
+def test_refuses_bandwidths(points, bandwidth):
+    with pytest.raises(ParameterError, match="bandwidth"):
+        markov_operator(points, kernel=Gaussian(bandwidth=bandwidth))
+
+
+@pytest.mark.parametrize("neighbor", [0, -1, 1.5, "seventh"])
+def test_refuses_neighbors(points, neighbor):
+    with pytest.raises(ParameterError, match="neighbor"):
+        markov_operator(points, kernel=Gaussian(neighbor=neighbor))
+
+
+@pytest.mark.parametrize("threshold", [1, 1.5, -2, np.nan, "high", None])
+def test_refuses_thresholds(points, threshold):
+    with pytest.raises(ParameterError, match="threshold"):
+        markov_operator(points, kernel=Correlation(threshold=threshold))
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [
+        lambda u: u * np.nan,
+        lambda u: u - 1,
+        lambda u: 1.0,
+        lambda u: u[:-1],
+        lambda u: np.where(u > 0, 1, np.inf),
+    ],
+)
+def test_refuses_profiles(points, profile):
+    with pytest.raises(ParameterError, match="profile"):
+        markov_operator(points, kernel=Isotropic(profile))
+
+
+@pytest.mark.parametrize("bandwidth", [1e-300, 1e-60, 1e60])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_extreme_bandwidths_stay_finite(points, bandwidth, dtype):
+    A = markov_operator(points.astype(dtype), kernel=Gaussian(bandwidth=bandwidth))
+    assert np.isfinite(A.affinity.data).all()
+    np.testing.assert_allclose(A @ np.ones(80), 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(bandwidth=2.0), Correlation(), Isotropic(rational)])
+def test_kernels_are_estimators(kernel):
+    copy = clone(kernel)
+    assert copy.get_params() == kernel.get_params()
+    assert repr(copy) == repr(kernel)
+
+
+def test_a_grid_search_reaches_the_kernel():
+    clf = DiffusionClassifier(kernel=Gaussian())
+    clf.set_params(kernel__bandwidth="global", kernel__neighbor=3)
+    assert clf.kernel.bandwidth == "global"
+    assert clone(clf).get_params()["kernel__neighbor"] == 3
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        clf.set_params(kernel__nonsense=1)
