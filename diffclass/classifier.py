@@ -53,7 +53,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         Labels' values, sorted.
     transduction_ : ndarray of shape (n,)
-        Class of each fitted point; -1 where no label shares its component of the graph.
+        Class of each fitted point; -1 where no label has arrived by ``tau_``, as none ever does
+        in a component of the graph without one.
     label_distributions_ : ndarray of shape (n, n_classes)
         Posteriors; rows sum to 1.
     margin_ : ndarray of shape (n,)
@@ -282,10 +283,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
     def _mark_unreached(self, unreached: np.ndarray, X: Any) -> None:
         warnings.warn(
-            f"{np.count_nonzero(unreached)} of {len(unreached)} points share no component of the "
-            "graph with a label; label one in each, or raise n_neighbors",
+            f"no label reaches {np.count_nonzero(unreached)} of {len(unreached)} points by step "
+            f"{self.tau_}; label one in each component of the graph, or raise n_neighbors or tau",
             UnreachedWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         kind = self.transduction_.dtype
         holds_minus_one = kind.kind in "if"
@@ -317,9 +318,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         return self._labelled_codes[pairwise_distances_argmin(points, self._labelled_points)]
 
     def _extended(self, X: Any) -> sp.csr_array:
-        """Weights of one step from new points: k(x, y) q(y)^-alpha, rows summing to 1 or 0."""
+        """Weights of one step from new points, k(x, y) q(y)^-alpha."""
         if self.kernel_ is None:
             affinity = sp.csr_array(X, dtype=self.operator_.dtype)
+            if affinity.nnz and affinity.data.min() < 0:
+                raise DataError("X holds negative affinities")
         else:
             graph = sp.csr_array(self.search_.transform(self._features(X)))
             graph.data = graph.data * graph.data

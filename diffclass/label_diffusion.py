@@ -44,13 +44,13 @@ class LabelDiffusion:
     classes : ndarray of shape (n_classes,)
         The labels' values, sorted.
     values : ndarray of shape (n, n_classes)
-        N_i at tau, at least 0; rows of zeros where no label can arrive.
+        N_i at tau, at least 0; rows of zeros where no label has arrived.
     posteriors : ndarray of shape (n, n_classes)
-        p_i; rows sum to 1, uniform where no label can arrive.
+        p_i; rows sum to 1, uniform where no label has arrived.
     margin : ndarray of shape (n,)
-        p_(1) - p_(2), 0 to 1; 0 where no label can arrive.
+        p_(1) - p_(2), 0 to 1; 0 where no label has arrived.
     codes : ndarray of int of shape (n,)
-        Column of the largest posterior, -1 where no label can arrive.
+        Column of the largest posterior, -1 where no label has arrived by tau.
     class_weight : ndarray of shape (n_classes,)
         w_i, sum 1.
     tau : int
@@ -70,7 +70,7 @@ class LabelDiffusion:
 
     @property
     def reached(self) -> np.ndarray:
-        """Whether each point shares a component with a label; bool of shape (n,)."""
+        """Whether a label has arrived at each point by tau; bool of shape (n,)."""
         return self.codes >= 0
 
 

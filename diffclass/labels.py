@@ -33,7 +33,8 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     DataError
-        Where y is not one-dimensional or mixes kinds that cannot be sorted.
+        Where y is not one-dimensional, mixes kinds that cannot be sorted, or is of an unsigned
+        type and holds its largest number, which is what -1 becomes there.
 
     Examples
     --------
@@ -52,6 +53,7 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         values = values[:, 0]
     if values.ndim != 1:
         raise DataError(f"y has shape {values.shape}; labels are one value a point")
+    _refuse_wrapped(values)
     labelled = ~missing & ~_is_minus_one(values)
     codes = np.full(len(values), UNLABELLED, dtype=np.int64)
     try:
@@ -60,6 +62,18 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         kinds = sorted({type(value).__name__ for value in values[labelled]})
         raise DataError(f"y mixes {' and '.join(kinds)}; use one kind of label") from None
     return _plain_numbers(classes), codes
+
+
+def _refuse_wrapped(values: np.ndarray) -> None:
+    """Refuse unsigned labels in which an unlabelled -1 has silently become a class."""
+    if values.dtype.kind != "u" or not len(values):
+        return
+    largest = np.iinfo(values.dtype).max
+    if values.max() == largest:
+        raise DataError(
+            f"y is {values.dtype} and holds {largest}, which is what -1 becomes there; "
+            "use y.astype(int) before marking unlabelled points"
+        )
 
 
 def _as_array(y: Any) -> np.ndarray:

@@ -1,0 +1,32 @@
+# Two commands do everything on a fresh machine: make demo, make test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: demo test check bench clean
+
+$(BIN)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+demo: $(BIN)/.installed
+	$(BIN)/diffclass demo
+
+test: $(BIN)/.installed
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+check: $(BIN)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q --doctest-modules diffclass plugins/diffclass_hyperspectral
+
+bench: $(BIN)/.installed
+	$(BIN)/diffclass bench
+
+clean:
+	rm -rf $(VENV) demo_output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,135 @@
+"""``diffclass bench``: timings on this machine, as JSON.
+
+Each figure is a median of runs taken in turn with its reference, and a ratio to it: machines
+differ and are noisy, ratios less so.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from diffclass.console import Console, common_options, peak_memory_bytes, seed_option
+
+
+@click.command()
+@click.option("--rows", type=click.IntRange(32), default=512, show_default=True)
+@click.option("--columns", type=click.IntRange(32), default=217, show_default=True)
+@click.option("--classes", type=click.IntRange(2), default=16, show_default=True)
+@click.option("--repeats", type=click.IntRange(1), default=15, show_default=True)
+@seed_option
+@common_options
+def bench(
+    rows: int, columns: int, classes: int, repeats: int, seed: int, *, console: Console
+) -> None:
+    """Time the diffusion step beside scipy's product, and the whole way from points to classes."""
+    import numpy as np
+
+    from diffclass.progress import stage
+
+    with console.timing():
+        with stage("points"):
+            points, y = _points(rows * columns, classes, seed)
+        whole = _time_fit(points, y, seed)
+        with stage("products"):
+            product = _time_product(whole.pop("operator"), classes, repeats, seed)
+    result: dict[str, Any] = {
+        "n_points": rows * columns,
+        "n_features": points.shape[1],
+        "n_classes": classes,
+        "threads": _threads(),
+        "product": product,
+        "fit": whole,
+        "peak_memory_bytes": peak_memory_bytes(),
+        "numpy": np.__version__,
+    }
+    console.give(result, json.dumps(result, indent=1))
+
+
+def _points(n: int, n_classes: int, seed: int) -> tuple[Any, Any]:
+    """Classes as strands of a few blobs each in 20 dimensions, pixels in the order of fields."""
+    import numpy as np
+
+    random = np.random.default_rng(seed)
+    blobs = random.normal(size=(4 * n_classes, 20)) * 1.5
+    blob = np.sort(random.integers(len(blobs), size=n))
+    spread = np.linspace(1.2, 0.2, 20)
+    points = blobs[blob] + random.normal(size=(n, 20)) * spread
+    truth = blob // 4
+    y = np.full(n, -1)
+    for label in range(n_classes):
+        y[random.choice(np.flatnonzero(truth == label), 5, replace=False)] = label
+    return points.astype(np.float32), y
+
+
+def _time_fit(points: Any, y: Any, seed: int) -> dict[str, Any]:
+    from diffclass.classifier import DiffusionClassifier
+    from diffclass.progress import listening
+
+    DiffusionClassifier(random_state=seed).fit(points[::50], y[::50])  # loads compiled code
+    seconds: dict[str, float] = {}
+
+    def hear(stage: str, spent: float | None) -> None:
+        if spent is not None:
+            seconds[stage] = spent
+
+    start = time.perf_counter()
+    with listening(hear):
+        fitted = DiffusionClassifier(random_state=seed).fit(points, y)
+    seconds["total"] = time.perf_counter() - start
+    operator = fitted.operator_
+    return {
+        "seconds": seconds,
+        "tau": int(fitted.tau_),
+        "neighbor_recall": fitted.search_.recall_,
+        "edges_per_point": operator.affinity.nnz / len(operator),
+        "operator": operator,
+    }
+
+
+def _time_product(operator: Any, n_columns: int, repeats: int, seed: int) -> dict[str, Any]:
+    import numpy as np
+
+    f = np.random.default_rng(seed).random((len(operator), n_columns), dtype=np.float32)
+    K = operator.affinity
+    stream = np.empty(_bytes_touched(operator, n_columns) // 8)
+    ours, scipys, floor = _medians_in_turn(
+        [lambda: operator @ f, lambda: K @ f, lambda: stream.sum()], repeats
+    )
+    return {
+        "milliseconds": 1e3 * ours,
+        "scipy_milliseconds": 1e3 * scipys,
+        "times_faster_than_scipy": scipys / ours,
+        "memory_floor_milliseconds": 1e3 * floor,
+    }
+
+
+def _bytes_touched(operator: Any, n_columns: int) -> int:
+    """Bytes of one product if each array went once through memory."""
+    K = operator.affinity
+    columns = 2 * len(operator) * n_columns * K.dtype.itemsize
+    return K.data.nbytes + K.indices.nbytes + K.indptr.nbytes + columns
+
+
+def _medians_in_turn(calls: list[Callable[[], Any]], repeats: int) -> list[float]:
+    import numpy as np
+
+    times = np.empty((repeats, len(calls)))
+    for call in calls:
+        call()
+    for i in range(repeats):
+        for j, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            times[i, j] = time.perf_counter() - start
+    return np.median(times, axis=0).tolist()
+
+
+def _threads() -> int:
+    import numba
+
+    return numba.get_num_threads()

@@ -1,0 +1,162 @@
+"""Every compiled loop on small input: against NumPy, and against itself not compiled."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from diffclass._compiled import edges, graphs, posteriors, products
+
+
+def small_graph(dtype=np.float64):
+    rng = np.random.default_rng(7)
+    dense = np.where(rng.random((13, 13)) < 0.4, rng.random((13, 13)), 0)
+    dense[4] = 0
+    return sp.csr_array(dense.astype(dtype)), rng
+
+
+def small_cases():
+    """Run every loop once; (name, result)s. Also run by a process without compilation."""
+    graph, rng = small_graph()
+    indptr, indices, data = graph.indptr, graph.indices, graph.data
+    n, m = graph.shape[0], graph.nnz
+    other = sp.csr_array(graph.T)
+    X, f, scale = rng.normal(size=(n, 3)), rng.normal(size=(n, 5)), rng.random(n)
+    cases = {}
+
+    def out(name, shape, dtype=float):
+        cases[name] = np.zeros(shape, dtype)
+        return cases[name]
+
+    edges.squared_distances(indptr, indices, X, X, out("squared_distances", m))
+    for without in (False, True):
+        edges.kth_smallest(indptr, indices, data, 3, without, out(f"kth_smallest {without}", n))
+    edges.scaled_by_ends(indptr, indices, data, scale, 2 * scale, out("scaled_by_ends", m))
+    edges.row_sums(indptr, data, out("row_sums", n))
+    arrays = out("t indptr", n + 1, int), out("t indices", m, int), out("t data", m)
+    graphs.transpose(indptr, indices, data, *arrays)
+    for mutual in (False, True):
+        pair = indptr, indices, other.indptr, other.indices
+        lengths = out(f"lengths {mutual}", n, int)
+        graphs.merged_row_lengths(*pair, mutual, lengths)
+        starts = out(f"starts {mutual}", n + 1, int)
+        np.cumsum(lengths, out=starts[1:])
+        merged = out(f"indices {mutual}", starts[-1], int), out(f"data {mutual}", starts[-1])
+        graphs.merged_rows(
+            indptr, indices, data, other.indptr, other.indices, other.data, mutual, starts, *merged
+        )
+    groups = np.array([0, 1, -1, -1, 1, 2] + [-1] * (n - 6))
+    graphs.hops_from_groups(indptr, indices, groups, 3, out("hops", (3, n), np.int32))
+    limits, component = rng.random((2, 5)), np.arange(n) % 2
+    posteriors.margins(f - 1, limits, component, np.ones(5) / 5, out("margins", n))
+    products.row_scaled_product(indptr, indices, data, scale, f, out("product", (n, 5)))
+    return cases
+
+
+def names_of_loops():
+    return {
+        name
+        for module in (edges, graphs, posteriors, products)
+        for name, loop in vars(module).items()
+        if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
+    }
+
+
+def test_every_loop_has_a_case():
+    source = inspect.getsource(small_cases)
+    assert names_of_loops() >= {"squared_distances", "transpose", "margins", "row_scaled_product"}
+    for name in names_of_loops():
+        assert f".{name}(" in source
+
+
+def test_compiled_and_not_compiled_agree():
+    code = (
+        "import pickle, sys, test_compiled;"
+        "sys.stdout.buffer.write(pickle.dumps(test_compiled.small_cases()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        cwd=os.path.dirname(__file__),
+        capture_output=True,
+        check=True,
+    )
+    interpreted = pickle.loads(done.stdout)
+    for name, compiled in small_cases().items():
+        np.testing.assert_allclose(compiled, interpreted[name], rtol=1e-12, err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return small_cases()
+
+
+def test_edges_are_numpys(cases):
+    graph, rng = small_graph()
+    X, _, scale = rng.normal(size=(13, 3)), rng.normal(size=(13, 5)), rng.random(13)
+    dense, rows = graph.toarray(), np.repeat(np.arange(13), np.diff(graph.indptr))
+    squared = naive.squared_distances(X)[rows, graph.indices]
+    np.testing.assert_allclose(cases["squared_distances"], squared, rtol=1e-12)
+    np.testing.assert_allclose(cases["row_sums"], dense.sum(axis=1), rtol=1e-14)
+    scaled = (np.outer(scale, 2 * scale) * dense)[rows, graph.indices]
+    np.testing.assert_allclose(cases["scaled_by_ends"], scaled, rtol=1e-14)
+    for without in (False, True):
+        for x in range(13):
+            row = dense[x].copy()
+            row[x] = 0 if without else row[x]
+            values = np.sort(row[row > 0])
+            expected = values[min(3, len(values)) - 1] if len(values) else 0
+            assert cases[f"kth_smallest {without}"][x] == expected
+
+
+def test_graphs_are_scipys(cases):
+    dense = small_graph()[0].toarray()
+    transposed = sp.csr_array((cases["t data"], cases["t indices"], cases["t indptr"]), (13, 13))
+    assert (transposed.toarray() == dense.T).all()
+    either, both = np.where(dense > 0, dense, 9), np.where(dense.T > 0, dense.T, 9)
+    least = np.minimum(either, both)
+    np.fill_diagonal(least, 0)
+    for mutual, mask in (
+        (False, (dense > 0) | (dense.T > 0)),
+        (True, (dense > 0) & (dense.T > 0)),
+    ):
+        merged = sp.csr_array(
+            (cases[f"data {mutual}"], cases[f"indices {mutual}"], cases[f"starts {mutual}"]),
+            (13, 13),
+        )
+        assert (merged.toarray() == np.where(mask, least, 0)).all()
+        assert merged.nnz == np.count_nonzero(mask | np.eye(13, dtype=bool))
+
+
+def test_margins_and_products_are_numpys(cases):
+    graph, rng = small_graph()
+    rng.normal(size=(13, 3))
+    f, scale = rng.normal(size=(13, 5)), rng.random(13)
+    limits = rng.random((2, 5))
+    N = np.maximum(limits[np.arange(13) % 2] + f - 1, 0)
+    p = naive.posteriors(N, np.ones(5))
+    p[N.sum(axis=1) == 0] = 1 / 5
+    np.testing.assert_allclose(cases["margins"], naive.margins(p), atol=1e-14)
+    expected = scale[:, None] * (graph.toarray() @ f)
+    np.testing.assert_allclose(cases["product"], expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 5, 17])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+def test_product_of_any_width(n_columns, dtype, index_dtype):
+    graph, rng = small_graph(dtype)
+    f, scale = rng.normal(size=(13, n_columns)).astype(dtype), rng.random(13).astype(dtype)
+    out = np.full_like(f, np.nan)
+    indptr, indices = graph.indptr.astype(index_dtype), graph.indices.astype(index_dtype)
+    products.row_scaled_product(indptr, indices, graph.data, scale, f, out)
+    expected = scale[:, None] * (graph.toarray() @ f)
+    np.testing.assert_allclose(out, expected, atol=1e-5 if dtype == "f4" else 1e-14)

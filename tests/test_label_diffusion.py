@@ -1,0 +1,411 @@
+"""Diffused labels against dense products, limits and the documented choice of time."""
+
+from __future__ import annotations
+
+import naive
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from diffclass import MarkovOperator, diffuse_labels, markov_operator
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.label_diffusion import KEPT_SHARE
+from diffclass.margin_time import TimeChoice, curve_times, hop_coverage
+
+BOTH = pytest.mark.parametrize("labels", ["free", "absorbing"])
+
+
+@pytest.fixture
+def problem(rng):
+    """A connected graph of 60 points, dense and as operator, and three classes of labels."""
+    K = naive.gaussian(*naive.neighbors_graph(rng.normal(size=(60, 2)), 6), 0.5)
+    A = MarkovOperator.from_affinity(K)
+    assert A.n_components == 1
+    codes = np.full(60, -1)
+    codes[rng.permutation(60)[:8]] = [0, 0, 0, 0, 1, 1, 2, 2]
+    return A, naive.markov_matrix(K), codes
+
+
+def chain(n, dtype=np.float64):
+    return MarkovOperator.from_affinity(
+        sp.csr_array((np.eye(n) + np.eye(n, k=1) + np.eye(n, k=-1)).astype(dtype))
+    )
+
+
+def marked(n, labels):
+    y = np.full(n, -1)
+    y[list(labels)] = list(labels.values())
+    return y
+
+
+# --- values, posteriors, margins
+
+
+@pytest.mark.parametrize("t", [1, 2, 5, 17, 64, 256])
+@pytest.mark.parametrize("measure", ["operator", "counting"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_free_labels(problem, rng, t, measure, weighted):
+    A, dense, codes = problem
+    weight = rng.random(60) if weighted else None
+    result = diffuse_labels(A, codes, labels="free", tau=t, measure=measure, label_weight=weight)
+    N = naive.free_labels(
+        dense, A.stationary_distribution, codes, 3, t, measure=measure, weight=weight
+    )
+    np.testing.assert_allclose(result.values, N, rtol=1e-11, atol=1e-12)
+    p = naive.posteriors(N, np.ones(3) / 3)
+    np.testing.assert_allclose(result.posteriors, p, rtol=1e-10)
+    np.testing.assert_allclose(result.margin, naive.margins(p), atol=1e-11)
+    assert (result.codes == np.where(N.sum(axis=1) > 0, p.argmax(axis=1), -1)).all()
+    assert result.tau == t
+    assert result.classes.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("t", [1, 2, 5, 64])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_absorbing_labels(problem, rng, t, weighted):
+    A, dense, codes = problem
+    weight = rng.random(60) if weighted else None
+    result = diffuse_labels(A, codes, labels="absorbing", tau=t, label_weight=weight)
+    N = naive.absorbing_labels(dense, codes, 3, t, weight=weight)
+    np.testing.assert_allclose(result.values, N, atol=1e-12)
+    assert (result.values.sum(axis=1) <= 1 + 1e-12).all()
+    p = naive.posteriors(N, np.ones(3))
+    np.testing.assert_allclose(result.margin, naive.margins(p), atol=1e-12)
+
+
+@BOTH
+@pytest.mark.parametrize("prior", ["uniform", [1, 2, 5], [1e-200, 1e100, 1e308]])
+def test_class_prior_is_class_mass_normalisation(problem, labels, prior):
+    A, _, codes = problem
+    result = diffuse_labels(A, codes, labels=labels, tau=40, class_prior=prior)
+    pi = A.stationary_distribution
+    share = np.ones(3) if isinstance(prior, str) else np.array(prior) / np.max(prior)
+    weight = naive.class_weight(result.values, pi, share)
+    p = naive.posteriors(result.values, weight)
+    np.testing.assert_allclose(result.posteriors, p, rtol=1e-10)
+    np.testing.assert_allclose(result.class_weight, weight / weight.sum(), rtol=1e-10)
+    mass = pi @ (result.values * result.class_weight)
+    np.testing.assert_allclose(mass / mass.sum(), share / share.sum(), rtol=1e-10)
+
+
+def test_free_mass_does_not_depend_on_time(problem):
+    A, _, codes = problem
+    for t in (1, 3, 16, 17, 200, 5000):
+        values = diffuse_labels(A, codes, tau=t).values
+        np.testing.assert_allclose(A.stationary_distribution @ values, 1, rtol=1e-12)
+
+
+def test_free_limit_is_constant_on_each_component(rng):
+    blocks = [naive.gaussian(*naive.neighbors_graph(rng.normal(size=(12, 2)), 5), 1.0)] * 3
+    A = MarkovOperator.from_affinity(sp.block_diag(blocks))
+    codes = marked(36, {0: 0, 1: 1, 5: 0, 12: 1, 20: 2, 21: 1})
+    pi, part = A.stationary_distribution, A.components
+    values = diffuse_labels(A, codes, tau=20000).values
+    for x in range(36):
+        for i in range(3):
+            labelled = codes == i
+            here = labelled & (part == part[x])
+            limit = pi[here].sum() / (pi[labelled].sum() * pi[part == part[x]].sum())
+            assert values[x, i] == pytest.approx(limit, rel=1e-9)
+
+
+def test_absorbing_limit_is_harmonic(problem):
+    A, dense, codes = problem
+    values = diffuse_labels(A, codes, labels="absorbing", tau=20000).values
+    np.testing.assert_allclose(values, naive.harmonic_labels(dense, codes, 3), atol=1e-9)
+    np.testing.assert_allclose(values.sum(axis=1), 1, atol=1e-9)
+
+
+def test_absorbing_limit_on_a_chain_is_linear():
+    values = diffuse_labels(chain(11), marked(11, {0: 3, 10: 7}), labels="absorbing", tau=5000)
+    np.testing.assert_allclose(values.posteriors[:, 1], np.linspace(0, 1, 11), atol=1e-10)
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("t", [1, 5, 40, 80, 150])
+def test_where_little_or_nothing_has_arrived(labels, dtype, t):
+    """No rounding decides: either the true posterior or none."""
+    A, y = chain(120, dtype), marked(120, {20: 0, 95: 1})
+    dense = naive.markov_matrix(chain(120).affinity.toarray())
+    if labels == "free":
+        N = naive.free_labels(dense, chain(120).stationary_distribution, y, 2, t)
+    else:
+        N = naive.absorbing_labels(dense, y, 2, t)
+    result = diffuse_labels(A, y, labels=labels, tau=t)
+    p = naive.posteriors(N, np.ones(2))
+    np.testing.assert_allclose(result.posteriors, p, atol=1e-5)
+    assert (result.codes == np.where(N.sum(axis=1) > 0, p.argmax(axis=1), -1)).all()
+    assert (result.reached == (N.sum(axis=1) > 0)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("t", [3000, 20000])
+def test_late_maps_are_still_right(rng, dtype, t):
+    """Two blobs weakly joined: the constant mode is all but the last digits by then."""
+    X = rng.normal(size=(200, 2)) + np.repeat([[0, 0], [7, 0]], 100, axis=0)
+    distances, mask = naive.neighbors_graph(X, 199)
+    K = naive.gaussian(distances, mask, 1.0).astype(dtype)
+    A = MarkovOperator.from_affinity(sp.csr_array(K))
+    result = diffuse_labels(A, marked(200, {0: 3, 150: 7, 151: 7}), tau=t)
+    assert (result.codes == np.repeat([0, 1], 100)).all()
+    exact = diffuse_labels(
+        MarkovOperator.from_affinity(K.astype(float)), marked(200, {0: 3, 150: 7, 151: 7}), tau=t
+    )
+    np.testing.assert_allclose(result.posteriors, exact.posteriors, atol=2e-3)
+
+
+# --- laws
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 99),
+    labels=st.sampled_from(["free", "absorbing"]),
+    tau=st.one_of(st.just("margin"), st.integers(1, 40)),
+)
+def test_names_and_numbering_do_not_matter(seed, labels, tau):
+    rng = np.random.default_rng(seed)
+    X, order = rng.normal(size=(40, 2)), rng.permutation(40)
+    y = np.where(rng.random(40) < 0.2, rng.integers(0, 3, 40), -1)
+    y[:3] = [0, 1, 2]
+    names = np.array(["c", "a", "b", None], dtype=object)  # None is y = -1
+    A, B = (markov_operator(Z, n_neighbors=8) for Z in (X, X[order]))
+    result = diffuse_labels(A, y, labels=labels, tau=tau)
+    other = diffuse_labels(B, names[y][order], labels=labels, tau=tau)
+    assert other.tau == result.tau
+    assert other.classes.tolist() == ["a", "b", "c"]
+    np.testing.assert_allclose(
+        other.posteriors, result.posteriors[order][:, [1, 2, 0]], atol=1e-10
+    )
+    np.testing.assert_allclose(other.margin, result.margin[order], atol=1e-10)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 99), t=st.integers(1, 30))
+def test_free_values_are_linear_in_the_labels(seed, t):
+    """N of a class is the mean, by stationary mass, of the N of its labels one by one."""
+    rng = np.random.default_rng(seed)
+    A = markov_operator(rng.normal(size=(30, 2)))
+    chosen = rng.permutation(30)[:4]
+    pi = A.stationary_distribution[chosen]
+    single = diffuse_labels(A, marked(30, dict(zip(chosen, range(4), strict=True))), tau=t).values
+    together = diffuse_labels(A, marked(30, dict.fromkeys(chosen, 5)), tau=t).values
+    np.testing.assert_allclose(together[:, 0], single @ pi / pi.sum(), atol=1e-11)
+
+
+@BOTH
+def test_labels_of_many_kinds(problem, labels):
+    A, _, codes = problem
+    expected = diffuse_labels(A, codes, labels=labels)
+    for names in ([3, 7, 12, -1], ["a", "b", "c", -1], [1.0, 2.0, 3.0, np.nan]):
+        y = np.array(names, dtype=object)[codes]
+        for target in (y, list(y), pd.Series(y)):
+            result = diffuse_labels(A, target, labels=labels)
+            assert result.classes.tolist() == names[:3]
+            assert (result.posteriors == expected.posteriors).all()
+
+
+@BOTH
+def test_one_class(problem, labels):
+    A, _, codes = problem
+    result = diffuse_labels(A, np.where(codes == 1, 7, -1), labels=labels)
+    assert result.classes.tolist() == [7]
+    assert (result.posteriors == 1).all()
+    assert (result.margin == 1).all()
+    assert (result.codes == 0).all()
+
+
+@BOTH
+def test_everything_labelled(problem, labels):
+    A, _, _ = problem
+    y = np.arange(60) % 3
+    result = diffuse_labels(A, y, labels=labels)
+    np.testing.assert_allclose(result.posteriors.sum(axis=1), 1)
+    if labels == "absorbing":
+        assert (result.codes == y).all()
+        assert (result.margin == 1).all()
+
+
+@BOTH
+@pytest.mark.parametrize("tau", ["margin", 1, 30, 3000])
+@pytest.mark.parametrize("prior", [None, "uniform"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_components_without_labels(rng, labels, tau, prior, dtype):
+    X = np.concatenate([rng.normal(size=(20, 2)), 100 + rng.normal(size=(15, 2))]).astype(dtype)
+    A = markov_operator(X, n_neighbors=10)
+    result = diffuse_labels(
+        A, marked(35, {0: 3, 1: 7, 2: 9}), labels=labels, tau=tau, class_prior=prior
+    )
+    assert (result.codes[20:] == -1).all()
+    assert (result.margin[20:] == 0).all()
+    np.testing.assert_allclose(result.posteriors[20:], 1 / 3, rtol=1e-6)
+    for name in ("values", "posteriors", "margin"):
+        assert np.isfinite(getattr(result, name)).all()
+        assert getattr(result, name).dtype == dtype
+    assert not result.reached[20:].any()
+
+
+def test_absorbing_keeps_labels_and_free_may_overturn_them(rng):
+    X = rng.normal(size=(100, 2)) + np.repeat([[0, 0], [7, 0]], 50, axis=0)
+    A = markov_operator(X)
+    y = np.where(np.arange(100) % 5, -1, np.repeat([0, 1], 50))
+    y[5] = 1
+    assert diffuse_labels(A, y, labels="absorbing").codes[5] == 1
+    assert diffuse_labels(A, y, labels="free", tau=64).codes[5] == 0
+
+
+def test_weights_are_trust(problem):
+    A, _, codes = problem
+    dropped = np.flatnonzero(codes == 0)[:2]
+    weight = np.ones(60)
+    weight[dropped] = 0
+    fewer = np.where(weight > 0, codes, -1)
+    for labels in ("free", "absorbing"):
+        weighted = diffuse_labels(A, codes, labels=labels, tau=20, label_weight=weight)
+        np.testing.assert_allclose(
+            weighted.values, diffuse_labels(A, fewer, labels=labels, tau=20).values, atol=1e-12
+        )
+    # free labels only know the weights within a class
+    halves = diffuse_labels(A, codes, tau=20, label_weight=np.full(60, 0.5)).values
+    np.testing.assert_allclose(halves, diffuse_labels(A, codes, tau=20).values, rtol=1e-12)
+
+
+# --- the curve and the time
+
+
+def test_coverage_counts_hops_within_components(problem):
+    A, _, codes = problem
+    for labels, groups in (("free", codes), ("absorbing", np.minimum(codes, 0))):
+        curve = diffuse_labels(A, codes, labels=labels, tau=30).curve
+        hops = naive.hops(A.affinity.toarray(), groups)
+        expected = [naive.coverage(hops, t) for t in curve.times]
+        np.testing.assert_allclose(curve.coverage, expected, rtol=1e-12)
+        assert curve.is_covered
+    hops = np.array([[0, 3], [-1, 1]])
+    np.testing.assert_allclose(hop_coverage(hops), [1 / 3, 2 / 3, 2 / 3, 1])
+
+
+@BOTH
+@pytest.mark.parametrize("prior", [None, "uniform"])
+def test_margin_curve(problem, labels, prior):
+    A, dense, codes = problem
+    pi = A.stationary_distribution
+    curve = diffuse_labels(A, codes, labels=labels, tau=60, class_prior=prior).curve
+    assert (curve.times == curve_times(60)).all()
+    for t, margin in zip(curve.times, curve.margin, strict=True):
+        if labels == "free":
+            N = naive.free_labels(dense, pi, codes, 3, t)
+        else:
+            N = naive.absorbing_labels(dense, codes, 3, t)
+        weight = np.ones(3) if prior is None else naive.class_weight(N, pi, np.ones(3))
+        p = naive.posteriors(N, weight)
+        assert margin == pytest.approx(naive.margins(p).mean(), abs=1e-10)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 999),
+    labels=st.sampled_from(["free", "absorbing"]),
+    prior=st.sampled_from([None, "uniform"]),
+    max_time=st.integers(8, 300),
+)
+def test_tau_follows_the_rule(seed, labels, prior, max_time):
+    rng = np.random.default_rng(seed)
+    A = markov_operator(rng.normal(size=(60, 2)), n_neighbors=8)
+    y = np.where(rng.random(60) < 0.1, rng.integers(0, 3, 60), -1)
+    y[0] = 0
+    parameters = {"labels": labels, "class_prior": prior}
+    whole = diffuse_labels(A, y, tau=max_time, **parameters).curve
+    expected = naive.chosen_time(whole.times, whole.margin, whole.coverage, KEPT_SHARE[labels])
+    result = diffuse_labels(A, y, max_time=max_time, **parameters)
+    # the walk is broken off where the margin has fallen far; here it never rises again
+    assert result.tau == expected
+    seen = len(result.curve.times)
+    np.testing.assert_allclose(result.curve.margin, whole.margin[:seen], atol=1e-12)
+    at_tau = diffuse_labels(A, y, tau=result.tau, **parameters)
+    np.testing.assert_allclose(result.posteriors, at_tau.posteriors, atol=1e-12)
+
+
+def test_without_coverage_the_latest_time_is_used_and_said():
+    A, y = chain(100), marked(100, {0: 0, 99: 1})
+    with pytest.warns(ConvergenceWarning, match=r"by max_time = 20 .* raise max_time"):
+        result = diffuse_labels(A, y, max_time=20)
+    assert result.tau == 20
+    assert not result.curve.is_covered
+    assert result.codes[50] == -1
+    with pytest.warns(ConvergenceWarning, match="max_time = 1 "):
+        assert diffuse_labels(A, y, max_time=1).tau == 1
+
+
+def test_a_huge_last_time_costs_nothing(problem):
+    A, _, codes = problem
+    result = diffuse_labels(A, codes, max_time=10**12)
+    assert result.tau < 10**6
+
+
+def test_times_of_the_curve():
+    assert curve_times(1).tolist() == [1]
+    assert curve_times(5).tolist() == [1, 2, 3, 4, 5]
+    assert curve_times(40).tolist() == [*range(1, 17), 19, 23, 27, 32, 38, 40]
+    for last in (16, 17, 255, 256, 10**6):
+        times = curve_times(last)
+        assert times[-1] == last
+        assert (np.diff(times) > 0).all()
+
+
+def test_the_choice_of_time_by_hand():
+    choice = TimeChoice(0.8)
+    assert choice.see(1, 0.9, 0.5)  # not covered: the latest
+    assert choice.see(2, 0.5, 0.9995)
+    assert choice.see(3, 0.6, 1.0)
+    assert choice.see(4, 0.5, 1.0)
+    assert not choice.see(5, 0.47, 1.0)
+    assert not choice.is_over
+    assert not choice.see(6, 0.28, 1.0)
+    assert choice.is_over
+    assert choice.curve.times.tolist() == [1, 2, 3, 4, 5, 6]
+    curve = choice.curve
+    assert naive.chosen_time(curve.times, curve.margin, curve.coverage, 0.8) == 4
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"labels": "sticky"}, "'free', 'absorbing'"),
+        ({"tau": "best"}, "'margin'"),
+        ({"tau": 0}, "tau"),
+        ({"tau": 2.5}, "tau"),
+        ({"tau": None}, "tau"),
+        ({"tau": True}, "tau"),
+        ({"max_time": 0}, "max_time"),
+        ({"measure": "lebesgue"}, "'operator', 'counting'"),
+        ({"class_prior": [1, 1]}, "each of the 3 classes"),
+        ({"class_prior": [1, 1, 0]}, "above 0"),
+        ({"class_prior": [1, 1, np.nan]}, "above 0"),
+        ({"class_prior": "even"}, "'uniform'"),
+        ({"label_weight": np.ones(3)}, "label_weight has shape"),
+        ({"label_weight": np.full(60, 1.5)}, "between 0 and 1"),
+        ({"label_weight": np.full(60, np.nan)}, "between 0 and 1"),
+        ({"label_weight": np.zeros(60)}, "0 for every label"),
+    ],
+)
+def test_refuses_parameters(problem, parameters, message):
+    A, _, codes = problem
+    with pytest.raises(ParameterError, match=message):
+        diffuse_labels(A, codes, **parameters)
+
+
+def test_refuses_labels(problem):
+    A, _, codes = problem
+    with pytest.raises(DataError, match="59 entries"):
+        diffuse_labels(A, codes[:-1])
+    with pytest.raises(DataError, match="no label"):
+        diffuse_labels(A, np.full(60, -1))
