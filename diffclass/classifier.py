@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_choice
 from diffclass.exceptions import DataError, UnreachedWarning
-from diffclass.kernels import Gaussian, Kernel
+from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
 from diffclass.labels import UNLABELLED, encode_labels
 from diffclass.markov import MarkovOperator, markov_operator
@@ -26,11 +26,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     n_neighbors : int, default=12
         Neighbours of a point in the graph; at most n - 1 are used.
     kernel : Kernel, optional
-        Affinity; the self-tuning `diffclass.kernels.Gaussian` by default. Self-tuning evens out
-        the density, so alpha acts only with a kernel of global bandwidth.
+        Affinity; by default `diffclass.kernels.SharedNeighbors` of the self-tuning Gaussian.
+        Self-tuning evens out the density, so alpha acts only with a kernel of global bandwidth.
     alpha : float, default=0.0
         Density exponent of the operator.
-    labels : {"free", "absorbing"}, default="absorbing"
+    labels : {"free", "absorbing"}, default="free"
         Whether labels diffuse away or stay what they are; see `diffclass.label_diffusion`.
     tau : "margin" or int, default="margin"
         Diffusion time in steps, or the rule that chooses it.
@@ -99,7 +99,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         n_neighbors: int = 12,
         kernel: Kernel | None = None,
         alpha: float = 0.0,
-        labels: str = "absorbing",
+        labels: str = "free",
         tau: str | int = "margin",
         max_time: int = 256,
         class_prior: Any = None,
@@ -250,7 +250,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.search_: Any = None
         if self.affinity == "precomputed":
             return MarkovOperator.from_affinity(X, alpha=self.alpha)
-        self.kernel_ = Gaussian() if self.kernel is None else clone(self.kernel)
+        self.kernel_ = SharedNeighbors() if self.kernel is None else clone(self.kernel)
         features = self._features(X)
         self.search_ = (
             self.kernel_.search(features, self.n_neighbors, random_state=self.random_state)

@@ -53,9 +53,7 @@ def demo(output: Path, seed: int, *, console: Console) -> None:
     console.give(result, "\n".join(_lines(result)))
 
 
-def _class_maps(
-    scene: TissueScene, seed: int
-) -> tuple[DiffusionClassifier, dict[str, np.ndarray]]:
+def _class_maps(scene: TissueScene, seed: int) -> tuple[DiffusionClassifier, dict[str, np.ndarray]]:
     import numpy as np
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
     from sklearn.neighbors import KNeighborsClassifier

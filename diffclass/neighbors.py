@@ -444,7 +444,7 @@ def _check_spread(X: np.ndarray) -> None:
 
 
 def _exact_center(X: np.ndarray) -> np.ndarray:
-    """The middle of the points' box, rounded to the box's size so that X minus it is exact.
+    """Return the middle of the points' box, rounded so that X minus it is exact.
 
     Brute force computes |x|^2 - 2 <x, y> + |y|^2 and would drown distances in an offset.
     """

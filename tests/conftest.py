@@ -7,9 +7,18 @@ from pathlib import Path
 
 # before anything compiles: a test must not run yesterday's binary
 os.environ["DIFFCLASS_NUMBA_CACHE"] = "0"
+# small loops on a busy machine mostly wait for their second thread to get its turn
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import numba
 import numpy as np
 import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread() -> None:
+    """Compiled loops run on one thread, but where a test asks for more."""
+    numba.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

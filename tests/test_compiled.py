@@ -40,6 +40,8 @@ def small_cases():
     for without in (False, True):
         edges.kth_smallest(indptr, indices, data, 3, without, out(f"kth_smallest {without}", n))
     edges.scaled_by_ends(indptr, indices, data, scale, 2 * scale, out("scaled_by_ends", m))
+    pair = other.indptr, other.indices, other.data
+    edges.row_cosines(indptr, indices, data, *pair, out("row_cosines", m))
     edges.row_sums(indptr, data, out("row_sums", n))
     arrays = out("t indptr", n + 1, int), out("t indices", m, int), out("t data", m)
     graphs.transpose(indptr, indices, data, *arrays)
@@ -108,6 +110,10 @@ def test_edges_are_numpys(cases):
     np.testing.assert_allclose(cases["row_sums"], dense.sum(axis=1), rtol=1e-14)
     scaled = (np.outer(scale, 2 * scale) * dense)[rows, graph.indices]
     np.testing.assert_allclose(cases["scaled_by_ends"], scaled, rtol=1e-14)
+    norms = np.outer(np.linalg.norm(dense, axis=1), np.linalg.norm(dense.T, axis=1))
+    cosines = np.divide(dense @ dense, norms, out=np.zeros_like(dense), where=norms > 0)
+    expected = cosines[rows, graph.indices]
+    np.testing.assert_allclose(cases["row_cosines"], expected, atol=1e-14)
     for without in (False, True):
         for x in range(13):
             row = dense[x].copy()

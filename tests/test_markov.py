@@ -323,22 +323,27 @@ def test_refuses_columns(f):
 
 
 def test_the_number_of_threads_does_not_matter(rng):
-    A = markov_operator(rng.normal(size=(500, 3)).astype("f4"), alpha=0.5)
+    X, y = rng.normal(size=(500, 3)).astype("f4"), np.where(np.arange(500) < 9, 1, -1)
+    y[:4] = 0
+    A = markov_operator(X, alpha=0.5)
     f = rng.normal(size=(500, 7)).astype("f4")
     expected = A.apply(f, 20)
+    posteriors = diffuse_labels(A, y, labels="free").posteriors
     threads = numba.get_num_threads()
     try:
-        for number in {1, threads}:
-            numba.set_num_threads(number)
-            assert (A.apply(f, 20) == expected).all()
-            again = markov_operator(rng.normal(size=(1, 3)))
-            assert len(again) == 1
+        for number in {1, 2, numba.config.NUMBA_NUM_THREADS}:
+            numba.set_num_threads(min(number, numba.config.NUMBA_NUM_THREADS))
+            again = markov_operator(X, alpha=0.5)
+            assert (again.affinity.data == A.affinity.data).all()
+            assert (again.apply(f, 20) == expected).all()
+            assert (diffuse_labels(again, y, labels="free").posteriors == posteriors).all()
     finally:
         numba.set_num_threads(threads)
 
 
 def many_threads_at_once():
     """Run by the test below in this process and, as a script, under another threading layer."""
+    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
     rng = np.random.default_rng(0)
     A = markov_operator(rng.normal(size=(300, 3)))
     f, y = rng.normal(size=(300, 4)), np.where(np.arange(300) % 30, -1, np.arange(300) % 4)
@@ -355,7 +360,11 @@ def many_threads_at_once():
 
 
 def test_python_threads_may_share_an_operator():
-    many_threads_at_once()
+    threads = numba.get_num_threads()
+    try:
+        many_threads_at_once()
+    finally:
+        numba.set_num_threads(threads)
 
 
 def test_python_threads_do_not_abort_numbas_portable_layer():

@@ -258,18 +258,20 @@ def test_recall_is_as_reported(many_points, inverted_file):
 
 
 def test_same_graph_for_any_number_of_threads(many_points, inverted_file):
-    graph = neighbors_graph(many_points, search=clone(inverted_file[0]))
+    search = clone(inverted_file[0])
     threads, faiss_threads = numba.get_num_threads(), faiss.omp_get_max_threads()
+    graphs = []
     try:
-        numba.set_num_threads(1)
-        with threadpool_limits(1):
-            faiss.omp_set_num_threads(1)
-            single = neighbors_graph(many_points, search=clone(inverted_file[0]))
+        for number in (1, 2):
+            numba.set_num_threads(min(number, numba.config.NUMBA_NUM_THREADS))
+            with threadpool_limits(number):
+                faiss.omp_set_num_threads(number)
+                graphs.append(neighbors_graph(many_points, search=search))
     finally:
         numba.set_num_threads(threads)
         faiss.omp_set_num_threads(faiss_threads)
     for name in ("indptr", "indices", "data"):
-        np.testing.assert_array_equal(getattr(single, name), getattr(graph, name))
+        np.testing.assert_array_equal(getattr(graphs[0], name), getattr(graphs[1], name))
 
 
 def test_inverted_file_out_of_sample_and_pickled(many_points, inverted_file):

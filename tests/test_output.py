@@ -24,7 +24,7 @@ def test_writes_and_leaves_nothing_beside(tmp_path):
 def test_a_failure_leaves_the_old_file(tmp_path):
     target = tmp_path / "map"
     target.write_text("old")
-    with pytest.raises(RuntimeError, match="halfway"), replacing(target, overwrite=True) as name:
+    with pytest.raises(RuntimeError, match="halfway"), replacing(target, overwrite=True) as name:  # noqa: PT012
         name.write_text("half of the n")
         raise RuntimeError("halfway")
     assert target.read_text() == "old"

@@ -60,3 +60,34 @@ def row_sums(indptr, data, out):
         for e in range(indptr[x], indptr[x + 1]):
             total += data[e]
         out[x] = total
+
+
+@parallel
+def row_cosines(indptr, indices, data, other_indptr, other_indices, other_data, out):
+    """out(e) = cosine between row x of one matrix and row y of the other, for the edge e = (x, y).
+
+    The edges are the entries of the first matrix; rows of both are sorted by column.
+    """
+    for x in prange(indptr.shape[0] - 1):
+        start, stop = indptr[x], indptr[x + 1]
+        own = 0.0
+        for e in range(start, stop):
+            own += data[e] * data[e]
+        for e in range(start, stop):
+            y = indices[e]
+            a, b, b_stop = start, other_indptr[y], other_indptr[y + 1]
+            product = 0.0
+            other = 0.0
+            for f in range(b, b_stop):
+                other += other_data[f] * other_data[f]
+            while a < stop and b < b_stop:
+                if indices[a] == other_indices[b]:
+                    product += data[a] * other_data[b]
+                    a += 1
+                    b += 1
+                elif indices[a] < other_indices[b]:
+                    a += 1
+                else:
+                    b += 1
+            norms = np.sqrt(own * other)
+            out[e] = product / norms if norms > 0 else 0.0

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from diffclass.kernels._kernel import Kernel
 from diffclass.kernels.isotropic import Correlation, Gaussian, Isotropic
+from diffclass.kernels.shared_neighbors import SharedNeighbors
 
-__all__ = ["Correlation", "Gaussian", "Isotropic", "Kernel"]
+__all__ = ["Correlation", "Gaussian", "Isotropic", "Kernel", "SharedNeighbors"]

@@ -194,7 +194,7 @@ def test_places_that_cannot_be_written(tmp_path):
         write_class_map(tmp_path / "map.tif", IDS)
     with pytest.raises(ParameterError, match="ending '\\(none\\)'"):
         write_class_map(tmp_path / "map", IDS)
-    with pytest.raises(ParameterError, match="does not exist"):
+    with pytest.raises(ParameterError, match="no folder"):
         write_class_map(tmp_path / "absent" / "map.img", IDS)
     with pytest.raises(DataError, match="class_ids"):
         write_class_map(tmp_path / "map.img", np.array([[0.5]]))

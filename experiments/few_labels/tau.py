@@ -1,0 +1,121 @@
+"""What the chosen time costs: accuracy at tau against the best single time in hindsight.
+
+    python -m experiments.few_labels.tau [--quick] [problem ...]
+
+For each problem, budget and kind of label the best time from 1 to 1024 is the one with the highest
+mean accuracy over the draws; the loss is that mean less the mean accuracy at the tau chosen in
+each draw. The table goes to standard output, the accuracy at every time to tau.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass import MarkovOperator, diffuse_labels
+from experiments.few_labels.accuracy import BUDGETS
+from experiments.few_labels.draws import draw_labels
+from experiments.problems import PROBLEMS, default_operator
+
+TIMES = np.unique(np.rint(2 ** np.arange(0, 10.01, 0.5)).astype(int))
+OUTPUT = Path(__file__).with_name("tau.csv")
+
+
+def codes_at_times(operator: MarkovOperator, y: np.ndarray, labels: str) -> Iterator[np.ndarray]:
+    """Yield the class of each point at each of TIMES, by plain products in double precision."""
+    classes, codes = np.unique(y[y >= 0], return_inverse=True)
+    labelled = np.flatnonzero(y >= 0)
+    chi = np.zeros((len(y), len(classes)))
+    chi[labelled, codes] = 1
+    if labels == "free":
+        chi /= operator.stationary_distribution @ chi
+    state, time = chi.astype(operator.dtype), 0
+    kept = state[labelled]
+    for until in TIMES:
+        for _ in range(until - time):
+            state = operator @ state
+            if labels == "absorbing":
+                state[labelled] = kept
+        time = until
+        yield classes[state.argmax(axis=1)]
+
+
+def compute(names: list[str], *, quick: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield one row a problem, budget and kind of label."""
+    for name in names:
+        problem = PROBLEMS[name]()
+        operator = default_operator(problem)
+        for budget in BUDGETS:
+            for labels in ("free", "absorbing"):
+                by_time, chosen, taus = [], [], []
+                for seed in range(2 if quick else 10):
+                    y, scored = draw_labels(problem.truth, budget, seed)
+                    known = problem.truth[scored]
+                    by_time.append(
+                        [
+                            (found[scored] == known).mean()
+                            for found in codes_at_times(operator, y, labels)
+                        ]
+                    )
+                    result = diffuse_labels(operator, y, labels=labels)
+                    found = result.classes[result.codes]
+                    chosen.append((found[scored] == known).mean())
+                    taus.append(result.tau)
+                mean = np.mean(by_time, axis=0)
+                yield {
+                    "problem": problem.name,
+                    "labels_per_class": budget,
+                    "labels": labels,
+                    "best_time": int(TIMES[mean.argmax()]),
+                    "best": 100 * mean.max(),
+                    "median_tau": float(np.median(taus)),
+                    "chosen": 100 * np.mean(chosen),
+                    "loss": 100 * (mean.max() - np.mean(chosen)),
+                    **{f"t{t}": 100 * m for t, m in zip(TIMES, mean, strict=True)},
+                }
+
+
+def table(rows: list[dict[str, Any]]) -> list[str]:
+    """Return a Markdown table with the mean loss of each kind of label below it."""
+    lines = [
+        "| problem | labels per class | labels | best time | accuracy there | median tau "
+        "| accuracy at tau | lost |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for r in rows:
+        lines.append(
+            f"| {r['problem']} | {r['labels_per_class']} | {r['labels']} | {r['best_time']} "
+            f"| {r['best']:.1f} | {r['median_tau']:.0f} | {r['chosen']:.1f} | {r['loss']:.2f} |"
+        )
+    for kind in ("free", "absorbing"):
+        losses = [r["loss"] for r in rows if r["labels"] == kind]
+        lines.append(f"\n{kind}: mean loss {np.mean(losses):.2f}, worst {np.max(losses):.2f}")
+    lines.append(f"\nboth: mean loss {np.mean([r['loss'] for r in rows]):.2f}")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("problems", nargs="*")
+    parser.add_argument("--quick", action="store_true", help="two draws, nothing written")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    rows = list(compute(arguments.problems or list(PROBLEMS), quick=arguments.quick))
+    if not arguments.quick:
+        with OUTPUT.open("w", newline="") as file:
+            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            writer.writeheader()
+            writer.writerows(
+                {k: f"{v:.3f}" if isinstance(v, float) else v for k, v in r.items()} for r in rows
+            )
+    print("\n".join(table(rows)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,430 @@
+"""The estimator: its contract, its answers on scenes, and hostile input."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsTransformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from diffclass import (
+    DataError,
+    DiffusionClassifier,
+    ParameterError,
+    UnreachedWarning,
+    diffuse_labels,
+    markov_operator,
+    neighbors_graph,
+)
+from diffclass.datasets import make_tissue_scene
+from diffclass.kernels import Correlation, Gaussian
+from diffclass.neighbors import InvertedFileSearch
+
+BOTH = pytest.mark.parametrize("labels", ["free", "absorbing"])
+
+
+@parametrize_with_checks(
+    [DiffusionClassifier(labels="free"), DiffusionClassifier(labels="absorbing")],
+    expected_failed_checks=lambda _: {
+        "check_classifiers_classes": "scikit-learn exempts its own semi-supervised classifiers "
+        "from this check by name: -1 means unlabelled here"
+    },
+)
+def test_scikit_learns_contract(estimator, check):
+    with warnings.catch_warnings():
+        # its random labels leave components without any, and its graphs can be uncovered
+        warnings.simplefilter("ignore", UnreachedWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+@pytest.fixture
+def blobs(rng):
+    """Three blobs of 40 points, five labels each: points, partial labels, truth."""
+    truth = np.repeat([3, 7, 12], 40)
+    X = rng.normal(size=(120, 4)) + np.repeat(4 * np.eye(3, 4), 40, axis=0)
+    return X, np.where(np.arange(120) % 8, -1, truth), truth
+
+
+# --- what it answers
+
+
+@BOTH
+def test_is_the_functions_in_a_row(blobs, labels):
+    X, y, _ = blobs
+    clf = DiffusionClassifier(labels=labels, alpha=0.5, kernel=Gaussian(bandwidth="global"))
+    clf.fit(X, y)
+    A = markov_operator(X, alpha=0.5, kernel=Gaussian(bandwidth="global"))
+    expected = diffuse_labels(A, y, labels=labels)
+    assert (clf.label_distributions_ == expected.posteriors).all()
+    assert (clf.margin_ == expected.margin).all()
+    assert clf.tau_ == expected.tau
+    assert (clf.transduction_ == expected.classes[expected.codes]).all()
+    assert clf.kernel is not clf.kernel_
+    assert not hasattr(clf.kernel, "scales_")
+
+
+@BOTH
+def test_new_points(blobs, rng, labels):
+    X, y, truth = blobs
+    clf = DiffusionClassifier(labels=labels).fit(X, y)
+    assert (clf.transduction_ == truth).mean() > 0.9
+    new = X + 0.1 * rng.normal(size=X.shape)
+    assert (clf.predict(new) == truth).mean() > 0.9
+    probabilities = clf.predict_proba(new)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    # one kernel step: the mean of the values at the neighbours
+    weights = clf.kernel_.extend(squared(clf.search_.transform(new)), new)
+    mean = weights @ diffuse_labels(clf.operator_, y, labels=labels).values
+    np.testing.assert_allclose(probabilities, mean / mean.sum(axis=1, keepdims=True), rtol=1e-10)
+
+
+def squared(graph):
+    graph.data **= 2
+    return graph
+
+
+@BOTH
+@pytest.mark.parametrize("kernel", [None, Gaussian(bandwidth=0.5), Gaussian(bandwidth="global")])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("distance", [1e2, 1e6, 1e15, 1e30])
+def test_far_away_points(blobs, labels, kernel, dtype, distance):
+    X, y, _ = blobs
+    clf = DiffusionClassifier(labels=labels, kernel=kernel).fit(X.astype(dtype), y)
+    far = (distance * np.array([[1, -1, -1, 0], [-1, 1, -1, 0], [-1, -1, 1, 0]])).astype(dtype)
+    probabilities = clf.predict_proba(far)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
+    if distance <= 1e6:
+        assert clf.predict(far).tolist() == [3, 7, 12]
+
+
+def test_answers_do_not_depend_on_company(blobs, rng):
+    X, y, _ = blobs
+    clf = DiffusionClassifier().fit(X, y)
+    new = np.concatenate([rng.normal(size=(20, 4)), X[:3], 1e4 * np.ones((1, 4))])
+    together = clf.predict_proba(new)
+    for i, row in enumerate(together):
+        np.testing.assert_allclose(clf.predict_proba(new[i : i + 1])[0], row, rtol=1e-12)
+
+
+def test_wrong_labels_are_overturned_by_free_ones(blobs):
+    X, y, _ = blobs
+    y = y.copy()
+    y[8] = 12
+    assert DiffusionClassifier(labels="free", tau=40).fit(X, y).transduction_[8] == 3
+    kept = DiffusionClassifier(labels="absorbing").fit(X, y)
+    assert kept.transduction_[8] == 12
+    trust = np.where(np.arange(120) == 8, 0.1, 1.0)
+    doubted = DiffusionClassifier(labels="absorbing").fit(X, y, label_weight=trust)
+    assert doubted.transduction_[8] == 3
+
+
+@BOTH
+@pytest.mark.parametrize("names", [[3, 7], ["b", "a"], [True, False], [2.0, 1.0]])
+def test_a_component_without_labels(rng, labels, names):
+    X = np.concatenate([rng.normal(size=(60, 2)) + np.repeat([[0, 0], [5, 0]], 30, axis=0),
+                        rng.normal([50, 0], size=(20, 2))])  # fmt: skip
+    y = np.full(80, None)
+    y[[0, 30]] = names
+    clf = DiffusionClassifier(labels=labels, n_neighbors=15)
+    with pytest.warns(UnreachedWarning, match="20 of 80 points"):
+        clf.fit(X, y)
+    assert (clf.transduction_[60:] == -1).all()
+    assert all(v in names for v in clf.transduction_[:60])
+    assert (clf.margin_[60:] == 0).all()
+    np.testing.assert_allclose(clf.label_distributions_[60:], 0.5, atol=1e-6)
+    np.testing.assert_allclose(clf.label_distributions_.sum(axis=1), 1)
+    nearest = clf.classes_[clf.label_distributions_[60:].argmax(axis=1)]
+    assert (nearest == names[1]).all()
+    assert (clf.predict(X[60:]) == names[1]).all()
+    assert (clf.predict([[49.0, 3.0]]) == names[1]).all()
+
+
+def test_a_time_too_short_says_so(blobs):
+    X, y, _ = blobs
+    y = np.where(np.arange(120) % 40, -1, y)
+    with pytest.warns(UnreachedWarning, match="by step 1; .* or tau"):
+        clf = DiffusionClassifier(tau=1).fit(X, y)
+    assert (clf.transduction_ == -1).any()
+    assert set(clf.predict(X)) <= {3, 7, 12}
+
+
+@pytest.mark.slow
+@BOTH
+def test_tissue_whose_spectra_drift(labels):
+    scene = make_tissue_scene(random_state=0)
+    scores = PCA(30, random_state=0).fit_transform(scene.cube.reshape(-1, scene.cube.shape[-1]))
+    X = scores / np.sqrt(scores.std(axis=0))
+    y, truth = scene.labels.ravel().astype(int), scene.truth.ravel()
+    clf = DiffusionClassifier(labels=labels, random_state=0).fit(X, np.where(y == 0, -1, y))
+    assert isinstance(clf.search_, InvertedFileSearch)
+    hidden = y == 0
+    assert (clf.transduction_ == truth)[hidden].mean() > 0.95
+    assert (clf.predict(X[hidden][:500]) == truth[hidden][:500]).mean() > 0.95
+    # the margin knows: the surer half is nearly all right
+    sure = hidden & (clf.margin_ > np.median(clf.margin_))
+    assert (clf.transduction_ == truth)[sure].mean() > 0.98
+
+
+# --- other ways in
+
+
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array, sp.coo_array, lambda K: K.toarray()])
+def test_precomputed_affinities(blobs, form):
+    X, y, _ = blobs
+    expected = DiffusionClassifier(kernel=Gaussian()).fit(X, y)
+    K = Gaussian().affinity(neighbors_graph(X), X)
+    clf = DiffusionClassifier(affinity="precomputed").fit(form(K), y)
+    np.testing.assert_allclose(clf.label_distributions_, expected.label_distributions_, atol=1e-12)
+    new = expected.kernel_.extend(squared(expected.search_.transform(X[:9])), X[:9])
+    np.testing.assert_allclose(
+        clf.predict_proba(form(new)), expected.predict_proba(X[:9]), atol=1e-12
+    )
+    assert clf.n_features_in_ == 120
+    assert clf.kernel_ is clf.search_ is None
+    unknown = clf.predict_proba(form(sp.csr_array((1, 120))))
+    np.testing.assert_allclose(unknown, 1 / 3, atol=1e-6)
+    with pytest.raises(DataError, match="negative"):
+        clf.predict(form(-new))
+    with pytest.raises(ValueError, match="120 features"):
+        clf.predict(form(new[:, :50]))
+
+
+def test_precomputed_affinities_are_cross_validated_by_rows_and_columns(blobs):
+    X, _, truth = blobs
+    K = Gaussian().affinity(neighbors_graph(X, 119), X)
+    search = GridSearchCV(
+        DiffusionClassifier(affinity="precomputed"), {"labels": ["free", "absorbing"]}, cv=3
+    )
+    assert search.fit(K, truth).best_score_ > 0.8
+
+
+def test_a_grid_search_over_partly_labelled_points(blobs):
+    evaluation = pytest.importorskip("diffclass.evaluation")
+    if not hasattr(evaluation, "PartlyLabelledKFold"):
+        pytest.skip("no splitter yet")
+    X, y, truth = blobs
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), DiffusionClassifier(kernel=Gaussian())),
+        {
+            "diffusionclassifier__kernel__bandwidth": ["self-tuning", "global", 1.0],
+            "diffusionclassifier__n_neighbors": [6, 12],
+        },
+        cv=evaluation.PartlyLabelledKFold(3, random_state=0),
+        error_score="raise",
+    ).fit(X, y)
+    assert search.best_score_ > 0.8
+    assert (search.predict(X) == truth).mean() > 0.9
+
+
+def test_pandas(blobs):
+    X, y, _ = blobs
+    frame = pd.DataFrame(X, columns=["red", "green", "blue", "nir"])
+    target = pd.Series(np.where(y == -1, None, y), dtype="Int64")
+    clf = DiffusionClassifier().fit(frame, target)
+    assert clf.feature_names_in_.tolist() == ["red", "green", "blue", "nir"]
+    assert clf.classes_.tolist() == [3, 7, 12]
+    expected = DiffusionClassifier().fit(X, y)
+    assert (clf.transduction_ == expected.transduction_).all()
+    assert (clf.predict(frame) == expected.predict(X)).all()
+    assert clf.score(frame[y > 0], y[y > 0]) > 0.9
+    with pytest.raises(ValueError, match="feature names"):
+        clf.predict(frame[["green", "red", "blue", "nir"]])
+
+
+@pytest.mark.parametrize("search", [None, KNeighborsTransformer(n_neighbors=9),
+                                    InvertedFileSearch(9, random_state=0)])  # fmt: skip
+def test_pickles_and_clones(blobs, search):
+    X, y, _ = blobs
+    clf = DiffusionClassifier(kernel=Gaussian(neighbor=3), search=search).fit(X, y)
+    copy = pickle.loads(pickle.dumps(clf))
+    assert (copy.predict_proba(X) == clf.predict_proba(X)).all()
+    again = clone(clf).fit(X, y)
+    assert (again.label_distributions_ == clf.label_distributions_).all()
+
+
+@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
+def test_correlation(blobs, symmetrize):
+    X, y, truth = blobs
+    clf = DiffusionClassifier(kernel=Correlation(threshold=0.5), symmetrize=symmetrize)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnreachedWarning)
+        clf.fit(X, y)
+    assert (clf.transduction_ == truth).mean() > 0.7
+    assert (clf.predict(10 * X) == truth).mean() > 0.7
+
+
+# --- hostile input
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+@BOTH
+def test_hardly_any_points(n, dtype, labels):
+    X = np.arange(n, dtype=dtype)[:, None]
+    clf = DiffusionClassifier(labels=labels).fit(X, [5] + [-1] * (n - 1))
+    assert clf.transduction_.tolist() == [5] * n
+    assert clf.predict([[100.0]]).tolist() == [5]
+    assert clf.predict_proba(X).tolist() == [[1.0]] * n
+
+
+@BOTH
+@pytest.mark.parametrize("n_features", [1, 40])
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1"])
+def test_all_points_equal(labels, n_features, dtype):
+    X = np.full((60, n_features), 7, dtype=dtype)
+    y = np.where(np.arange(60) < 3, [0, 0, 1] + [-1] * 57, -1)
+    clf = DiffusionClassifier(labels=labels).fit(X, y)
+    assert np.isfinite(clf.label_distributions_).all()
+    assert (clf.transduction_ >= 0).all()
+    assert np.isfinite(clf.predict_proba(X[:2])).all()
+    assert np.isfinite(clf.predict_proba(X[:2] + 1)).all()
+
+
+@BOTH
+def test_constant_features_and_one_neighbor(blobs, labels):
+    X, y, _ = blobs
+    X = np.column_stack([np.full(120, 1e6), X, np.zeros(120)])
+    expected = DiffusionClassifier(labels=labels).fit(X[:, 1:5], y)
+    clf = DiffusionClassifier(labels=labels).fit(X, y)
+    np.testing.assert_allclose(clf.label_distributions_, expected.label_distributions_, atol=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnreachedWarning)
+        alone = DiffusionClassifier(labels=labels, n_neighbors=1).fit(X, y)
+    np.testing.assert_allclose(alone.label_distributions_.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-9, 1e9, 1e30])
+@pytest.mark.parametrize("kernel", [None, Gaussian(bandwidth="global"), Correlation(threshold=0.5)])
+def test_units_do_not_matter(blobs, scale, kernel):
+    X, y, _ = blobs
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnreachedWarning)
+        expected = DiffusionClassifier(kernel=kernel).fit(X, y)
+        clf = DiffusionClassifier(kernel=kernel).fit(scale * X, y)
+    np.testing.assert_allclose(
+        clf.label_distributions_, expected.label_distributions_, rtol=1e-6, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        clf.predict_proba(scale * X), expected.predict_proba(X), rtol=1e-6, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_units_do_not_matter_in_single_precision(blobs, scale):
+    X, y, _ = blobs
+    expected = DiffusionClassifier().fit(X, y)
+    clf = DiffusionClassifier().fit((scale * X).astype("f4"), y)
+    np.testing.assert_allclose(clf.label_distributions_, expected.label_distributions_, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        np.asfortranarray,
+        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+        lambda X: X.astype(">f8"),
+        lambda X: X.tolist(),
+        lambda X: X.astype(object),
+    ],
+    ids=["Fortran", "strided", "big-endian", "list", "object"],
+)
+def test_layout_does_not_matter(blobs, change):
+    X, y, _ = blobs
+    expected = DiffusionClassifier().fit(X, y)
+    clf = DiffusionClassifier().fit(change(X), y.astype(">i8"))
+    assert (clf.label_distributions_ == expected.label_distributions_).all()
+    assert (clf.predict_proba(change(X)) == expected.predict_proba(X)).all()
+
+
+def test_read_only_memory_maps(blobs, tmp_path):
+    X, y, _ = blobs
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    y.flags.writeable = False
+    clf = DiffusionClassifier().fit(mapped, y)
+    assert (clf.predict(mapped) == DiffusionClassifier().fit(X, y).predict(X)).all()
+
+
+def test_an_outlier_spoils_nothing(blobs):
+    X, y, _ = blobs
+    expected = DiffusionClassifier().fit(X, y)
+    spoilt = np.concatenate([X, [[-9999.0] * 4]])
+    clf = DiffusionClassifier().fit(spoilt, np.append(y, -1))
+    assert (clf.transduction_[:-1] == expected.transduction_).mean() > 0.97
+    assert clf.transduction_[-1] in (3, 7, 12, -1)
+
+
+def test_label_weights_of_zero(blobs):
+    X, y, _ = blobs
+    weight = np.zeros(120)
+    weight[[0, 40, 80]] = 1
+    clf = DiffusionClassifier().fit(X, y, label_weight=weight)
+    fewer = DiffusionClassifier().fit(X, np.where(weight > 0, y, -1))
+    assert (clf.classes_ == fewer.classes_).all()
+    assert np.isfinite(clf.label_distributions_).all()
+
+
+# --- refusals
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors"),
+        ({"alpha": -1}, "alpha"),
+        ({"labels": "sticky"}, "labels"),
+        ({"tau": "late"}, "tau"),
+        ({"tau": 0}, "tau"),
+        ({"max_time": 0}, "max_time"),
+        ({"affinity": "cosine"}, "'precomputed'"),
+        ({"symmetrize": "both"}, "symmetrize"),
+        ({"class_prior": [1]}, "3 classes"),
+    ],
+)
+def test_refuses_parameters(blobs, parameters, message):
+    X, y, _ = blobs
+    with pytest.raises(ParameterError, match=message):
+        DiffusionClassifier(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([-1] * 120, "no label"),
+        ([1] * 119, "119 entries"),
+        ([0.5] * 120, "continuous"),
+        ([np.inf] * 120, "infinity"),
+        (["a", 3] * 60, "mixes int and str"),
+        (None, "requires y"),
+        (np.ones((120, 2)), "one value a point"),
+    ],
+)
+def test_refuses_labels(blobs, y, message):
+    with pytest.raises(DataError, match=message):
+        DiffusionClassifier().fit(blobs[0], y)
+
+
+def test_refuses_points(blobs):
+    X, y, _ = blobs
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        DiffusionClassifier().fit(sp.csr_array(X), y)
+    with pytest.raises(ValueError, match="NaN"):
+        DiffusionClassifier().fit(np.where(X > 2, np.nan, X), y)
+    with pytest.raises(NotFittedError):
+        DiffusionClassifier().predict(X)
+    with pytest.raises(ValueError, match="4 features"):
+        DiffusionClassifier().fit(X, y).predict(X[:, :3])
+    with pytest.raises(TypeError, match="sample_weight"):
+        DiffusionClassifier().fit(X, y, sample_weight=np.ones(120))
