@@ -15,9 +15,8 @@ from typing import Any
 import click
 
 from diffclass import __version__
+from diffclass.console import DATA, INTERRUPTED, USAGE
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
-
-USAGE, DATA, BOUND_MISSED, INTERRUPTED = 2, 3, 4, 130
 
 
 class CommandGroup(click.Group):

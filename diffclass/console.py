@@ -17,6 +17,9 @@ import click
 
 from diffclass.progress import listening
 
+# Exit codes of commands; 0 is done, 1 anything else.
+USAGE, DATA, BOUND_MISSED, INTERRUPTED = 2, 3, 4, 130
+
 
 class Console:
     """Speaks to the user and keeps time.
@@ -32,12 +35,15 @@ class Console:
     ----------
     seconds : dict of str to float
         Time spent in each stage so far.
+    memory_bytes : dict of str to int
+        The largest resident size that the process had had when each stage ended.
     """
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False):
         self.as_json = as_json
         self.quiet = quiet
         self.seconds: dict[str, float] = {}
+        self.memory_bytes: dict[str, int] = {}
         self._start = time.perf_counter()
         self._status: Any = None
 
@@ -64,6 +70,7 @@ class Console:
     def _hear(self, stage: str, seconds: float | None) -> None:
         if seconds is not None:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
+            self.memory_bytes[stage] = peak_memory_bytes()
         elif self._status is not None:
             self._status.update(f"{stage} ...")
         elif not self.quiet and self.total_seconds > 2:

@@ -120,8 +120,6 @@ def classification_scores(truth: Any, predicted: Any) -> Scores:
     >>> scores.overall_accuracy, round(scores.average_accuracy, 3), scores.kappa
     (0.75, 0.833, 0.5)
     """
-    from sklearn.metrics import confusion_matrix
-
     truth, predicted = np.asarray(truth), np.asarray(predicted)
     if truth.shape != predicted.shape or truth.ndim != 1 or not len(truth):
         raise DataError(
@@ -129,7 +127,8 @@ def classification_scores(truth: Any, predicted: Any) -> Scores:
             "give one class each for the same points, at least one"
         )
     classes = np.union1d(truth, predicted)
-    confusion = confusion_matrix(truth, predicted, labels=classes)
+    places = np.searchsorted(classes, truth) * len(classes) + np.searchsorted(classes, predicted)
+    confusion = np.bincount(places, minlength=len(classes) ** 2).reshape(len(classes), -1)
     n_true, n_predicted = confusion.sum(axis=1), confusion.sum(axis=0)
     n = len(truth)
     overall = confusion.trace() / n

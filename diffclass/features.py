@@ -62,7 +62,8 @@ class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_positive(self.power, "power", zero=True)
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         n_components = min(self.n_components, *X.shape)
-        pca = PCA(n_components, random_state=self.random_state).fit(X)
+        with np.errstate(invalid="ignore"):  # of equal points PCA divides 0 by 0 on the side
+            pca = PCA(n_components, random_state=self.random_state).fit(X)
         sigma = np.sqrt(pca.explained_variance_)
         kept = sigma > np.finfo(X.dtype).eps * max(sigma[0], np.finfo(X.dtype).tiny) * max(X.shape)
         kept[0] = True

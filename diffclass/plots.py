@@ -33,13 +33,14 @@ __all__ = [
     "plot_side_by_side",
 ]
 
-# Okabe and Ito (2008), then Paul Tol's muted set, then others that differ from these in lightness
-# as well as in hue.
+# The first seven are Okabe and Ito's; the others were added one by one, each as far as possible
+# in CIELAB from all before, from black and from white, in the worst of normal, protanopic and
+# deuteranopic vision (Machado, Oliveira and Fernandes 2009).
 DEFAULT_PALETTE = (
-    "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#000000",
-    "#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255",
-    "#AA4499", "#661100", "#6699CC", "#AA4466", "#4477AA", "#CCBB44", "#66CCEE", "#AA3377",
-    "#994F00", "#40B0A6", "#5D3A9B", "#E1BE6A", "#1A85FF", "#D41159", "#004D40", "#B4C7E7",
+    "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#0000FF",
+    "#781E00", "#A5F096", "#6969FF", "#4B3C5A", "#3C1EA5", "#E10F4B", "#FFA5B4", "#6996FF",
+    "#FF965A", "#A5E1FF", "#003C78", "#780F2D", "#2D3CE1", "#A53C00", "#F0F078", "#3C5AC3",
+    "#007878", "#1E783C", "#5A5A87", "#E1F0C3", "#96C387", "#FFA5D2", "#1E3C96", "#5AD269",
 )  # fmt: skip
 
 
@@ -496,7 +497,7 @@ class MarginCurveDisplay:
         (self.coverage_line_,) = self.coverage_ax_.plot(
             self.times, self.coverage, color="#D55E00", marker="s", markersize=3, label="coverage"
         )
-        self.coverage_ax_.set_ylabel("coverage (share of point-class pairs reached)")
+        self.coverage_ax_.set_ylabel("coverage (share reached, 0 to 1)")
         self.coverage_ax_.set_ylim(0, 1.05)
 
     def _legend(self) -> Any:

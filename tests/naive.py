@@ -58,6 +58,18 @@ def markov_matrix(K, alpha=0.0):
     return K / d[:, None]
 
 
+def shared_neighbors(K, power):
+    """K times a power of the cosine of the bumps a(x, .) in the metric of 1 / pi."""
+    d = K.sum(axis=1)
+    bumps = K / d[:, None] / np.sqrt(d / d.sum())
+    inner = bumps @ bumps.T
+    cosines = inner / np.sqrt(np.outer(inner.diagonal(), inner.diagonal()))
+    shared = K * np.maximum(cosines**power, 1e-6)
+    off = 1 - np.eye(len(K))
+    ratio = (shared * off).sum(axis=1) / (K * off).sum(axis=1)
+    return shared * off + np.diag(K.diagonal() * ratio)
+
+
 def components(K):
     """Number of each point's component, counted by the first point of each."""
     reach = np.linalg.matrix_power((K > 0) | np.eye(len(K), dtype=bool), len(K))

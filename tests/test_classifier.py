@@ -160,7 +160,6 @@ def test_a_time_too_short_says_so(blobs):
     assert set(clf.predict(X)) <= {3, 7, 12}
 
 
-@pytest.mark.slow
 @BOTH
 def test_tissue_whose_spectra_drift(labels):
     scene = make_tissue_scene(random_state=0)
@@ -355,6 +354,17 @@ def test_read_only_memory_maps(blobs, tmp_path):
     y.flags.writeable = False
     clf = DiffusionClassifier().fit(mapped, y)
     assert (clf.predict(mapped) == DiffusionClassifier().fit(X, y).predict(X)).all()
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("distance", [30, 1e3, 1e6])
+def test_an_outlier_is_classified(blobs, labels, dtype, distance):
+    X, y, _ = blobs
+    X = np.concatenate([X, [[0, distance, 0, 0]]]).astype(dtype)
+    clf = DiffusionClassifier(labels=labels).fit(X, np.append(y, -1))
+    assert clf.transduction_[-1] == 7
+    assert clf.predict(2 * X[-1:]).tolist() == [7]
 
 
 def test_an_outlier_spoils_nothing(blobs):

@@ -41,7 +41,10 @@ def small_cases():
         edges.kth_smallest(indptr, indices, data, 3, without, out(f"kth_smallest {without}", n))
     edges.scaled_by_ends(indptr, indices, data, scale, 2 * scale, out("scaled_by_ends", m))
     pair = other.indptr, other.indices, other.data
-    edges.row_cosines(indptr, indices, data, *pair, out("row_cosines", m))
+    edges.row_products(indptr, indices, data, *pair, out("row_products", m))
+    vectors = indices, data, indptr[1], indptr[2], indices, data, indptr[2], indptr[3]
+    out("merged_product", 1)[0] = edges.merged_product(*vectors)
+    out("looked_up_product", 1)[0] = edges.looked_up_product(*vectors)
     edges.row_sums(indptr, data, out("row_sums", n))
     arrays = out("t indptr", n + 1, int), out("t indices", m, int), out("t data", m)
     graphs.transpose(indptr, indices, data, *arrays)
@@ -110,10 +113,10 @@ def test_edges_are_numpys(cases):
     np.testing.assert_allclose(cases["row_sums"], dense.sum(axis=1), rtol=1e-14)
     scaled = (np.outer(scale, 2 * scale) * dense)[rows, graph.indices]
     np.testing.assert_allclose(cases["scaled_by_ends"], scaled, rtol=1e-14)
-    norms = np.outer(np.linalg.norm(dense, axis=1), np.linalg.norm(dense.T, axis=1))
-    cosines = np.divide(dense @ dense, norms, out=np.zeros_like(dense), where=norms > 0)
-    expected = cosines[rows, graph.indices]
-    np.testing.assert_allclose(cases["row_cosines"], expected, atol=1e-14)
+    for name in ("merged_product", "looked_up_product"):
+        np.testing.assert_allclose(cases[name], dense[1] @ dense[2], atol=1e-14)
+    expected = (dense @ dense)[rows, graph.indices]
+    np.testing.assert_allclose(cases["row_products"], expected, atol=1e-14)
     for without in (False, True):
         for x in range(13):
             row = dense[x].copy()
@@ -166,3 +169,14 @@ def test_product_of_any_width(n_columns, dtype, index_dtype):
     products.row_scaled_product(indptr, indices, graph.data, scale, f, out)
     expected = scale[:, None] * (graph.toarray() @ f)
     np.testing.assert_allclose(out, expected, atol=1e-5 if dtype == "f4" else 1e-14)
+
+
+def test_products_of_rows_of_very_different_lengths():
+    rng = np.random.default_rng(3)
+    dense = np.where(rng.random((200, 200)) < 0.03, rng.random((200, 200)), 0)
+    dense[5] = dense[:, 7] = rng.random(200)
+    graph = sp.csr_array(dense)
+    arrays, out = (graph.indptr, graph.indices, graph.data), np.empty(graph.nnz)
+    edges.row_products(*arrays, *arrays, out)
+    rows = np.repeat(np.arange(200), np.diff(graph.indptr))
+    np.testing.assert_allclose(out, (dense @ dense.T)[rows, graph.indices], atol=1e-13)

@@ -367,6 +367,7 @@ def test_python_threads_may_share_an_operator():
         numba.set_num_threads(threads)
 
 
+@pytest.mark.slow
 def test_python_threads_do_not_abort_numbas_portable_layer():
     environment = os.environ | {"NUMBA_THREADING_LAYER": "workqueue", "NUMBA_NUM_THREADS": "2"}
     code = "import test_markov; test_markov.many_threads_at_once()"

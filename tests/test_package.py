@@ -37,6 +37,7 @@ def test_names_load_without_compiler_and_extras(statement):
     assert modules_after(statement) & {"numba", "faiss", "matplotlib", "diffclass.plots"} == set()
 
 
+@pytest.mark.slow
 def test_works_without_pandas_and_matplotlib():
     statement = (
         "import sys; sys.modules['pandas'] = sys.modules['matplotlib'] = None\n"

@@ -166,7 +166,7 @@ def test_margin_curve_from_estimator():
     assert display.ax_.get_xscale() == "log"
     assert display.ax_.get_xlabel() == "diffusion time t (steps)"
     assert display.ax_.get_ylabel().startswith("mean margin")
-    assert "share of point-class pairs reached" in display.coverage_ax_.get_ylabel()
+    assert "share reached" in display.coverage_ax_.get_ylabel()
     assert list(display.tau_line_.get_xdata()) == [8, 8]
     texts = [t.get_text() for t in display.legend_.get_texts()]
     assert texts == ["mean margin", "coverage", "chosen time tau = 8"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import parallel, prange
+from diffclass._compiled._jit import parallel, prange, serial
 
 
 @parallel
@@ -63,31 +63,52 @@ def row_sums(indptr, data, out):
 
 
 @parallel
-def row_cosines(indptr, indices, data, other_indptr, other_indices, other_data, out):
-    """out(e) = cosine between row x of one matrix and row y of the other, for the edge e = (x, y).
+def row_products(indptr, indices, data, other_indptr, other_indices, other_data, out):
+    """out(e) = <row x of one matrix, row y of the other> for the edge e = (x, y).
 
-    The edges are the entries of the first matrix; rows of both are sorted by column.
+    The edges are the entries of the first matrix; rows of both are sorted by column. A crowd's
+    row is as long as the crowd, so that the few entries of the others are looked up in it.
     """
     for x in prange(indptr.shape[0] - 1):
-        start, stop = indptr[x], indptr[x + 1]
-        own = 0.0
-        for e in range(start, stop):
-            own += data[e] * data[e]
-        for e in range(start, stop):
-            y = indices[e]
-            a, b, b_stop = start, other_indptr[y], other_indptr[y + 1]
-            product = 0.0
-            other = 0.0
-            for f in range(b, b_stop):
-                other += other_data[f] * other_data[f]
-            while a < stop and b < b_stop:
-                if indices[a] == other_indices[b]:
-                    product += data[a] * other_data[b]
-                    a += 1
-                    b += 1
-                elif indices[a] < other_indices[b]:
-                    a += 1
-                else:
-                    b += 1
-            norms = np.sqrt(own * other)
-            out[e] = product / norms if norms > 0 else 0.0
+        a, a_stop = indptr[x], indptr[x + 1]
+        for e in range(a, a_stop):
+            b, b_stop = other_indptr[indices[e]], other_indptr[indices[e] + 1]
+            if a_stop - a > 8 * (b_stop - b):
+                out[e] = looked_up_product(
+                    other_indices, other_data, b, b_stop, indices, data, a, a_stop
+                )
+            elif b_stop - b > 8 * (a_stop - a):
+                out[e] = looked_up_product(
+                    indices, data, a, a_stop, other_indices, other_data, b, b_stop
+                )
+            else:
+                out[e] = merged_product(
+                    indices, data, a, a_stop, other_indices, other_data, b, b_stop
+                )
+
+
+@serial
+def merged_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop):
+    """Product of two sparse vectors sorted by index, walking along both."""
+    total = 0.0
+    while a < a_stop and b < b_stop:
+        if a_indices[a] == b_indices[b]:
+            total += a_data[a] * b_data[b]
+            a += 1
+            b += 1
+        elif a_indices[a] < b_indices[b]:
+            a += 1
+        else:
+            b += 1
+    return total
+
+
+@serial
+def looked_up_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop):
+    """Product of two sparse vectors sorted by index, looking the first up in the second."""
+    total = 0.0
+    for i in range(a, a_stop):
+        b += np.searchsorted(b_indices[b:b_stop], a_indices[i])
+        if b < b_stop and b_indices[b] == a_indices[i]:
+            total += a_data[i] * b_data[b]
+    return total

@@ -25,6 +25,10 @@ from diffclass._validation import check_positive
 from diffclass.kernels._kernel import Kernel
 from diffclass.kernels.isotropic import Gaussian
 
+# A millionth is nothing beside what a cluster's points share, yet keeps an outlier's few edges,
+# of weights near exp(-60), from vanishing in single precision.
+_LEAST_SHARE = 1e-6
+
 
 class SharedNeighbors(Kernel):
     """Another kernel's affinities, each times a power of its ends' common view.
@@ -87,7 +91,7 @@ class SharedNeighbors(Kernel):
         K = self.kernel_.affinity(graph, X, y=y, scores=scores)
         degrees = K.sum(axis=1)
         self._root_degrees = np.sqrt(np.where(degrees > 0, degrees, 1)).astype(K.dtype)
-        self._bumps = self._per_root_degree(K)
+        self._bumps = self._unit_bumps(K)
         shared = self._shared(K, self._bumps)
         return _with_diagonal_scaled(K, shared)
 
@@ -95,24 +99,28 @@ class SharedNeighbors(Kernel):
         """Return k c^power between new points and the fitted ones; see `Kernel.extend`."""
         K = sp.csr_array(self.kernel_.extend(graph, X_new))
         K.sort_indices()
-        return self._shared(K, self._per_root_degree(K))
+        return self._shared(K, self._unit_bumps(K))
 
     def _inner(self) -> Kernel:
         return Gaussian() if self.kernel is None else self.kernel
 
-    def _per_root_degree(self, K: sp.csr_array) -> sp.csr_array:
-        """Rows proportional to a(x, .) / sqrt(pi), whose products are those of the bumps."""
+    def _unit_bumps(self, K: sp.csr_array) -> sp.csr_array:
+        """Rows a(x, .) / sqrt(pi) scaled to length 1: their products are the bumps' cosines."""
+        rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
         data = K.data / self._root_degrees[K.indices]
+        squares = np.square(data, dtype=np.float64)  # an outlier's are too small for single
+        lengths = np.sqrt(np.bincount(rows, squares, K.shape[0]))
+        data /= np.where(lengths > 0, lengths, 1).astype(K.dtype)[rows]
         return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
 
     def _shared(self, K: sp.csr_array, bumps: sp.csr_array) -> sp.csr_array:
         cosines = np.empty_like(K.data)
         fitted = self._bumps
-        _compiled.edges.row_cosines(
+        _compiled.edges.row_products(
             bumps.indptr, bumps.indices, bumps.data,
             fitted.indptr, fitted.indices, fitted.data, cosines,
         )  # fmt: skip
-        data = K.data * cosines**self.power
+        data = K.data * np.maximum(cosines**self.power, _LEAST_SHARE)
         return sp.csr_array((data.astype(K.dtype, copy=False), K.indices, K.indptr), shape=K.shape)
 
 

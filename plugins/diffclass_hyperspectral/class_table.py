@@ -10,21 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from diffclass.exceptions import ParameterError
+from diffclass.plots import DEFAULT_PALETTE
 from diffclass_hyperspectral.readers.contents import Color
 
 UNCLASSIFIED = "Unclassified"
 
-# The first seven are Okabe and Ito's; the others were added one by one, each as far as possible
-# in CIELAB from all before, from black and from white, in the worst of normal, protanopic and
-# deuteranopic vision (Machado, Oliveira and Fernandes 2009).
-PALETTE: tuple[Color, ...] = (
-    (230, 159, 0), (86, 180, 233), (0, 158, 115), (240, 228, 66), (0, 114, 178), (213, 94, 0),
-    (204, 121, 167), (0, 0, 255), (120, 30, 0), (165, 240, 150), (105, 105, 255), (75, 60, 90),
-    (60, 30, 165), (225, 15, 75), (255, 165, 180), (105, 150, 255), (255, 150, 90),
-    (165, 225, 255), (0, 60, 120), (120, 15, 45), (45, 60, 225), (165, 60, 0), (240, 240, 120),
-    (60, 90, 195), (0, 120, 120), (30, 120, 60), (90, 90, 135), (225, 240, 195), (150, 195, 135),
-    (255, 165, 210), (30, 60, 150), (90, 210, 105),
-)  # fmt: skip
+PALETTE: tuple[Color, ...] = tuple(
+    (int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)) for text in DEFAULT_PALETTE
+)
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,14 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     n_components : int, default=20
         MNF components kept; at most the number of usable bands.
     spatial : bool, default=False
-        Whether the components are taken at several spatial scales and joined by the pixel's
-        position.
+        Whether the components are taken at several spatial scales.
     sigmas : sequence of float, default=(0, 1, 2)
         Standard deviations, in pixels, of the Gaussians that smooth the components (smoothing
         and projection commute: 20 components are smoothed, not 200 bands).
-    position_weight : float, default=0.015
-        Units of feature per pixel of row and column; the components of each scale have mean
-        square 1 in sum. 0 leaves the position out.
+    position_weight : float, default=0.0
+        Units of feature per pixel of row and column, which join the components if spatial and
+        not 0; the components of each scale have mean square 1. About 0.01 helps a little where
+        each class lies in one place, and means nothing in another scene.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     >>> from diffclass_hyperspectral import SceneFeatures
     >>> cube = make_tissue_scene(48, 48, random_state=0).cube
     >>> SceneFeatures(spatial=True).fit_transform(cube).shape
-    (2304, 62)
+    (2304, 60)
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         *,
         spatial: bool = False,
         sigmas: Sequence[float] = (0, 1, 2),
-        position_weight: float = 0.015,
+        position_weight: float = 0.0,
     ):
         self.n_components = n_components
         self.spatial = spatial
@@ -220,6 +220,8 @@ def _covariances(scene: Scene, bands: np.ndarray) -> tuple[np.ndarray, np.ndarra
             n_differences += 2 * len(found)
     if n_differences == 0:
         raise DataError(f"{scene.path}: no two pixels with data touch; noise cannot be estimated")
+    if not differences.any():
+        raise DataError(f"{scene.path}: pixels that touch are all alike; there is no noise to find")
     mean /= n_pixels
     signal = products / n_pixels - np.outer(mean, mean)
     return mean + shift, signal, differences / n_differences

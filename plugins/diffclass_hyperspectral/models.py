@@ -27,7 +27,7 @@ class SceneModel:
     Attributes
     ----------
     features : SceneFeatures
-        Fitted, without positions.
+        Fitted; best without positions, which mean nothing in another scene.
     classifier : DiffusionClassifier
         Fitted to the valid pixels of the training scene.
     wavelengths : ndarray of shape (bands,) or None

@@ -62,7 +62,11 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
     )
     stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in report["seconds"].items())
     lines.append(f"seconds: {stages}")
-    lines.append(f"peak memory {report['peak_memory_bytes'] / 2**20:.0f} MiB")
+    peaks = report["peak_memory_by_stage"].items()
+    steps = ", ".join(f"{name} {size / 2**20:.0f}" for name, size in peaks)
+    lines.append(
+        f"peak memory {report['peak_memory_bytes'] / 2**20:.0f} MiB (by the end of: {steps})"
+    )
     return lines
 
 

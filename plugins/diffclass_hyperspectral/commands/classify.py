@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.console import (
+    BOUND_MISSED,
     Console,
     common_options,
     overwrite_option,
@@ -32,13 +33,13 @@ _PATH = click.Path(path_type=Path)
 @click.option("--probability", type=_PATH, help="Posteriors, a band a class: .img, .npy.")
 @click.option("--margin", type=_PATH, help="Margins: .img, .png, .npy.")
 @click.option("--report", type=_PATH, help="Report as JSON.")
-@click.option("--save", type=_PATH, help="Keep the model; spatial features then lack positions.")
+@click.option("--save", type=_PATH, help="Keep the model for --model.")
 @click.option(
     "--features",
     type=click.Choice(["spectral", "spatial"]),
     default="spectral",
     show_default=True,
-    help="Noise-adjusted components, alone or at three spatial scales with positions.",
+    help="Noise-adjusted components, alone or at three spatial scales.",
 )
 @click.option("--components", type=int, default=20, show_default=True, help="Their number.")
 @click.option("--neighbors", type=int, help="Neighbours of a pixel in the graph.")
@@ -75,11 +76,12 @@ def classify(
     report: Path | None,
     save: Path | None,
     **options: Any,
-) -> None:
+) -> int:
     """Classify every pixel of SCENE from a few labels, or with a model kept before.
 
     The accuracy that is reported is that on labels held out of the fit (--labels-per-class or
-    --holdout); without them there is none to report.
+    --holdout); without them there is none to report. Exit code 4: the map is there, but the labels
+    did not cover the graph by --max-time.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import open_scene
@@ -95,12 +97,14 @@ def classify(
             result, facts = _by_model(cube, model)
         else:
             assert labels is not None
-            result, facts = _by_labels(cube, labels, console, saving=save is not None, **options)
+            result, facts = _by_labels(cube, labels, **options)
         with stage("writing"):
             _write_maps(result, cube, output, probability, margin, overwrite=overwrite)
             if save is not None:
                 _save(save, result, overwrite=overwrite)
     _report(console, result, facts, report, overwrite=overwrite)
+    covered = model is not None or result.model.classifier.margin_curve_.is_covered
+    return 0 if covered else BOUND_MISSED
 
 
 def _check_usage(
@@ -137,9 +141,7 @@ def _by_model(cube: Scene, path: Path) -> tuple[SceneClassification, dict[str, A
 def _by_labels(
     cube: Scene,
     path: Path,
-    console: Console,
     *,
-    saving: bool,
     features: str,
     components: int,
     label_variable: str | None,
@@ -161,8 +163,6 @@ def _by_labels(
         kind = holdout or "random"
         split = hold_out(labels.ids, kind=kind, labels_per_class=labels_per_class, seed=seed)
     maker = SceneFeatures(components, spatial=features == "spatial")
-    if saving:
-        maker.set_params(position_weight=0.0)  # rows and columns mean nothing in another scene
     result = classify_scene(
         cube,
         labels,
@@ -272,6 +272,7 @@ def _report(
             entry["labels"] = facts["labels_used"].get(str(entry["id"]), 0)
     report["seconds"] = console.seconds | {"total": console.total_seconds}
     report["peak_memory_bytes"] = peak_memory_bytes()
+    report["peak_memory_by_stage"] = console.memory_bytes
     report["version"] = __version__
     if path is not None:
         write_json(path, report, overwrite=overwrite)

@@ -1,0 +1,101 @@
+"""The command group: exit codes, messages, help."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import click
+import pytest
+
+from diffclass import cli
+from diffclass.exceptions import DataError, ParameterError
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """Put one command, whose body the test gives, in place of the installed ones."""
+
+    def install(body):
+        @click.command()
+        @click.option("--traceback", is_flag=True)
+        def job(traceback):
+            return body()
+
+        monkeypatch.setattr(cli.CommandGroup, "get_command", lambda self, ctx, name: job)
+
+    return install
+
+
+def raising(error):
+    def body():
+        raise error
+
+    return body
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ParameterError("tau is\nnegative"), 2),
+        (DataError("the file is short"), 3),
+        (FileNotFoundError("gone"), 3),
+        (KeyboardInterrupt(), 130),
+        (RuntimeError("surprise"), 1),
+        (MemoryError("full"), 1),
+    ],
+)
+def test_errors_are_one_line_and_a_code(command, capsys, error, code):
+    command(raising(error))
+    assert cli.run(["job"]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.strip().count("\n") == 0
+    assert len(said.err) > 5
+    assert "Traceback" not in said.err
+
+
+def test_traceback_on_demand(command):
+    command(raising(DataError("short")))
+    with pytest.raises(DataError, match="short"):
+        cli.run(["job", "--traceback"])
+
+
+def test_a_command_can_return_its_code(command):
+    command(lambda: 4)
+    assert cli.run(["job"]) == 4
+    command(lambda: None)
+    assert cli.run(["job"]) == 0
+
+
+def test_warnings_are_one_line(command, capsys):
+    command(lambda: warnings.warn("mind\nthe gap", UserWarning, stacklevel=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        assert cli.run(["job"]) == 0
+    assert capsys.readouterr().err == "warning: mind the gap\n"
+
+
+def test_wrong_usage(capsys):
+    assert cli.run(["nonsense"]) == 2
+    assert cli.run(["info"]) == 2
+    assert cli.run(["info", "--nonsense", "x"]) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_help_names_every_command_and_loads_nothing_heavy():
+    code = (
+        "import sys; from diffclass.cli import run; code = run(['--help']);"
+        "heavy = {'numpy', 'sklearn', 'numba', 'spectral', 'matplotlib'} & set(sys.modules);"
+        "sys.exit(f'loaded {heavy}' if heavy else code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name in ("bench", "classify", "demo", "evaluate", "info"):
+        assert f"\n  {name}" in done.stdout
+
+
+def test_version(capsys):
+    assert cli.run(["--version"]) == 0
+    assert "0." in capsys.readouterr().out

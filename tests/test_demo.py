@@ -1,0 +1,43 @@
+"""The demo and the bench as commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from PIL import Image
+
+
+def run(*arguments, folder):
+    done = subprocess.run(
+        [sys.executable, "-c", "from diffclass.cli import main; main()", *arguments],
+        cwd=folder, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_demo_beats_both_and_leaves_pictures(tmp_path):
+    (tmp_path / "demo_output").mkdir()
+    (tmp_path / "demo_output" / "overview.png").write_text("an earlier run's")
+    result = run("demo", "--json", folder=tmp_path)
+    accuracy = result["accuracy"]
+    assert accuracy["diffusion"] > max(accuracy["nearest_neighbor"], accuracy["gaussian"]) + 0.1
+    assert accuracy["diffusion"] > 0.95
+    assert [name.rsplit("/")[-1] for name in result["files"]] == [
+        "overview.png",
+        "margin_curve.png",
+    ]
+    for name in result["files"]:
+        with Image.open(tmp_path / name) as picture:
+            assert len(picture.convert("RGB").getcolors(2**24)) > 20
+
+
+def test_the_bench_compares_with_scipy(tmp_path):
+    result = run("bench", "--rows=96", "--columns=96", "--repeats=2", "-q", folder=tmp_path)
+    assert result["n_points"] == 96 * 96
+    assert result["product"]["milliseconds"] > 0
+    assert result["product"]["scipy_milliseconds"] > 0
+    assert {"neighbors", "affinities", "diffusion", "total"} <= set(result["fit"]["seconds"])
+    assert result["fit"]["neighbor_recall"] >= 0.99
