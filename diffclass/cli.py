@@ -59,6 +59,7 @@ def run(arguments: Sequence[str]) -> int:
         See the module's docstring.
     """
     with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _say_warning
         try:
             return int(diffclass.main(list(arguments), "diffclass", standalone_mode=False) or 0)

@@ -114,10 +114,17 @@ def apply_model(scene: Scene, model: SceneModel) -> SceneClassification:
     -------
     SceneClassification
         Every pixel with data has a class.
+
+    Raises
+    ------
+    DataError
+        Where a band is missing or no pixel has data.
     """
     with stage("prediction"):
         posteriors = model.posteriors(scene)
     valid = np.isfinite(posteriors[:, 0])
+    if not valid.any():
+        raise DataError(f"{scene.path}: no pixel has data in the bands that the model uses")
     return _assembled(scene, valid, posteriors[valid], np.zeros(valid.sum(), bool), model)
 
 

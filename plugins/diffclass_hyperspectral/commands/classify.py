@@ -86,10 +86,11 @@ def classify(
     from diffclass.progress import stage
     from diffclass_hyperspectral import open_scene
 
-    _check_usage(labels, model, save, options)
+    _check_usage(labels, model, save, probability, options)
     rasters = [path for path in (output, probability, margin) if path is not None]
     others = [path for path in (report, save) if path is not None]
-    _check_outputs(rasters, others, overwrite=overwrite)
+    inputs = [path for path in (scene, labels, model) if path is not None]
+    _check_outputs(rasters, others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
             cube = open_scene(scene, variable=options["variable"])
@@ -108,24 +109,47 @@ def classify(
 
 
 def _check_usage(
-    labels: Path | None, model: Path | None, save: Path | None, options: dict[str, Any]
+    labels: Path | None,
+    model: Path | None,
+    save: Path | None,
+    probability: Path | None,
+    options: dict[str, Any],
 ) -> None:
     if (labels is None) == (model is None):
         raise click.UsageError("give either --labels or --model")
     if model is not None and (save or options["holdout"] or options["labels_per_class"]):
         raise click.UsageError("--save, --holdout and --labels-per-class need --labels")
+    if probability is not None and probability.suffix.lower() == ".png":
+        raise click.UsageError("--probability has a band a class, a PNG one; write .img or .npy")
 
 
-def _check_outputs(rasters: list[Path], others: list[Path], *, overwrite: bool) -> None:
+def _check_outputs(
+    rasters: list[Path], others: list[Path], inputs: list[Path], *, overwrite: bool
+) -> None:
     from diffclass.exceptions import ParameterError
     from diffclass.output import require_writable
     from diffclass_hyperspectral.maps import require_outputs
 
     files = [file for path in rasters for file in require_outputs(path, overwrite=overwrite)]
     files += [require_writable(path, overwrite=overwrite) for path in others]
-    for file in files:
-        if files.count(file) > 1:
+    places = [file.resolve() for file in files]
+    read = {file.resolve() for path in inputs for file in _files_of(path)}
+    for file, place in zip(files, places, strict=True):
+        if places.count(place) > 1:
             raise ParameterError(f"two outputs would be written to {file}; name them apart")
+        if place in read:
+            raise ParameterError(f"{file} is read from; write to another file")
+
+
+def _files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that an input is read from, as far as its name tells."""
+    from diffclass.exceptions import ParameterError
+    from diffclass_hyperspectral.maps import output_files
+
+    try:
+        return (path, *output_files(path))
+    except ParameterError:
+        return (path,)
 
 
 def _by_model(cube: Scene, path: Path) -> tuple[SceneClassification, dict[str, Any]]:
@@ -283,12 +307,13 @@ def _report(
 def _holdout_lines(result: SceneClassification, holdout: dict[str, Any] | None) -> list[str]:
     if holdout is None:
         return ["no labels were held out: no accuracy to report (--holdout, --labels-per-class)"]
+    kappa = float("nan") if holdout["kappa"] is None else holdout["kappa"]
     apart = f", at least {holdout['gap_pixels']} pixels apart" if holdout["gap_pixels"] else ""
     lines = [
         f"held out ({holdout['kind']}{apart}): {holdout['n_points']} pixels, fitted on "
         f"{holdout['n_fit']}",
         f"overall accuracy {holdout['overall_accuracy']:.2%}, average accuracy "
-        f"{holdout['average_accuracy']:.2%}, kappa {holdout['kappa'] or float('nan'):.3f}",
+        f"{holdout['average_accuracy']:.2%}, kappa {kappa:.3f}",
     ]
     for class_id, score in holdout["per_class"].items():
         recall = "-" if score["recall"] is None else f"{score['recall']:.1%}"
