@@ -30,15 +30,14 @@ class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     ----------
     mean_ : ndarray of shape (d,)
     components_ : ndarray of shape (n_components_, d)
-        Directions, already divided by their sigma_j^power.
+        Directions, already divided by their sigma_j^power; of points that all are equal one, with
+        scores of 0.
     n_components_ : int
 
     Raises
     ------
     ParameterError
         For a negative power or fewer than one component.
-    DataError
-        For points that all are equal.
 
     Examples
     --------

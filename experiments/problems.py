@@ -16,7 +16,7 @@ import numpy as np
 from diffclass import MarkovOperator, markov_operator
 from diffclass.classifier import DiffusionClassifier
 from diffclass.datasets import make_tissue_scene
-from diffclass.kernels import SharedNeighbors
+from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass_hyperspectral import SceneFeatures, open_scene, read_labels
 
 DATA = Path(
@@ -33,12 +33,11 @@ class Problem:
     truth: np.ndarray
 
 
-def default_operator(problem: Problem) -> MarkovOperator:
-    """Return the operator that DiffusionClassifier builds by default."""
+def default_operator(problem: Problem, kernel: Kernel | None = None) -> MarkovOperator:
+    """Return the operator that DiffusionClassifier builds, by default with its own kernel."""
     n_neighbors = DiffusionClassifier().n_neighbors
-    return markov_operator(
-        problem.points, n_neighbors=n_neighbors, kernel=SharedNeighbors(), random_state=0
-    )
+    kernel = SharedNeighbors() if kernel is None else kernel
+    return markov_operator(problem.points, n_neighbors=n_neighbors, kernel=kernel, random_state=0)
 
 
 def digits() -> Problem:

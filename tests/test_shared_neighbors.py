@@ -51,6 +51,16 @@ def test_single_precision_stays(points):
     assert (shared != shared.T).nnz == 0
 
 
+def test_the_order_of_the_points_does_not_matter(points):
+    order = np.random.default_rng(7).permutation(len(points))
+    K, permuted = (
+        SharedNeighbors().affinity(neighbors_graph(X, 6), X).toarray()
+        for X in (points, points[order])
+    )
+    assert (K >= 0).all()
+    np.testing.assert_allclose(permuted, K[np.ix_(order, order)], atol=1e-14)
+
+
 def test_new_points(points):
     search = ExactSearch(6)
     kernel = SharedNeighbors(Gaussian(bandwidth=1.0))

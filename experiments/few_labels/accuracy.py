@@ -1,6 +1,6 @@
 """Accuracy with 1, 5 and 10 labels per class: free and absorbing labels beside Laplace learning.
 
-    python -m experiments.few_labels.accuracy [--quick] [problem ...]
+    python -m experiments.few_labels.accuracy [--quick] [--kernel gaussian] [problem ...]
 
 Every run goes to accuracy.csv, the table to standard output. Means and standard deviations are
 over seeded draws; "vs Laplace" is the mean difference on the same draws and the same graph, with
@@ -19,19 +19,23 @@ from typing import Any
 import numpy as np
 
 from diffclass import diffuse_labels
+from diffclass.kernels import Gaussian, Kernel
 from experiments.few_labels.draws import draw_labels, n_draws
 from experiments.few_labels.laplace import laplace_learning
 from experiments.problems import PROBLEMS, default_operator
 
 BUDGETS = (1, 5, 10)
+KERNELS: dict[str, Kernel | None] = {"shared": None, "gaussian": Gaussian()}  # None: the default
 OUTPUT = Path(__file__).with_name("accuracy.csv")
 
 
-def compute(names: list[str], *, quick: bool = False) -> Iterator[dict[str, Any]]:
+def compute(
+    names: list[str], *, kernel: Kernel | None = None, quick: bool = False
+) -> Iterator[dict[str, Any]]:
     """Yield one row a problem, budget, draw and method."""
     for name in names:
         problem = PROBLEMS[name]()
-        operator = default_operator(problem)
+        operator = default_operator(problem, kernel)
         for budget in BUDGETS:
             for seed in range(n_draws(name, budget, quick=quick)):
                 y, scored = draw_labels(problem.truth, budget, seed)
@@ -73,11 +77,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("problems", nargs="*", default=list(PROBLEMS))
     parser.add_argument("--quick", action="store_true", help="two draws, nothing written")
+    parser.add_argument("--kernel", choices=list(KERNELS), default="shared")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = list(compute(arguments.problems or list(PROBLEMS), quick=arguments.quick))
+    names, kernel = arguments.problems or list(PROBLEMS), KERNELS[arguments.kernel]
+    rows = list(compute(names, kernel=kernel, quick=arguments.quick))
     if not arguments.quick:
-        with OUTPUT.open("w", newline="") as file:
+        output = OUTPUT.with_stem("accuracy" if kernel is None else f"accuracy_{arguments.kernel}")
+        with output.open("w", newline="") as file:
             writer = csv.DictWriter(file, fieldnames=list(rows[0]))
             writer.writeheader()
             writer.writerows(row | {"accuracy": f"{row['accuracy']:.5f}"} for row in rows)

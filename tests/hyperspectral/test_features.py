@@ -78,6 +78,34 @@ def test_missing_pixels_are_nan_and_influence_nothing(cube, spatial):
     np.testing.assert_allclose(first, second, atol=1e-4)
 
 
+def test_smoothing_takes_the_weighted_mean_of_what_is_there(cube):
+    cube[:7, :9] = cube[30, 20] = np.nan
+    features = SceneFeatures(2, spatial=True, sigmas=(1.5,)).fit(cube)
+    found = features.transform(cube).reshape(40, 30, 2) * features.scales_[0]
+    plain = SceneFeatures(2).fit_transform(cube)
+    valid = np.isfinite(plain[:, 0])
+    places = np.indices((40, 30)).reshape(2, -1).T
+    for row, column in [(7, 9), (31, 20), (20, 12)]:
+        away = np.abs(places - [row, column])
+        weight = np.exp(-(away**2).sum(axis=1) / (2 * 1.5**2))
+        weight *= (away <= 6).all(axis=1) & valid  # scipy cuts at four deviations
+        expected = weight @ np.where(valid[:, None], plain, 0) / weight.sum()
+        np.testing.assert_allclose(found[row, column], expected, rtol=1e-3, atol=1e-3)
+
+
+def test_the_scales_are_those_of_the_scene_fitted_to(cube):
+    features = SceneFeatures(3, spatial=True).fit(cube)
+    scales = features.scales_.copy()
+    features.transform(cube[:20, :20] * 2)
+    np.testing.assert_array_equal(features.scales_, scales)
+
+
+def test_noiseless_and_copied_bands_divide_by_nothing(cube):
+    step = np.repeat(np.arange(40) // 20, 30).reshape(40, 30, 1)
+    more = np.concatenate([cube, step, cube[..., :1]], axis=2)
+    assert np.isfinite(SceneFeatures(14).fit_transform(more)).all()
+
+
 def test_useless_bands_are_left_out(cube):
     cube[..., 3] = 7
     cube[..., 5] = np.nan
@@ -115,6 +143,9 @@ def test_bad_input(cube):
     lonely[::2, ::2] = np.random.default_rng(0).normal(size=(3, 3, 3))
     with pytest.raises(DataError, match="no two pixels"):
         features.fit(lonely)
+    alike = np.array([[[1.0, 2], [1, 2], [np.nan, 0], [5, 1], [5, 1]]])
+    with pytest.raises(DataError, match="all alike"):
+        features.fit(alike)
     for parameters in ({"n_components": 0}, {"sigmas": (-1,)}, {"position_weight": -1}):
         with pytest.raises(ParameterError, match=next(iter(parameters))):
             SceneFeatures(**{"spatial": True} | parameters).fit(cube)

@@ -49,6 +49,23 @@ def test_the_gap_holds(fields, seed):
     assert apart.min() >= GAP
 
 
+@pytest.mark.parametrize("across", [False, True])
+def test_a_class_within_one_square_is_cut_across_its_longer_side(across):
+    ids = np.zeros((160, 160), dtype=np.int32)  # squares of 20 pixels
+    ids[41:45, 41:59] = 1
+    ids[100:160, 100:160] = 2
+    split = hold_out(ids.T if across else ids, kind="blocks")
+    fit, test = (part.T if across else part for part in (split.fit, split.test))
+    np.testing.assert_array_equal(np.argwhere(fit & (ids == 1)), np.argwhere(ids[:, :50] == 1))
+    np.testing.assert_array_equal(np.unique(np.argwhere(test & (ids == 1))[:, 1]), [55, 56, 57, 58])
+
+
+@pytest.mark.parametrize("kind", ["random", "blocks"])
+def test_a_class_of_one_pixel_is_fitted_on(fields, kind):
+    fields[0, 0] = 4
+    assert hold_out(fields, kind=kind).fit[0, 0]
+
+
 def test_nothing_left():
     with pytest.raises(DataError, match="no labelled pixel is left"):
         hold_out(np.array([[1, 2]], dtype=np.int32))
