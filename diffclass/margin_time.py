@@ -95,7 +95,7 @@ class TimeChoice:
     def is_over(self) -> bool:
         """Whether the margin has fallen so far that no later time can be chosen."""
         _, margin, coverage = self._seen[-1]
-        return coverage >= COVERED and margin < 0.6 * self.kept_share * self._largest
+        return coverage >= COVERED and margin < 0.85 * self.kept_share * self._largest
 
     @property
     def curve(self) -> MarginCurve:
