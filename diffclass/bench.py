@@ -68,17 +68,11 @@ def _points(n: int, n_classes: int, seed: int) -> tuple[Any, Any]:
 
 def _time_fit(points: Any, y: Any, seed: int) -> dict[str, Any]:
     from diffclass.classifier import DiffusionClassifier
-    from diffclass.progress import listening
+    from diffclass.progress import stage_seconds
 
     DiffusionClassifier(random_state=seed).fit(points[::50], y[::50])  # loads compiled code
-    seconds: dict[str, float] = {}
-
-    def hear(stage: str, spent: float | None) -> None:
-        if spent is not None:
-            seconds[stage] = spent
-
     start = time.perf_counter()
-    with listening(hear):
+    with stage_seconds() as seconds:
         fitted = DiffusionClassifier(random_state=seed).fit(points, y)
     seconds["total"] = time.perf_counter() - start
     operator = fitted.operator_

@@ -51,3 +51,22 @@ def listening(listener: Callable[[str, float | None], None]) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def stage_seconds() -> Iterator[dict[str, float]]:
+    """Yield a mapping that fills with the seconds of each stage within the block.
+
+    Yields
+    ------
+    dict of str to float
+        A stage that comes again is added up.
+    """
+    seconds: dict[str, float] = {}
+
+    def hear(name: str, spent: float | None) -> None:
+        if spent is not None:
+            seconds[name] = seconds.get(name, 0.0) + spent
+
+    with listening(hear):
+        yield seconds

@@ -24,7 +24,7 @@ import numpy as np
 
 from diffclass.console import peak_memory_bytes
 from diffclass.datasets import make_hyperspectral_scene
-from diffclass.progress import listening
+from diffclass.progress import stage_seconds
 from diffclass_hyperspectral import LabelImage, SceneFeatures, open_scene, read_labels
 from diffclass_hyperspectral.classification import SceneClassification, classify_scene
 from experiments.few_labels.draws import draw_labels
@@ -44,14 +44,8 @@ def fields() -> np.ndarray:
 
 def ours(scene: Path, labels: LabelImage) -> tuple[SceneClassification, dict[str, float]]:
     """Return the class map, and the seconds of each stage."""
-    seconds: dict[str, float] = {}
-
-    def hear(stage: str, spent: float | None) -> None:
-        if spent is not None:
-            seconds[stage] = spent
-
     start = time.perf_counter()
-    with listening(hear):
+    with stage_seconds() as seconds:
         result = classify_scene(open_scene(scene), labels)
     return result, seconds | {"total": time.perf_counter() - start}
 
