@@ -49,6 +49,46 @@ def require_outputs(path: str | os.PathLike[str], *, overwrite: bool = False) ->
     return tuple(require_writable(file, overwrite=overwrite) for file in output_files(path))
 
 
+def check_outputs(
+    maps: Sequence[Path], others: Sequence[Path], inputs: Sequence[Path], *, overwrite: bool = False
+) -> None:
+    """Refuse outputs that cannot be written, share a file, or would replace an input.
+
+    Call it before any long computation.
+
+    Parameters
+    ----------
+    maps, others : sequence of Path
+        Outputs: maps and rasters, and files of one name.
+    inputs : sequence of Path
+        What is read; an ENVI file stands for its header too.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced; inputs never may.
+
+    Raises
+    ------
+    ParameterError
+        Where one of them must not be written.
+    """
+    files = [file for path in maps for file in require_outputs(path, overwrite=overwrite)]
+    files += [require_writable(path, overwrite=overwrite) for path in others]
+    places = [file.resolve() for file in files]
+    read = {file.resolve() for path in inputs for file in _files_of(path)}
+    for file, place in zip(files, places, strict=True):
+        if places.count(place) > 1:
+            raise ParameterError(f"two outputs would be written to {file}; name them apart")
+        if place in read:
+            raise ParameterError(f"{file} is read from; write to another file")
+
+
+def _files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that an input is read from, as far as its name tells."""
+    try:
+        return (path, *output_files(path))
+    except ParameterError:
+        return (path,)
+
+
 def write_class_map(
     path: str | os.PathLike[str],
     class_ids: np.ndarray,

@@ -279,6 +279,14 @@ def test_evaluate(call, files, tissue):
     assert call("evaluate", "found.npy", "some.npy")["kappa"] == 1
 
 
+def test_evaluate_never_replaces_what_it_reads(files, capsys):
+    before = (files / "truth.hdr").read_bytes()
+    words = ["evaluate", "truth.hdr", "truth.hdr", "--report", "truth.hdr", "--overwrite"]
+    assert run(words_of(words, files)) == 2
+    assert "is read from" in capsys.readouterr().err
+    assert (files / "truth.hdr").read_bytes() == before
+
+
 def test_evaluate_reads_like_text(files, capsys):
     assert run(words_of(["evaluate", "truth.hdr", "truth.hdr"], files)) == 0
     text = capsys.readouterr().out

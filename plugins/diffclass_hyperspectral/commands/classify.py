@@ -85,12 +85,13 @@ def classify(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import open_scene
+    from diffclass_hyperspectral.maps import check_outputs
 
     _check_usage(labels, model, save, probability, options)
     rasters = [path for path in (output, probability, margin) if path is not None]
     others = [path for path in (report, save) if path is not None]
     inputs = [path for path in (scene, labels, model) if path is not None]
-    _check_outputs(rasters, others, inputs, overwrite=overwrite)
+    check_outputs(rasters, others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
             cube = open_scene(scene, variable=options["variable"])
@@ -121,35 +122,6 @@ def _check_usage(
         raise click.UsageError("--save, --holdout and --labels-per-class need --labels")
     if probability is not None and probability.suffix.lower() == ".png":
         raise click.UsageError("--probability has a band a class, a PNG one; write .img or .npy")
-
-
-def _check_outputs(
-    rasters: list[Path], others: list[Path], inputs: list[Path], *, overwrite: bool
-) -> None:
-    from diffclass.exceptions import ParameterError
-    from diffclass.output import require_writable
-    from diffclass_hyperspectral.maps import require_outputs
-
-    files = [file for path in rasters for file in require_outputs(path, overwrite=overwrite)]
-    files += [require_writable(path, overwrite=overwrite) for path in others]
-    places = [file.resolve() for file in files]
-    read = {file.resolve() for path in inputs for file in _files_of(path)}
-    for file, place in zip(files, places, strict=True):
-        if places.count(place) > 1:
-            raise ParameterError(f"two outputs would be written to {file}; name them apart")
-        if place in read:
-            raise ParameterError(f"{file} is read from; write to another file")
-
-
-def _files_of(path: Path) -> tuple[Path, ...]:
-    """Return the files that an input is read from, as far as its name tells."""
-    from diffclass.exceptions import ParameterError
-    from diffclass_hyperspectral.maps import output_files
-
-    try:
-        return (path, *output_files(path))
-    except ParameterError:
-        return (path,)
 
 
 def _by_model(cube: Scene, path: Path) -> tuple[SceneClassification, dict[str, Any]]:

@@ -35,8 +35,11 @@ def evaluate(
     from diffclass.evaluation import classification_scores
     from diffclass.exceptions import DataError
     from diffclass_hyperspectral import read_labels
+    from diffclass_hyperspectral.maps import check_outputs
     from diffclass_hyperspectral.reports import score_lines, write_json
 
+    if report is not None:
+        check_outputs([], [report], [class_map, truth], overwrite=overwrite)
     found, true = (
         read_labels(class_map, variable=map_variable),
         read_labels(truth, variable=truth_variable),
