@@ -83,14 +83,12 @@ def hold_out(
 def _drawn(
     ids: np.ndarray, labels_per_class: int | None, random: np.random.RandomState, *, halve: bool
 ) -> np.ndarray:
-    codes = ids.ravel() - 1
-    if labels_per_class is None:
-        labels_per_class = int(np.bincount(ids[ids > 0]).max()) if halve else None
+    if labels_per_class is None and not halve:
+        return ids > 0
+    # more than there are draws half of each class
+    size = ids.size if labels_per_class is None else labels_per_class
     chosen = np.zeros(ids.size, dtype=bool)
-    if labels_per_class is None:
-        chosen = codes >= 0
-    else:
-        chosen[draw_per_class(codes, labels_per_class, random_state=random)] = True
+    chosen[draw_per_class(ids.ravel() - 1, size, random_state=random)] = True
     return chosen.reshape(ids.shape)
 
 
