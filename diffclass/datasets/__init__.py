@@ -1,0 +1,71 @@
+"""Synthetic data whose truth is known: manifolds, clusters, diffusions in potentials, scenes.
+
+Every maker of points takes their number first and returns ``(X, parameters)``: ``X`` of shape
+(n_points, d), float64, and the coordinates that a good embedding finds again, of shape
+(n_points,) or (n_points, m). Spectra are those of -Delta, the Laplace-Beltrami operator, with
+Neumann ends where there are ends.
+"""
+
+from __future__ import annotations
+
+from diffclass.datasets.clusters import (
+    make_c_shape,
+    make_correlated_gaussian,
+    make_ordered_clusters,
+    make_three_clusters,
+    make_two_gaussians,
+)
+from diffclass.datasets.curves import (
+    make_circle,
+    make_closed_curve,
+    make_interval,
+    make_planar_roll,
+    make_spiral,
+    make_torus_helix,
+)
+from diffclass.datasets.manifolds import (
+    make_dumbbell,
+    make_flat_torus,
+    make_sphere,
+    make_swiss_roll,
+)
+from diffclass.datasets.potentials import (
+    FokkerPlanckSpectrum,
+    double_well,
+    fokker_planck_spectrum,
+    ornstein_uhlenbeck_spectrum,
+    sample_double_well,
+    sample_ornstein_uhlenbeck,
+    sample_potential,
+)
+from diffclass.datasets.rotated_images import make_rotated_images
+from diffclass.datasets.scenes import TissueScene, make_hyperspectral_scene, make_tissue_scene
+
+__all__ = [
+    "FokkerPlanckSpectrum",
+    "TissueScene",
+    "double_well",
+    "fokker_planck_spectrum",
+    "make_c_shape",
+    "make_circle",
+    "make_closed_curve",
+    "make_correlated_gaussian",
+    "make_dumbbell",
+    "make_flat_torus",
+    "make_hyperspectral_scene",
+    "make_interval",
+    "make_ordered_clusters",
+    "make_planar_roll",
+    "make_rotated_images",
+    "make_sphere",
+    "make_spiral",
+    "make_swiss_roll",
+    "make_three_clusters",
+    "make_tissue_scene",
+    "make_torus_helix",
+    "make_two_gaussians",
+    "ornstein_uhlenbeck_spectrum",
+    "sample_double_well",
+    "sample_ornstein_uhlenbeck",
+    "sample_potential",
+]

@@ -1,0 +1,253 @@
+"""Surfaces and a plane domain, most with the known spectrum of their Laplace-Beltrami operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diffclass._validation import check_positive
+from diffclass.datasets._arclength import Floats, along_curve, generator, with_noise
+from diffclass.datasets.curves import ROLL, planar_roll
+from diffclass.exceptions import ParameterError
+
+GOLDEN = (1.0 + np.sqrt(5.0)) / 2.0
+
+
+def make_flat_torus(
+    n_points: int, *, regular: bool = False, random_state: Any = None
+) -> tuple[Floats, Floats]:
+    """Sample the flat torus (cos a, sin a, cos b, sin b) uniformly.
+
+    Spectrum of -Delta: k^2 + m^2 for whole k and m, with cos and sin of k a times those of
+    m b: 0 once, 1 and 2 four times each, 4 four times, 5 eight times, ...
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points, at least 1.
+    regular : bool, default=False
+        Take the lattice a = 2 pi i / n, b = 2 pi i g / n with g the whole number nearest to n
+        over the golden ratio: even spacing, and no seam.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_points, 4), float64
+    parameters : ndarray of shape (n_points, 2), float64
+        The angles a and b in [0, 2 pi), radians.
+
+    Raises
+    ------
+    ParameterError
+        Where ``n_points`` is no positive whole number.
+
+    References
+    ----------
+    Coifman et al. (2005), theorem 2.1, whose operator this spectrum tests.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_flat_torus
+    >>> X, angles = make_flat_torus(900, random_state=0)
+    >>> X.shape, angles.shape
+    ((900, 4), (900, 2))
+    """
+    check_positive(n_points, "n_points", integer=True)
+    if regular:
+        i = np.arange(n_points)
+        turns = np.column_stack([i, i * round(n_points / GOLDEN) % n_points]) / n_points
+    else:
+        turns = generator(random_state).random_sample((n_points, 2))
+    a, b = (angles := 2.0 * np.pi * turns).T
+    return np.column_stack([np.cos(a), np.sin(a), np.cos(b), np.sin(b)]), angles
+
+
+def make_sphere(
+    n_points: int, *, regular: bool = False, random_state: Any = None
+) -> tuple[Floats, Floats]:
+    """Sample the unit sphere in space uniformly.
+
+    Spectrum of -Delta: l (l + 1), l = 0, 1, 2, ..., with multiplicity 2 l + 1, and the
+    spherical harmonics; those of l = 1 are x, y and z themselves.
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points, at least 1.
+    regular : bool, default=False
+        Take the Fibonacci lattice: z = 1 - (2 i + 1) / n, each point a golden angle further.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_points, 3), float64
+    parameters : ndarray of shape (n_points, 2), float64
+        Polar angle from +z, 0 to pi, and azimuth in [0, 2 pi), radians.
+
+    Raises
+    ------
+    ParameterError
+        Where ``n_points`` is no positive whole number.
+
+    References
+    ----------
+    Coifman et al. (2005), theorem 2.1, whose operator this spectrum tests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.datasets import make_sphere
+    >>> X, angles = make_sphere(1000, regular=True)
+    >>> bool(np.allclose((X**2).sum(axis=1), 1)), bool((abs(X.mean(axis=0)) < 1e-3).all())
+    (True, True)
+    """
+    check_positive(n_points, "n_points", integer=True)
+    if regular:
+        i = np.arange(n_points)
+        z, turns = 1.0 - (2.0 * i + 1.0) / n_points, i / GOLDEN % 1.0
+    else:
+        rng = generator(random_state)
+        z, turns = rng.uniform(-1.0, 1.0, n_points), rng.random_sample(n_points)
+    azimuth, r = 2.0 * np.pi * turns, np.sqrt((1.0 - z) * (1.0 + z))
+    X = np.column_stack([r * np.cos(azimuth), r * np.sin(azimuth), z])
+    return X, np.column_stack([np.arccos(z), azimuth])
+
+
+def make_swiss_roll(
+    n_points: int, *, height: float = 21.0, noise: float = 0.0, random_state: Any = None
+) -> tuple[Floats, Floats]:
+    """Sample a rolled-up rectangle uniformly by area.
+
+    (t cos t, h, t sin t) with 3 pi / 2 <= t <= 9 pi / 2 and 0 <= h <= height; the unrolled
+    rectangle has the sides L = 89.3733 (arclength of the spiral) and ``height``. Spectrum of
+    -Delta with Neumann edges: (pi j / L)^2 + (pi k / height)^2, j, k = 0, 1, 2, ..., with
+    cos(pi j s / L) cos(pi k h / height). With the default height the first four eigenfunctions
+    that are not constant depend on s alone; the one that unrolls the height is the fifth.
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points, at least 1.
+    height : float, default=21.0
+        Other side of the rectangle, above 0.
+    noise : float, default=0.0
+        Standard deviation of Gaussian noise on each coordinate; the turns lie 2 pi apart.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_points, 3), float64
+    parameters : ndarray of shape (n_points, 2), float64
+        Arclength s from the inner edge, 0 to L, and h, 0 to ``height``.
+
+    Raises
+    ------
+    ParameterError
+        Where a parameter is out of range.
+
+    See Also
+    --------
+    sklearn.datasets.make_swiss_roll : even in the angle t, so denser at the inner edge.
+
+    References
+    ----------
+    Shan and Daubechies (2022), section 2, figures 2, 4 and 5: uniform on the surface, without
+    noise. The paper gives no formula and no sides; these are the customary ones.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_swiss_roll
+    >>> X, parameters = make_swiss_roll(1500, random_state=0)
+    >>> X.shape, parameters.max(axis=0).round().tolist()
+    ((1500, 3), [89.0, 21.0])
+    """
+    check_positive(n_points, "n_points", integer=True)
+    check_positive(height, "height")
+    rng = generator(random_state)
+    shares, h = rng.random_sample(n_points), height * rng.random_sample(n_points)
+
+    spiral, s = along_curve(planar_roll, *ROLL, shares)
+    X = np.column_stack([spiral[:, 0], h, spiral[:, 1]])
+    return with_noise(X, noise, rng), np.column_stack([s, h])
+
+
+def make_dumbbell(
+    n_points: int,
+    *,
+    bridge_length: float = 1.0,
+    bridge_width: float = 0.3,
+    random_state: Any = None,
+) -> tuple[Floats, NDArray[np.int_]]:
+    """Sample two unit discs joined by a bridge, uniformly by area.
+
+    The bridge lies on the x axis, centred at 0; the discs' centres are 2 + bridge_length apart.
+    No spectrum is known in closed form; -Delta with Neumann edges has one small eigenvalue,
+    whose function is nearly constant on each disc and linear on the bridge.
+
+    The first three points are the landmarks of the paper's figure, so their indices are 0, 1
+    and 2: A, the centre of the left disc; B, the middle of the bridge; C, the highest point of
+    the left disc's edge. With the first three eigenfunctions D_t(A, B) < D_t(C, B) at all t.
+
+    Parameters
+    ----------
+    n_points : int
+        Number of points, at least 3.
+    bridge_length : float, default=1.0
+        Gap between the discs on the x axis, above 0; the discs have radius 1.
+    bridge_width : float, default=0.3
+        Width of the bridge, above 0 and at most 2.
+    random_state : int, RandomState or None, default=None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_points, 2), float64
+    parameters : ndarray of shape (n_points,), int
+        The part: 0 the left disc, 1 the bridge, 2 the right disc.
+
+    Raises
+    ------
+    ParameterError
+        Where a parameter is out of range.
+
+    References
+    ----------
+    Coifman et al. (2005), section 2.1, figure 2; Socher (2008), section 3.2, figure 8.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_dumbbell
+    >>> X, part = make_dumbbell(2000, random_state=0)
+    >>> A, B, C = range(3)
+    >>> X[[A, B, C]].tolist(), part[[A, B, C]].tolist()
+    ([[-1.5, 0.0], [0.0, 0.0], [-1.5, 1.0]], [0, 1, 0])
+    """
+    check_positive(n_points, "n_points", integer=True)
+    check_positive(bridge_length, "bridge_length")
+    check_positive(bridge_width, "bridge_width")
+    if n_points < 3 or bridge_width > 2:
+        raise ParameterError(
+            "a dumbbell has at least 3 points and a bridge no wider than its discs, 2; "
+            f"got n_points = {n_points}, bridge_width = {bridge_width}"
+        )
+    rng = generator(random_state)
+    centre = 1.0 + 0.5 * bridge_length
+    found = [np.array([[-centre, 0.0], [0.0, 0.0], [-centre, 1.0]])]
+    while sum(map(len, found)) < n_points:
+        box = rng.uniform(-1.0, 1.0, (n_points, 2)) * [centre + 1.0, 1.0]
+        found.append(box[_parts(box, centre, bridge_width) >= 0])
+    X = np.concatenate(found)[:n_points]
+    return X, _parts(X, centre, bridge_width)
+
+
+def _parts(X: Floats, centre: float, bridge_width: float) -> NDArray[np.int_]:
+    """Return the part of the dumbbell that each point lies in, -1 outside."""
+    x, y = X.T
+    in_disc = (np.abs(x) - centre) ** 2 + y**2 <= 1.0
+    in_bridge = ~in_disc & (np.abs(x) < centre) & (2.0 * np.abs(y) <= bridge_width)
+    return np.select([in_disc & (x < 0), in_bridge, in_disc], [0, 1, 2], default=-1)
