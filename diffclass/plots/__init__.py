@@ -1,0 +1,34 @@
+"""Pictures of scenes, class maps, curves and embeddings, as display objects like scikit-learn's.
+
+A display keeps what it shows and draws it with ``plot(ax=None)``, which returns the display with
+``ax_`` and ``figure_`` set. Nothing here calls ``show``; a new figure belongs to no window and to
+no global state, so it works without a screen and needs no closing:
+
+    ClassMapDisplay(class_map).plot().figure_.savefig("map.png", dpi=150)
+
+matplotlib is imported inside the functions, for the core runs without it.
+"""
+
+from __future__ import annotations
+
+from diffclass.plots.bandwidth import BandwidthDisplay
+from diffclass.plots.composite import CompositeDisplay
+from diffclass.plots.curves import MarginCurveDisplay
+from diffclass.plots.embedding import EmbeddingDisplay
+from diffclass.plots.maps import ClassMapDisplay, MarginMapDisplay
+from diffclass.plots.palette import DEFAULT_PALETTE, class_palette
+from diffclass.plots.side_by_side import plot_side_by_side
+from diffclass.plots.spectrum import SpectrumDisplay
+
+__all__ = [
+    "DEFAULT_PALETTE",
+    "BandwidthDisplay",
+    "ClassMapDisplay",
+    "CompositeDisplay",
+    "EmbeddingDisplay",
+    "MarginCurveDisplay",
+    "MarginMapDisplay",
+    "SpectrumDisplay",
+    "class_palette",
+    "plot_side_by_side",
+]

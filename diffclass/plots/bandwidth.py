@@ -1,0 +1,180 @@
+"""The curve from which one global bandwidth was chosen, with the scales it cannot be read at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.plots.axes import axes_or_new, list_above
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_CRITERIA = {
+    "semigroup": "semigroup error ||S_t^2 - S_2t||",
+    "slope": "slope of log sum K against log epsilon",
+}
+_FEWEST_USEFUL = 10
+
+
+class BandwidthDisplay:
+    """Criterion against bandwidth epsilon, with the choice and the scales out of reach.
+
+    Parameters
+    ----------
+    curve : BandwidthCurve
+        With ``epsilons`` of shape (m,), rising, in squared units of the points; ``values`` (m,),
+        the criterion, NaN where it was not computed; ``n_useful`` (m,), neighbours that count for
+        the median point; ``in_reach`` (m,), False where the graph was too narrow for the scale;
+        ``epsilon``, the choice; ``is_found``, whether the rule found it; ``criterion``,
+        "semigroup" or "slope"; and ``dimension``, twice the slope at the choice, or None.
+
+    Attributes
+    ----------
+    ax_, figure_, line_, choice_line_, dimension_line_, shades_, legend_
+        What `plot` drew; ``shades_`` holds a grey patch for each run of scales out of reach or
+        with fewer than ten useful neighbours; ``dimension_line_`` is None without a dimension.
+
+    Raises
+    ------
+    DataError
+        Where the arrays differ in length, or the bandwidths do not rise from above 0.
+    ParameterError
+        Where the criterion is unknown.
+    """
+
+    def __init__(self, curve: Any) -> None:
+        if curve.criterion not in _CRITERIA:
+            raise ParameterError(
+                f"criterion must be one of {sorted(_CRITERIA)}, got {curve.criterion!r}"
+            )
+        self.curve = curve
+        self.epsilons = _bandwidths(curve.epsilons)
+        self.values = self._along("values", curve.values)
+        self.few_neighbors = self._along("n_useful", curve.n_useful) < _FEWEST_USEFUL
+        self.out_of_reach = ~self._along("in_reach", curve.in_reach).astype(bool)
+
+    @classmethod
+    def from_curve(cls, curve: Any, ax: Axes | None = None) -> BandwidthDisplay:
+        """Draw the curve of a chosen bandwidth.
+
+        Parameters
+        ----------
+        curve : BandwidthCurve
+            As in the class.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        BandwidthDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        DataError, ParameterError
+            As in the class, or where matplotlib is missing.
+        """
+        return cls(curve).plot(ax=ax)
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> BandwidthDisplay:
+        """Draw the criterion, the choice, and grey over the scales it cannot be read at.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        legend : bool, default=True
+            Whether to name what is drawn, above the axes.
+
+        Returns
+        -------
+        BandwidthDisplay
+            This object.
+
+        Raises
+        ------
+        ParameterError
+            Where matplotlib is missing.
+        """
+        self.ax_ = axes_or_new(ax, (6.4, 4.4))
+        self.figure_ = self.ax_.figure
+        (self.line_,) = self.ax_.plot(
+            self.epsilons, self.values, color="#0072B2", marker="o", markersize=4,
+            label=self.curve.criterion,
+        )  # fmt: skip
+        self.ax_.set_xscale("log")
+        self.ax_.set_xlabel("epsilon (squared units of the points)")
+        self.ax_.set_ylabel(_CRITERIA[self.curve.criterion])
+        self.shades_ = self._shade(self.few_neighbors, "0.88", "fewer than 10 useful neighbours")
+        self.shades_ += self._shade(self.out_of_reach, "0.72", "graph too narrow for the scale")
+        self._plot_choice()
+        self.ax_.set_ylim(0, None)
+        self.legend_ = self._legend() if legend else None
+        return self
+
+    def _plot_choice(self) -> None:
+        """Mark the chosen bandwidth, and the slope that is half the dimension."""
+        how = "chosen" if self.curve.is_found else "fallback"
+        self.choice_line_ = self.ax_.axvline(
+            self.curve.epsilon, color="0.25", linestyle="--",
+            label=f"{how}: {self.curve.epsilon:.3g}",
+        )  # fmt: skip
+        self.dimension_line_ = None
+        if self.curve.criterion == "slope" and self.curve.dimension is not None:
+            self.dimension_line_ = self.ax_.axhline(
+                self.curve.dimension / 2, color="#D55E00", linestyle=":",
+                label=f"dimension {self.curve.dimension:.1f}",
+            )  # fmt: skip
+
+    def _shade(self, where: NDArray[np.bool_], color: str, label: str) -> list[Any]:
+        """Fill each run of marked scales over the full height, and name the first."""
+        edges = _halfway(self.epsilons)
+        steps = np.diff(np.r_[0, where.astype(int), 0])
+        runs = zip(np.flatnonzero(steps == 1), np.flatnonzero(steps == -1), strict=True)
+        look: dict[str, Any] = {"facecolor": color, "linewidth": 0, "zorder": 0}
+        return [
+            self.ax_.axvspan(edges[start], edges[stop], label="_" if place else label, **look)
+            for place, (start, stop) in enumerate(runs)
+        ]
+
+    def _legend(self) -> Any:
+        """List the choice first, then what the greys mean; the y axis names the curve."""
+        lines = [self.choice_line_, self.dimension_line_]
+        named = [patch for patch in self.shades_ if not patch.get_label().startswith("_")]
+        handles = [line for line in lines if line is not None] + named
+        return list_above(self.ax_, handles, columns=min(len(handles), 2))
+
+    def _along(self, name: str, values: ArrayLike) -> NDArray[Any]:
+        """Return an array along ``epsilons`` or name the one that is not."""
+        array = np.asarray(values)
+        if array.shape != self.epsilons.shape:
+            raise DataError(
+                f"{name} has shape {array.shape}, epsilons {self.epsilons.shape}; "
+                "give one value per bandwidth"
+            )
+        return array
+
+
+def _bandwidths(values: ArrayLike) -> NDArray[Any]:
+    """Return bandwidths that a log axis can show, or say what they are instead."""
+    array = np.asarray(values, dtype=float)
+    rising = array.ndim == 1 and array.size > 0 and array[0] > 0 and (np.diff(array) > 0).all()
+    if not (rising and np.isfinite(array).all()):
+        raise DataError(
+            f"epsilons must be of shape (m,), above 0 and rising, got shape {array.shape}; "
+            "sort the curve by epsilon"
+        )
+    return array
+
+
+def _halfway(epsilons: NDArray[Any]) -> NDArray[Any]:
+    """Return the m + 1 edges halfway between m bandwidths on the log axis."""
+    logs = np.log(epsilons)
+    # one bandwidth alone has no neighbour to tell the width from
+    steps = np.diff(logs) if len(logs) > 1 else np.array([1.0])
+    between = logs[:-1] + np.diff(logs) / 2
+    return np.exp(np.r_[logs[0] - steps[0] / 2, between, logs[-1] + steps[-1] / 2])

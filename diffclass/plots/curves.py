@@ -1,0 +1,138 @@
+"""The mean margin against diffusion time, by which tau is chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.plots.axes import axes_or_new, list_above
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class MarginCurveDisplay:
+    """Mean margin and coverage against diffusion time, with the chosen time.
+
+    Parameters
+    ----------
+    times : array-like of shape (n_times,), int, at least 1
+        Diffusion times in steps, rising.
+    margin : array-like of shape (n_times,), 0 to 1
+        Mean margin over the points at each time.
+    coverage : array-like of shape (n_times,), 0 to 1, optional
+        Share of the pairs of point and class that labels have reached.
+    tau : int, optional
+        The chosen time.
+
+    Attributes
+    ----------
+    ax_, coverage_ax_, figure_, line_, coverage_line_, tau_line_
+        What `plot` drew; None where there was nothing to draw.
+
+    Raises
+    ------
+    DataError
+        Where the arrays differ in length.
+    """
+
+    def __init__(
+        self,
+        times: ArrayLike,
+        margin: ArrayLike,
+        coverage: ArrayLike | None = None,
+        tau: float | None = None,
+    ) -> None:
+        self.times = np.asarray(times)
+        self.margin = np.asarray(margin)
+        self.coverage = None if coverage is None else np.asarray(coverage)
+        self.tau = tau
+        curves = [self.margin] + ([] if self.coverage is None else [self.coverage])
+        if self.times.ndim != 1 or any(c.shape != self.times.shape for c in curves):
+            raise DataError(
+                f"times, margin and coverage must have one shape (n_times,), got "
+                f"{self.times.shape} and {[c.shape for c in curves]}"
+            )
+
+    @classmethod
+    def from_estimator(cls, clf: Any, *, ax: Axes | None = None) -> MarginCurveDisplay:
+        """Draw the curve of a fitted classifier.
+
+        Parameters
+        ----------
+        clf : DiffusionClassifier
+            Fitted; ``margin_curve_`` with ``times``, ``margin``, ``coverage``, and ``tau_``.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        MarginCurveDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        ParameterError
+            Where the classifier has no ``margin_curve_``.
+        """
+        curve = getattr(clf, "margin_curve_", None)
+        if curve is None:
+            raise ParameterError(
+                f"{type(clf).__name__} has no margin_curve_: fit it first, with tau='margin'"
+            )
+        return cls(curve.times, curve.margin, curve.coverage, clf.tau_).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None, legend: bool = True) -> MarginCurveDisplay:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        legend : bool, default=True
+            Whether to name the lines.
+
+        Returns
+        -------
+        MarginCurveDisplay
+            This object.
+        """
+        self.ax_ = axes_or_new(ax, (6.4, 4.4))
+        self.figure_ = self.ax_.figure
+        (self.line_,) = self.ax_.plot(
+            self.times, self.margin, color="#0072B2", marker="o", markersize=4, label="mean margin"
+        )
+        self.ax_.set_xscale("log", base=2)
+        self.ax_.set_xlabel("diffusion time t (steps)")
+        self.ax_.set_ylabel("mean margin (probability, 0 to 1)")
+        self.ax_.set_ylim(0, None)
+        self.ax_.xaxis.set_major_formatter("{x:g}")
+        self._plot_coverage()
+        self.tau_line_ = None
+        if self.tau is not None:
+            self.tau_line_ = self.ax_.axvline(
+                self.tau, color="0.25", linestyle="--", label=f"chosen time tau = {self.tau:g}"
+            )
+        self.legend_ = self._legend() if legend else None
+        return self
+
+    def _plot_coverage(self) -> None:
+        """Draw the coverage on an axis of its own at the right."""
+        self.coverage_ax_ = self.coverage_line_ = None
+        if self.coverage is None:
+            return
+        self.coverage_ax_ = self.ax_.twinx()
+        (self.coverage_line_,) = self.coverage_ax_.plot(
+            self.times, self.coverage, color="#D55E00", marker="s", markersize=3, label="coverage"
+        )
+        self.coverage_ax_.set_ylabel("coverage (share reached, 0 to 1)")
+        self.coverage_ax_.set_ylim(0, 1.05)
+
+    def _legend(self) -> Any:
+        """List all lines above the axes, where they cannot hide a curve."""
+        lines = [self.line_, self.coverage_line_, self.tau_line_]
+        handles = [line for line in lines if line is not None]
+        return list_above(self.ax_, handles, columns=len(handles))
