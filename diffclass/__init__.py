@@ -9,37 +9,64 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from diffclass.anomaly import DiffusionAnomaly
+    from diffclass.bandwidth import BandwidthCurve, semigroup_bandwidth, slope_bandwidth
     from diffclass.classifier import DiffusionClassifier
+    from diffclass.clustering import DiffusionClustering
+    from diffclass.embedding import DiffusionMap
     from diffclass.exceptions import DataError, DiffclassError, ParameterError, UnreachedWarning
+    from diffclass.geometric_harmonics import GeometricHarmonics
     from diffclass.label_diffusion import diffuse_labels
     from diffclass.markov import MarkovOperator, markov_operator
     from diffclass.neighbors import neighbors_graph
+    from diffclass.regression import EigenfunctionRegressor
+    from diffclass.spectrum import Spectrum, leading_spectrum
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BandwidthCurve",
     "DataError",
     "DiffclassError",
+    "DiffusionAnomaly",
     "DiffusionClassifier",
+    "DiffusionClustering",
+    "DiffusionMap",
+    "EigenfunctionRegressor",
+    "GeometricHarmonics",
     "MarkovOperator",
     "ParameterError",
+    "Spectrum",
     "UnreachedWarning",
     "__version__",
     "diffuse_labels",
+    "leading_spectrum",
     "markov_operator",
     "neighbors_graph",
+    "semigroup_bandwidth",
+    "slope_bandwidth",
 ]
 
 _HOMES = {
+    "BandwidthCurve": "bandwidth",
     "DataError": "exceptions",
     "DiffclassError": "exceptions",
+    "DiffusionAnomaly": "anomaly",
     "DiffusionClassifier": "classifier",
+    "DiffusionClustering": "clustering",
+    "DiffusionMap": "embedding",
+    "EigenfunctionRegressor": "regression",
+    "GeometricHarmonics": "geometric_harmonics",
     "MarkovOperator": "markov",
     "ParameterError": "exceptions",
+    "Spectrum": "spectrum",
     "UnreachedWarning": "exceptions",
     "diffuse_labels": "label_diffusion",
+    "leading_spectrum": "spectrum",
     "markov_operator": "markov",
     "neighbors_graph": "neighbors",
+    "semigroup_bandwidth": "bandwidth",
+    "slope_bandwidth": "bandwidth",
 }
 
 

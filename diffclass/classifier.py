@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_choice
 from diffclass.exceptions import DataError, UnreachedWarning
+from diffclass.extension import step_weights
 from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
 from diffclass.labels import UNLABELLED, encode_labels
@@ -200,7 +201,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        weights = self._extended(X)
+        weights = step_weights(self.operator_, X, kernel=self.kernel_, search=self.search_)
         posteriors, codes = posteriors_of(weights @ self._values, self._class_weight)
         unreached = codes < 0
         if unreached.any():
@@ -316,16 +317,3 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
         points = self._features(X[which])
         return self._labelled_codes[pairwise_distances_argmin(points, self._labelled_points)]
-
-    def _extended(self, X: Any) -> sp.csr_array:
-        """Weights of one step from new points, k(x, y) q(y)^-alpha."""
-        if self.kernel_ is None:
-            affinity = sp.csr_array(X, dtype=self.operator_.dtype)
-            if affinity.nnz and affinity.data.min() < 0:
-                raise DataError("X holds negative affinities")
-        else:
-            graph = sp.csr_array(self.search_.transform(self._features(X)))
-            graph.data = graph.data * graph.data
-            affinity = self.kernel_.extend(graph, X)
-        weights = affinity * (self.operator_.density**-self.alpha)[None, :]
-        return sp.csr_array(weights)

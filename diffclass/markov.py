@@ -23,6 +23,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from diffclass import _compiled
 from diffclass._validation import check_affinity, check_points, check_positive
+from diffclass.chebyshev import chebyshev_series, power_coefficients
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import Gaussian, Kernel
 from diffclass.neighbors import kept_edges, neighbors_graph
@@ -177,19 +178,25 @@ class MarkovOperator:
     def __matmul__(self, f: Any) -> np.ndarray:
         return self.apply(f)
 
-    def apply(self, f: Any, n_steps: int = 1) -> np.ndarray:
+    def apply(self, f: Any, n_steps: Any = 1, *, tolerance: float | None = None) -> np.ndarray:
         """Diffuse functions backward: A^t f, the mean of f where the walk from x is after t steps.
+
+        Where the Chebyshev series of x^t needs fewer products than the last time has steps (from
+        t of about 30 in single, 60 in double precision), it is used; see `diffclass.chebyshev`.
 
         Parameters
         ----------
         f : array-like of shape (n,) or (n, m)
             One function a column.
-        n_steps : int, default=1
-            t, at least 0.
+        n_steps : int or sequence of int, default=1
+            t, each at least 0. Several times cost what the last of them costs.
+        tolerance : float, optional
+            Largest error by the series in the norm sum pi f^2, relative to that of f; rounding
+            comes on top. By default 1e-6 in single, 1e-12 in double precision; 0 takes plain steps.
 
         Returns
         -------
-        ndarray of the shape of f
+        ndarray of the shape of f, or (n_times, ...) for a sequence of times
             In the operator's dtype.
 
         Raises
@@ -197,21 +204,32 @@ class MarkovOperator:
         ParameterError
             For a negative or fractional number of steps or columns of another length.
         """
-        return self._powers(f, n_steps, self._inverse_degrees)
+        times = [
+            check_positive(t, "n_steps", integer=True, zero=True)
+            for t in ([n_steps] if np.ndim(n_steps) == 0 else n_steps)
+        ]
+        if tolerance is None:
+            tolerance = 1e-6 if self.dtype == np.float32 else 1e-12
+        check_positive(tolerance, "tolerance", zero=True)
+        powers = self._powers(self._columns(f), times, tolerance)
+        powers = powers.reshape(len(times), *np.shape(f))
+        return powers[0] if np.ndim(n_steps) == 0 else powers
 
-    def forward(self, mass: Any, n_steps: int = 1) -> np.ndarray:
+    def forward(self, mass: Any, n_steps: Any = 1, *, tolerance: float | None = None) -> np.ndarray:
         """Move mass forward: (A')^t m, where mass starting as m is after t steps. Sums are kept.
 
         Parameters
         ----------
         mass : array-like of shape (n,) or (n, m)
             One distribution a column.
-        n_steps : int, default=1
-            t, at least 0.
+        n_steps : int or sequence of int, default=1
+            t, each at least 0.
+        tolerance : float, optional
+            As in `apply`, for the norm sum m^2 / pi.
 
         Returns
         -------
-        ndarray of the shape of mass
+        ndarray of the shape of mass, or (n_times, ...) for a sequence of times
             In the operator's dtype.
 
         Raises
@@ -221,9 +239,9 @@ class MarkovOperator:
         """
         # A' = D A D^-1, so that the t steps are those of `apply`
         columns = self._columns(mass)
-        moved = self.apply(columns * self._inverse_degrees[:, None], n_steps)
+        moved = self.apply(columns * self._inverse_degrees[:, None], n_steps, tolerance=tolerance)
         moved *= self.degrees.astype(self.dtype)[:, None]
-        return moved.reshape(np.shape(mass))
+        return moved.reshape(moved.shape[: np.ndim(n_steps)] + np.shape(mass))
 
     @property
     def stationary_distribution(self) -> np.ndarray:
@@ -232,15 +250,29 @@ class MarkovOperator:
 
     @property
     def symmetric_conjugate(self) -> LinearOperator:
-        """S = D^-1/2 K_alpha D^-1/2, with the spectrum of A, as a matrix-free LinearOperator."""
-        root = np.sqrt(self._inverse_degrees)
+        """S = D^-1/2 K_alpha D^-1/2, with the spectrum of A, as a matrix-free LinearOperator.
+
+        In double precision, whatever the operator's: eigensolvers need it.
+        """
+        root = 1 / np.sqrt(self.degrees)
+
+        def column_product(f: np.ndarray) -> np.ndarray:
+            K, out = self.affinity, np.empty(len(self))
+            _compiled.products.row_scaled_vector_product(
+                K.indptr, K.indices, K.data, root, np.ravel(f) * root, out
+            )
+            return out
 
         def product(f: np.ndarray) -> np.ndarray:
-            columns = self._columns(f) * root[:, None]
-            return self._product(columns, root).reshape(f.shape)
+            return self._product(np.ascontiguousarray(f * root[:, None]), root)
 
         return LinearOperator(
-            self.shape, matvec=product, rmatvec=product, matmat=product, dtype=self.dtype
+            self.shape,
+            matvec=column_product,
+            rmatvec=column_product,
+            matmat=product,
+            rmatmat=product,
+            dtype=np.float64,
         )
 
     @cached_property
@@ -285,16 +317,24 @@ class MarkovOperator:
             )
         return np.ascontiguousarray(columns.reshape(len(self), -1))
 
-    def _powers(self, f: Any, n_steps: int, row_scale: np.ndarray) -> np.ndarray:
-        check_positive(n_steps, "n_steps", integer=True, zero=True)
-        columns = self._columns(f)
-        if n_steps == 0:
-            return np.array(columns).reshape(np.shape(f))
-        current = self._product(columns, row_scale)
-        spare = np.empty_like(current)
-        for _ in range(n_steps - 1):
-            current, spare = self._product(current, row_scale, out=spare), current
-        return current.reshape(np.shape(f))
+    def _powers(self, columns: np.ndarray, times: list[int], tolerance: float) -> np.ndarray:
+        """A^t of the columns for each time, of shape (n_times, n, m)."""
+        last = max(times, default=0)
+        series = power_coefficients(times, tolerance) if tolerance and times else None
+        if series is not None and series.shape[1] - 1 < last:
+            return chebyshev_series(self._backward, columns, series)
+        powers = np.empty((len(times), *columns.shape), dtype=columns.dtype)
+        current, spare = columns.copy(), np.empty_like(columns)
+        for t in range(last + 1):
+            for i in (i for i, time in enumerate(times) if time == t):
+                powers[i] = current
+            if t < last:
+                self._backward(current, spare)
+                current, spare = spare, current
+        return powers
+
+    def _backward(self, columns: np.ndarray, out: np.ndarray) -> None:
+        self._product(columns, self._inverse_degrees, out=out)
 
     def _product(
         self, columns: np.ndarray, row_scale: np.ndarray, *, out: np.ndarray | None = None

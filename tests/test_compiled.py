@@ -63,6 +63,11 @@ def small_cases():
     limits, component = rng.random((2, 5)), np.arange(n) % 2
     posteriors.margins(f - 1, limits, component, np.ones(5) / 5, out("margins", n))
     products.row_scaled_product(indptr, indices, data, scale, f, out("product", (n, 5)))
+    vector = indptr, indices, data, scale, f[:, 1].copy()
+    products.row_scaled_vector_product(*vector, out("vector product", n))
+    previous, sums = out("chebyshev", (n, 5)), out("series", (2, n, 5))
+    previous[:], sums[:] = f, 1
+    products.chebyshev_step(cases["product"], previous, np.array([0.0, 2.0]), sums)
     return cases
 
 
@@ -156,6 +161,10 @@ def test_margins_and_products_are_numpys(cases):
     np.testing.assert_allclose(cases["margins"], naive.margins(p), atol=1e-14)
     expected = scale[:, None] * (graph.toarray() @ f)
     np.testing.assert_allclose(cases["product"], expected, atol=1e-14)
+    np.testing.assert_allclose(cases["vector product"], expected[:, 1], atol=1e-14)
+    after = 2 * expected - f
+    np.testing.assert_allclose(cases["chebyshev"], after, atol=1e-14)
+    np.testing.assert_allclose(cases["series"], [np.ones_like(f), 1 + 2 * after], atol=1e-14)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 5, 17])

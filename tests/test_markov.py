@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
 
 from diffclass import MarkovOperator, diffuse_labels, markov_operator
+from diffclass.chebyshev import power_coefficients
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Gaussian, Isotropic
 
@@ -304,7 +305,7 @@ def test_refuses_alpha(alpha):
         MarkovOperator.from_affinity(np.eye(2), alpha=alpha)
 
 
-@pytest.mark.parametrize("t", [-1, 1.5, True, "two"])
+@pytest.mark.parametrize("t", [-1, 1.5, True, "two", [3, -1]])
 def test_refuses_steps(t):
     with pytest.raises(ParameterError, match="n_steps"):
         MarkovOperator.from_affinity(np.eye(2)).apply([1, 2], t)
@@ -317,6 +318,68 @@ def test_refuses_columns(f):
         A.apply(f)
     with pytest.raises(ParameterError, match="2 points"):
         A.forward(f)
+
+
+# --- large times
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("f4", 1e-6), ("f8", 1e-12), ("f8", 1e-4)])
+@pytest.mark.parametrize("bipartite", [False, True])
+def test_the_series_agrees_with_plain_powers(rng, dtype, tolerance, bipartite):
+    K = random_affinity(rng, 60)
+    if bipartite:  # an eigenvalue -1
+        side = np.arange(60) % 2
+        K = K * (side[:, None] != side) + 1e-3 * (np.abs(np.subtract.outer(side, side)) == 1)
+    A = MarkovOperator.from_affinity(sp.csr_array(K.astype(dtype)))
+    f = rng.normal(size=(60, 3)).astype(dtype)
+    times = [500, 0, 37, 2000, 1, 37]
+    powers = A.apply(f, times, tolerance=tolerance)
+    degree = power_coefficients(times, tolerance).shape[1] - 1
+    assert degree < 500
+    size = np.sqrt(A.stationary_distribution @ f**2)
+    rounding = 4 * degree * np.finfo(dtype).eps
+    for t, power in zip(times, powers, strict=True):
+        plain = A.apply(f, t, tolerance=0)
+        error = np.sqrt(A.stationary_distribution @ (power - plain) ** 2)
+        assert (error <= (tolerance + rounding) * size).all()
+        assert power.dtype == dtype
+    np.testing.assert_allclose(powers[2], powers[5])
+    mass = rng.random(60).astype(dtype)
+    moved = A.forward(mass, times)
+    assert moved.shape == (6, 60)
+    np.testing.assert_allclose(moved.sum(axis=1), mass.sum(), rtol=max(1e-11, rounding))
+
+
+def test_the_series_takes_over_where_it_needs_fewer_products(monkeypatch):
+    A = MarkovOperator.from_affinity(np.eye(3) + 1)
+    products = []
+    backward = MarkovOperator._backward
+    monkeypatch.setattr(
+        MarkovOperator, "_backward", lambda *call: (products.append(1), backward(*call))
+    )
+    for t in (1, 10, 40, 100, 1000, 10_000):
+        products.clear()
+        A.apply([1.0, 0, 0], t)
+        assert len(products) == min(t, power_coefficients([t], 1e-12).shape[1] - 1)
+        assert len(products) <= max(np.ceil(np.sqrt(2 * t * np.log(2e12))), 1)
+    assert len(products) < 1000
+
+
+@pytest.mark.parametrize("t", [0, 1, 2, 5, 64, 1001, 100_000])
+def test_chebyshev_coefficients_are_those_of_powers(t):
+    x = np.array([-1, -0.9999, -0.3, 0, 0.5, 0.99, 1])
+    coefficients = power_coefficients([t], 1e-13)[0]
+    series = np.polynomial.chebyshev.chebval(x, coefficients)
+    np.testing.assert_allclose(series, x**t, atol=3e-13)
+    if t < 50:
+        exact = np.polynomial.chebyshev.poly2cheb([0] * t + [1])
+        np.testing.assert_allclose(power_coefficients([t], 0)[0], exact, rtol=1e-12)
+
+
+@pytest.mark.parametrize("tolerance", [-1, np.nan, "small"])
+def test_refuses_tolerances(tolerance):
+    with pytest.raises(ParameterError, match="tolerance"):
+        MarkovOperator.from_affinity(np.eye(2)).apply([1, 2], 5, tolerance=tolerance)
 
 
 # --- threads

@@ -42,3 +42,30 @@ def row_scaled_product(indptr, indices, data, row_scale, f, out):
         scale = row_scale[x]
         for c in range(n_columns):
             out[x, c] *= scale
+
+
+@parallel
+def row_scaled_vector_product(indptr, indices, data, row_scale, f, out):
+    """out(x) = row_scale(x) sum_y K(x, y) f(y): a single column's sum stays in a register."""
+    for x in prange(indptr.shape[0] - 1):
+        total = 0.0
+        for e in range(np.uint64(indptr[x]), np.uint64(indptr[x + 1])):
+            total += data[e] * f[np.uint64(indices[e])]
+        out[x] = row_scale[x] * total
+
+
+@parallel
+def chebyshev_step(product, previous, coefficients, sums):
+    """Previous <- 2 product - previous, then sums(j) += coefficients(j) previous.
+
+    With product = A T_k(A) f and previous = T_(k-1)(A) f this leaves T_(k+1)(A) f in ``previous``
+    and adds it to the series of each requested time j.
+    """
+    for x in prange(previous.shape[0]):
+        for c in range(previous.shape[1]):
+            previous[x, c] = product[x, c] + product[x, c] - previous[x, c]
+        for j in range(coefficients.shape[0]):
+            weight = coefficients[j]
+            if weight != 0:
+                for c in range(previous.shape[1]):
+                    sums[j, x, c] += weight * previous[x, c]

@@ -36,11 +36,12 @@ class Isotropic(Kernel):
     profile : callable
         h, from an array of values u >= 0 to one of values >= 0. Not a lambda if the estimator is
         to be pickled.
-    bandwidth : {"self-tuning", "global"} or float, default="self-tuning"
+    bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
         A number is epsilon itself, in squared units of the points; "global" takes the median of
-        s(x)^2 for it; "self-tuning" takes s(x) s(y).
+        s(x)^2 for it; "graph" the widest that the graph carries, the squared third of the median
+        distance to a point's farthest neighbour; "self-tuning" takes s(x) s(y).
     neighbor : int, default=7
-        Which neighbour's distance s(x) is, for a bandwidth that is not a number.
+        Which neighbour's distance s(x) is.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class Isotropic(Kernel):
         Raises
         ------
         ParameterError
-            For a bandwidth that is neither positive nor one of the two names.
+            For a bandwidth that is neither positive nor one of the names.
         """
         self.scales_ = self._scales(graph, without_diagonal=True)
         return self._profiled(graph, self.scales_)
@@ -98,8 +99,10 @@ class Isotropic(Kernel):
             epsilon = float(check_positive(self.bandwidth, "bandwidth"))
             scale = max(np.sqrt(epsilon), np.sqrt(np.finfo(graph.dtype).tiny))  # 1 / scale^2 exists
             return np.full(graph.shape[0], scale, dtype=graph.dtype)
-        check_choice(self.bandwidth, "bandwidth", ("self-tuning", "global"))
+        check_choice(self.bandwidth, "bandwidth", ("self-tuning", "global", "graph"))
         check_positive(self.neighbor, "neighbor", integer=True)
+        if self.bandwidth == "graph":
+            return np.full(graph.shape[0], _median_reach(graph) / 3, dtype=graph.dtype)
         own = _neighbor_distances(graph, self.neighbor, without_diagonal=without_diagonal)
         if self.bandwidth == "global":
             own[:] = np.sqrt(np.median(own * own))
@@ -111,9 +114,11 @@ class Gaussian(Isotropic):
 
     Parameters
     ----------
-    bandwidth : {"self-tuning", "global"} or float, default="self-tuning"
+    bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
         A number is epsilon itself, in squared units of the points; "global" takes the median of
-        s(x)^2 for it; "self-tuning" takes s(x) s(y), s the distance to the j-th neighbour.
+        s(x)^2 for it, s the distance to the j-th neighbour; "graph" the widest that the graph
+        carries, the squared third of the median distance to a point's farthest neighbour, beyond
+        which nothing weighs more than exp(-9); "self-tuning" takes s(x) s(y).
     neighbor : int, default=7
         That j.
 
@@ -200,6 +205,13 @@ class Correlation(Kernel):
         if not (isinstance(self.threshold, Real) and -1 <= self.threshold < 1):
             raise ParameterError(f"threshold = {self.threshold!r}; it has to be in [-1, 1)")
         return 2 - 2 * self.threshold
+
+
+def _median_reach(graph: sp.csr_array) -> float:
+    """Median distance to the farthest neighbour, of points that have any apart from themselves."""
+    farthest = graph.max(axis=1).toarray().ravel()
+    farthest = farthest[farthest > 0]
+    return float(np.sqrt(np.median(farthest))) if len(farthest) else 1.0
 
 
 def _neighbor_distances(

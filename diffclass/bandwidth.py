@@ -1,0 +1,440 @@
+"""One global bandwidth epsilon of exp(-|x - y|^2 / epsilon), chosen from the points.
+
+*Semigroup error.* Diffusion for 2t is diffusion for t, twice. With S_t the symmetric conjugate of
+the alpha-normalised kernel exp(-|x - y|^2 / 4t), epsilon = 4t,
+
+    SGE(t) = || S_t^2 - S_2t ||_2
+
+is 0 at t = 0, where S is the identity, and small again once everything is one blob. In between it
+has a maximum, where points begin to see each other, then a minimum, where the discrete walk is most
+like a diffusion: the first local minimum after the first maximum is taken, among scales that the
+graph carries and at which the median point has at least ten neighbours that count.
+
+*Slope.* sum_xy exp(-|x - y|^2 / epsilon) grows like epsilon^(m/2) on a manifold of m dimensions.
+Its logarithmic slope is largest where that holds best; the dimension is twice the slope.
+
+Sources: Shan and Daubechies 2022, section 3.2 (the error); R. Coifman, Y. Shkolnisky, F. Sigworth
+and A. Singer, Graph Laplacian tomography from unknown random projections, 2008 (the slope).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from diffclass._validation import check_choice, check_points, check_positive
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.kernels import Gaussian
+from diffclass.markov import MarkovOperator
+from diffclass.neighbors import neighbors_graph
+from diffclass.progress import stage
+
+_LEAST_USEFUL = 10
+_MOST_EDGES = 30_000_000
+_LEAST_RISE = 1.25
+_REACH = 3.0  # in units of sqrt(epsilon): what lies beyond weighs exp(-9)
+
+
+@dataclass(frozen=True, eq=False)
+class BandwidthCurve:
+    """A criterion by scale, and the bandwidth it chooses.
+
+    Parameters
+    ----------
+    epsilons : ndarray of shape (m,)
+        Increasing, in squared units of the points.
+    values : ndarray of shape (m,)
+        The criterion; NaN where it was not computed.
+    n_useful : ndarray of shape (m,)
+        Neighbours that count for the median point: its kernel sum.
+    in_reach : ndarray of bool of shape (m,)
+        Whether the graph reaches 3 sqrt(epsilon), beyond which nothing counts.
+    epsilon : float
+        The choice.
+    is_found : bool
+        Whether the rule found it; else it is the admissible scale nearest to the rule.
+    criterion : {"semigroup", "slope"}
+        What the values are.
+    n_neighbors : int
+        Neighbours that a graph needs to reach 3 sqrt(epsilon) from nearly all points.
+    dimension : float or None
+        Of the points' manifold, for the slope.
+    """
+
+    epsilons: np.ndarray
+    values: np.ndarray
+    n_useful: np.ndarray
+    in_reach: np.ndarray
+    epsilon: float
+    is_found: bool
+    criterion: str
+    n_neighbors: int
+    dimension: float | None = None
+
+
+def semigroup_error(
+    graph: sp.csr_array, epsilon: float, *, alpha: float = 1.0, random_state: Any = 0
+) -> float:
+    """Return || S_t^2 - S_2t ||_2 at epsilon = 4t, by Lanczos on sparse products.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Squared distances as of `neighbors_graph`, wide enough for the scale.
+    epsilon : float
+        4t, in squared units of the points.
+    alpha : float, default=1.0
+        Density exponent.
+    random_state : int, RandomState or None, default=0
+        Draws the start.
+
+    Returns
+    -------
+    float
+        0 to 2, to about three digits.
+    """
+    S_t, S_2t = (_conjugate(graph, factor * epsilon, alpha) for factor in (1, 2))
+
+    def product(f: np.ndarray) -> np.ndarray:
+        f = f.ravel()
+        return S_t.matvec(S_t.matvec(f)) - S_2t.matvec(f)
+
+    n = graph.shape[0]
+    if n < 32:
+        dense = np.column_stack([product(column) for column in np.eye(n)])
+        return float(np.linalg.norm(dense, 2))
+    start = check_random_state(random_state).normal(size=n)
+    difference = LinearOperator(graph.shape, matvec=product, dtype=np.float64)
+    with threadpool_limits(1, user_api="blas"):
+        values = eigsh(difference, k=1, v0=start, tol=1e-4, return_eigenvectors=False)
+    return float(abs(values[0]))
+
+
+def semigroup_bandwidth(
+    X: Any,
+    epsilons: Any = None,
+    *,
+    alpha: float = 1.0,
+    max_edges: int = _MOST_EDGES,
+    search: Any = None,
+    random_state: Any = 0,
+) -> BandwidthCurve:
+    """Choose epsilon by the semigroup error.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Points.
+    epsilons : array-like of shape (m,), optional
+        Scales to try, in squared units of the points; by default 20 from the distance of nearest
+        neighbours to the largest.
+    alpha : float, default=1.0
+        Density exponent.
+    max_edges : int, default=30_000_000
+        Of the graph, which is made as wide as the widest scale needs, or as this allows: 16 bytes
+        an edge in single precision, 24 in double, at the peak three times. Wider scales are out of
+        reach.
+    search : transformer, optional
+        Neighbour search with its own number of neighbours, which then sets the reach.
+    random_state : int, RandomState or None, default=0
+        Draws sampled points and starts.
+
+    Returns
+    -------
+    BandwidthCurve
+        Of the scales in reach.
+
+    Raises
+    ------
+    DataError
+        For points that are all equal, or not finite.
+    ParameterError
+        For scales that are not positive, or all out of reach.
+
+    Notes
+    -----
+    Each scale costs about 30 to 60 products of one column. A scale counts as in reach if the
+    farthest neighbours of 95 % of the sampled points are at 3 sqrt(epsilon) or beyond.
+    """
+    X = check_points(X)
+    sample = _Sample(X, check_random_state(random_state))
+    scales = _checked_scales(epsilons, sample)
+    check_positive(max_edges, "max_edges", integer=True)
+    with stage("graph for bandwidth"):
+        needed = [sample.neighbors_within(_REACH**2 * scale) for scale in scales]
+        affordable = [k for k in needed if k * len(X) <= max_edges]
+        widest = min(max(affordable, default=2 * _LEAST_USEFUL), len(X) - 1)
+        graph = neighbors_graph(X, widest, search=search, random_state=random_state)
+        in_reach = _REACH * np.sqrt(scales) <= sample.reach_of(graph)
+    if not in_reach.any():
+        raise ParameterError(
+            f"the graph reaches {sample.reach_of(graph):.3g}, the least scale needs "
+            f"{_REACH * np.sqrt(scales[0]):.3g}; give smaller epsilons or more max_edges"
+        )
+    values = np.full(len(scales), np.nan)
+    for i in np.flatnonzero(in_reach):
+        with stage("semigroup error"):
+            values[i] = semigroup_error(graph, scales[i], alpha=alpha, random_state=random_state)
+    n_useful = sample.kernel_sums(scales)
+    choice, is_found = _first_minimum_after_maximum(values, n_useful, in_reach)
+    return BandwidthCurve(
+        scales, values, n_useful, in_reach, float(scales[choice]), is_found, "semigroup",
+        min(needed[choice], len(X) - 1),
+    )  # fmt: skip
+
+
+def slope_bandwidth(X: Any, epsilons: Any = None, *, random_state: Any = 0) -> BandwidthCurve:
+    """Choose epsilon where the kernel sum's logarithmic slope is largest, and tell the dimension.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Points.
+    epsilons : array-like of shape (m,), optional
+        As in `semigroup_bandwidth`, 60 by default.
+    random_state : int, RandomState or None, default=0
+        Draws the points from which the sum is estimated, 512 at most.
+
+    Returns
+    -------
+    BandwidthCurve
+        Its values are d log sum K / d log epsilon; its dimension is twice the largest.
+
+    Raises
+    ------
+    DataError
+        For points that are all equal, or not finite.
+    ParameterError
+        For scales that are not positive.
+
+    Notes
+    -----
+    Needs no graph: 512 n distances are computed, in blocks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.bandwidth import slope_bandwidth
+    >>> segment = np.linspace(0, 1, 2000)[:, None] * [1.0, 2.0, 0.5]
+    >>> round(slope_bandwidth(segment).dimension, 1)
+    1.0
+    """
+    X = check_points(X)
+    sample = _Sample(X, check_random_state(random_state))
+    scales = _checked_scales(epsilons, sample, n_scales=60)
+    slopes, n_useful = sample.slopes(scales), sample.kernel_sums(scales)
+    admissible = n_useful >= _LEAST_USEFUL
+    choice = int(np.argmax(np.where(admissible, slopes, -np.inf)))
+    return BandwidthCurve(
+        scales, slopes, n_useful, np.ones(len(scales), dtype=bool), float(scales[choice]),
+        bool(admissible.any() and 0 < choice < len(scales) - 1), "slope",
+        min(sample.neighbors_within(_REACH**2 * scales[choice]), len(X) - 1),
+        2 * float(slopes[choice]),
+    )  # fmt: skip
+
+
+def neighbors_needed(X: Any, epsilon: float, *, random_state: Any = 0) -> int:
+    """Count the neighbours that a graph needs to reach 3 sqrt(epsilon) from nearly all points.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Points.
+    epsilon : float
+        In squared units of the points.
+    random_state : int, RandomState or None, default=0
+        Draws 512 points whose distances to all are computed.
+
+    Returns
+    -------
+    int
+        1 to n - 1; enough for 95 % of the points.
+    """
+    X = check_points(X)
+    check_positive(epsilon, "epsilon")
+    sample = _Sample(X, check_random_state(random_state))
+    return min(sample.neighbors_within(_REACH**2 * epsilon), len(X) - 1)
+
+
+def global_gaussian(
+    X: np.ndarray,
+    bandwidth: str | float,
+    *,
+    n_neighbors: int,
+    alpha: float = 1.0,
+    random_state: Any = 0,
+) -> tuple[Gaussian, int, BandwidthCurve | None]:
+    """Return a Gaussian of one global bandwidth, and neighbours enough for it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Points.
+    bandwidth : {"graph", "semigroup", "slope"} or float
+        The widest that ``n_neighbors`` carry; as chosen by this module; or epsilon.
+    n_neighbors : int
+        Fewest neighbours.
+    alpha : float, default=1.0
+        Density exponent, for the semigroup error.
+    random_state : int, RandomState or None, default=0
+        Draws samples and starts.
+
+    Returns
+    -------
+    kernel : Gaussian
+        Not yet fitted.
+    n_neighbors : int
+        As given, or as many as reach 3 sqrt(epsilon), up to 30 million edges.
+    curve : BandwidthCurve or None
+        How it was chosen.
+
+    Raises
+    ------
+    DataError
+        For points that are all equal.
+    ParameterError
+        For a bandwidth that is neither positive nor one of the names.
+
+    Warns
+    -----
+    UserWarning
+        Where the rule finds no scale, or the scale needs a wider graph.
+    """
+    check_spread(X)
+    if isinstance(bandwidth, str):
+        check_choice(bandwidth, "bandwidth", ("graph", "semigroup", "slope"))
+    if bandwidth == "graph":
+        return Gaussian(bandwidth="graph"), n_neighbors, None
+    curve = _chosen_curve(X, bandwidth, alpha, random_state)
+    epsilon = float(check_positive(bandwidth, "bandwidth")) if curve is None else curve.epsilon
+    needed = neighbors_needed(X, epsilon, random_state=random_state)
+    affordable = max(_MOST_EDGES // len(X), n_neighbors)
+    if needed > affordable:
+        warnings.warn(
+            f"epsilon = {epsilon:.3g} needs {needed} neighbours, more than fit into "
+            f"{_MOST_EDGES:,} edges; the graph has {affordable}: take a smaller epsilon or "
+            "raise n_neighbors",
+            UserWarning,
+            stacklevel=5,
+        )
+    return Gaussian(bandwidth=epsilon), max(n_neighbors, min(needed, affordable)), curve
+
+
+def check_spread(X: np.ndarray) -> None:
+    """Raise a `DataError` for points that are all equal."""
+    if len(X) > 1 and (X[0] == X).all():
+        raise DataError(f"all {len(X)} points are equal: there is no geometry and no scale")
+
+
+def _chosen_curve(
+    X: np.ndarray, bandwidth: str | float, alpha: float, random_state: Any
+) -> BandwidthCurve | None:
+    if bandwidth == "semigroup":
+        curve = semigroup_bandwidth(X, alpha=alpha, random_state=random_state)
+    elif bandwidth == "slope":
+        curve = slope_bandwidth(X, random_state=random_state)
+    else:
+        return None
+    if not curve.is_found:
+        warnings.warn(
+            f"no scale in reach satisfies the rule of {bandwidth!r}; epsilon = "
+            f"{curve.epsilon:.3g} is the nearest to it, see bandwidth_curve_",
+            UserWarning,
+            stacklevel=6,
+        )
+    return curve
+
+
+class _Sample:
+    """Squared distances from some points to all, which no graph has cut."""
+
+    def __init__(self, X: np.ndarray, random: np.random.RandomState, *, n_sampled: int = 512):
+        self.points = np.sort(random.permutation(len(X))[:n_sampled])
+        centered = (X - X.mean(axis=0)).astype(np.float64)
+        squares = np.einsum("ij,ij->i", centered, centered)
+        self.squared = np.empty((len(self.points), len(X)), dtype=np.float32)
+        for block in np.array_split(np.arange(len(self.points)), 8):
+            rows = self.points[block]
+            products = centered[rows] @ centered.T
+            self.squared[block] = squares[rows, None] - 2 * products + squares
+        # what is left of a difference of nearly equal squares is rounding
+        floor = 1e-12 * squares.max(initial=0)
+        self.squared[self.squared < floor] = 0
+        check_spread(X)
+        if not self.squared.any():
+            raise DataError("the points differ by rounding only: there is no scale to choose")
+
+    def default_scales(self, n_scales: int) -> np.ndarray:
+        nearest = np.where(self.squared > 0, self.squared, np.inf).min(axis=1)
+        low = np.median(nearest[np.isfinite(nearest)])
+        return np.geomspace(low, max(self.squared.max(), 4 * low), n_scales)
+
+    def kernel_sums(self, scales: np.ndarray) -> np.ndarray:
+        """Kernel sum of the median point at each scale."""
+        return np.array([np.median(np.exp(-self.squared / s).sum(axis=1)) for s in scales])
+
+    def slopes(self, scales: np.ndarray) -> np.ndarray:
+        """D log sum K / d log epsilon = sum K u / sum K with u = |x - y|^2 / epsilon."""
+        slopes = np.empty(len(scales))
+        for i, scale in enumerate(scales):
+            u = self.squared / np.float32(scale)
+            K = np.exp(-u)
+            slopes[i] = np.vdot(K, u) / K.sum(dtype=np.float64)
+        return slopes
+
+    def neighbors_within(self, squared_radius: float) -> int:
+        """Neighbours within a ball, for all but 5 % of the points."""
+        counts = np.count_nonzero(self.squared <= squared_radius, axis=1) - 1
+        return max(int(np.quantile(counts, 0.95)), 1)
+
+    def reach_of(self, graph: sp.csr_array) -> float:
+        """Distance to which the graph has all neighbours of all but 5 % of the points."""
+        directed = graph[self.points]
+        complete = np.diff(directed.indptr) == graph.shape[1]
+        farthest = np.sqrt(directed.max(axis=1).toarray().ravel())
+        farthest[complete] = np.inf
+        return float(np.quantile(farthest, 0.05, method="lower"))
+
+
+def _checked_scales(epsilons: Any, sample: _Sample, *, n_scales: int = 20) -> np.ndarray:
+    if epsilons is None:
+        return sample.default_scales(n_scales)
+    scales = np.unique(np.asarray(epsilons, dtype=np.float64))
+    if scales.ndim != 1 or not len(scales) or not (np.isfinite(scales) & (scales > 0)).all():
+        raise ParameterError(f"epsilons = {epsilons!r}; they have to be positive numbers")
+    return scales
+
+
+def _conjugate(graph: sp.csr_array, epsilon: float, alpha: float) -> LinearOperator:
+    affinity = Gaussian(bandwidth=float(epsilon)).affinity(graph, np.empty(0))
+    return MarkovOperator.from_affinity(affinity, alpha=alpha, check=False).symmetric_conjugate
+
+
+def _first_minimum_after_maximum(
+    values: np.ndarray, n_useful: np.ndarray, in_reach: np.ndarray
+) -> tuple[int, bool]:
+    """Place of the rule's choice; without one, of the least admissible value after the maximum."""
+    last = np.flatnonzero(in_reach)[-1]
+    v = values[: last + 1]
+    rises = np.diff(v) > 0
+    top = int(np.argmin(rises)) if not rises.all() else last
+    for i in range(top + 1, last):
+        is_lowest_yet = v[i] < v[top:i].min()
+        if n_useful[i] >= _LEAST_USEFUL and is_lowest_yet and _rises_after(v[i:]):
+            return i, True
+    after = [i for i in range(top, last + 1) if n_useful[i] >= _LEAST_USEFUL] or [last]
+    return min(after, key=lambda i: v[i]), False
+
+
+def _rises_after(v: np.ndarray) -> bool:
+    """Whether a curve rises by a quarter of its first value before it falls below that."""
+    below = np.flatnonzero(v < v[0])
+    until = v[: below[0]] if len(below) else v
+    return bool(until.max() >= _LEAST_RISE * v[0])

@@ -1,0 +1,182 @@
+"""Leading eigenpairs of a symmetric, matrix-free operator by ARPACK, complete and in any case.
+
+A Krylov space holds one copy of a repeated eigenvalue; further copies come by rounding, or never.
+So each answer is checked by a second run on what the found pairs leave over. Where ARPACK does not
+converge, LOBPCG goes on from what there is, and a warning states the residual.
+
+Sources: R. Lehoucq, D. Sorensen and C. Yang, ARPACK users' guide, 1998; A. Knyazev, Toward the
+optimal preconditioned eigensolver, 2001.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+# how far a pair left over has to lead the last one found, and how well it has to be known for that
+_LEAD, _CHECK_TOLERANCE = 1e-7, 1e-4
+# ARPACK's tolerance is relative: of an eigenvalue near 0 it asks for more than double precision has
+_LOOSER = 1e4
+
+
+def leading_pairs(
+    operator: LinearOperator,
+    n_pairs: int,
+    *,
+    known: np.ndarray,
+    which: str = "magnitude",
+    tolerance: float = 1e-10,
+    max_restarts: int = 300,
+    random_state: np.random.RandomState,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading eigenpairs of an operator beside those already known.
+
+    Parameters
+    ----------
+    operator : LinearOperator of shape (n, n)
+        Symmetric.
+    n_pairs : int
+        How many, at least 1 and fewer than n less the known ones.
+    known : ndarray of shape (n, n_known)
+        Orthonormal eigenvectors that are not wanted again.
+    which : {"magnitude", "algebraic"}, default="magnitude"
+        Whether those of largest modulus or of largest value lead.
+    tolerance : float, default=1e-10
+        Largest residual, relative to the eigenvalue.
+    max_restarts : int, default=300
+        Of ARPACK, before LOBPCG takes over.
+    random_state : RandomState
+        Draws the starts.
+
+    Returns
+    -------
+    values : ndarray of shape (n_pairs,)
+        Leading first.
+    vectors : ndarray of shape (n, n_pairs)
+        Orthonormal.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where a residual |S v - lambda v| is above the tolerance at the end.
+    """
+    solve = _Arpack(operator, which, max_restarts, random_state)
+    # the threads of BLAS would spin on the cores on which the sparse product runs
+    with threadpool_limits(1, user_api="blas"):
+        values, vectors, how = _solved(solve, n_pairs, known, tolerance)
+        residuals = np.linalg.norm(operator.matmat(vectors) - vectors * values, axis=0)
+    if how and residuals.max() > tolerance:
+        warnings.warn(
+            f"{np.count_nonzero(residuals > tolerance)} of {n_pairs} eigenpairs did not converge to"
+            f" {tolerance:g} within {max_restarts} restarts of ARPACK; {how} the largest residual "
+            f"is {residuals.max():.1e}",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return values, vectors
+
+
+def _solved(
+    solve: _Arpack, n_pairs: int, known: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray, str]:
+    """Try the tolerance; on the rest a looser one, which small eigenvalues can meet; LOBPCG."""
+    try:
+        return *_complete_pairs(solve, n_pairs, known, tolerance), ""
+    except ArpackNoConvergence as error:
+        converged = error.eigenvectors
+    try:
+        taken = np.hstack([known, converged])
+        n_left = n_pairs - converged.shape[1]
+        _, rest = _complete_pairs(solve, n_left, taken, _LOOSER * tolerance)
+    except ArpackNoConvergence as error:
+        converged = np.hstack([converged, error.eigenvectors])
+        return *_by_lobpcg(solve, n_pairs, known, converged), "by LOBPCG"
+    pairs = solve.ritz_pairs(known, np.hstack([converged, rest]), n_pairs)
+    return *pairs, "with a looser tolerance"
+
+
+def _complete_pairs(
+    solve: _Arpack, n_pairs: int, known: np.ndarray, tolerance: float
+) -> tuple[np.ndarray, np.ndarray]:
+    values, vectors = solve(known, n_pairs, tolerance)
+    while solve.has_missed(known, values, vectors):
+        _, more = solve(np.hstack([known, vectors]), n_pairs, tolerance)
+        values, vectors = solve.ritz_pairs(known, np.hstack([vectors, more]), n_pairs)
+    return values, vectors
+
+
+class _Arpack:
+    """``eigsh`` on what is orthogonal to given eigenvectors."""
+
+    def __init__(self, operator: LinearOperator, which: str, max_restarts: int, random: Any):
+        self.operator = operator
+        self.by_modulus = which == "magnitude"
+        self.max_restarts = max_restarts
+        self.random = random
+
+    def __call__(
+        self, taken: np.ndarray, n_pairs: int, tolerance: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        n = self.operator.shape[0]
+        n_pairs = min(n_pairs, n - taken.shape[1])
+        start = self.random.normal(size=n)
+        _, vectors = eigsh(
+            self._deflated(taken),
+            k=n_pairs,
+            which="LM" if self.by_modulus else "LA",
+            v0=start - taken @ (taken.T @ start),
+            ncv=min(n, max(2 * n_pairs + 1, n_pairs + 40)),
+            maxiter=self.max_restarts,
+            tol=tolerance,
+        )
+        return self.ritz_pairs(taken, vectors, n_pairs)
+
+    def has_missed(self, known: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> bool:
+        """Whether some pair left over leads the last one found."""
+        taken = np.hstack([known, vectors])
+        if taken.shape[1] == len(taken):
+            return False
+        left, _ = self(taken, 1, _CHECK_TOLERANCE)
+        return bool(self.rank(left)[0] > self.rank(values)[-1] + _LEAD)
+
+    def ritz_pairs(
+        self, known: np.ndarray, vectors: np.ndarray, n_pairs: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the leading pairs within the span of vectors, made orthogonal to the known."""
+        basis = np.linalg.qr(np.hstack([known, vectors]))[0][:, known.shape[1] :]
+        values, rotation = np.linalg.eigh(basis.T @ self.operator.matmat(basis))
+        leading = np.argsort(-self.rank(values), kind="stable")[:n_pairs]
+        return values[leading], basis @ rotation[:, leading]
+
+    def rank(self, values: np.ndarray) -> np.ndarray:
+        return np.abs(values) if self.by_modulus else values
+
+    def _deflated(self, taken: np.ndarray) -> LinearOperator:
+        """Send what is taken to 0; below every value, where values below 0 are wanted too."""
+        rows = np.ascontiguousarray(taken.T)
+        sunk = 0 if self.by_modulus else 2
+
+        def product(f: np.ndarray) -> np.ndarray:
+            f = f.ravel()
+            g = self.operator.matvec(f)
+            return g - rows.T @ (rows @ g + sunk * (rows @ f))
+
+        return LinearOperator(self.operator.shape, matvec=product, dtype=np.float64)
+
+
+def _by_lobpcg(
+    solve: _Arpack, n_pairs: int, known: np.ndarray, converged: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    S = solve.operator
+    start = solve.random.normal(size=(S.shape[0], n_pairs))
+    start[:, : converged.shape[1]] = converged
+    positive = S @ S if solve.by_modulus else S
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the caller says what was reached
+        _, vectors = lobpcg(positive, start, Y=known, largest=True, maxiter=200, tol=1e-8)
+    return solve.ritz_pairs(known, vectors, n_pairs)

@@ -1,0 +1,294 @@
+"""Diffusion maps: the points in the coordinates lambda_l^t psi_l(x), l = 1, 2, ...
+
+Euclidean distance there is diffusion distance. alpha = 0 and t = 0 give Laplacian eigenmaps,
+alpha = 1 coordinates that depend on the points' geometry and not on their density.
+
+Self-tuned bandwidths would undo that (the density exponent acts only with one global epsilon), so
+a `DiffusionMap` has by default one epsilon and neighbourhoods wide enough for it.
+
+Sources: Coifman et al. 2005, section 2 (equations 2.5 to 2.8); de la Porte et al.; Shan and
+Daubechies 2022 (bandwidth).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from diffclass._validation import check_choice, check_positive
+from diffclass.bandwidth import BandwidthCurve, check_spread, global_gaussian
+from diffclass.exceptions import ParameterError
+from diffclass.extension import nystrom, step_weights
+from diffclass.kernels import Kernel
+from diffclass.markov import MarkovOperator, markov_operator
+from diffclass.spectrum import Spectrum, leading_spectrum
+
+_TIME_ACCURACY = 0.1
+_LATEST_TIME = 10**6
+
+
+class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Embed points by the leading eigenfunctions of their diffusion.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Coordinates, fewer than points.
+    n_neighbors : int, default=64
+        Neighbours of a point in the graph; at most n - 1 are used. A bandwidth other than "graph"
+        takes as many more as reach 3 sqrt(epsilon), up to 30 million edges.
+    kernel : Kernel, optional
+        Affinity; by default a `Gaussian` with the global ``bandwidth``.
+    bandwidth : {"graph", "semigroup", "slope"} or float, default="graph"
+        epsilon, in squared units of the points, if there is no kernel: a number; the widest that
+        the graph carries (see `Gaussian`); or as `diffclass.bandwidth` chooses.
+    alpha : float, default=1.0
+        Density exponent: 0 normalised graph Laplacian, 1/2 Fokker-Planck, 1 Laplace-Beltrami.
+    time : float or "auto", default=1
+        t, at least 0. "auto" takes the least whole t at which the coordinates left out are below
+        a tenth of the first: |lambda_(n_components + 1)|^t <= 0.1 |lambda_1|^t.
+    affinity : "precomputed", optional
+        Then ``X`` in `fit` is a symmetric (n, n) affinity, sparse or dense, and in `transform` the
+        (m, n) affinities of new points to the fitted ones; kernel and neighbours play no part.
+    search : transformer, optional
+        Neighbour search like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
+    symmetrize : {"union", "mutual"}, default="union"
+        See `neighbors_graph`.
+    random_state : int, RandomState or None, default=0
+        Seeds neighbour search, eigensolver and bandwidth.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, n_components)
+        lambda_l^t psi_l(x).
+    eigenvalues_ : ndarray of shape (n_components,)
+        lambda_l, l >= 1, of largest modulus first.
+    time_ : float
+        t in use.
+    epsilon_ : float or None
+        Bandwidth in use, None for a given kernel or affinity.
+    bandwidth_curve_ : BandwidthCurve or None
+        How a bandwidth was chosen by "semigroup" or "slope".
+    spectrum_ : Spectrum
+        The n_components + 1 leading eigenpairs; one more if the time was chosen.
+    operator_ : MarkovOperator
+        The walk.
+    kernel_, search_
+        The fitted kernel and neighbour search; None for a precomputed affinity.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    On a graph of c components the first c - 1 coordinates do nothing but tell these apart, which
+    a warning says.
+
+    References
+    ----------
+    Coifman et al. 2005, section 2.
+
+    Examples
+    --------
+    A circle, unevenly sampled, is a circle again:
+
+    >>> import numpy as np
+    >>> from diffclass import DiffusionMap
+    >>> angles = np.linspace(0, 2 * np.pi, 400, endpoint=False)
+    >>> angles = angles + 0.6 * np.sin(angles)
+    >>> circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    >>> radii = np.linalg.norm(DiffusionMap(n_neighbors=40).fit_transform(circle), axis=1)
+    >>> bool(radii.std() < 0.05 * radii.mean())
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 64,
+        kernel: Kernel | None = None,
+        bandwidth: str | float = "graph",
+        alpha: float = 1.0,
+        time: float | str = 1,
+        affinity: str | None = None,
+        search: Any = None,
+        symmetrize: str = "union",
+        random_state: Any = 0,
+    ):
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.alpha = alpha
+        self.time = time
+        self.affinity = affinity
+        self.search = search
+        self.symmetrize = symmetrize
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> DiffusionMap:
+        """Build the graph, its walk and the walk's leading eigenpairs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points; float32 and float64 are kept as they are.
+        y : array-like of shape (n,), optional
+            Handed to the kernel.
+
+        Returns
+        -------
+        DiffusionMap
+            Itself.
+
+        Raises
+        ------
+        DataError
+            For X that is not finite, or points that are all equal.
+        ParameterError
+            For a parameter out of its range, or as many components as points.
+
+        Warns
+        -----
+        UserWarning
+            Where the graph is not connected, or "auto" finds no time.
+        """
+        self._check_parameters()
+        X = self._checked(X, reset=True)
+        if self.n_components >= X.shape[0]:
+            raise ParameterError(
+                f"n_components = {self.n_components}; {X.shape[0]} points (n_samples = "
+                f"{X.shape[0]}) have at most {X.shape[0] - 1} coordinates"
+            )
+        self.operator_ = self._build(X, y)
+        # one more to see what a time chosen here leaves out
+        n_pairs = min(self.n_components + 1 + (self.time == "auto"), len(self.operator_))
+        self.spectrum_ = leading_spectrum(self.operator_, n_pairs, random_state=self.random_state)
+        if self.operator_.n_components > 1:
+            warnings.warn(
+                f"the graph has {self.operator_.n_components} components, which the first "
+                "coordinates tell apart; raise n_neighbors, or embed each by itself",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.time_ = self._chosen_time(self.spectrum_)
+        self.eigenvalues_ = self.spectrum_.eigenvalues[1 : self.n_components + 1]
+        self.embedding_ = self._coordinates(
+            self.spectrum_.right[:, 1:] * self.spectrum_.powers(self.time_)[1:]
+        )
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit and return ``embedding_``, of shape (n, n_components); see `fit`."""
+        return self.fit(X, y).embedding_
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the diffusion coordinates of new points by Nystrom's extension.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New points; with ``affinity="precomputed"`` their (m, n) affinities.
+
+        Returns
+        -------
+        ndarray of shape (m, n_components)
+            For fitted points close to ``embedding_``: a new point has no edge from those whose
+            neighbour it might have been.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        weights = step_weights(self.operator_, X, kernel=self.kernel_, search=self.search_)
+        return self._coordinates(nystrom(weights, self.spectrum_, time=self.time_))
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.sparse = self.affinity == "precomputed"
+        return tags
+
+    def _check_parameters(self) -> None:
+        check_positive(self.n_components, "n_components", integer=True)
+        check_positive(self.n_neighbors, "n_neighbors", integer=True)
+        if self.affinity is not None:
+            check_choice(self.affinity, "affinity", ("precomputed",))
+        if isinstance(self.time, str):
+            check_choice(self.time, "time", ("auto",))
+        else:
+            check_positive(self.time, "time", zero=True)
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        precomputed = self.affinity == "precomputed"
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr" if precomputed else False,
+        )
+
+    def _build(self, X: Any, y: Any) -> MarkovOperator:
+        self.kernel_: Any = None
+        self.search_: Any = None
+        self.epsilon_: float | None = None
+        self.bandwidth_curve_: BandwidthCurve | None = None
+        if self.affinity == "precomputed":
+            return MarkovOperator.from_affinity(X, alpha=self.alpha)
+        n_neighbors = self.n_neighbors
+        if self.kernel is not None:
+            check_spread(X)
+            self.kernel_ = clone(self.kernel)
+        else:
+            self.kernel_, n_neighbors, self.bandwidth_curve_ = global_gaussian(
+                X,
+                self.bandwidth,
+                n_neighbors=n_neighbors,
+                alpha=self.alpha,
+                random_state=self.random_state,
+            )
+        features = self.kernel_.search_features(X)
+        self.search_ = (
+            self.kernel_.search(features, n_neighbors, random_state=self.random_state)
+            if self.search is None
+            else clone(self.search)
+        )
+        operator = markov_operator(
+            X,
+            kernel=self.kernel_,
+            alpha=self.alpha,
+            search=self.search_,
+            symmetrize=self.symmetrize,
+            y=y,
+        )
+        if self.kernel is None:
+            self.epsilon_ = float(self.kernel_.scales_[0]) ** 2
+        return operator
+
+    def _chosen_time(self, spectrum: Spectrum) -> float:
+        if not isinstance(self.time, str):
+            return self.time
+        moduli = np.abs(spectrum.eigenvalues)
+        if len(moduli) < self.n_components + 2 or moduli[1] == 0:
+            return 1
+        ratio = moduli[self.n_components + 1] / moduli[1]
+        if ratio > _TIME_ACCURACY ** (1 / _LATEST_TIME):
+            warnings.warn(
+                "time='auto': no time tells the coordinates kept from those left out; 1 is used",
+                UserWarning,
+                stacklevel=3,
+            )
+            return 1
+        if ratio == 0:
+            return 1
+        return max(int(np.ceil(np.log(_TIME_ACCURACY) / np.log(ratio))), 1)
+
+    def _coordinates(self, nontrivial: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(nontrivial[:, : self.n_components])

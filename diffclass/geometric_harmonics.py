@@ -1,0 +1,187 @@
+"""Geometric harmonics: functions of the points, extended as far as their smoothness allows.
+
+With the eigenpairs K v_l = mu_l v_l of a Gaussian kernel of bandwidth epsilon,
+
+    f(x) = sum_{l : mu_l >= mu_0 / condition} <f, v_l> / mu_l sum_y k(x, y) v_l(y)
+
+is an analytic function within sqrt(epsilon) of the points. Dividing by mu_l amplifies errors; the
+condition bounds by how much, and what of f does not fit under it is left out, and said.
+
+Source: R. Coifman and S. Lafon, Geometric harmonics, 2006, section 3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import aslinearoperator
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from diffclass._validation import check_positive
+from diffclass.bandwidth import global_gaussian
+from diffclass.eigensolver import leading_pairs
+from diffclass.exceptions import ParameterError
+from diffclass.neighbors import neighbors_graph
+
+_DENSE_POINTS = 512
+
+
+class GeometricHarmonics(RegressorMixin, BaseEstimator):
+    """Extend functions from points to their surroundings by eigenvectors of a Gaussian kernel.
+
+    Parameters
+    ----------
+    bandwidth : {"graph", "semigroup", "slope"} or float, default="graph"
+        epsilon, in squared units of the points; see `DiffusionMap`. Functions are extended about
+        sqrt(epsilon) far.
+    condition : float, default=1000.0
+        Largest mu_0 / mu_l in use, above 1: by so much an error of f can grow.
+    max_components : int, default=256
+        Most harmonics in use.
+    n_neighbors : int, default=64
+        Neighbours of a point in the graph.
+    search : transformer, optional
+        Neighbour search; see `neighbors_graph`.
+    random_state : int, RandomState or None, default=0
+        Seeds neighbour search and eigensolver.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n_harmonics,)
+        mu_l in use, decreasing.
+    condition_ : float
+        mu_0 / mu_l of the last, at most ``condition``.
+    unexplained_ : float or ndarray of shape (n_outputs,)
+        Share of |f|^2 that was left out, 0 to 1.
+    epsilon_ : float
+        Bandwidth in use.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.geometric_harmonics import GeometricHarmonics
+    >>> x = np.linspace(0, 6, 300)[:, None]
+    >>> extended = GeometricHarmonics(bandwidth=0.5).fit(x, np.sin(x[:, 0]))
+    >>> bool(abs(extended.predict([[1.234]])[0] - np.sin(1.234)) < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        bandwidth: str | float = "graph",
+        condition: float = 1000.0,
+        max_components: int = 256,
+        n_neighbors: int = 64,
+        search: Any = None,
+        random_state: Any = 0,
+    ):
+        self.bandwidth = bandwidth
+        self.condition = condition
+        self.max_components = max_components
+        self.n_neighbors = n_neighbors
+        self.search = search
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> GeometricHarmonics:
+        """Expand functions of the points in harmonics.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        y : array-like of shape (n,) or (n, n_outputs)
+            Functions' values.
+
+        Returns
+        -------
+        GeometricHarmonics
+            Itself.
+
+        Raises
+        ------
+        DataError
+            For points that are all equal.
+        ParameterError
+            For a condition that is not above 1, or another parameter out of its range.
+        """
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
+        check_positive(self.max_components, "max_components", integer=True)
+        check_positive(self.n_neighbors, "n_neighbors", integer=True)
+        if check_positive(self.condition, "condition") <= 1:
+            raise ParameterError(f"condition = {self.condition!r}; it has to be above 1")
+        K = self._affinity(X)
+        self.eigenvalues_, vectors = self._harmonics(K)
+        self.condition_ = float(self.eigenvalues_[0] / self.eigenvalues_[-1])
+        coefficients = vectors.T @ y
+        total = np.maximum((y * y).sum(axis=0), np.finfo(np.float64).tiny)
+        left = np.clip(1 - (coefficients**2).sum(axis=0) / total, 0, 1)
+        self.unexplained_ = float(left) if y.ndim == 1 else left
+        self._weights = vectors @ (coefficients.T / self.eigenvalues_).T
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the extended functions at new points.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New points.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, n_outputs)
+            Tends to 0 beyond sqrt(epsilon) from the fitted points.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        graph = self.search_.transform(X)
+        graph.data = graph.data * graph.data
+        return self.kernel_.extend(graph, X) @ self._weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _affinity(self, X: np.ndarray) -> Any:
+        kernel, n_neighbors, _ = global_gaussian(
+            X, self.bandwidth, n_neighbors=self.n_neighbors, random_state=self.random_state
+        )
+        self.kernel_ = kernel
+        self.search_ = (
+            kernel.search(X, n_neighbors, random_state=self.random_state)
+            if self.search is None
+            else clone(self.search)
+        )
+        K = kernel.affinity(neighbors_graph(X, search=self.search_), X)
+        self.epsilon_ = float(kernel.scales_[0]) ** 2
+        return K
+
+    def _harmonics(self, K: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenpairs under the condition: doubled in number until some are not."""
+        n = K.shape[0]
+        n_pairs = min(16, self.max_components, n)
+        while True:
+            values, vectors = self._leading(K, n_pairs)
+            good = values >= values[0] / self.condition
+            n_good = int(good.argmin()) if not good.all() else n_pairs
+            if n_good < n_pairs or n_pairs >= min(self.max_components, n):
+                return values[:n_good], vectors[:, :n_good]
+            n_pairs = min(2 * n_pairs, self.max_components, n)
+
+    def _leading(self, K: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+        n = K.shape[0]
+        if n <= _DENSE_POINTS or 2 * n_pairs >= n:
+            values, vectors = np.linalg.eigh(K.toarray())
+            return values[::-1][:n_pairs], vectors[:, ::-1][:, :n_pairs]
+        return leading_pairs(
+            aslinearoperator(K),
+            n_pairs,
+            known=np.empty((n, 0)),
+            which="algebraic",
+            random_state=check_random_state(self.random_state),
+        )

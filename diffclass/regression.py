@@ -1,0 +1,175 @@
+"""Regression on the leading eigenfunctions of a diffusion.
+
+A function known at some points, f(x_i) = y_i, is fitted by sum_{l<=m} c_l psi_l: eigenfunctions are
+the harmonics of the points, the first the smoothest. The number m is where leaving out one known
+point at a time costs least; new points get their psi_l by Nystrom's extension.
+
+Source: Coifman et al. 2005, sections 1 and 4 (regression and extension of empirical functions).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from diffclass._validation import check_positive
+from diffclass.embedding import DiffusionMap
+from diffclass.exceptions import DataError
+from diffclass.extension import nystrom, step_weights
+
+
+class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
+    """Fit a function, known at some points, by the leading eigenfunctions of all points.
+
+    Parameters
+    ----------
+    embedding : DiffusionMap, optional
+        Its components are the eigenfunctions at hand, its time does not matter; by default 64 of
+        a `DiffusionMap`, or as many as there are points.
+    n_components : int, optional
+        m, the constant not counted; by default chosen by leaving one out, at most half the number
+        of known points.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (m + 1,) or (m + 1, n_outputs)
+        c_l, that of the constant first.
+    n_components_ : int
+        m.
+    leave_one_out_ : ndarray
+        Mean squared error by number of eigenfunctions beside the constant, 0, 1, ...
+    fitted_ : ndarray of shape (n,) or (n, n_outputs)
+        The function at all points of `fit`, known or not.
+    embedding_ : DiffusionMap
+        Fitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.regression import EigenfunctionRegressor
+    >>> x = np.linspace(0, 3, 400)
+    >>> y = np.where(np.arange(400) % 10 == 0, np.cos(2 * x), np.nan)  # 40 are known
+    >>> fitted = EigenfunctionRegressor().fit(x[:, None], y).fitted_
+    >>> bool(abs(fitted - np.cos(2 * x)).max() < 0.05)
+    True
+    """
+
+    def __init__(self, embedding: DiffusionMap | None = None, *, n_components: int | None = None):
+        self.embedding = embedding
+        self.n_components = n_components
+
+    def fit(self, X: Any, y: Any) -> EigenfunctionRegressor:
+        """Compute the points' eigenfunctions and fit the known values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            All points.
+        y : array-like of shape (n,) or (n, n_outputs)
+            Values; NaN (in every output) where they are not known.
+
+        Returns
+        -------
+        EigenfunctionRegressor
+            Itself.
+
+        Raises
+        ------
+        DataError
+            For y without a known value, of another length, or infinite.
+        ParameterError
+            As `DiffusionMap`.
+        """
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        y, known = _checked_values(y, len(X))
+        self.embedding_ = self._embedding(len(X)).fit(X)
+        functions = self.embedding_.spectrum_.right
+        basis = functions[known]
+        if self.n_components is not None:
+            check_positive(self.n_components, "n_components", integer=True, zero=True)
+        self.leave_one_out_ = _leave_one_out_errors(basis, y[known])
+        self.n_components_ = self._chosen(len(basis))
+        kept = self.n_components_ + 1
+        self.coef_ = np.linalg.lstsq(basis[:, :kept], y[known], rcond=None)[0]
+        self.fitted_ = functions[:, :kept] @ self.coef_
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the function at new points.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New points.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, n_outputs)
+            sum_l c_l psi_l(x).
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        found = self.embedding_
+        weights = step_weights(found.operator_, X, kernel=found.kernel_, search=found.search_)
+        functions = nystrom(weights, found.spectrum_)[:, : self.n_components_]
+        return self.coef_[0] + functions @ self.coef_[1:]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.regressor_tags.poor_score = True  # of points without a shape, such as noise
+        return tags
+
+    def _embedding(self, n: int) -> DiffusionMap:
+        if self.embedding is not None:
+            return clone(self.embedding)
+        return DiffusionMap(max(min(64, n - 1), 1))
+
+    def _chosen(self, n_known: int) -> int:
+        at_hand = len(self.leave_one_out_) - 1
+        if self.n_components is None:
+            return int(np.argmin(self.leave_one_out_))
+        if self.n_components > at_hand:
+            warnings.warn(
+                f"n_components = {self.n_components}; {n_known} known values and the embedding "
+                f"allow {at_hand}, which are used",
+                UserWarning,
+                stacklevel=3,
+            )
+        return min(self.n_components, at_hand)
+
+
+def _checked_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    if y is None:
+        raise DataError("EigenfunctionRegressor requires y to be passed, but the target y is None")
+    values: np.ndarray = np.asarray(y, dtype=np.float64)
+    if values.ndim not in (1, 2) or len(values) != n:
+        raise DataError(f"y has shape {values.shape}; X has {n} points")
+    if np.isinf(values).any():
+        raise DataError("y holds infinity; unknown values are NaN")
+    known = np.logical_not(np.isnan(values.reshape(n, -1)).any(axis=1))
+    if not known.any():
+        raise DataError("y holds no known value; all are NaN")
+    return values, known
+
+
+def _leave_one_out_errors(basis: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Mean squared error of the fit by the first 1, 2, ... columns to each point left out.
+
+    The residual over 1 - h, h the leverage; the columns of Q are those of nested fits.
+    """
+    n_columns = min(basis.shape[1], max(len(y) // 2, 1))
+    Q = np.linalg.qr(basis[:, :n_columns])[0]
+    y = y.reshape(len(y), -1)
+    errors = np.empty(n_columns)
+    residual, leverage = y.copy(), np.zeros(len(y))
+    for m, q in enumerate(Q.T):
+        residual -= np.outer(q, q @ y)
+        leverage += q * q
+        left_out = residual / np.maximum(1 - leverage, 1e-12)[:, None]
+        errors[m] = np.mean(left_out**2)
+    return errors

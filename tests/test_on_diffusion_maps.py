@@ -1,0 +1,211 @@
+"""What stands on diffusion maps: clustering, anomalies, regression, geometric harmonics."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score, roc_auc_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from diffclass import (
+    DataError,
+    DiffusionAnomaly,
+    DiffusionClustering,
+    DiffusionMap,
+    EigenfunctionRegressor,
+    GeometricHarmonics,
+    ParameterError,
+)
+from diffclass.datasets import make_interval, make_swiss_roll
+from diffclass.distances import bumps
+from diffclass.neighbors import ExactSearch
+
+
+@parametrize_with_checks(
+    [
+        DiffusionClustering(3),
+        DiffusionAnomaly(),
+        EigenfunctionRegressor(),
+        GeometricHarmonics(),
+    ]
+)
+def test_scikit_learns_contract(estimator, check):
+    with warnings.catch_warnings():
+        # its random blobs fall into components on small graphs
+        warnings.filterwarnings("ignore", "the graph has .* components", UserWarning)
+        check(estimator)
+
+
+# --- clustering
+
+
+@pytest.mark.parametrize("make", [make_moons, make_circles])
+def test_clusters_that_k_means_cannot_see(make):
+    options = {"factor": 0.5} if make is make_circles else {}
+    X, truth = make(600, noise=0.05, random_state=0, **options)
+    found = DiffusionClustering(2).fit(X)
+    assert adjusted_rand_score(truth, found.labels_) > 0.98
+    assert adjusted_rand_score(truth, found.predict(X)) > 0.97
+
+
+def test_components_are_clusters(rng):
+    X = np.vstack([rng.normal(size=(40, 2)) + shift for shift in (0, 50, 100)])
+    found = DiffusionClustering(3, embedding=DiffusionMap(2, n_neighbors=5)).fit(X)
+    assert adjusted_rand_score(np.repeat([0, 1, 2], 40), found.labels_) == 1
+
+
+def test_clusters_of_an_affinity():
+    K = np.kron(np.eye(3), np.ones((10, 10))) + 1e-3
+    found = DiffusionClustering(3, embedding=DiffusionMap(2, affinity="precomputed")).fit(K)
+    assert adjusted_rand_score(np.repeat([0, 1, 2], 10), found.labels_) == 1
+
+
+def test_clustering_refuses():
+    with pytest.raises(ParameterError, match="n_clusters = 5; there are 4 points"):
+        DiffusionClustering(5).fit([[0.0], [1], [2], [3]])
+
+
+# --- anomalies
+
+
+def test_the_score_is_the_distance_of_the_bump(rng):
+    X = rng.normal(size=(60, 2))
+    embedding = DiffusionMap(59, n_neighbors=10, time=2)
+    found = DiffusionAnomaly(embedding).fit(X)
+    A = found.embedding_.operator_
+    pi = A.stationary_distribution
+    rows = bumps(A, np.arange(60), time=2)
+    np.testing.assert_allclose(found.scores_, ((rows - pi) ** 2 / pi).sum(axis=1), atol=1e-9)
+
+
+def test_strange_digits_are_found():
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    areas = []
+    for digit in range(10):
+        strange = rng.choice(np.flatnonzero(y != digit), 12, replace=False)
+        points = np.vstack([X[y == digit], X[strange]])
+        scores = DiffusionAnomaly().fit(points).scores_
+        areas.append(roc_auc_score(np.arange(len(points)) >= np.sum(y == digit), scores))
+    assert np.mean(areas) > 0.9
+
+
+def test_anomalies_among_new_points(rng):
+    found = DiffusionAnomaly(contamination=0.02).fit(rng.normal(size=(500, 2)))
+    assert (found.predict([[0.0, 0], [0.5, -0.5]]) == 1).all()
+    assert np.mean(found.fit_predict(rng.normal(size=(500, 2))) == -1) == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize("contamination", [0, -0.1, 0.6, "auto", np.nan])
+def test_anomaly_refuses(rng, contamination):
+    with pytest.raises(ParameterError, match="contamination"):
+        DiffusionAnomaly(contamination=contamination).fit(rng.normal(size=(20, 2)))
+
+
+# --- regression
+
+
+def test_a_function_of_a_roll_from_few_values(rng):
+    X, (s, _) = (lambda X, p: (X, p.T))(*make_swiss_roll(1500, random_state=0))
+    f = np.cos(s / 12)
+    known = rng.permutation(1500)[:60]
+    y = np.full(1500, np.nan)
+    y[known] = f[known]
+    found = EigenfunctionRegressor(DiffusionMap(40, n_neighbors=15)).fit(X, y)
+    assert np.corrcoef(found.fitted_, f)[0, 1] > 0.97
+    assert np.corrcoef(found.predict(X), f)[0, 1] > 0.97
+
+
+def test_leaving_one_out_is_what_it_says(rng):
+    X, s = make_interval(80, length=3.0, regular=True)
+    y = np.cos(2 * s) + 0.05 * rng.normal(size=80)
+    found = EigenfunctionRegressor(DiffusionMap(20, n_neighbors=20)).fit(X, y)
+    basis = found.embedding_.spectrum_.right
+    for m in (0, 3, 12):
+        errors = []
+        for i in range(80):
+            others = np.arange(80) != i
+            coef = np.linalg.lstsq(basis[others, : m + 1], y[others], rcond=None)[0]
+            errors.append((basis[i, : m + 1] @ coef - y[i]) ** 2)
+        assert found.leave_one_out_[m] == pytest.approx(np.mean(errors))
+    assert found.leave_one_out_[found.n_components_] == found.leave_one_out_.min()
+
+
+def test_an_eigenfunction_is_its_own_regression(rng):
+    X = rng.normal(size=(200, 2))
+    psi = DiffusionMap(5, n_neighbors=20).fit(X).spectrum_.right[:, 3]
+    found = EigenfunctionRegressor(DiffusionMap(5, n_neighbors=20), n_components=4).fit(X, psi)
+    np.testing.assert_allclose(found.coef_, [0, 0, 0, 1, 0], atol=1e-9)
+
+
+def test_regression_refuses(rng):
+    X = rng.normal(size=(30, 2))
+    for y, message in (
+        (np.full(30, np.nan), "no known value"),
+        (np.ones(29), "30 points"),
+        (np.full(30, np.inf), "infinity"),
+    ):
+        with pytest.raises(DataError, match=message):
+            EigenfunctionRegressor().fit(X, y)
+    with pytest.warns(UserWarning, match="n_components = 50"):
+        EigenfunctionRegressor(n_components=50).fit(X, X[:, 0])
+
+
+# --- geometric harmonics
+
+
+def test_harmonics_reproduce_smooth_functions_and_extend_them(rng):
+    X, s = make_interval(500, length=6.0, regular=True)
+    f = np.column_stack([np.sin(s), np.cos(2 * s)])
+    found = GeometricHarmonics(bandwidth=0.3, condition=1e6).fit(X, f)
+    assert found.condition_ <= 1e6
+    assert (found.unexplained_ < 1e-5).all()
+    inside = np.zeros((50, X.shape[1]))
+    inside[:, 0] = rng.uniform(0.5, 5.5, 50)
+    expected = np.column_stack([np.sin(inside[:, 0]), np.cos(2 * inside[:, 0])])
+    np.testing.assert_allclose(found.predict(inside), expected, atol=0.01)
+
+
+def test_the_condition_bounds_what_errors_become(rng):
+    """f off by e in norm moves the extension by at most |e| times the condition over mu_0."""
+    X, s = make_interval(300, length=6.0, regular=True)
+    errors = rng.normal(size=300)
+    extended = []
+    for condition in (10, 1e3, 1e6):
+        found = GeometricHarmonics(bandwidth=0.3, condition=condition, search=ExactSearch(300)).fit(
+            X, np.sin(s)
+        )
+        noisy = GeometricHarmonics(bandwidth=0.3, condition=condition, search=ExactSearch(300)).fit(
+            X, np.sin(s) + errors
+        )
+        change = np.linalg.norm(noisy.predict(X) - found.predict(X))
+        assert change <= np.linalg.norm(errors) * (1 + 1e-9)  # on the points: a projection
+        between = X + 0.01 * (np.arange(X.shape[1]) == 0)
+        extended.append(np.abs(noisy.predict(between) - found.predict(between)).max())
+        bound = np.linalg.norm(errors) * condition / found.eigenvalues_[0]
+        assert extended[-1] <= bound * np.sqrt(300)
+        assert len(found.eigenvalues_) < 300
+    assert extended[0] < extended[-1]
+
+
+def test_harmonics_vanish_far_away():
+    X, s = make_interval(300, length=6.0, regular=True)
+    found = GeometricHarmonics(bandwidth=0.3).fit(X, np.sin(s))
+    far = np.zeros((1, X.shape[1]))
+    far[0, 0] = 100
+    assert abs(found.predict(far)[0]) < 1e-6
+
+
+def test_rough_functions_are_said_not_to_fit(rng):
+    X, s = make_interval(300, length=6.0, regular=True)
+    rough = GeometricHarmonics(bandwidth=0.3, condition=100).fit(X, np.sign(np.sin(40 * s)))
+    assert rough.unexplained_ > 0.5
+
+
+@pytest.mark.parametrize("condition", [1, 0.5, -1, "large"])
+def test_harmonics_refuse(rng, condition):
+    with pytest.raises(ParameterError, match="condition"):
+        GeometricHarmonics(condition=condition).fit(rng.normal(size=(20, 2)), np.arange(20.0))
