@@ -179,8 +179,8 @@ def semigroup_bandwidth(
             f"{_REACH * np.sqrt(scales[0]):.3g}; give smaller epsilons or more max_edges"
         )
     values = np.full(len(scales), np.nan)
-    for i in np.flatnonzero(in_reach):
-        with stage("semigroup error"):
+    with stage("semigroup errors"):
+        for i in np.flatnonzero(in_reach):
             values[i] = semigroup_error(graph, scales[i], alpha=alpha, random_state=random_state)
     n_useful = sample.kernel_sums(scales)
     choice, is_found = _first_minimum_after_maximum(values, n_useful, in_reach)
@@ -263,7 +263,7 @@ def neighbors_needed(X: Any, epsilon: float, *, random_state: Any = 0) -> int:
     return min(sample.neighbors_within(_REACH**2 * epsilon), len(X) - 1)
 
 
-def global_gaussian(
+def wide_gaussian(
     X: np.ndarray,
     bandwidth: str | float,
     *,
@@ -271,14 +271,15 @@ def global_gaussian(
     alpha: float = 1.0,
     random_state: Any = 0,
 ) -> tuple[Gaussian, int, BandwidthCurve | None]:
-    """Return a Gaussian of one global bandwidth, and neighbours enough for it.
+    """Return a Gaussian of the bandwidth asked for, and neighbours enough for it.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
         Points.
-    bandwidth : {"graph", "semigroup", "slope"} or float
-        The widest that ``n_neighbors`` carry; as chosen by this module; or epsilon.
+    bandwidth : {"graph", "semigroup", "slope", "self-tuning"} or float
+        The widest that ``n_neighbors`` carry; as chosen by this module; each point's own; or
+        epsilon.
     n_neighbors : int
         Fewest neighbours.
     alpha : float, default=1.0
@@ -309,9 +310,9 @@ def global_gaussian(
     """
     check_spread(X)
     if isinstance(bandwidth, str):
-        check_choice(bandwidth, "bandwidth", ("graph", "semigroup", "slope"))
-    if bandwidth == "graph":
-        return Gaussian(bandwidth="graph"), n_neighbors, None
+        check_choice(bandwidth, "bandwidth", ("graph", "semigroup", "slope", "self-tuning"))
+    if bandwidth in ("graph", "self-tuning"):
+        return Gaussian(bandwidth=bandwidth), n_neighbors, None
     curve = _chosen_curve(X, bandwidth, alpha, random_state)
     epsilon = float(check_positive(bandwidth, "bandwidth")) if curve is None else curve.epsilon
     needed = neighbors_needed(X, epsilon, random_state=random_state)

@@ -35,14 +35,18 @@ def bench(
         with stage("points"):
             points, y = _points(rows * columns, classes, seed)
         whole = _time_fit(points, y, seed)
+        operator = whole.pop("operator")
         with stage("products"):
-            product = _time_product(whole.pop("operator"), classes, repeats, seed)
+            product = _time_product(operator, classes, repeats, seed)
+        with stage("powers"):
+            powers = _time_powers(operator, classes, seed)
     result: dict[str, Any] = {
         "n_points": rows * columns,
         "n_features": points.shape[1],
         "n_classes": classes,
         "threads": _threads(),
         "product": product,
+        "powers": powers,
         "fit": whole,
         "peak_memory_bytes": peak_memory_bytes(),
         "numpy": np.__version__,
@@ -100,6 +104,30 @@ def _time_product(operator: Any, n_columns: int, repeats: int, seed: int) -> dic
         "times_faster_than_scipy": scipys / ours,
         "memory_floor_milliseconds": 1e3 * floor,
     }
+
+
+def _time_powers(operator: Any, n_columns: int, seed: int) -> list[dict[str, Any]]:
+    """A^t of all classes by plain steps and by the Chebyshev series, in turn, thrice."""
+    import numpy as np
+
+    from diffclass.chebyshev import power_coefficients
+
+    f = np.random.default_rng(seed).random((len(operator), n_columns), dtype=np.float32)
+    rows = []
+    for t in (16, 32, 64, 128, 256, 1024):
+        plain, series = _medians_in_turn(
+            [lambda t=t: operator.apply(f, t, tolerance=0), lambda t=t: operator.apply(f, t)], 3
+        )
+        rows.append(
+            {
+                "n_steps": t,
+                "series_products": min(t, power_coefficients([t], 1e-6).shape[1] - 1),
+                "plain_seconds": plain,
+                "seconds": series,
+                "times_faster_than_plain": plain / series,
+            }
+        )
+    return rows
 
 
 def _bytes_touched(operator: Any, n_columns: int) -> int:

@@ -31,7 +31,7 @@ def leading_pairs(
     known: np.ndarray,
     which: str = "magnitude",
     tolerance: float = 1e-10,
-    max_restarts: int = 300,
+    max_restarts: int = 100,
     random_state: np.random.RandomState,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the leading eigenpairs of an operator beside those already known.
@@ -48,7 +48,7 @@ def leading_pairs(
         Whether those of largest modulus or of largest value lead.
     tolerance : float, default=1e-10
         Largest residual, relative to the eigenvalue.
-    max_restarts : int, default=300
+    max_restarts : int, default=100
         Of ARPACK, before LOBPCG takes over.
     random_state : RandomState
         Draws the starts.

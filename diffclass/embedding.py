@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_choice, check_positive
-from diffclass.bandwidth import BandwidthCurve, check_spread, global_gaussian
+from diffclass.bandwidth import BandwidthCurve, check_spread, wide_gaussian
 from diffclass.exceptions import ParameterError
 from diffclass.extension import nystrom, step_weights
 from diffclass.kernels import Kernel
@@ -43,9 +43,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         takes as many more as reach 3 sqrt(epsilon), up to 30 million edges.
     kernel : Kernel, optional
         Affinity; by default a `Gaussian` with the global ``bandwidth``.
-    bandwidth : {"graph", "semigroup", "slope"} or float, default="graph"
+    bandwidth : {"graph", "semigroup", "slope", "self-tuning"} or float, default="graph"
         epsilon, in squared units of the points, if there is no kernel: a number; the widest that
-        the graph carries (see `Gaussian`); or as `diffclass.bandwidth` chooses.
+        the graph carries (see `Gaussian`); as `diffclass.bandwidth` chooses; or each point's own,
+        which suits densities that differ by orders of magnitude, as those of scenes do.
     alpha : float, default=1.0
         Density exponent: 0 normalised graph Laplacian, 1/2 Fokker-Planck, 1 Laplace-Beltrami.
     time : float or "auto", default=1
@@ -70,7 +71,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     time_ : float
         t in use.
     epsilon_ : float or None
-        Bandwidth in use, None for a given kernel or affinity.
+        Bandwidth in use, None if self-tuning and for a given kernel or affinity.
     bandwidth_curve_ : BandwidthCurve or None
         How a bandwidth was chosen by "semigroup" or "slope".
     spectrum_ : Spectrum
@@ -85,7 +86,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     Notes
     -----
     On a graph of c components the first c - 1 coordinates do nothing but tell these apart, which
-    a warning says.
+    a warning says. Eigenvalues within 1e-6 of 1 mean nearly the same: parts, often a few outliers,
+    that one global bandwidth leaves all but alone. A self-tuned one, or more neighbours, help.
 
     References
     ----------
@@ -247,7 +249,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             check_spread(X)
             self.kernel_ = clone(self.kernel)
         else:
-            self.kernel_, n_neighbors, self.bandwidth_curve_ = global_gaussian(
+            self.kernel_, n_neighbors, self.bandwidth_curve_ = wide_gaussian(
                 X,
                 self.bandwidth,
                 n_neighbors=n_neighbors,
@@ -268,7 +270,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             symmetrize=self.symmetrize,
             y=y,
         )
-        if self.kernel is None:
+        if self.kernel is None and self.bandwidth != "self-tuning":
             self.epsilon_ = float(self.kernel_.scales_[0]) ** 2
         return operator
 

@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_positive
-from diffclass.bandwidth import global_gaussian
+from diffclass.bandwidth import wide_gaussian
 from diffclass.eigensolver import leading_pairs
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors import neighbors_graph
@@ -113,6 +113,8 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         if check_positive(self.condition, "condition") <= 1:
             raise ParameterError(f"condition = {self.condition!r}; it has to be above 1")
+        if self.bandwidth == "self-tuning":
+            raise ParameterError("bandwidth = 'self-tuning'; harmonics need one global epsilon")
         K = self._affinity(X)
         self.eigenvalues_, vectors = self._harmonics(K)
         self.condition_ = float(self.eigenvalues_[0] / self.eigenvalues_[-1])
@@ -148,7 +150,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         return tags
 
     def _affinity(self, X: np.ndarray) -> Any:
-        kernel, n_neighbors, _ = global_gaussian(
+        kernel, n_neighbors, _ = wide_gaussian(
             X, self.bandwidth, n_neighbors=self.n_neighbors, random_state=self.random_state
         )
         self.kernel_ = kernel

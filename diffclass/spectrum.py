@@ -38,7 +38,7 @@ def leading_spectrum(
     *,
     which: str = "magnitude",
     tolerance: float = 1e-10,
-    max_restarts: int = 300,
+    max_restarts: int = 100,
     random_state: Any = 0,
 ) -> Spectrum:
     """Compute the leading eigenpairs of a Markov operator, component by component.
@@ -54,7 +54,7 @@ def leading_spectrum(
         least of I - A, come first.
     tolerance : float, default=1e-10
         Largest residual of an eigenpair, relative to its eigenvalue.
-    max_restarts : int, default=300
+    max_restarts : int, default=100
         Of ARPACK, before LOBPCG takes over with a warning.
     random_state : int, RandomState or None, default=0
         Draws ARPACK's starts.

@@ -1,0 +1,202 @@
+"""``diffclass embed`` as a user runs it: tables and scenes in, coordinates out."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+from sklearn.metrics import adjusted_rand_score
+
+from diffclass.cli import run
+from diffclass.datasets import make_circle, make_tissue_scene
+from diffclass_hyperspectral import open_scene
+from diffclass_hyperspectral.tables import is_table, read_table, write_table
+
+from .writers import save_envi
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def circle(folder):
+    X, angle = make_circle(300, density=0.5, random_state=0)
+    write_table("circle.csv", X, ["x", "y"])
+    return X, angle
+
+
+def works(capsys, *arguments):
+    assert run(["embed", *arguments, "--json"]) == 0, capsys.readouterr().err
+    return json.loads(capsys.readouterr().out)
+
+
+def fails(capsys, *arguments, code, says):
+    assert run(["embed", *arguments, "-q"]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert says in said.err
+    assert "Traceback" not in said.err
+
+
+def roundness(coordinates):
+    radii = np.linalg.norm(coordinates, axis=1)
+    return radii.std() / radii.mean()
+
+
+# --- tables
+
+
+@pytest.mark.parametrize("output", ["out.csv", "out.npy"])
+def test_a_table(circle, capsys, output):
+    report = works(capsys, "circle.csv", "-o", output, "-n", "2", "--report", "report.json")
+    coordinates = read_table(output)[0]
+    assert coordinates.shape == (300, 2)
+    assert roundness(coordinates) < 0.1
+    with open("report.json") as file:
+        assert json.load(file)["eigenvalues"] == report["eigenvalues"]
+    assert report["n_graph_components"] == 1
+    assert report["epsilon"] > 0
+
+
+def test_names_head_the_coordinates(circle, capsys):
+    works(capsys, "circle.csv", "-o", "out.csv", "-n", "2")
+    with open("out.csv", newline="") as file:
+        assert next(csv.reader(file)) == ["diffusion 1", "diffusion 2"]
+
+
+@pytest.mark.parametrize("bandwidth", ["graph", "semigroup", "slope", "self-tuning", "0.05"])
+def test_bandwidths_and_pictures(circle, capsys, bandwidth):
+    arguments = ["circle.csv", "-o", "out.npy", "--bandwidth", bandwidth, "--time", "auto"]
+    report = works(capsys, *arguments, "--picture", "out.png")
+    assert (report["epsilon"] is None) == (bandwidth == "self-tuning")
+    assert (report["bandwidth_curve"] is None) == (bandwidth not in ("semigroup", "slope"))
+    with Image.open("out.png") as picture:
+        assert picture.size[0] == (1650 if report["bandwidth_curve"] else 1100)
+
+
+def test_rows_with_missing_values_get_none(folder, circle, capsys):
+    X, _ = circle
+    X[7, 1] = np.nan
+    write_table("holes.csv", X, ["x", "y"])
+    report = works(capsys, "holes.csv", "-o", "out.csv")
+    coordinates = read_table("out.csv")[0]
+    assert np.isnan(coordinates[7]).all()
+    assert np.isfinite(np.delete(coordinates, 7, axis=0)).all()
+    assert report["n_without_data"] == 1
+
+
+def test_numpy_tables(folder, capsys):
+    X, _ = make_circle(200, random_state=0)
+    np.save("points.npy", X.astype(np.float32))
+    works(capsys, "points.npy", "-o", "out.npy", "-n", "2")
+    assert roundness(np.load("out.npy")) < 0.1
+
+
+def test_the_seed_decides(circle, capsys):
+    for name in ("a.npy", "b.npy"):
+        works(capsys, "circle.csv", "-o", name, "--seed", "3", "--bandwidth", "semigroup")
+    assert (np.load("a.npy") == np.load("b.npy")).all()
+
+
+# --- scenes
+
+
+@pytest.fixture
+def tissue(folder):
+    tissue = make_tissue_scene(48, 48, n_bands=20, random_state=0)
+    cube = tissue.cube.copy()
+    cube[:2] = -1
+    save_envi(folder, cube, metadata={"data ignore value": -1})
+    return tissue
+
+
+@pytest.mark.parametrize("features", ["spectral", "spatial"])
+def test_a_scene(tissue, capsys, features):
+    report = works(
+        capsys, "scene.hdr", "-o", "out.img", "--picture", "out.png", "--features", features
+    )
+    assert report["n_without_data"] == 96
+    assert report["epsilon"] is None  # self-tuned: densities of pixels differ too much
+    coordinates = np.array(open_scene("out.hdr").data)
+    assert coordinates.shape == (48, 48, 3)
+    assert np.isnan(coordinates[:2]).all()
+    assert np.isfinite(coordinates[2:]).all()
+    with Image.open("out.png") as picture:
+        assert picture.size == (1100, 450)
+
+
+def test_coordinates_of_a_scene_tell_its_tissues_apart(tissue, capsys):
+    from sklearn.cluster import KMeans
+
+    works(capsys, "scene.hdr", "-o", "out.npy", "-n", "4", "--features", "spatial")
+    coordinates = np.load("out.npy")[2:].reshape(-1, 4)
+    truth = tissue.truth[2:].ravel()
+    clusters = KMeans(3, n_init=10, random_state=0).fit_predict(coordinates)
+    assert adjusted_rand_score(truth, clusters) > 0.5
+
+
+def test_pixels_as_rows(tissue, capsys):
+    works(capsys, "scene.hdr", "-o", "out.csv", "-n", "1")
+    values, names = read_table("out.csv")
+    assert names == ["row", "column", "diffusion 1"]
+    assert values[-1, :2].tolist() == [47, 47]
+    assert len(values) == 48 * 48
+
+
+# --- refusals
+
+
+def test_wrong_usage(circle, capsys):
+    for arguments, says in (
+        (["-o", "out.png"], "--picture"),
+        (["-o", "out.img"], "written as .npy or .csv"),
+        (["-o", "out.csv", "--picture", "out.jpg"], ".png"),
+        (["-o", "circle.csv", "--overwrite"], "read from"),
+        (["-o", "out.csv", "--bandwidth", "wide"], "neither a number nor one of"),
+        (["-o", "out.csv", "--time", "-1"], "time"),
+        (["-o", "out.csv", "-n", "300"], "300 points"),
+        (["-o", "none/out.csv"], "no folder"),
+        (["-o", "out.csv", "--report", "out.csv"], "two outputs"),
+    ):
+        fails(capsys, "circle.csv", *arguments, code=2, says=says)
+
+
+def test_bad_data(folder, capsys):
+    for name, text, says in (
+        ("words.csv", "a,b\n1,2\n3,four\n", "'four' in row 2, column 2"),
+        ("ragged.csv", "1,2\n3\n", "row 2 has 1 cells"),
+        ("empty.csv", "", "no row of numbers"),
+        ("head.csv", "a,b\n", "no row of numbers"),
+        ("equal.csv", "1,2\n" * 9, "all 9 points are equal"),
+        ("holes.csv", "1,\n" * 9, "missing value"),
+    ):
+        (folder / name).write_text(text)
+        fails(capsys, name, "-o", "out.csv", code=3, says=says)
+    fails(capsys, "absent.csv", "-o", "out.csv", code=3, says="no such file")
+    assert sorted(p.name for p in folder.iterdir() if p.name.startswith("out")) == []
+
+
+def test_what_is_a_table(folder):
+    np.save("cube.npy", np.zeros((2, 3, 4)))
+    np.save("table.npy", np.zeros((2, 3)))
+    (folder / "fake.npy").write_text("no array")
+    assert not is_table("cube.npy")
+    assert is_table("table.npy")
+    assert not is_table("fake.npy")
+    assert not is_table("scene.hdr")
+    assert is_table("a.CSV")
+
+
+def test_tables_survive_a_round_trip(folder, rng):
+    values = rng.normal(size=(5, 3))
+    values[2, 1] = np.nan
+    write_table("t.csv", values, ["a", "b", "c"])
+    again, names = read_table("t.csv")
+    np.testing.assert_allclose(again, values, rtol=1e-8)
+    assert names == ["a", "b", "c"]
