@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -116,7 +117,7 @@ def _time_powers(operator: Any, n_columns: int, seed: int) -> list[dict[str, Any
     rows = []
     for t in (16, 32, 64, 128, 256, 1024):
         plain, series = _medians_in_turn(
-            [lambda t=t: operator.apply(f, t, tolerance=0), lambda t=t: operator.apply(f, t)], 3
+            [partial(operator.apply, f, t, tolerance=0), partial(operator.apply, f, t)], 3
         )
         rows.append(
             {

@@ -208,8 +208,7 @@ class _Walk:
 
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
-        for _ in range(time - self.time):
-            self._step()
+        self._walk_on(time - self.time)
         self.time = time
         self._remove_drift()
 
@@ -234,6 +233,10 @@ class _Walk:
 
     def hops_to_cover(self) -> np.ndarray:
         raise NotImplementedError
+
+    def _walk_on(self, n_steps: int) -> None:
+        for _ in range(n_steps):
+            self._step()
 
     def _step(self) -> None:
         self.state = self.operator @ self.state
@@ -277,6 +280,12 @@ class _FreeWalk(_Walk):
         groups = np.full(len(self.operator), -1)
         groups[self.labelled] = self.codes
         return self.operator.hops(groups)
+
+    def _walk_on(self, n_steps: int) -> None:
+        if self._is_late:  # nothing is small beside the rest: the series' error does no harm
+            self.state = self.operator.apply(self.state, n_steps)
+        else:
+            super()._walk_on(n_steps)
 
     def _remove_drift(self) -> None:
         if self.time < 16 or not self._taken_apart():
