@@ -33,12 +33,14 @@ from diffclass._validation import check_choice, check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Gaussian
 from diffclass.markov import MarkovOperator
-from diffclass.neighbors import neighbors_graph
+from diffclass.neighbors import RadiusSearch, kept_edges, neighbors_graph
 from diffclass.progress import stage
 
 _LEAST_USEFUL = 10
 _MOST_EDGES = 30_000_000
 _LEAST_RISE = 1.25
+_SAMPLED_DISTANCES = 2**24
+_BALL_FEATURES = 8  # up to which trees find balls fast
 _REACH = 3.0  # in units of sqrt(epsilon): what lies beyond weighs exp(-9)
 
 
@@ -100,6 +102,8 @@ def semigroup_error(
     float
         0 to 2, to about three digits.
     """
+    # what is left out weighs below exp(-18) at 2t
+    graph = kept_edges(graph, graph.data <= (2 * _REACH) ** 2 * epsilon)
     S_t, S_2t = (_conjugate(graph, factor * epsilon, alpha) for factor in (1, 2))
 
     def product(f: np.ndarray) -> np.ndarray:
@@ -168,15 +172,14 @@ def semigroup_bandwidth(
     scales = _checked_scales(epsilons, sample)
     check_positive(max_edges, "max_edges", integer=True)
     with stage("graph for bandwidth"):
-        needed = [sample.neighbors_within(_REACH**2 * scale) for scale in scales]
-        affordable = [k for k in needed if k * len(X) <= max_edges]
-        widest = min(max(affordable, default=2 * _LEAST_USEFUL), len(X) - 1)
-        graph = neighbors_graph(X, widest, search=search, random_state=random_state)
-        in_reach = _REACH * np.sqrt(scales) <= sample.reach_of(graph)
+        graph, reach = _wide_graph(X, scales, sample, max_edges, search, random_state)
+    in_reach = _REACH * np.sqrt(scales) <= reach
     if not in_reach.any():
         raise ParameterError(
-            f"the graph reaches {sample.reach_of(graph):.3g}, the least scale needs "
-            f"{_REACH * np.sqrt(scales[0]):.3g}; give smaller epsilons or more max_edges"
+            f"no scale is in reach: with {graph.nnz / len(X):.0f} neighbours the graph reaches "
+            f"{reach:.3g}, the least scale needs {_REACH * np.sqrt(scales[0]):.3g}"
+            " (in many dimensions all points are about equally far); take a self-tuned bandwidth, "
+            "fewer features, smaller epsilons or more max_edges"
         )
     values = np.full(len(scales), np.nan)
     with stage("semigroup errors"):
@@ -186,7 +189,7 @@ def semigroup_bandwidth(
     choice, is_found = _first_minimum_after_maximum(values, n_useful, in_reach)
     return BandwidthCurve(
         scales, values, n_useful, in_reach, float(scales[choice]), is_found, "semigroup",
-        min(needed[choice], len(X) - 1),
+        min(sample.neighbors_within(_REACH**2 * scales[choice]), len(X) - 1),
     )  # fmt: skip
 
 
@@ -200,7 +203,7 @@ def slope_bandwidth(X: Any, epsilons: Any = None, *, random_state: Any = 0) -> B
     epsilons : array-like of shape (m,), optional
         As in `semigroup_bandwidth`, 60 by default.
     random_state : int, RandomState or None, default=0
-        Draws the points from which the sum is estimated, 512 at most.
+        Draws the points from which the sum is estimated, 128 to 512.
 
     Returns
     -------
@@ -216,7 +219,7 @@ def slope_bandwidth(X: Any, epsilons: Any = None, *, random_state: Any = 0) -> B
 
     Notes
     -----
-    Needs no graph: 512 n distances are computed, in blocks.
+    Needs no graph: the distances of the drawn points to all are computed.
 
     Examples
     --------
@@ -250,7 +253,7 @@ def neighbors_needed(X: Any, epsilon: float, *, random_state: Any = 0) -> int:
     epsilon : float
         In squared units of the points.
     random_state : int, RandomState or None, default=0
-        Draws 512 points whose distances to all are computed.
+        Draws 128 to 512 points whose distances to all are computed.
 
     Returns
     -------
@@ -356,7 +359,8 @@ def _chosen_curve(
 class _Sample:
     """Squared distances from some points to all, which no graph has cut."""
 
-    def __init__(self, X: np.ndarray, random: np.random.RandomState, *, n_sampled: int = 512):
+    def __init__(self, X: np.ndarray, random: np.random.RandomState):
+        n_sampled = int(np.clip(_SAMPLED_DISTANCES // len(X), 128, 512))
         self.points = np.sort(random.permutation(len(X))[:n_sampled])
         centered = (X - X.mean(axis=0)).astype(np.float64)
         squares = np.einsum("ij,ij->i", centered, centered)
@@ -395,6 +399,10 @@ class _Sample:
         counts = np.count_nonzero(self.squared <= squared_radius, axis=1) - 1
         return max(int(np.quantile(counts, 0.95)), 1)
 
+    def mean_degree(self, squared_radius: float) -> float:
+        """Mean number of points within a ball."""
+        return np.count_nonzero(self.squared <= squared_radius) / len(self.points)
+
     def reach_of(self, graph: sp.csr_array) -> float:
         """Distance to which the graph has all neighbours of all but 5 % of the points."""
         directed = graph[self.points]
@@ -402,6 +410,31 @@ class _Sample:
         farthest = np.sqrt(directed.max(axis=1).toarray().ravel())
         farthest[complete] = np.inf
         return float(np.quantile(farthest, 0.05, method="lower"))
+
+
+def _wide_graph(
+    X: np.ndarray,
+    scales: np.ndarray,
+    sample: _Sample,
+    max_edges: int,
+    search: Any,
+    random_state: Any,
+) -> tuple[sp.csr_array, float]:
+    """Return a graph as wide as the widest scale needs, or as it may be, and how far it reaches.
+
+    In few dimensions it is the epsilon-ball graph, whose edges are where the points are dense; in
+    many, where balls cannot be searched fast, nearest neighbours enough for nearly all balls.
+    """
+    if search is None and X.shape[1] <= _BALL_FEATURES:
+        radii = [_REACH * np.sqrt(scale) for scale in scales]
+        affordable = [r for r in radii if sample.mean_degree(r * r) * len(X) <= max_edges]
+        radius = max(affordable, default=radii[0] / 2)
+        return neighbors_graph(X, search=RadiusSearch(radius)), radius * (1 + 1e-9)
+    needed = [sample.neighbors_within(_REACH**2 * scale) for scale in scales]
+    affordable_degrees = [k for k in needed if k * len(X) <= max_edges]
+    widest = min(max(affordable_degrees, default=2 * _LEAST_USEFUL), len(X) - 1)
+    graph = neighbors_graph(X, widest, search=search, random_state=random_state)
+    return graph, sample.reach_of(graph)
 
 
 def _checked_scales(epsilons: Any, sample: _Sample, *, n_scales: int = 20) -> np.ndarray:

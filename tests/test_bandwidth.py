@@ -150,5 +150,5 @@ def test_refusals(choose):
 
 
 def test_a_graph_too_narrow_for_all_scales_is_said(rng):
-    with pytest.raises(ParameterError, match=r"the graph reaches .* smaller epsilons"):
+    with pytest.raises(ParameterError, match=r"no scale is in reach.* smaller epsilons"):
         semigroup_bandwidth(rng.normal(size=(500, 2)), [100.0], search=ExactSearch(5))
