@@ -27,7 +27,7 @@ class _NumberOr(click.ParamType):
 
     def __init__(self, *words: str):
         self.words = words
-        self.name = "|".join([*words, "NUMBER"])
+        self.name = "|".join([*words, "number"])
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if value in self.words:
