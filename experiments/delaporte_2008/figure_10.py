@@ -1,0 +1,138 @@
+"""De la Porte et al., figures 7 to 11: which method keeps the clusters' order in one dimension.
+
+Five clusters along a C, wider than in figure 5, are put on a line by PCA, MDS, Isomap and the first
+coordinate of a diffusion map (alpha = 0, epsilon as in figure 6; Isomap with 5 neighbours, the
+paper says "very small"; MDS by SMACOF from classical scaling, which is PCA). Order is kept in a
+draw where the medians of the five clusters rise or fall throughout. Clusters can be in order and
+lie upon each other: the share of points nearest to their own cluster's median says if they do.
+
+The paper's claims: PCA and MDS lose the order, Isomap keeps it with a small neighbourhood,
+diffusion maps keep it and depend less on their parameter, which both sweeps test. What is found:
+PCA and hence classical MDS lose it; SMACOF, which weighs all distances, keeps the medians' order;
+Isomap is worst with the fewest neighbours and best with 32 to 64 of the 300 points.
+
+    python -m experiments.delaporte_2008.figure_10
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from scipy.spatial.distance import cdist
+from sklearn.decomposition import PCA
+from sklearn.manifold import Isomap, smacof
+
+from diffclass import DiffusionMap
+from diffclass.datasets import make_ordered_clusters
+from experiments.delaporte_2008.figure_6 import EPSILON
+from experiments.delaporte_2008.order import keeps_order, rank_correlation, share_told_apart
+from experiments.figure import main
+
+ISOMAP_NEIGHBORS = 5
+SWEEPS = {"Isomap": (4, 5, 8, 16, 32, 64, 128), "diffusion map": (0.03, 0.1, 0.5, 1.0, 3.0, 10.0)}
+
+
+def compute(quick: bool) -> dict[str, Any]:
+    n_points, n_draws, n_swept = (150, 4, 2) if quick else (300, 20, 10)
+    sets = [make_ordered_clusters(n_points, random_state=seed) for seed in range(n_draws)]
+    lines = {name: [line(X) for X, _ in sets] for name, line in METHODS.items()}
+    return {
+        "set": sets[0],
+        "lines": {name: found[0] for name, found in lines.items()},
+        "measures": {
+            name: np.array([_measures(y, place) for y, (_, place) in zip(found, sets, strict=True)])
+            for name, found in lines.items()
+        },
+        "sweeps": {
+            name: np.array([_swept(name, value, sets[:n_swept]) for value in values])
+            for name, values in SWEEPS.items()
+        },
+    }
+
+
+def _pca(X: np.ndarray) -> np.ndarray:
+    return PCA(1).fit_transform(X)[:, 0]
+
+
+def _mds(X: np.ndarray) -> np.ndarray:
+    start = PCA(1).fit_transform(X)  # classical scaling of Euclidean distances
+    return smacof(cdist(X, X), n_components=1, init=start, n_init=1)[0][:, 0]
+
+
+def _isomap(X: np.ndarray, n_neighbors: float = ISOMAP_NEIGHBORS) -> np.ndarray:
+    with warnings.catch_warnings():
+        # Where few neighbours leave the graph in parts, Isomap joins these and says so.
+        warnings.filterwarnings("ignore", message="The number of connected components")
+        warnings.filterwarnings("ignore", message="Changing the sparsity structure")
+        return Isomap(n_neighbors=int(n_neighbors), n_components=1).fit_transform(X)[:, 0]
+
+
+def _diffusion_map(X: np.ndarray, epsilon: float = EPSILON) -> np.ndarray:
+    chart = DiffusionMap(1, n_neighbors=len(X) - 1, bandwidth=epsilon, alpha=0.0)
+    return chart.fit_transform(X)[:, 0]
+
+
+METHODS: dict[str, Callable[..., np.ndarray]] = {
+    "PCA": _pca, "MDS by SMACOF": _mds, "Isomap": _isomap, "diffusion map": _diffusion_map
+}  # fmt: skip
+
+
+def _measures(y: np.ndarray, place: np.ndarray) -> tuple[float, float, float]:
+    return keeps_order(y, place), rank_correlation(y, place), share_told_apart(y, place)
+
+
+def _swept(name: str, value: float, sets: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return the measures' means at one value of the method's parameter."""
+    return np.mean([_measures(METHODS[name](X, value), place) for X, place in sets], axis=0)
+
+
+def numbers(results: dict[str, Any]) -> dict[str, float]:
+    found: dict[str, float] = {"draws": len(results["measures"]["PCA"])}
+    for name, measures in results["measures"].items():
+        found[f"{name}: share of draws in order"] = measures[:, 0].mean()
+        for place, what in ((1, "rank r"), (2, "share told apart")):
+            found[f"{name}: {what}, mean"] = measures[:, place].mean()
+            found[f"{name}: {what}, sd"] = measures[:, place].std(ddof=1)
+    for name, values in SWEEPS.items():
+        for value, means in zip(values, results["sweeps"][name], strict=True):
+            found[f"{name} at {value:g}: share of draws in order"] = means[0]
+            found[f"{name} at {value:g}: share told apart"] = means[2]
+    return found
+
+
+def plot(results: dict[str, Any]) -> Figure:
+    figure = Figure(figsize=(11.25, 4.8), layout="constrained")
+    grid = figure.add_gridspec(2, 3)
+    place = results["set"][1]
+    jitter = np.random.default_rng(0).uniform(-0.3, 0.3, len(place))
+    for row, name in enumerate(METHODS):
+        axes = figure.add_subplot(grid[row // 2, row % 2])
+        y = results["lines"][name]
+        axes.scatter(y, place + jitter, c=place, cmap="viridis", s=6)
+        r = results["measures"][name]
+        title = "PCA, classical MDS" if name == "PCA" else name
+        axes.set_title(
+            f"{title}: in order {r[:, 0].mean():.0%}, told apart {r[:, 2].mean():.0%}", size=10
+        )
+        axes.set(xlabel="first coordinate", ylabel="place along the C", yticks=range(5))
+    for row, (name, label) in enumerate(
+        (("Isomap", "neighbours"), ("diffusion map", r"$\epsilon$ (squared units)"))
+    ):
+        _draw_sweep(figure.add_subplot(grid[row, 2]), SWEEPS[name], results["sweeps"][name])
+        figure.axes[-1].set(xlabel=label, ylabel="share", title=name)
+    return figure
+
+
+def _draw_sweep(axes: Any, values: tuple[float, ...], means: np.ndarray) -> None:
+    axes.semilogx(values, means[:, 0], "o-", color="#0072B2", label="draws in order")
+    axes.semilogx(values, means[:, 2], "s--", color="#D55E00", label="points told apart")
+    axes.set_ylim(0, 1.08)
+    axes.legend(frameon=False, loc="lower left")
+
+
+if __name__ == "__main__":
+    main(compute, numbers, plot)

@@ -1,0 +1,116 @@
+"""The claims of two papers' figures hold in the quick runs of the scripts that redraw them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+FIGURES = [
+    "coifman_2005.figure_1",
+    "coifman_2005.figure_2",
+    "coifman_2005.figure_3",
+    "coifman_2005.double_well",
+    "delaporte_2008.figure_6",
+    "delaporte_2008.figure_10",
+    "delaporte_2008.figure_13",
+]
+
+
+@pytest.fixture(scope="module")
+def ran() -> dict[str, tuple[dict[str, Any], dict[str, float]]]:
+    """Results and numbers of the figures asked for so far."""
+    return {}
+
+
+def _run(name: str, ran: dict[str, Any]) -> tuple[dict[str, Any], dict[str, float]]:
+    if name not in ran:
+        module = importlib.import_module(f"experiments.{name}")
+        results = module.compute(True)
+        ran[name] = results, module.numbers(results)
+    return ran[name]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_draws_and_has_finite_numbers(name: str, ran: dict[str, Any]) -> None:
+    results, found = _run(name, ran)
+    assert found
+    assert np.isfinite(list(found.values())).all()
+    figure = importlib.import_module(f"experiments.{name}").plot(results)
+    figure.draw_without_rendering()
+    assert all(axes.has_data() for axes in figure.axes)
+
+
+def test_numerical_rank_of_powers_falls(ran: dict[str, Any]) -> None:
+    results, found = _run("coifman_2005.figure_1", ran)
+    assert (np.diff(results["ranks"], axis=1) < 0).all()
+    assert found["rank by lambda less that by SVD, largest"] == 0
+    assert found["unspanned by as many columns, largest norm"] < 0.02
+
+
+def test_two_materials_conduct_as_known(ran: dict[str, Any]) -> None:
+    _, found = _run("coifman_2005.figure_1", ran)
+    for place in (1, 2, 3):
+        assert found[f"two materials: mu_{place} / known"] == pytest.approx(1, abs=0.1)
+    assert found["chord in 39 coordinates / exact, least"] > 0.99
+    assert found["chord over 0.2 to 0.4, poor / good conductor"] > 3
+    assert found["rank r of relative heat and chord (3 coordinates)"] > 0.9
+
+
+def test_dumbbell_lobes_part_and_the_two_readings(ran: dict[str, Any]) -> None:
+    _, found = _run("coifman_2005.figure_2", ran)
+    for lobes in ("round lobes", "tall lobes"):
+        gap = found[f"{lobes}: lobes' gap / radius, t = 0.1"]
+        assert gap > 3 * found[f"{lobes}: lobes' gap / radius, plane"]
+        assert found[f"{lobes}, all, t = 0.01: share D(A,B) < D(C,B)"] == 1
+        assert found[f"{lobes}, three, t = 1: share D(A,B) < D(A,C)"] == 0
+    assert found["tall lobes: AC in the plane"] < found["tall lobes: AB in the plane"]
+    assert found["tall lobes, three, t = 0.01: share D(A,B) < D(A,C)"] == 1
+    assert found["round lobes, three, t = 0.01: share D(A,B) < D(A,C)"] == 0
+
+
+def test_density_bends_the_circle_only_at_alpha_0(ran: dict[str, Any]) -> None:
+    _, found = _run("coifman_2005.figure_3", ran)
+    arclength, radii = "r of angle and arclength", "sd / mean of radii"
+    assert found[f"{arclength}, alpha 1, mean"] > 0.98
+    assert found[f"{arclength}, alpha 1, mean"] > found[f"{arclength}, alpha 0, mean"] + 0.05
+    assert found[f"{radii}, alpha 1, mean"] < 0.15 < found[f"{radii}, alpha 0, mean"]
+    assert found["r of densities by angle, alpha 1, mean"] > 0.9
+
+
+def test_double_well_relaxes_as_known(ran: dict[str, Any]) -> None:
+    _, found = _run("coifman_2005.double_well", ran)
+    assert found["relaxation time / known, mean, alpha 0.5"] == pytest.approx(1, abs=0.25)
+    assert found["r of psi_1 with the known one, mean, alpha 0.5"] > 0.99
+    assert found["alpha 0 mistaken for 1/2: time / known"] > 5
+
+
+def test_c_shape_is_clusters_then_a_line_then_small(ran: dict[str, Any]) -> None:
+    _, found = _run("delaporte_2008.figure_6", ran)
+    assert found["epsilon 0.5: told apart at t = 1, mean"] > 0.9
+    ratio = "coordinate 2 / coordinate 1 at t"
+    assert found[f"{ratio} = 3"] < 0.6 * found[f"{ratio} = 1"]
+    assert found["draws with the order kept at t = 3, share"] == 1
+    sizes = [found[f"size at t = {t} / size at t = 1"] for t in (1, 2, 3, 10)]
+    assert (np.diff(sizes) < 0).all()
+    # clusters apart at t = 1 and a point at t = 10 go together for no epsilon
+    assert found["epsilon 0.1: size at t = 10 / size at t = 1"] > 0.9
+    assert found["epsilon 1: size at t = 10 / size at t = 1"] < 0.1
+
+
+def test_diffusion_map_keeps_the_order_that_pca_loses(ran: dict[str, Any]) -> None:
+    _, found = _run("delaporte_2008.figure_10", ran)
+    assert found["diffusion map: share of draws in order"] == 1
+    assert found["PCA: share of draws in order"] < 0.8
+    assert found["diffusion map: rank r, mean"] > found["PCA: rank r, mean"]
+    assert found["diffusion map: share told apart, mean"] > found["PCA: share told apart, mean"]
+
+
+def test_turned_pictures_are_ordered_by_angle(ran: dict[str, Any]) -> None:
+    _, found = _run("delaporte_2008.figure_13", ran)
+    assert found["alpha 1: circular r, mean"] > 0.98
+    assert found["alpha 0: circular r, mean"] > 0.9
+    assert found["PCA: circular r, mean"] < 0.5
+    assert found["alpha 1: angle to the nearest (deg), mean"] < 2
