@@ -191,7 +191,8 @@ def make_dumbbell(
 
     The first three points are the landmarks of the paper's figure, so their indices are 0, 1
     and 2: A, the centre of the left disc; B, the middle of the bridge; C, the highest point of
-    the left disc's edge. With the first three eigenfunctions D_t(A, B) < D_t(C, B) at all t.
+    the left disc's edge. D_t(A, B) < D_t(C, B) from about the relaxation time on, and in most
+    draws before.
 
     Parameters
     ----------

@@ -1,0 +1,70 @@
+"""Shan and Daubechies 2022, figures 11 and 12: a face with and without noise, both embeddings.
+
+The paper's claim: the two embeddings by two coordinates are alike up to a reflection. Likeness is
+1 - the disparity of Procrustes (share of the variance left after the best shift, turn and scaling),
+at t = 1/4 in units of each set's own median distance; see `experiments.shan_2022.faces`.
+
+    python -m experiments.shan_2022.figure_12
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial import procrustes
+from scipy.spatial.distance import pdist
+
+from experiments.figure import main
+from experiments.shan_2022.faces import ALPHA, PAPERS, isometric, read_faces, with_noise
+from experiments.shan_2022.study import coordinates, mean_and_spread
+
+
+def compute(quick: bool) -> dict[str, Any]:
+    faces, _, shape = read_faces()
+    noisy = [with_noise(faces, seed) for seed in range(2 if quick else 10)]
+    maps = [_embedded(X) for X in noisy]
+    return {"clean": _embedded(faces), "noisy": maps, "faces": (faces, noisy[0]), "shape": shape}
+
+
+def numbers(results: dict[str, Any]) -> dict[str, float]:
+    alike = [1 - procrustes(results["clean"], Y)[2] for Y in results["noisy"]]
+    rng = np.random.default_rng(0)
+    shuffled = [1 - procrustes(results["clean"], rng.permutation(Y))[2] for Y in results["noisy"]]
+    found = mean_and_spread("likeness with and without noise", alike)
+    return found | mean_and_spread("likeness of shuffled faces", shuffled)
+
+
+def plot(results: dict[str, Any]) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11.6, 3.5), layout="constrained")
+    left, middle, right = figure.subfigures(1, 3, width_ratios=[0.9, 2, 2])
+    pair = left.subplots(2, 1)
+    clean, noisy, _ = procrustes(results["clean"], results["noisy"][0])
+    panels = zip(pair, (middle, right), results["faces"], (clean, noisy), strict=True)
+    for (ax, side, faces, Y), title in zip(panels, ("without noise", "with noise"), strict=True):
+        ax.imshow(faces[7].reshape(results["shape"])[::3, ::3], cmap="gray", vmin=0, vmax=255)
+        ax.set(xticks=[], yticks=[], title=title)
+        _thumbnails(side.subplots(), Y, faces, results["shape"], title)
+    return figure
+
+
+def _thumbnails(ax: Any, Y: np.ndarray, faces: np.ndarray, shape: Any, title: str) -> None:
+    from matplotlib.offsetbox import AnnotationBbox, OffsetImage
+
+    for y, face in zip(Y, faces, strict=True):
+        picture = OffsetImage(face.reshape(shape)[::16, ::16], zoom=1.2, cmap="gray")
+        ax.add_artist(AnnotationBbox(picture, y, frameon=False, pad=0))
+    ax.set(xlim=(-0.22, 0.22), ylim=(-0.22, 0.22), title=f"{title}, t = 1/4, after Procrustes")
+    ax.set(xticks=[], yticks=[], xlabel="coordinate 1", ylabel="coordinate 2")
+
+
+def _embedded(faces: np.ndarray) -> np.ndarray:
+    X = isometric(faces)
+    X = X / np.median(pdist(X))
+    return coordinates(X, PAPERS, alpha=ALPHA, n_coordinates=2)
+
+
+if __name__ == "__main__":
+    main(compute, numbers, plot)

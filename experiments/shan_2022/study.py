@@ -1,0 +1,208 @@
+"""What the figures share: the t that the semigroup error chooses, and what is recovered there.
+
+t and epsilon = 4t as in the paper's equation 11, with the full kernel; t is chosen by the rule of
+`diffclass.bandwidth.semigroup_bandwidth` on the paper's grids: powers of 4, for the roll of 2.
+Draws in which the rule finds no t count in the share found and in nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from sklearn.decomposition import PCA
+from sklearn.manifold import ClassicalMDS, SpectralEmbedding
+from sklearn.neighbors import kneighbors_graph
+
+from diffclass import leading_spectrum, markov_operator
+from diffclass.bandwidth import semigroup_bandwidth
+from diffclass.distances import diffusion_coordinates
+from diffclass.kernels import Gaussian
+
+FACTORS = {"t/4": 0.25, "t": 1.0, "4t": 4.0}
+LEAST_NEIGHBORS = 10
+LAPACKS = 2000  # points up to which it is the faster one
+
+Recovery = Callable[[np.ndarray, np.ndarray], dict[str, float]]
+
+
+def curve_of(X: np.ndarray, times: np.ndarray, alpha: float) -> Any:
+    """Semigroup error at each t, and the choice."""
+    return semigroup_bandwidth(X, 4 * times, alpha=alpha)
+
+
+def coordinates(
+    X: np.ndarray, time: float, *, alpha: float, n_coordinates: int, is_crowded: bool = False
+) -> np.ndarray:
+    """First nontrivial coordinates lambda_l psi_l of the full kernel exp(-d^2 / 4t)."""
+    kernel = Gaussian(bandwidth=4 * time)
+    operator = markov_operator(X, n_neighbors=len(X) - 1, kernel=kernel, alpha=alpha)
+    # all pairs where eigenvalues crowd below 1: there LAPACK is much faster than ARPACK
+    spectrum = leading_spectrum(operator, len(X) if is_crowded else n_coordinates + 1)
+    return diffusion_coordinates(spectrum)[:, :n_coordinates]
+
+
+def others(X: np.ndarray, n_coordinates: int) -> dict[str, np.ndarray]:
+    """Embeddings by scikit-learn; classical MDS of Euclidean distances is PCA but for signs."""
+    n_linear = min(n_coordinates, X.shape[1])
+    eigenmaps = SpectralEmbedding(
+        n_coordinates,
+        affinity="nearest_neighbors",
+        n_neighbors=connecting_neighbors(X),
+        random_state=0,
+    )
+    return {
+        "PCA": PCA(n_linear).fit_transform(X),
+        "MDS": ClassicalMDS(n_linear).fit_transform(X),
+        "Laplacian eigenmaps": eigenmaps.fit_transform(X),
+    }
+
+
+def connecting_neighbors(X: np.ndarray) -> int:
+    """Least of 10, 15, 20, ... neighbours whose graph is connected: eigenmaps need one that is."""
+    k = LEAST_NEIGHBORS
+    while connected_components(kneighbors_graph(X, k, include_self=True), directed=False)[0] > 1:
+        k += 5
+    return k
+
+
+def study(
+    make: Callable[[int], tuple[np.ndarray, np.ndarray]],
+    recover: Recovery,
+    *,
+    times: np.ndarray,
+    alpha: float,
+    n_draws: int,
+    n_coordinates: int = 2,
+) -> dict[str, Any]:
+    """Choose t for each seed's draw, and see what is recovered at t/4, t and 4t."""
+    curves, recovered, shown = [], [], None
+    for seed in range(n_draws):
+        X, parameters = make(seed)
+        curve = curve_of(X, times, alpha)
+        curves.append(curve)
+        if not curve.is_found:
+            continue
+        maps = {
+            name: coordinates(
+                X, f * curve.epsilon / 4, alpha=alpha, n_coordinates=n_coordinates,
+                is_crowded=f < 1 and len(X) <= LAPACKS,
+            )
+            for name, f in FACTORS.items()
+        }  # fmt: skip
+        recovered.append({name: recover(Y, parameters) for name, Y in maps.items()})
+        if shown is None:
+            shown = {"X": X, "parameters": parameters, "curve": curve, "maps": maps}
+    return {"curves": curves, "recovered": recovered, "shown": shown}
+
+
+def study_numbers(results: dict[str, Any]) -> dict[str, float]:
+    """The chosen t, the share found, and each measure's mean and spread at t/4, t and 4t."""
+    found = chosen_of_curves(results["curves"])
+    numbers = {
+        "draws": len(results["curves"]),
+        "share of draws in which the rule found t": np.isfinite(found).mean(),
+    }
+    if not results["recovered"]:
+        return numbers
+    numbers |= {
+        "t chosen, median of the draws": np.nanmedian(found),
+        "t chosen, least": np.nanmin(found),
+        "t chosen, greatest": np.nanmax(found),
+    }
+    for factor in FACTORS:
+        for measure in results["recovered"][0][factor]:
+            values = [draw[factor][measure] for draw in results["recovered"]]
+            numbers |= mean_and_spread(f"{measure} at {factor}", values)
+    return numbers
+
+
+def mean_and_spread(quantity: str, values: Sequence[float]) -> dict[str, float]:
+    return {
+        f"{quantity}, mean of {len(values)} draws": float(np.mean(values)),
+        f"{quantity}, standard deviation": float(np.std(values)),
+    }
+
+
+def chosen_of_curves(curves: list[Any]) -> np.ndarray:
+    """t of each draw, NaN where the rule found none."""
+    return np.array([curve.epsilon / 4 if curve.is_found else np.nan for curve in curves])
+
+
+def circular_correlation(angles: np.ndarray, truth: np.ndarray) -> float:
+    """| mean exp(i (a -+ b)) |: 1 if the angles agree up to a rotation and a reflection."""
+    return float(max(abs(np.exp(1j * (angles + sign * truth)).mean()) for sign in (-1, 1)))
+
+
+def recover_circle(Y: np.ndarray, theta: np.ndarray) -> dict[str, float]:
+    """Angle of the first two coordinates against theta, and how far they are from a circle."""
+    radii = np.hypot(Y[:, 0], Y[:, 1])
+    return {
+        "circular r": circular_correlation(np.arctan2(Y[:, 1], Y[:, 0]), theta),
+        "radius spread / mean": float(radii.std() / radii.mean()),
+    }
+
+
+def recover_rectangle(Y: np.ndarray, sides: np.ndarray) -> dict[str, float]:
+    """Arclength and height against a coordinate of their own, and the best of those there are."""
+    s, h = (np.abs([np.corrcoef(y, side)[0, 1] for y in Y.T]) for side in sides.T)
+    return {
+        "r of arclength with coordinate 1": float(s[0]),
+        "r of arclength with the best coordinate": float(s.max()),
+        "r of height with the best coordinate": float(h.max()),
+    }
+
+
+def plot_study(results: dict[str, Any], *, label: str, components: tuple[int, int] = (0, 1)) -> Any:
+    """Semigroup error of every draw, and the first found draw's embeddings at t/4, t and 4t."""
+    figure, axes = panels(4 if results["shown"] else 1)
+    draw_curves(axes[0], results["curves"])
+    if results["shown"] is None:
+        return figure
+    shown = results["shown"]
+    colors, t = shown["parameters"], shown["curve"].epsilon / 4
+    colors = colors[:, 0] if colors.ndim == 2 else colors
+    for ax, (name, Y) in zip(axes[1:], shown["maps"].items(), strict=True):
+        title = f"{name} = {FACTORS[name] * t:.3g}"
+        points = scatter(ax, Y, colors, title, components=components)
+    figure.colorbar(points, ax=axes[-1], label=label)
+    return figure
+
+
+def panels(n: int, *, height: float = 3.6) -> tuple[Any, list[Any]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11.6, height), layout="constrained")
+    return figure, list(figure.subplots(1, n, squeeze=False)[0])
+
+
+def draw_curves(ax: Any, curves: list[Any]) -> None:
+    """One thin line per draw, and the chosen t of each."""
+    for curve in curves:
+        times = curve.epsilons / 4
+        ax.plot(times, curve.values, color="#0072B2", linewidth=0.8, alpha=0.6)
+        if curve.is_found:
+            ax.plot(
+                curve.epsilon / 4, curve.values[curve.epsilons == curve.epsilon], "o", ms=5,
+                color="#D55E00",
+            )  # fmt: skip
+    ax.plot([], [], "o", ms=5, color="#D55E00", label="chosen")
+    ax.set(xscale="log", xlabel="t (squared units of the points)", ylabel="semigroup error")
+    ax.set_ylim(0, None)
+    ax.set_title(f"{len(curves)} draws")
+    ax.legend(frameon=False)
+
+
+def scatter(
+    ax: Any, Y: np.ndarray, colors: np.ndarray, title: str, *, components: tuple[int, int] = (0, 1)
+) -> Any:
+    points = ax.scatter(Y[:, components[0]], Y[:, components[1]], s=4, c=colors, cmap="viridis")
+    ax.set_title(title)
+    ax.set_xlabel(f"coordinate {components[0] + 1}")
+    ax.set_ylabel(f"coordinate {components[1] + 1}")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.set_aspect("equal", adjustable="datalim")
+    return points

@@ -1,0 +1,1 @@
+"""Socher 2008: Manifold learning and dimensionality reduction with diffusion maps."""

@@ -1,0 +1,71 @@
+"""Socher 2008, sections 1 and 2: PCA, LLE, Isomap, eigenmaps and diffusion maps on one Swiss roll.
+
+1,000 points uniform on the roll, without noise and with noise 0.5 (the turns lie 2 pi apart); all
+methods but PCA on 10 neighbours, or the fewest of 15, 20, ... that connect them, and otherwise as
+scikit-learn and the library (alpha = 1) have them. The number: rank correlation of the arclength
+with the first coordinate. The picture shows a quarter of the points. No parameter was fitted to it.
+
+    python -m experiments.socher_2008.comparison
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
+
+from diffclass import DiffusionMap
+from diffclass.datasets import make_swiss_roll
+from experiments.figure import main
+from experiments.shan_2022.study import connecting_neighbors
+from experiments.socher_2008.draws import mean_and_spread, panels, rank_correlation
+
+NOISES = (0.0, 0.5)
+
+
+def compute(quick: bool) -> dict[str, Any]:
+    draws, first = [], {}
+    for seed in range(2 if quick else 10):
+        draw = {}
+        for noise in NOISES:
+            X, sides = make_swiss_roll(1000, noise=noise, random_state=seed)
+            maps = embeddings(X)
+            for name, Y in maps.items():
+                key = f"noise {noise:g}, {name}: rank r of arclength"
+                draw[key] = rank_correlation(Y[:, 0], sides[:, 0])
+            first.setdefault(noise, {"s": sides[:, 0], "maps": maps})
+        draws.append(draw)
+    return {"draws": draws, "first": first}
+
+
+def embeddings(X: np.ndarray) -> dict[str, np.ndarray]:
+    k = connecting_neighbors(X)
+    methods = {
+        "PCA": PCA(2),
+        "LLE": LocallyLinearEmbedding(n_neighbors=k, random_state=0),
+        "Isomap": Isomap(n_neighbors=k),
+        "eigenmaps": SpectralEmbedding(affinity="nearest_neighbors", n_neighbors=k, random_state=0),
+        "diffusion map": DiffusionMap(2, n_neighbors=k),
+    }
+    return {name: method.fit_transform(X) for name, method in methods.items()}
+
+
+def numbers(results: dict[str, Any]) -> dict[str, float]:
+    return mean_and_spread(results["draws"])
+
+
+def plot(results: dict[str, Any]) -> Any:
+    figure, axes = panels(2, 5, height=4.6)
+    for row, (noise, shown) in zip(axes, results["first"].items(), strict=True):
+        for ax, (name, Y) in zip(row, shown["maps"].items(), strict=True):
+            drawn = ax.scatter(*Y[::4].T, c=shown["s"][::4], s=4, cmap="viridis")
+            ax.set(title=f"{name}, noise {noise:g}", xticks=[], yticks=[], xlabel="coordinate 1")
+        row[0].set_ylabel("coordinate 2")
+    figure.colorbar(drawn, ax=axes[:, 4], label="arclength (units of the points)")
+    return figure
+
+
+if __name__ == "__main__":
+    main(compute, numbers, plot)

@@ -1,0 +1,66 @@
+"""Socher 2008, figure 9: second eigenvectors of L_sym and L_rw of two Gaussians on the line.
+
+Appendix E: 400 numbers about -3 and 3 each, weights exp(-d^2 / 8) below d = 1.5 and 0 at d = 0.
+The claim: that of L_rw is flat where points are dense, that of L_sym, which is it times
+sqrt(degree), is not. Flatness: spread within one standard deviation of a Gaussian's centre, over
+half the difference between the two centres (0 = flat). Draws whose graph is not connected have an
+eigenvector that only tells components apart; they are left out and counted.
+
+    python -m experiments.socher_2008.figure_9
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from diffclass import MarkovOperator, leading_spectrum
+from diffclass.datasets import make_two_gaussians
+from experiments.figure import main
+from experiments.socher_2008.draws import mean_and_spread, panels
+
+CUT = 1.5
+
+
+def compute(quick: bool) -> dict[str, Any]:
+    draws, first, n_draws = [], None, 3 if quick else 10
+    for seed in range(n_draws):
+        X, _ = make_two_gaussians(random_state=seed)
+        d = cdist(X, X)
+        operator = MarkovOperator.from_affinity(np.exp(-(d**2) / 8) * ((d < CUT) & (d > 0)))
+        if operator.n_components > 1:
+            continue
+        spectrum = leading_spectrum(operator, 2, which="algebraic")
+        vectors = {"L_sym": spectrum.symmetric[:, 1], "L_rw": spectrum.right[:, 1]}
+        draws.append({f"spread, {k}": _spread(v, X[:, 0]) for k, v in vectors.items()})
+        first = first or {"x": X[:, 0], "vectors": vectors}
+    return {"draws": draws, "first": first, "n_draws": n_draws}
+
+
+def numbers(results: dict[str, Any]) -> dict[str, float]:
+    connected = {"share of draws with a connected graph": len(results["draws"])}
+    connected = {name: value / results["n_draws"] for name, value in connected.items()}
+    return connected | mean_and_spread(results["draws"])
+
+
+def plot(results: dict[str, Any]) -> Any:
+    x, vectors = results["first"]["x"], results["first"]["vectors"]
+    figure, axes = panels(1, 2)
+    for ax, (name, v) in zip(axes[0], vectors.items(), strict=True):
+        unit = v / np.linalg.norm(v)
+        ax.plot(x, unit * np.sign(unit[-200:].sum()), label="second eigenvector")
+        ax.plot(x, np.zeros_like(x), "|", color="0.4", label="points")
+        ax.set(title=name, xlabel="x", ylabel="eigenvector of length 1")
+    axes[0, 0].legend(frameon=False)
+    return figure
+
+
+def _spread(v: np.ndarray, x: np.ndarray) -> float:
+    left, right = v[abs(x + 3) < 1], v[abs(x - 3) < 1]
+    return float((left.std() + right.std()) / 2 / (abs(left.mean() - right.mean()) / 2))
+
+
+if __name__ == "__main__":
+    main(compute, numbers, plot)
