@@ -5,8 +5,8 @@ sides; two coordinates can draw a rectangle only if L / 2 < height < L, for then
 eigenfunction cos(pi h / height) comes before the second one along the arclength, cos(2 pi s / L).
 t = 1, which figure_5 chooses on the customary roll; beside PCA, MDS and eigenmaps (the
 fewest of 10, 15, ... neighbours that connect). Five draws, for the time they
-take. Each side is looked for in both coordinates, as PCA has the height first. The paper finds fewer
-deformations in the diffusion map than in eigenmaps; by these correlations it is the reverse.
+take. Each side is looked for in both coordinates, as PCA has the height first. The paper finds
+fewer deformations in the diffusion map than in eigenmaps; by these correlations the reverse.
 
     python -m experiments.shan_2022.figure_2
 """
