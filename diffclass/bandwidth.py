@@ -186,7 +186,7 @@ def semigroup_bandwidth(
         for i in np.flatnonzero(in_reach):
             values[i] = semigroup_error(graph, scales[i], alpha=alpha, random_state=random_state)
     n_useful = sample.kernel_sums(scales)
-    choice, is_found = _first_minimum_after_maximum(values, n_useful, in_reach)
+    choice, is_found = _first_minimum_after_maximum(values, n_useful, in_reach, len(X))
     return BandwidthCurve(
         scales, values, n_useful, in_reach, float(scales[choice]), is_found, "semigroup",
         min(sample.neighbors_within(_REACH**2 * scales[choice]), len(X) - 1),
@@ -452,19 +452,26 @@ def _conjugate(graph: sp.csr_array, epsilon: float, alpha: float) -> LinearOpera
 
 
 def _first_minimum_after_maximum(
-    values: np.ndarray, n_useful: np.ndarray, in_reach: np.ndarray
+    values: np.ndarray, n_useful: np.ndarray, in_reach: np.ndarray, n_points: int
 ) -> tuple[int, bool]:
-    """Place of the rule's choice; without one, of the least admissible value after the maximum."""
+    """Return the place of the rule's choice, or the scale nearest to it, and which of both it is.
+
+    A minimum where too few neighbours count yields to the least scale at which enough do; without
+    any, the least error stands in, among scales that are not yet one blob.
+    """
     last = np.flatnonzero(in_reach)[-1]
-    v = values[: last + 1]
+    v, enough = values[: last + 1], n_useful[: last + 1] >= _LEAST_USEFUL
     rises = np.diff(v) > 0
     top = int(np.argmin(rises)) if not rises.all() else last
-    for i in range(top + 1, last):
-        is_lowest_yet = v[i] < v[top:i].min()
-        if n_useful[i] >= _LEAST_USEFUL and is_lowest_yet and _rises_after(v[i:]):
-            return i, True
-    after = [i for i in range(top, last + 1) if n_useful[i] >= _LEAST_USEFUL] or [last]
-    return min(after, key=lambda i: v[i]), False
+    minima = [i for i in range(top + 1, last) if v[i] < v[top:i].min() and _rises_after(v[i:])]
+    admissible = [i for i in minima if enough[i]]
+    if admissible:
+        return admissible[0], True
+    if minima and enough.any():
+        return int(np.argmax(enough)), False
+    largest = max(n_points / 10, 3 * _LEAST_USEFUL)
+    after = [i for i in range(top, last + 1) if enough[i] and n_useful[i] <= largest]
+    return min(after or [last], key=lambda i: v[i]), False
 
 
 def _rises_after(v: np.ndarray) -> bool:

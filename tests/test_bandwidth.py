@@ -14,7 +14,7 @@ from diffclass import (
     slope_bandwidth,
 )
 from diffclass.bandwidth import _first_minimum_after_maximum, semigroup_error
-from diffclass.datasets import make_circle, make_flat_torus, make_swiss_roll
+from diffclass.datasets import make_circle, make_flat_torus, make_swiss_roll, make_torus_helix
 from diffclass.neighbors import ExactSearch
 from diffclass.plots import BandwidthDisplay
 
@@ -76,8 +76,9 @@ def test_the_chosen_scale_recovers_an_uneven_circle(seed):
         ([0.1, 0.5, 0.3, 0.1, 0.4, 0.2], [20] * 6, 6, (3, True)),
         ([0.5, 0.3, 0.1, 0.4, 0.01, 0.0], [20] * 6, 6, (2, True)),  # not the later, lower one
         ([0.1, 0.5, 0.3, 0.31, 0.1, 0.4], [20] * 6, 6, (4, True)),  # a ripple is no minimum
-        ([0.1, 0.5, 0.1, 0.4, 0.2, 0.4], [1, 1, 5, 20, 20, 20], 6, (4, False)),  # too few useful
+        ([0.1, 0.5, 0.1, 0.4, 0.2, 0.4], [1, 1, 5, 20, 20, 20], 6, (3, False)),  # too few useful
         ([0.1, 0.5, 0.3, 0.2, 0.15, 0.1], [20] * 6, 6, (5, False)),
+        ([0.1, 0.5, 0.3, 0.2, 0.15, 0.1], [20, 20, 20, 20, 60, 90], 6, (3, False)),  # a blob
         ([0.1, 0.5, 0.3, np.nan, np.nan, np.nan], [20] * 6, 3, (2, False)),
         ([0.1, 0.2, 0.3, np.nan, np.nan, np.nan], [20] * 6, 3, (2, False)),
         ([0.1, 0.2, 0.3, np.nan, np.nan, np.nan], [1] * 6, 3, (2, False)),
@@ -85,8 +86,16 @@ def test_the_chosen_scale_recovers_an_uneven_circle(seed):
 )
 def test_first_minimum_after_maximum(values, n_useful, reach, expected):
     in_reach = np.arange(6) < reach
-    found = _first_minimum_after_maximum(np.array(values), np.array(n_useful), in_reach)
+    found = _first_minimum_after_maximum(np.array(values), np.array(n_useful), in_reach, 100)
     assert found == expected
+
+
+def test_too_few_points_for_the_rule_get_the_nearest_scale():
+    """Where the rule finds nothing the whole set is no answer."""
+    X, _ = make_torus_helix(600, density=0.8, noise=0.0, random_state=0)
+    curve = semigroup_bandwidth(X)
+    assert not curve.is_found
+    assert curve.epsilon < 0.6
 
 
 # --- slope

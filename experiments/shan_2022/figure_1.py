@@ -30,7 +30,7 @@ LENGTH = 51.9914
 
 
 def compute(quick: bool) -> dict[str, Any]:
-    n, n_draws = (800, 2) if quick else (1500, 10)
+    n, n_draws = (800, 1) if quick else (1500, 10)
     recovered, first = [], None
     for seed in range(n_draws):
         X, s = make_torus_helix(n, random_state=seed)

@@ -31,7 +31,7 @@ HEIGHT = 89.3733 / 2**0.5
 
 
 def compute(quick: bool) -> dict[str, Any]:
-    n, n_draws = (2000, 1) if quick else (2000, 5)
+    n, n_draws = (1600, 1) if quick else (2000, 5)
     recovered, first = [], None
     for seed in range(n_draws):
         X, sides = make_swiss_roll(n, height=HEIGHT, random_state=seed)
