@@ -1,6 +1,6 @@
 """Spectral clustering by diffusion maps: k-means in diffusion coordinates.
 
-Sources: the 2008 report, section 4 (clusters as the near-components of a walk); de la Porte et al.
+Sources: Socher 2008, section 2.4 (the algorithm); de la Porte et al.
 (the order and scale of clusters by time).
 """
 

@@ -10,9 +10,9 @@ Three stand in the literature; the first is the default here.
 Each is the Euclidean distance between rows: of *coordinates* from eigenpairs, to an accuracy that
 their number sets, or of *bumps* a_t(x, .), exactly, by moving mass forward from x.
 
-Sources: weighted: the encyclopedia's article and de la Porte et al.; symmetric: Coifman et al.
-2005, section 2.1 (equation 2.7, whose eigenvalues are lambda^2); unweighted: the 2008 report,
-equation 6.
+Sources: weighted: the encyclopedia's article and Socher 2008, section 2.2 (equation 10); symmetric:
+Coifman et al. 2005, section 2.1 (the definition of D_m after equation 2.4, whose eigenvalues are
+lambda^2); unweighted: de la Porte et al. (equation 6).
 """
 
 from __future__ import annotations
@@ -175,7 +175,8 @@ def n_pairs_for(spectrum: Spectrum, time: float, accuracy: float) -> int:
     Returns
     -------
     int
-        Number of l >= 1 with |lambda_l|^t > delta |lambda_1|^t (Coifman et al. 2005, section 2.1).
+        Number of l >= 1 with |lambda_l|^t > delta |lambda_1|^t (R. Coifman
+        and S. Lafon, Diffusion maps, 2006, section 2).
 
     Raises
     ------

@@ -6,8 +6,8 @@ alpha = 1 coordinates that depend on the points' geometry and not on their densi
 Self-tuned bandwidths would undo that (the density exponent acts only with one global epsilon), so
 a `DiffusionMap` has by default one epsilon and neighbourhoods wide enough for it.
 
-Sources: Coifman et al. 2005, section 2 (equations 2.5 to 2.8); de la Porte et al.; Shan and
-Daubechies 2022 (bandwidth).
+Sources: Coifman et al. 2005, section 2.1 (the maps after equation 2.4); de la Porte et al.; Shan
+and Daubechies 2022 (bandwidth).
 """
 
 from __future__ import annotations

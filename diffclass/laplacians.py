@@ -12,7 +12,8 @@ as epsilon -> 0: alpha = 1 gives the Laplace-Beltrami operator whatever the dens
 Fokker-Planck operator of the potential U, 0 the normalised graph Laplacian with U counted twice.
 So A^(t / epsilon) is the heat kernel exp(t Delta / 4).
 
-Sources: Coifman et al. 2005, sections 2.3 and 2.4; the 2008 report, section 2 (graph Laplacians).
+Sources: Coifman et al. 2005, sections 2.2 to 2.4 (equations 2.6, 2.9 and 2.14);
+Socher 2008, sections 1.5.1 (graph Laplacians) and 3.1 (s).
 """
 
 from __future__ import annotations

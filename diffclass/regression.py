@@ -4,7 +4,8 @@ A function known at some points, f(x_i) = y_i, is fitted by sum_{l<=m} c_l psi_l
 the harmonics of the points, the first the smoothest. The number m is where leaving out one known
 point at a time costs least; new points get their psi_l by Nystrom's extension.
 
-Source: Coifman et al. 2005, sections 1 and 4 (regression and extension of empirical functions).
+Source: Coifman et al. 2005, sections 1 and 4 (regression of empirical functions, named as
+a use of diffusion maps; the choice of m is ours).
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ A = D^-1 K_alpha has the eigenvalues of its symmetric conjugate S = D^-1/2 K_alp
 and a_t(x, y) = sum_l lambda_l^t psi_l(x) psi_l(y) pi(y). The eigenvalue 1 has the multiplicity of
 the graph's components; its eigenvectors are the constant, then contrasts between components.
 
-Sources: Coifman et al. 2005, section 2.1 (equations 2.3 to 2.6); the encyclopedia's article on
+Sources: Coifman et al. 2005, section 2.1 (equations 2.3 and 2.4); the encyclopedia's article on
 diffusion maps (biorthogonal eigenvectors).
 """
 

@@ -67,6 +67,12 @@ def test_the_chosen_scale_recovers_an_uneven_circle(seed):
     assert ((fit - waves) ** 2).sum() < 0.02 * (waves**2).sum()
 
 
+def test_far_below_the_points_spacing_the_error_is_zero():
+    for n in (20, 40):
+        X = 10.0 * np.arange(n)[:, None]
+        assert semigroup_error(neighbors_graph(X, n - 1), 0.5) == 0
+
+
 # --- the rule
 
 
