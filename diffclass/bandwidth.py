@@ -191,7 +191,7 @@ def semigroup_bandwidth(
     choice, is_found = _first_minimum_after_maximum(values, n_useful, in_reach, len(X))
     return BandwidthCurve(
         scales, values, n_useful, in_reach, float(scales[choice]), is_found, "semigroup",
-        min(sample.neighbors_within(_REACH**2 * scales[choice]), len(X) - 1),
+        sample.neighbors_needed(scales[choice]),
     )  # fmt: skip
 
 
@@ -240,7 +240,7 @@ def slope_bandwidth(X: Any, epsilons: Any = None, *, random_state: Any = 0) -> B
     return BandwidthCurve(
         scales, slopes, n_useful, np.ones(len(scales), dtype=bool), float(scales[choice]),
         bool(admissible.any() and 0 < choice < len(scales) - 1), "slope",
-        min(sample.neighbors_within(_REACH**2 * scales[choice]), len(X) - 1),
+        sample.neighbors_needed(scales[choice]),
         2 * float(slopes[choice]),
     )  # fmt: skip
 
@@ -265,7 +265,7 @@ def neighbors_needed(X: Any, epsilon: float, *, random_state: Any = 0) -> int:
     X = check_points(X)
     check_positive(epsilon, "epsilon")
     sample = _Sample(X, check_random_state(random_state))
-    return min(sample.neighbors_within(_REACH**2 * epsilon), len(X) - 1)
+    return sample.neighbors_needed(epsilon)
 
 
 def wide_gaussian(
@@ -319,8 +319,11 @@ def wide_gaussian(
     if bandwidth in ("graph", "self-tuning"):
         return Gaussian(bandwidth=bandwidth), n_neighbors, None
     curve = _chosen_curve(X, bandwidth, alpha, random_state)
-    epsilon = float(check_positive(bandwidth, "bandwidth")) if curve is None else curve.epsilon
-    needed = neighbors_needed(X, epsilon, random_state=random_state)
+    if curve is None:
+        epsilon = float(check_positive(bandwidth, "bandwidth"))
+        needed = neighbors_needed(X, epsilon, random_state=random_state)
+    else:
+        epsilon, needed = curve.epsilon, curve.n_neighbors
     affordable = max(_MOST_EDGES // len(X), n_neighbors)
     if needed > affordable:
         warnings.warn(
@@ -362,6 +365,7 @@ class _Sample:
     """Squared distances from some points to all, which no graph has cut."""
 
     def __init__(self, X: np.ndarray, random: np.random.RandomState):
+        check_spread(X)
         n_sampled = int(np.clip(_SAMPLED_DISTANCES // len(X), 128, 512))
         self.points = np.sort(random.permutation(len(X))[:n_sampled])
         centered = (X - X.mean(axis=0)).astype(np.float64)
@@ -374,7 +378,6 @@ class _Sample:
         # what is left of a difference of nearly equal squares is rounding
         floor = 1e-12 * squares.max(initial=0)
         self.squared[self.squared < floor] = 0
-        check_spread(X)
         if not self.squared.any():
             raise DataError("the points differ by rounding only: there is no scale to choose")
 
@@ -396,9 +399,9 @@ class _Sample:
             slopes[i] = np.vdot(K, u) / K.sum(dtype=np.float64)
         return slopes
 
-    def neighbors_within(self, squared_radius: float) -> int:
-        """Neighbours within a ball, for all but 5 % of the points."""
-        counts = np.count_nonzero(self.squared <= squared_radius, axis=1) - 1
+    def neighbors_needed(self, epsilon: float) -> int:
+        """Neighbours within 3 sqrt(epsilon), for all but 5 % of the points."""
+        counts = np.count_nonzero(self.squared <= _REACH**2 * epsilon, axis=1) - 1
         return max(int(np.quantile(counts, 0.95)), 1)
 
     def mean_degree(self, squared_radius: float) -> float:
@@ -432,7 +435,7 @@ def _wide_graph(
         affordable = [r for r in radii if sample.mean_degree(r * r) * len(X) <= max_edges]
         radius = max(affordable, default=radii[0] / 2)
         return neighbors_graph(X, search=RadiusSearch(radius)), radius * (1 + 1e-9)
-    needed = [sample.neighbors_within(_REACH**2 * scale) for scale in scales]
+    needed = [sample.neighbors_needed(scale) for scale in scales]
     affordable_degrees = [k for k in needed if k * len(X) <= max_edges]
     widest = min(max(affordable_degrees, default=2 * _LEAST_USEFUL), len(X) - 1)
     graph = neighbors_graph(X, widest, search=search, random_state=random_state)

@@ -252,11 +252,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if self.affinity == "precomputed":
             return MarkovOperator.from_affinity(X, alpha=self.alpha)
         self.kernel_ = SharedNeighbors() if self.kernel is None else clone(self.kernel)
-        features = self._features(X)
-        self.search_ = (
-            self.kernel_.search(features, self.n_neighbors, random_state=self.random_state)
-            if self.search is None
-            else clone(self.search)
+        self.search_ = self.kernel_.search_for(
+            X, self.n_neighbors, given=self.search, random_state=self.random_state
         )
         return markov_operator(
             X,

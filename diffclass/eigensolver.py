@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 _LEAD, _CHECK_TOLERANCE = 1e-7, 1e-4
 # ARPACK's tolerance is relative: of an eigenvalue near 0 it asks for more than double precision has
 _LOOSER = 1e4
+DENSE_POINTS = 512
 
 
 def leading_pairs(
@@ -36,12 +37,14 @@ def leading_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the leading eigenpairs of an operator beside those already known.
 
+    Up to 512 points, and where at least half of all pairs are wanted, LAPACK is faster and exact.
+
     Parameters
     ----------
     operator : LinearOperator of shape (n, n)
-        Symmetric.
+        Symmetric; no eigenvalue below -1.
     n_pairs : int
-        How many, at least 1 and fewer than n less the known ones.
+        How many, at least 1 and at most n less the known ones.
     known : ndarray of shape (n, n_known)
         Orthonormal eigenvectors that are not wanted again.
     which : {"magnitude", "algebraic"}, default="magnitude"
@@ -65,6 +68,9 @@ def leading_pairs(
     ConvergenceWarning
         Where a residual |S v - lambda v| is above the tolerance at the end.
     """
+    n = operator.shape[0]
+    if n <= DENSE_POINTS or 2 * n_pairs >= n:
+        return _by_lapack(operator, n_pairs, known, which)
     solve = _Arpack(operator, which, max_restarts, random_state)
     # the threads of BLAS would spin on the cores on which the sparse product runs
     with threadpool_limits(1, user_api="blas"):
@@ -79,6 +85,28 @@ def leading_pairs(
             stacklevel=2,
         )
     return values, vectors
+
+
+def leading_order(values: np.ndarray, which: str) -> np.ndarray:
+    """Return the places of eigenvalues, the leading one first."""
+    return np.argsort(-_rank(values, which), kind="stable")
+
+
+def _rank(values: np.ndarray, which: str) -> np.ndarray:
+    return np.abs(values) if which == "magnitude" else values
+
+
+def _by_lapack(
+    operator: LinearOperator, n_pairs: int, known: np.ndarray, which: str
+) -> tuple[np.ndarray, np.ndarray]:
+    n, n_known = known.shape
+    whole = operator.matmat(np.eye(n))
+    others = whole - known @ (known.T @ whole)
+    # what is known comes first, below all others
+    values, vectors = np.linalg.eigh(others - 3 * known @ known.T)
+    values, vectors = values[n_known:], vectors[:, n_known:]
+    leading = leading_order(values, which)[:n_pairs]
+    return values[leading], vectors[:, leading]
 
 
 def _solved(
@@ -115,7 +143,7 @@ class _Arpack:
 
     def __init__(self, operator: LinearOperator, which: str, max_restarts: int, random: Any):
         self.operator = operator
-        self.by_modulus = which == "magnitude"
+        self.which = which
         self.max_restarts = max_restarts
         self.random = random
 
@@ -128,7 +156,7 @@ class _Arpack:
         _, vectors = eigsh(
             self._deflated(taken),
             k=n_pairs,
-            which="LM" if self.by_modulus else "LA",
+            which="LM" if self.which == "magnitude" else "LA",
             v0=start - taken @ (taken.T @ start),
             ncv=min(n, max(2 * n_pairs + 1, n_pairs + 40)),
             maxiter=self.max_restarts,
@@ -142,7 +170,7 @@ class _Arpack:
         if taken.shape[1] == len(taken):
             return False
         left, _ = self(taken, 1, _CHECK_TOLERANCE)
-        return bool(self.rank(left)[0] > self.rank(values)[-1] + _LEAD)
+        return bool(_rank(left, self.which)[0] > _rank(values, self.which)[-1] + _LEAD)
 
     def ritz_pairs(
         self, known: np.ndarray, vectors: np.ndarray, n_pairs: int
@@ -150,16 +178,13 @@ class _Arpack:
         """Return the leading pairs within the span of vectors, made orthogonal to the known."""
         basis = np.linalg.qr(np.hstack([known, vectors]))[0][:, known.shape[1] :]
         values, rotation = np.linalg.eigh(basis.T @ self.operator.matmat(basis))
-        leading = np.argsort(-self.rank(values), kind="stable")[:n_pairs]
+        leading = leading_order(values, self.which)[:n_pairs]
         return values[leading], basis @ rotation[:, leading]
-
-    def rank(self, values: np.ndarray) -> np.ndarray:
-        return np.abs(values) if self.by_modulus else values
 
     def _deflated(self, taken: np.ndarray) -> LinearOperator:
         """Send what is taken to 0; below every value, where values below 0 are wanted too."""
         rows = np.ascontiguousarray(taken.T)
-        sunk = 0 if self.by_modulus else 2
+        sunk = 0 if self.which == "magnitude" else 2
 
         def product(f: np.ndarray) -> np.ndarray:
             f = f.ravel()
@@ -175,7 +200,7 @@ def _by_lobpcg(
     S = solve.operator
     start = solve.random.normal(size=(S.shape[0], n_pairs))
     start[:, : converged.shape[1]] = converged
-    positive = S @ S if solve.by_modulus else S
+    positive = S @ S if solve.which == "magnitude" else S
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the caller says what was reached
         _, vectors = lobpcg(positive, start, Y=known, largest=True, maxiter=200, tol=1e-8)

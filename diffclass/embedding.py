@@ -256,11 +256,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 alpha=self.alpha,
                 random_state=self.random_state,
             )
-        features = self.kernel_.search_features(X)
-        self.search_ = (
-            self.kernel_.search(features, n_neighbors, random_state=self.random_state)
-            if self.search is None
-            else clone(self.search)
+        self.search_ = self.kernel_.search_for(
+            X, n_neighbors, given=self.search, random_state=self.random_state
         )
         operator = markov_operator(
             X,

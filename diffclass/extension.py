@@ -47,13 +47,34 @@ def step_weights(
     DataError
         For affinities of another width, or negative.
     """
-    if kernel is None:
-        affinity = _checked_affinities(X_new, operator)
-    else:
-        graph = sp.csr_array(search.transform(kernel.search_features(X_new)))
-        graph.data = graph.data * graph.data
-        affinity = kernel.extend(graph, X_new)
+    affinity = (
+        _checked_affinities(X_new, operator)
+        if kernel is None
+        else affinities_to(X_new, kernel=kernel, search=search)
+    )
     return sp.csr_array(affinity * (operator.density**-operator.alpha)[None, :])
+
+
+def affinities_to(X_new: np.ndarray, *, kernel: Kernel, search: Any) -> sp.csr_array:
+    """Return the affinities between new points and those a kernel and a search were fitted to.
+
+    Parameters
+    ----------
+    X_new : ndarray of shape (m, d)
+        New points.
+    kernel : Kernel
+        Fitted.
+    search : transformer
+        Fitted to the kernel's search features.
+
+    Returns
+    -------
+    csr_array of shape (m, n)
+        k(x, y).
+    """
+    graph = sp.csr_array(search.transform(kernel.search_features(X_new)))
+    graph.data = graph.data * graph.data
+    return kernel.extend(graph, X_new)
 
 
 def kernel_step(weights: sp.csr_array, f: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import aslinearoperator
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -24,9 +24,8 @@ from diffclass._validation import check_positive
 from diffclass.bandwidth import wide_gaussian
 from diffclass.eigensolver import leading_pairs
 from diffclass.exceptions import ParameterError
+from diffclass.extension import affinities_to
 from diffclass.neighbors import neighbors_graph
-
-_DENSE_POINTS = 512
 
 
 class GeometricHarmonics(RegressorMixin, BaseEstimator):
@@ -140,9 +139,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        graph = self.search_.transform(X)
-        graph.data = graph.data * graph.data
-        return self.kernel_.extend(graph, X) @ self._weights
+        return affinities_to(X, kernel=self.kernel_, search=self.search_) @ self._weights
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -154,10 +151,8 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             X, self.bandwidth, n_neighbors=self.n_neighbors, random_state=self.random_state
         )
         self.kernel_ = kernel
-        self.search_ = (
-            kernel.search(X, n_neighbors, random_state=self.random_state)
-            if self.search is None
-            else clone(self.search)
+        self.search_ = kernel.search_for(
+            X, n_neighbors, given=self.search, random_state=self.random_state
         )
         K = kernel.affinity(neighbors_graph(X, search=self.search_), X)
         self.epsilon_ = float(kernel.scales_[0]) ** 2
@@ -176,14 +171,10 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             n_pairs = min(2 * n_pairs, self.max_components, n)
 
     def _leading(self, K: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
-        n = K.shape[0]
-        if n <= _DENSE_POINTS or 2 * n_pairs >= n:
-            values, vectors = np.linalg.eigh(K.toarray())
-            return values[::-1][:n_pairs], vectors[:, ::-1][:, :n_pairs]
         return leading_pairs(
             aslinearoperator(K),
             n_pairs,
-            known=np.empty((n, 0)),
+            known=np.empty((K.shape[0], 0)),
             which="algebraic",
             random_state=check_random_state(self.random_state),
         )

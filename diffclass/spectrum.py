@@ -23,13 +23,10 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from diffclass._validation import check_choice, check_positive
-from diffclass.eigensolver import leading_pairs
+from diffclass.eigensolver import leading_order, leading_pairs
 from diffclass.exceptions import ParameterError
 from diffclass.markov import MarkovOperator
 from diffclass.progress import stage
-
-# Up to this size, and where nearly all pairs are wanted, LAPACK is faster than ARPACK and exact.
-_DENSE_POINTS = 512
 
 
 def leading_spectrum(
@@ -170,9 +167,8 @@ def _pairs_of_components(
         for members, part in _parts(operator)
         if len(members) > 1
     ]
-    modulus = np.abs if options["which"] == "magnitude" else np.asarray
     all_values = np.concatenate([part[1] for part in found])
-    leading = np.argsort(-modulus(all_values), kind="stable")[:n_wanted]
+    leading = leading_order(all_values, options["which"])[:n_wanted]
     home = np.repeat(np.arange(len(found)), [len(part[1]) for part in found])[leading]
     column = np.concatenate([np.arange(len(part[1])) for part in found])[leading]
     rest = np.zeros((len(operator), n_wanted))
@@ -222,21 +218,7 @@ def _nontrivial_pairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Leading pairs of one component beside (1, sqrt(pi))."""
     trivial = np.sqrt(part.stationary_distribution)[:, None]
-    n = len(part)
-    S = part.symmetric_conjugate
-    if n > _DENSE_POINTS and 2 * n_pairs < n:
-        return leading_pairs(S, n_pairs, known=trivial, **options)
-    # the trivial pair is sent out of the way, to -2
-    values, vectors = np.linalg.eigh(_dense_conjugate(part) - 3 * trivial * trivial.T)
-    values, vectors = values[1:], vectors[:, 1:]
-    modulus = np.abs(values) if options["which"] == "magnitude" else values
-    leading = np.argsort(-modulus, kind="stable")[:n_pairs]
-    return values[leading], vectors[:, leading]
-
-
-def _dense_conjugate(operator: MarkovOperator) -> np.ndarray:
-    root = 1 / np.sqrt(operator.degrees)
-    return operator.affinity.toarray().astype(np.float64) * root[:, None] * root
+    return leading_pairs(part.symmetric_conjugate, n_pairs, known=trivial, **options)
 
 
 def _with_signs(vectors: np.ndarray) -> np.ndarray:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass import MarkovOperator, ParameterError, eigensolver, leading_spectrum, markov_operator
-from diffclass import spectrum as spectrum_module
 from diffclass.kernels import Gaussian
 
 
@@ -36,7 +35,7 @@ def cycle_spectrum(n, stay=0.5):
 
 @pytest.fixture
 def by_arpack(monkeypatch):
-    monkeypatch.setattr(spectrum_module, "_DENSE_POINTS", 0)
+    monkeypatch.setattr(eigensolver, "DENSE_POINTS", 0)
 
 
 # --- against dense
@@ -46,7 +45,7 @@ def by_arpack(monkeypatch):
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0, 1.5])
 def test_pairs_are_lapacks(rng, alpha, solver, monkeypatch):
     if solver == "arpack":
-        monkeypatch.setattr(spectrum_module, "_DENSE_POINTS", 0)
+        monkeypatch.setattr(eigensolver, "DENSE_POINTS", 0)
     K = random_affinity(rng)
     A = MarkovOperator.from_affinity(K, alpha=alpha)
     found = leading_spectrum(A, 8)
@@ -125,7 +124,7 @@ def test_copies_that_one_run_of_arpack_misses_are_found(by_arpack, monkeypatch):
 @pytest.mark.parametrize("solver", ["lapack", "arpack"])
 def test_negative_eigenvalues(solver, monkeypatch):
     if solver == "arpack":
-        monkeypatch.setattr(spectrum_module, "_DENSE_POINTS", 0)
+        monkeypatch.setattr(eigensolver, "DENSE_POINTS", 0)
     walk = cycle(60, stay=0.0)  # bipartite: -1 is an eigenvalue, all come in pairs of signs
     found = leading_spectrum(walk, 6)
     expected = np.sort(np.abs(cycle_spectrum(60, 0.0)))[::-1][:6]

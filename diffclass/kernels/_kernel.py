@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from diffclass.neighbors import default_search
 
@@ -27,6 +27,14 @@ class Kernel(BaseEstimator, ABC):
     def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Any:
         """Return the unfitted neighbour search that suits the kernel and the size of ``X``."""
         return default_search(X, n_neighbors, random_state=random_state)
+
+    def search_for(
+        self, X: np.ndarray, n_neighbors: int, *, given: Any = None, random_state: Any = None
+    ) -> Any:
+        """Return an unfitted search for points ``X``: a copy of the given one, or the kernel's."""
+        if given is not None:
+            return clone(given)
+        return self.search(self.search_features(X), n_neighbors, random_state=random_state)
 
     @abstractmethod
     def affinity(

@@ -29,8 +29,9 @@ from sklearn.manifold import Isomap, smacof
 from diffclass import DiffusionMap
 from diffclass.datasets import make_ordered_clusters
 from experiments.delaporte_2008.figure_6 import EPSILON
-from experiments.delaporte_2008.order import keeps_order, rank_correlation, share_told_apart
+from experiments.delaporte_2008.order import keeps_order, share_told_apart
 from experiments.figure import main
+from experiments.measures import rank_correlation
 
 ISOMAP_NEIGHBORS = 5
 SWEEPS = {"Isomap": (4, 5, 8, 16, 32, 64, 128), "diffusion map": (0.03, 0.1, 0.5, 1.0, 3.0, 10.0)}

@@ -23,8 +23,9 @@ from diffclass import leading_spectrum, markov_operator
 from diffclass.datasets import make_c_shape
 from diffclass.distances import diffusion_coordinates
 from diffclass.kernels import Gaussian
-from experiments.delaporte_2008.order import keeps_order, rank_correlation
+from experiments.delaporte_2008.order import keeps_order
 from experiments.figure import main
+from experiments.measures import rank_correlation
 
 EPSILON = 0.5
 EPSILONS = (0.1, 0.3, 0.5, 1.0)

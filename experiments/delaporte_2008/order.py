@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import spearmanr
 
 
 def keeps_order(coordinate: np.ndarray, place: np.ndarray) -> bool:
     """Whether the medians of the places 0, 1, 2, ... all rise or all fall."""
     steps = np.diff(medians(coordinate, place))
     return bool((steps > 0).all() or (steps < 0).all())
-
-
-def rank_correlation(coordinate: np.ndarray, place: np.ndarray) -> float:
-    """Return Spearman's r without its sign; with n equal places it is at most 1 - 1 / (2 n^2)."""
-    return abs(float(spearmanr(coordinate, place)[0]))
 
 
 def share_told_apart(coordinate: np.ndarray, place: np.ndarray) -> float:

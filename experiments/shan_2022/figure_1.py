@@ -16,9 +16,9 @@ import numpy as np
 
 from diffclass.datasets import make_torus_helix
 from experiments.figure import main
+from experiments.measures import mean_and_spread
 from experiments.shan_2022.study import (
     coordinates,
-    mean_and_spread,
     others,
     panels,
     recover_circle,

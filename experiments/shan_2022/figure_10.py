@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from experiments.figure import main
+from experiments.measures import mean_and_spread
 from experiments.shan_2022.faces import analyse, plot_faces, read_faces, weak_rise, with_noise
-from experiments.shan_2022.study import mean_and_spread
 
 
 def compute(quick: bool) -> dict[str, Any]:

@@ -16,8 +16,9 @@ from scipy.spatial import procrustes
 from scipy.spatial.distance import pdist
 
 from experiments.figure import main
+from experiments.measures import mean_and_spread
 from experiments.shan_2022.faces import ALPHA, PAPERS, isometric, read_faces, with_noise
-from experiments.shan_2022.study import coordinates, mean_and_spread
+from experiments.shan_2022.study import coordinates
 
 
 def compute(quick: bool) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from typing import Any
 
 from diffclass.datasets import make_swiss_roll
 from experiments.figure import main
+from experiments.measures import mean_and_spread
 from experiments.shan_2022.study import (
     coordinates,
-    mean_and_spread,
     others,
     panels,
     recover_rectangle,

@@ -17,9 +17,9 @@ import numpy as np
 
 from diffclass.datasets import make_circle
 from experiments.figure import main
+from experiments.measures import mean_and_spread
 from experiments.shan_2022.study import (
     coordinates,
-    mean_and_spread,
     others,
     plot_study,
     recover_circle,

@@ -7,7 +7,7 @@ Draws in which the rule finds no t count in the share found and in nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from diffclass import leading_spectrum, markov_operator
 from diffclass.bandwidth import semigroup_bandwidth
 from diffclass.distances import diffusion_coordinates
 from diffclass.kernels import Gaussian
+from experiments.measures import mean_and_spread
 
 FACTORS = {"t/4": 0.25, "t": 1.0, "4t": 4.0}
 LEAST_NEIGHBORS = 10
@@ -117,13 +118,6 @@ def study_numbers(results: dict[str, Any]) -> dict[str, float]:
             values = [draw[factor][measure] for draw in results["recovered"]]
             numbers |= mean_and_spread(f"{measure} at {factor}", values)
     return numbers
-
-
-def mean_and_spread(quantity: str, values: Sequence[float]) -> dict[str, float]:
-    return {
-        f"{quantity}, mean of {len(values)} draws": float(np.mean(values)),
-        f"{quantity}, standard deviation": float(np.std(values)),
-    }
 
 
 def chosen_of_curves(curves: list[Any]) -> np.ndarray:

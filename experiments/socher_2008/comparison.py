@@ -19,8 +19,9 @@ from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 from diffclass import DiffusionMap
 from diffclass.datasets import make_swiss_roll
 from experiments.figure import main
+from experiments.measures import rank_correlation
 from experiments.shan_2022.study import connecting_neighbors
-from experiments.socher_2008.draws import mean_and_spread, panels, rank_correlation
+from experiments.socher_2008.draws import over_draws, panels
 
 NOISES = (0.0, 0.5)
 
@@ -53,7 +54,7 @@ def embeddings(X: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def numbers(results: dict[str, Any]) -> dict[str, float]:
-    return mean_and_spread(results["draws"])
+    return over_draws(results["draws"])
 
 
 def plot(results: dict[str, Any]) -> Any:

@@ -7,23 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from experiments.measures import mean_and_spread
 
-def mean_and_spread(draws: Sequence[dict[str, float]]) -> dict[str, float]:
+
+def over_draws(draws: Sequence[dict[str, float]]) -> dict[str, float]:
     """Mean and standard deviation of each quantity over the draws."""
-    found = {}
+    found: dict[str, float] = {}
     for quantity in draws[0]:
-        values = [draw[quantity] for draw in draws]
-        found[f"{quantity}, mean of {len(draws)} draws"] = float(np.mean(values))
-        found[f"{quantity}, standard deviation"] = float(np.std(values))
+        found |= mean_and_spread(quantity, [draw[quantity] for draw in draws])
     return found
 
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
     return float(abs(np.corrcoef(a, b)[0, 1]))
-
-
-def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
-    return correlation(np.argsort(np.argsort(a)), np.argsort(np.argsort(b)))
 
 
 def panels(n_rows: int, n_columns: int, *, height: float = 4.0) -> tuple[Any, np.ndarray]:

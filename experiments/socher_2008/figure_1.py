@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA
 
 from diffclass.datasets import make_correlated_gaussian
 from experiments.figure import main
-from experiments.socher_2008.draws import correlation, mean_and_spread, panels, points
+from experiments.socher_2008.draws import correlation, over_draws, panels, points
 
 
 def compute(quick: bool) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def compute(quick: bool) -> dict[str, Any]:
 
 
 def numbers(results: dict[str, Any]) -> dict[str, float]:
-    return mean_and_spread(results["draws"])
+    return over_draws(results["draws"])
 
 
 def plot(results: dict[str, Any]) -> Any:

@@ -18,7 +18,7 @@ from diffclass import DiffusionMap
 from diffclass.datasets import make_closed_curve
 from experiments.figure import main
 from experiments.shan_2022.study import recover_circle
-from experiments.socher_2008.draws import mean_and_spread, panels, points
+from experiments.socher_2008.draws import over_draws, panels, points
 
 LENGTHS = {"flower": 10.6056, "trefoil": 28.8263}
 
@@ -40,7 +40,7 @@ def compute(quick: bool) -> dict[str, Any]:
 
 
 def numbers(results: dict[str, Any]) -> dict[str, float]:
-    return mean_and_spread(results["draws"])
+    return over_draws(results["draws"])
 
 
 def plot(results: dict[str, Any]) -> Any:

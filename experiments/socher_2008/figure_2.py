@@ -16,7 +16,8 @@ from sklearn.decomposition import PCA
 from diffclass import DiffusionMap
 from diffclass.datasets import make_planar_roll
 from experiments.figure import main
-from experiments.socher_2008.draws import mean_and_spread, rank_correlation
+from experiments.measures import rank_correlation
+from experiments.socher_2008.draws import over_draws
 from experiments.socher_2008.figure_1 import plot_projection
 
 
@@ -36,7 +37,7 @@ def compute(quick: bool) -> dict[str, Any]:
 
 
 def numbers(results: dict[str, Any]) -> dict[str, float]:
-    return mean_and_spread(results["draws"])
+    return over_draws(results["draws"])
 
 
 def plot(results: dict[str, Any]) -> Any:

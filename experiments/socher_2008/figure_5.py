@@ -18,7 +18,7 @@ from diffclass.datasets import make_three_clusters
 from diffclass.distances import bumps, numerical_rank
 from diffclass.kernels import Gaussian
 from experiments.figure import main
-from experiments.socher_2008.draws import mean_and_spread, panels
+from experiments.socher_2008.draws import over_draws, panels
 
 TIMES = (8, 64, 1024)
 
@@ -42,7 +42,7 @@ def compute(quick: bool) -> dict[str, Any]:
 
 
 def numbers(results: dict[str, Any]) -> dict[str, float]:
-    return mean_and_spread(results["draws"])
+    return over_draws(results["draws"])
 
 
 def plot(results: dict[str, Any]) -> Any:

@@ -19,7 +19,7 @@ from diffclass import DiffusionMap
 from diffclass.datasets import make_dumbbell
 from diffclass.laplacians import generator_eigenvalues
 from experiments.figure import main
-from experiments.socher_2008.draws import mean_and_spread, panels, points
+from experiments.socher_2008.draws import over_draws, panels, points
 
 STEP = 0.02
 
@@ -42,7 +42,7 @@ def compute(quick: bool) -> dict[str, Any]:
 
 def numbers(results: dict[str, Any]) -> dict[str, float]:
     known = {f"known eigenvalue {i + 1}": value for i, value in enumerate(results["known"])}
-    return mean_and_spread(results["draws"]) | known
+    return over_draws(results["draws"]) | known
 
 
 def plot(results: dict[str, Any]) -> Any:

@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 from diffclass import MarkovOperator, leading_spectrum
 from diffclass.datasets import make_two_gaussians
 from experiments.figure import main
-from experiments.socher_2008.draws import mean_and_spread, panels
+from experiments.socher_2008.draws import over_draws, panels
 
 CUT = 1.5
 
@@ -42,7 +42,7 @@ def compute(quick: bool) -> dict[str, Any]:
 def numbers(results: dict[str, Any]) -> dict[str, float]:
     connected = {"share of draws with a connected graph": len(results["draws"])}
     connected = {name: value / results["n_draws"] for name, value in connected.items()}
-    return connected | mean_and_spread(results["draws"])
+    return connected | over_draws(results["draws"])
 
 
 def plot(results: dict[str, Any]) -> Any:

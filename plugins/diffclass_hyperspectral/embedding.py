@@ -16,6 +16,7 @@ from diffclass.progress import stage
 from diffclass_hyperspectral.features import SceneFeatures
 from diffclass_hyperspectral.maps import write_raster
 from diffclass_hyperspectral.optional import require
+from diffclass_hyperspectral.pictures import new_figure
 from diffclass_hyperspectral.scenes import open_scene
 from diffclass_hyperspectral.tables import is_table, read_table, write_table
 
@@ -148,10 +149,7 @@ def draw_embedding(
 
 
 def _panels(n_panels: int) -> tuple[Any, Any]:
-    figure = require("matplotlib.figure", extra="plots").Figure(
-        figsize=(5.5 * n_panels, 4.5), layout="constrained"
-    )
-    require("matplotlib.backends.backend_agg", extra="plots").FigureCanvasAgg(figure)
+    figure = new_figure(figsize=(5.5 * n_panels, 4.5), layout="constrained")
     return figure, figure.subplots(1, n_panels)
 
 

@@ -45,7 +45,7 @@ def save_class_png(path: Path, ids: np.ndarray, table: ClassTable) -> None:
 
     The pixels of the map are squares of whole screen pixels: nothing is resampled.
     """
-    figure = _new_figure()
+    figure = new_figure()
     legend = _class_legend(figure, ids, table)
     picture = _magnified(_colored(ids, table))
     height, width = picture.shape[:2]
@@ -61,7 +61,7 @@ def save_class_png(path: Path, ids: np.ndarray, table: ClassTable) -> None:
 
 def save_raster_png(path: Path, array: np.ndarray, *, label: str) -> None:
     """Save one band (rows, columns) in viridis with a colour bar; NaN is left white."""
-    figure = _new_figure()
+    figure = new_figure()
     height, width = _magnified(array).shape
     figure.set_size_inches((width + 110 + 2 * _GAP) / _DPI, (height + 2 * _GAP) / _DPI)
     total_width, total_height = width + 110 + 2 * _GAP, height + 2 * _GAP
@@ -78,8 +78,10 @@ def save_raster_png(path: Path, array: np.ndarray, *, label: str) -> None:
     _save(figure, path)
 
 
-def _new_figure() -> Any:
-    figure = require("matplotlib.figure", extra="plots").Figure(dpi=_DPI, facecolor="white")
+def new_figure(**options: Any) -> Any:
+    """Make a white figure of 100 dots an inch that draws without a screen."""
+    figure_class = require("matplotlib.figure", extra="plots").Figure
+    figure = figure_class(dpi=_DPI, facecolor="white", **options)
     require("matplotlib.backends.backend_agg", extra="plots").FigureCanvasAgg(figure)
     return figure
 

@@ -1,0 +1,21 @@
+"""What the papers' figures are measured by, and how draws are summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import spearmanr
+
+
+def mean_and_spread(quantity: str, values: Sequence[float]) -> dict[str, float]:
+    """Return the mean and the standard deviation of a quantity over its draws."""
+    return {
+        f"{quantity}, mean of {len(values)} draws": float(np.mean(values)),
+        f"{quantity}, standard deviation": float(np.std(values)),
+    }
+
+
+def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """Return Spearman's r without its sign; with n equal places in b at most 1 - 1 / (2 n^2)."""
+    return abs(float(spearmanr(a, b)[0]))
