@@ -165,7 +165,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
         self._labelled = np.flatnonzero(codes != UNLABELLED)
         self._labelled_codes = codes[self._labelled]
-        self._labelled_points = None if self.affinity else self._features(X)[self._labelled]
+        self._labelled_points = None if self.affinity else self._new_features(X[self._labelled])
         self._keep(diffused, X)
         return self
 
@@ -264,8 +264,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             y=y,
         )
 
-    def _features(self, X: np.ndarray) -> np.ndarray:
-        return self.kernel_.search_features(X)
+    def _new_features(self, X: np.ndarray) -> np.ndarray:
+        return self.kernel_.new_features(X)
 
     def _keep(self, diffused: LabelDiffusion, X: Any) -> None:
         self._values = diffused.values
@@ -312,5 +312,5 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             return np.full(np.count_nonzero(which), commonest)
         from sklearn.metrics import pairwise_distances_argmin
 
-        points = self._features(X[which])
+        points = self._new_features(X[which])
         return self._labelled_codes[pairwise_distances_argmin(points, self._labelled_points)]

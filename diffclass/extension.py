@@ -72,7 +72,7 @@ def affinities_to(X_new: np.ndarray, *, kernel: Kernel, search: Any) -> sp.csr_a
     csr_array of shape (m, n)
         k(x, y).
     """
-    graph = sp.csr_array(search.transform(kernel.search_features(X_new)))
+    graph = sp.csr_array(search.transform(kernel.new_features(X_new)))
     graph.data = graph.data * graph.data
     return kernel.extend(graph, X_new)
 

@@ -85,7 +85,8 @@ def markov_operator(
     """
     X = check_points(X)
     kernel = Gaussian() if kernel is None else kernel
-    features = check_points(kernel.search_features(X), name="the kernel's search features")
+    features = kernel.search_features(X, y=y, scores=scores)
+    features = check_points(features, name="the kernel's search features")
     if search is None:
         search = kernel.search(features, n_neighbors, random_state=random_state)
     graph = neighbors_graph(features, search=search, symmetrize=symmetrize)

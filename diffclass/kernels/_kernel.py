@@ -16,25 +16,55 @@ class Kernel(BaseEstimator, ABC):
     """A symmetric, non-negative affinity k(x, y) on the edges of a graph.
 
     Parameters are those of the constructor, as for any scikit-learn estimator, so that a grid
-    search reaches them as ``kernel__name``. `affinity` fits the kernel to the points; `extend`
-    then speaks of new ones.
+    search reaches them as ``kernel__name``. `search_features` and then `affinity` fit the kernel
+    to the points; `new_features` and `extend` then speak of new ones.
     """
 
-    def search_features(self, X: np.ndarray) -> np.ndarray:
-        """Return the (n, p) coordinates in which neighbours are searched; here ``X`` itself."""
+    @property
+    def uses_scores(self) -> bool:
+        """Whether the kernel is shaped by earlier posteriors, which something has to provide."""
+        return False
+
+    def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
+        """Return the (n, p) coordinates in which neighbours are searched; here ``X`` itself.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            The points that the kernel is fitted to.
+        y, scores : array-like, optional
+            As in `affinity`.
+
+        Returns
+        -------
+        ndarray of shape (n, p)
+            In them the graph's squared distances are measured.
+        """
         return X
+
+    def new_features(self, X_new: np.ndarray) -> np.ndarray:
+        """Return the (m, p) coordinates in which neighbours of new points are searched."""
+        return self.search_features(X_new)
 
     def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Any:
         """Return the unfitted neighbour search that suits the kernel and the size of ``X``."""
         return default_search(X, n_neighbors, random_state=random_state)
 
     def search_for(
-        self, X: np.ndarray, n_neighbors: int, *, given: Any = None, random_state: Any = None
+        self,
+        X: np.ndarray,
+        n_neighbors: int,
+        *,
+        given: Any = None,
+        y: Any = None,
+        scores: Any = None,
+        random_state: Any = None,
     ) -> Any:
         """Return an unfitted search for points ``X``: a copy of the given one, or the kernel's."""
         if given is not None:
             return clone(given)
-        return self.search(self.search_features(X), n_neighbors, random_state=random_state)
+        features = self.search_features(X, y=y, scores=scores)
+        return self.search(features, n_neighbors, random_state=random_state)
 
     @abstractmethod
     def affinity(

@@ -175,7 +175,7 @@ class Correlation(Kernel):
         self.threshold = threshold
         self.max_degree = max_degree
 
-    def search_features(self, X: np.ndarray) -> np.ndarray:
+    def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
         """Return the points scaled to unit length; the point 0 stays where it is."""
         lengths = np.linalg.norm(X, axis=1, keepdims=True)
         return X / np.where(lengths > 0, lengths, 1)

@@ -68,9 +68,19 @@ class SharedNeighbors(Kernel):
         self.kernel = kernel
         self.power = power
 
-    def search_features(self, X: np.ndarray) -> np.ndarray:
+    @property
+    def uses_scores(self) -> bool:
+        """Whether the inner kernel does."""
+        return self._inner().uses_scores
+
+    def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
         """Return the coordinates in which the inner kernel's neighbours are searched."""
-        return self._inner().search_features(X)
+        self.kernel_ = clone(self._inner())
+        return self.kernel_.search_features(X, y=y, scores=scores)
+
+    def new_features(self, X_new: np.ndarray) -> np.ndarray:
+        """Return the coordinates in which the inner kernel searches new points' neighbours."""
+        return self.kernel_.new_features(X_new)
 
     def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Any:
         """Return the inner kernel's search."""
@@ -87,7 +97,8 @@ class SharedNeighbors(Kernel):
             For a negative power, and as the inner kernel.
         """
         check_positive(self.power, "power", zero=True)
-        self.kernel_ = clone(self._inner())
+        if not hasattr(self, "kernel_"):  # `search_features` was left out
+            self.kernel_ = clone(self._inner())
         K = self.kernel_.affinity(graph, X, y=y, scores=scores)
         degrees = K.sum(axis=1)
         self._root_degrees = np.sqrt(np.where(degrees > 0, degrees, 1)).astype(K.dtype)
