@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from diffclass.neighbors import neighbors_graph
     from diffclass.regression import EigenfunctionRegressor
     from diffclass.spectrum import Spectrum, leading_spectrum
+    from diffclass.warped import WarpedOperator, warped_operator
 
 __version__ = "0.1.0"
 
@@ -38,6 +39,7 @@ __all__ = [
     "ParameterError",
     "Spectrum",
     "UnreachedWarning",
+    "WarpedOperator",
     "__version__",
     "diffuse_labels",
     "leading_spectrum",
@@ -45,6 +47,7 @@ __all__ = [
     "neighbors_graph",
     "semigroup_bandwidth",
     "slope_bandwidth",
+    "warped_operator",
 ]
 
 _HOMES = {
@@ -61,12 +64,14 @@ _HOMES = {
     "ParameterError": "exceptions",
     "Spectrum": "spectrum",
     "UnreachedWarning": "exceptions",
+    "WarpedOperator": "warped",
     "diffuse_labels": "label_diffusion",
     "leading_spectrum": "spectrum",
     "markov_operator": "markov",
     "neighbors_graph": "neighbors",
     "semigroup_bandwidth": "bandwidth",
     "slope_bandwidth": "bandwidth",
+    "warped_operator": "warped",
 }
 
 

@@ -120,3 +120,44 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
         possible = ", ".join(repr(choice) for choice in choices)
         raise ParameterError(f"{name} = {value!r}; possible: {possible}")
     return value
+
+
+def check_share(value: Any, name: str, *, zero: bool = True) -> float:
+    """Return a number between 0 and 1, 1 included and 0 where it is allowed.
+
+    Raises
+    ------
+    ParameterError
+        Where it is not.
+    """
+    good = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if not (good and 0 <= value <= 1 and (zero or value > 0)):
+        raise ParameterError(
+            f"{name} = {value!r}; it has to be {'from' if zero else 'above'} 0 to 1"
+        )
+    return float(value)
+
+
+def check_scores(scores: Any, n_points: int) -> np.ndarray:
+    """Return posteriors of shape (n, n_classes) whose rows sum to 1, as floats.
+
+    Raises
+    ------
+    DataError
+        Where they have another shape, are negative or not finite, or do not sum to 1; the
+        message names the first such row.
+    """
+    posteriors = check_points(scores, name="scores")
+    if len(posteriors) != n_points:
+        raise DataError(f"scores have {len(posteriors)} rows; there are {n_points} points")
+    if posteriors.min() < 0:
+        raise DataError(f"scores hold negative values (least {posteriors.min():.3g})")
+    totals = posteriors.sum(axis=1, dtype=np.float64)
+    off = np.abs(totals - 1) > 1e-3
+    if off.any():
+        row = int(np.argmax(off))
+        raise DataError(
+            f"scores do not sum to 1 in {np.count_nonzero(off)} rows (first: row {row}, sum "
+            f"{totals[row]:.4g}); divide each row by its sum"
+        )
+    return posteriors

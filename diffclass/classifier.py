@@ -10,13 +10,17 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_choice
+from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.extension import step_weights
 from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
 from diffclass.labels import UNLABELLED, encode_labels
 from diffclass.markov import MarkovOperator, markov_operator
+from diffclass.warped import WarpedOperator, warped_operator
+
+# Rounds of warping end where fewer than this share of the points change their class.
+_CHANGED_SHARE = 1e-3
 
 
 class DiffusionClassifier(ClassifierMixin, BaseEstimator):
@@ -29,6 +33,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     kernel : Kernel, optional
         Affinity; by default `diffclass.kernels.SharedNeighbors` of the self-tuning Gaussian.
         Self-tuning evens out the density, so alpha acts only with a kernel of global bandwidth.
+        A kernel that is shaped by posteriors gets those of the default kernel.
     alpha : float, default=0.0
         Density exponent of the operator.
     labels : {"free", "absorbing"}, default="free"
@@ -39,6 +44,12 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Last time the rule looks at.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected shares of the classes, in the order of ``classes_``.
+    rounds : int, default=0
+        How often, at most, the labels diffuse once more by operators that are warped class by
+        class with the posteriors before; ends earlier where a round changes the class of fewer
+        than a thousandth of the points.
+    warp_floor, warp_reading : float, default=0.4, 0.25
+        See `diffclass.warped_operator`.
     affinity : "precomputed", optional
         Then ``X`` in `fit` is a symmetric (n, n) affinity, sparse or dense, and in `predict` the
         (m, n) affinities of new points to the fitted ones; kernel and neighbours play no part.
@@ -66,6 +77,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Mean margin and coverage by time.
     operator_ : MarkovOperator
         The walk.
+    warped_ : WarpedOperator or None
+        The operators of the last round.
+    n_rounds_ : int
+        Rounds of warping that were made.
     kernel_, search_
         The fitted kernel and neighbour search; None for a precomputed affinity.
     n_features_in_, feature_names_in_
@@ -104,6 +119,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         tau: str | int = "margin",
         max_time: int = 256,
         class_prior: Any = None,
+        rounds: int = 0,
+        warp_floor: float = 0.4,
+        warp_reading: float = 0.25,
         affinity: str | None = None,
         search: Any = None,
         symmetrize: str = "union",
@@ -116,6 +134,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.tau = tau
         self.max_time = max_time
         self.class_prior = class_prior
+        self.rounds = rounds
+        self.warp_floor = warp_floor
+        self.warp_reading = warp_reading
         self.affinity = affinity
         self.search = search
         self.symmetrize = symmetrize
@@ -153,16 +174,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         X = self._checked(X, reset=True)
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
-        self.operator_ = self._build(X, y)
-        diffused = diffuse_labels(
-            self.operator_,
-            codes,
-            labels=self.labels,
-            tau=self.tau,
-            max_time=self.max_time,
-            class_prior=self.class_prior,
-            label_weight=label_weight,
-        )
+        self.operator_ = self._build(X, y, codes, label_weight)
+        diffused = self._diffused(self.operator_, codes, label_weight)
+        diffused = self._warped_rounds(diffused, codes, label_weight)
         self._labelled = np.flatnonzero(codes != UNLABELLED)
         self._labelled_codes = codes[self._labelled]
         self._labelled_points = None if self.affinity else self._new_features(X[self._labelled])
@@ -202,7 +216,12 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         weights = step_weights(self.operator_, X, kernel=self.kernel_, search=self.search_)
-        posteriors, codes = posteriors_of(weights @ self._values, self._class_weight)
+        values = (
+            weights @ self._values
+            if self.warped_ is None
+            else self.warped_.read_at_new_points(weights, self._values)
+        )
+        posteriors, codes = posteriors_of(values, self._class_weight)
         unreached = codes < 0
         if unreached.any():
             posteriors[unreached] = self._hinted(self._nearest_codes(X, unreached))
@@ -246,23 +265,75 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if (self.classes_ != np.rint(self.classes_)).any():
             raise DataError("Unknown label type: continuous; labels are classes, not measurements")
 
-    def _build(self, X: Any, y: Any) -> MarkovOperator:
+    def _build(self, X: Any, y: Any, codes: np.ndarray, label_weight: Any) -> MarkovOperator:
         self.kernel_: Any = None
         self.search_: Any = None
         if self.affinity == "precomputed":
             return MarkovOperator.from_affinity(X, alpha=self.alpha)
         self.kernel_ = SharedNeighbors() if self.kernel is None else clone(self.kernel)
-        self.search_ = self.kernel_.search_for(
-            X, self.n_neighbors, given=self.search, random_state=self.random_state
-        )
-        return markov_operator(
+        scores = None
+        if self.kernel_.uses_scores:
+            operator, _ = self._searched(X, SharedNeighbors())
+            scores = self._diffused(operator, codes, label_weight).posteriors
+        operator, self.search_ = self._searched(X, self.kernel_, y=y, scores=scores)
+        return operator
+
+    def _searched(
+        self, X: np.ndarray, kernel: Kernel, *, y: Any = None, scores: Any = None
+    ) -> tuple[MarkovOperator, Any]:
+        """Return the operator of a kernel, and the search that found its neighbours."""
+        search = kernel.search_for(
             X,
-            kernel=self.kernel_,
+            self.n_neighbors,
+            given=self.search,
+            y=y,
+            scores=scores,
+            random_state=self.random_state,
+        )
+        operator = markov_operator(
+            X,
+            kernel=kernel,
             alpha=self.alpha,
-            search=self.search_,
+            search=search,
             symmetrize=self.symmetrize,
             y=y,
+            scores=scores,
         )
+        return operator, search
+
+    def _diffused(
+        self, operator: MarkovOperator | WarpedOperator, codes: np.ndarray, label_weight: Any
+    ) -> LabelDiffusion:
+        return diffuse_labels(
+            operator,
+            codes,
+            labels=self.labels,
+            tau=self.tau,
+            max_time=self.max_time,
+            class_prior=self.class_prior,
+            label_weight=label_weight,
+        )
+
+    def _warped_rounds(
+        self, diffused: LabelDiffusion, codes: np.ndarray, label_weight: Any
+    ) -> LabelDiffusion:
+        check_positive(self.rounds, "rounds", integer=True, zero=True)
+        self.warped_: WarpedOperator | None = None
+        self.n_rounds_ = 0
+        while self.n_rounds_ < self.rounds:
+            self.warped_ = warped_operator(
+                self.operator_,
+                diffused.posteriors,
+                y=codes,
+                floor=self.warp_floor,
+                reading=self.warp_reading,
+            )
+            before = diffused.codes
+            diffused = self._diffused(self.warped_, codes, label_weight)
+            self.n_rounds_ += 1
+            if np.mean(diffused.codes != before) < _CHANGED_SHARE:
+                break
+        return diffused
 
     def _new_features(self, X: np.ndarray) -> np.ndarray:
         return self.kernel_.new_features(X)

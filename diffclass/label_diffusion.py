@@ -22,13 +22,20 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass import _compiled
 from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.label_walks import (
+    AbsorbingWalk,
+    FreeWalk,
+    Walk,
+    WarpedAbsorbingWalk,
+    WarpedFreeWalk,
+)
 from diffclass.labels import encode_labels
 from diffclass.margin_time import MarginCurve, TimeChoice, curve_times, hop_coverage
 from diffclass.markov import MarkovOperator
 from diffclass.progress import stage
+from diffclass.warped import WarpedOperator
 
 
 def kept_share(labels: str, codes: np.ndarray) -> float:
@@ -97,7 +104,7 @@ class LabelDiffusion:
 
 
 def diffuse_labels(
-    operator: MarkovOperator,
+    operator: MarkovOperator | WarpedOperator,
     y: Any,
     *,
     labels: str = "free",
@@ -111,8 +118,8 @@ def diffuse_labels(
 
     Parameters
     ----------
-    operator : MarkovOperator
-        Of n points.
+    operator : MarkovOperator or WarpedOperator
+        Of n points: the same walk for all classes, or each class's own.
     y : array-like of shape (n,)
         Labels of any sortable kind; -1, None, NaN or a missing value of pandas is unlabelled.
     labels : {"free", "absorbing"}, default="free"
@@ -124,7 +131,7 @@ def diffuse_labels(
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected shares of the classes; None takes the diffused values as they are.
     measure : {"operator", "counting"}, default="operator"
-        In which measure free labels are scaled to 1.
+        In which measure free labels are scaled to 1; a warped class's in that of its own walk.
     label_weight : array-like of shape (n,), optional
         Trust in each label, 0 to 1: the mass of a free label, the probability that the walk
         stops at an absorbing one.
@@ -177,11 +184,7 @@ def diffuse_labels(
         raise DataError("y holds no label; mark at least one point")
     trust = _checked_weights(label_weight, codes)
     prior = _checked_prior(class_prior, len(classes))
-    walk: _Walk
-    if labels == "free":
-        walk = _FreeWalk(operator, codes, trust, len(classes), measure)
-    else:
-        walk = _AbsorbingWalk(operator, codes, trust, len(classes))
+    walk = _start(operator, codes, trust, len(classes), labels=labels, measure=measure)
     with stage("diffusion"):
         if isinstance(tau, str):
             check_choice(tau, "tau", ("margin",))
@@ -192,146 +195,29 @@ def diffuse_labels(
         return _read_off(walk, classes, prior, tau, curve)
 
 
-class _Walk:
-    """The diffused columns at one time: N = limits[component] + state."""
-
-    def __init__(self, operator: MarkovOperator, codes: np.ndarray, n_classes: int):
-        self.operator = operator
-        self.time = 0
-        self.state = np.zeros((len(operator), n_classes), dtype=operator.dtype)
-        self.labelled = np.flatnonzero(codes >= 0)
-        self.codes = codes[self.labelled]
-        n_components = operator.n_components
-        self.limits = np.zeros((n_components, n_classes))
-        self.has_label = np.zeros(n_components, dtype=bool)
-        self.has_label[operator.components[self.labelled]] = True
-
-    def advance(self, time: int) -> None:
-        """Walk on to a later time."""
-        self._walk_on(time - self.time)
-        self.time = time
-        self._remove_drift()
-
-    def values(self) -> np.ndarray:
-        """N_i, at least 0, of shape (n, n_classes), in double precision."""
-        values = self.limits[self.operator.components]
-        values += self.state
-        return np.maximum(values, 0, out=values)
-
-    def class_weight(self, prior: np.ndarray | None) -> np.ndarray:
-        n_classes = self.state.shape[1]
-        if prior is None:
-            return np.full(n_classes, 1 / n_classes)
-        weight = prior / np.maximum(self._class_mass(), np.finfo(float).tiny)
-        return weight / weight.sum()
-
-    def margins(self, prior: np.ndarray | None) -> np.ndarray:
-        out = np.empty(len(self.operator))
-        components, weight = self.operator.components, self.class_weight(prior)
-        _compiled.posteriors.margins(self.state, self.limits, components, weight, out)
-        return out
-
-    def hops_to_cover(self) -> np.ndarray:
-        raise NotImplementedError
-
-    def _walk_on(self, n_steps: int) -> None:
-        for _ in range(n_steps):
-            self._step()
-
-    def _step(self) -> None:
-        self.state = self.operator @ self.state
-
-    def _remove_drift(self) -> None:
-        """Undo what rounding added where the exact value is known."""
-
-    def _class_mass(self) -> np.ndarray:
-        return self.operator.stationary_distribution @ self.values()
+def _start(
+    operator: MarkovOperator | WarpedOperator,
+    codes: np.ndarray,
+    trust: np.ndarray,
+    n_classes: int,
+    *,
+    labels: str,
+    measure: str,
+) -> Walk:
+    if isinstance(operator, WarpedOperator):
+        if operator.scores.shape[1] != n_classes:
+            raise DataError(
+                f"y holds {n_classes} classes; the operator is warped for "
+                f"{operator.scores.shape[1]}"
+            )
+        warped_walk = WarpedFreeWalk if labels == "free" else WarpedAbsorbingWalk
+        return warped_walk(operator, codes, trust)
+    if labels == "free":
+        return FreeWalk(operator, codes, trust, n_classes, measure)
+    return AbsorbingWalk(operator, codes, trust, n_classes)
 
 
-class _FreeWalk(_Walk):
-    """A^t chi_i, late in the walk kept as its limit (constant on a component) and what decays.
-
-    Early it is kept whole: where little or nothing has arrived yet, the sum of the limit and its
-    opposite would be nothing but rounding.
-    """
-
-    def __init__(
-        self,
-        operator: MarkovOperator,
-        codes: np.ndarray,
-        trust: np.ndarray,
-        n_classes: int,
-        measure: str,
-    ):
-        super().__init__(operator, codes, n_classes)
-        check_choice(measure, "measure", ("operator", "counting"))
-        pi = operator.stationary_distribution
-        trust = trust[self.labelled]
-        size = trust * pi[self.labelled] if measure == "operator" else trust
-        height = trust / np.bincount(self.codes, size, n_classes)[self.codes]
-        place = operator.components[self.labelled], self.codes
-        self._late_limits = np.zeros_like(self.limits)
-        np.add.at(self._late_limits, place, height * pi[self.labelled])
-        self._late_limits /= np.bincount(operator.components, pi)[:, None]
-        self._is_late = False
-        self.state[self.labelled, self.codes] = height.astype(operator.dtype)
-
-    def hops_to_cover(self) -> np.ndarray:
-        groups = np.full(len(self.operator), -1)
-        groups[self.labelled] = self.codes
-        return self.operator.hops(groups)
-
-    def _walk_on(self, n_steps: int) -> None:
-        if self._is_late:  # nothing is small beside the rest: the series' error does no harm
-            self.state = self.operator.apply(self.state, n_steps)
-        else:
-            super()._walk_on(n_steps)
-
-    def _remove_drift(self) -> None:
-        if self.time < 16 or not self._taken_apart():
-            return
-        component, pi = self.operator.components, self.operator.stationary_distribution
-        mass = np.bincount(component, pi)
-        if len(mass) == 1:
-            self.state -= (pi.astype(self.state.dtype) @ self.state) / mass.astype(self.state.dtype)
-            return
-        for column in self.state.T:
-            column -= (np.bincount(component, pi * column) / mass)[component].astype(column.dtype)
-
-    def _taken_apart(self) -> bool:
-        """Subtract the limit once every point has half of it, and return whether that is done."""
-        if not self._is_late:
-            limits = self._late_limits.astype(self.state.dtype)[self.operator.components]
-            if (self.state >= limits / 2).all():
-                self.limits, self._is_late = self._late_limits, True
-                self.state -= limits
-        return self._is_late
-
-
-class _AbsorbingWalk(_Walk):
-    """The walk stops at a label, with the probability that the label is trusted."""
-
-    def __init__(
-        self, operator: MarkovOperator, codes: np.ndarray, trust: np.ndarray, n_classes: int
-    ):
-        super().__init__(operator, codes, n_classes)
-        stops = trust[self.labelled].astype(operator.dtype)
-        self.passing = (1 - stops)[:, None]
-        self.stopped = np.zeros((len(self.labelled), n_classes), dtype=operator.dtype)
-        self.stopped[np.arange(len(self.labelled)), self.codes] = stops
-        self.state[self.labelled] = self.stopped
-
-    def hops_to_cover(self) -> np.ndarray:
-        groups = np.full(len(self.operator), -1)
-        groups[self.labelled] = 0
-        return self.operator.hops(groups)
-
-    def _step(self) -> None:
-        super()._step()
-        self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
-
-
-def _walk_to(walk: _Walk, tau: int, prior: np.ndarray | None, kept_share: float) -> MarginCurve:
+def _walk_to(walk: Walk, tau: int, prior: np.ndarray | None, kept_share: float) -> MarginCurve:
     choice = TimeChoice(kept_share)
     for time, coverage in _covered_times(walk, tau):
         walk.advance(time)
@@ -340,7 +226,7 @@ def _walk_to(walk: _Walk, tau: int, prior: np.ndarray | None, kept_share: float)
 
 
 def _walk_to_best_time(
-    walk: _Walk, max_time: int, prior: np.ndarray | None, kept_share: float
+    walk: Walk, max_time: int, prior: np.ndarray | None, kept_share: float
 ) -> tuple[int, MarginCurve]:
     choice = TimeChoice(kept_share)
     best = walk.time, walk.state, walk.limits
@@ -362,7 +248,7 @@ def _walk_to_best_time(
     return walk.time, curve
 
 
-def _covered_times(walk: _Walk, max_time: int) -> list[tuple[int, float]]:
+def _covered_times(walk: Walk, max_time: int) -> list[tuple[int, float]]:
     """Return each time of the curve with the coverage that the labels have by then."""
     coverage = hop_coverage(walk.hops_to_cover())
     farthest = len(coverage) - 1
@@ -370,7 +256,7 @@ def _covered_times(walk: _Walk, max_time: int) -> list[tuple[int, float]]:
 
 
 def _read_off(
-    walk: _Walk, classes: np.ndarray, prior: np.ndarray | None, tau: int, curve: MarginCurve
+    walk: Walk, classes: np.ndarray, prior: np.ndarray | None, tau: int, curve: MarginCurve
 ) -> LabelDiffusion:
     weight = walk.class_weight(prior)
     values = walk.values()

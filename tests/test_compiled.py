@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from diffclass._compiled import edges, graphs, posteriors, products
+from diffclass._compiled import edges, gaussians, graphs, posteriors, products
 
 
 def small_graph(dtype=np.float64):
@@ -37,6 +37,11 @@ def small_cases():
         return cases[name]
 
     edges.squared_distances(indptr, indices, X, X, out("squared_distances", m))
+    V, W = X[:, ::-1].copy(), np.where(np.arange(n)[:, None] % 4, X, 0)
+    for name, field in (("other", W), ("own", V)):
+        edges.field_distances(
+            indptr, indices, X, X, V, field, 2.0, 4.0, out(f"field_distances {name}", m)
+        )
     for without in (False, True):
         edges.kth_smallest(indptr, indices, data, 3, without, out(f"kth_smallest {without}", n))
     edges.scaled_by_ends(indptr, indices, data, scale, 2 * scale, out("scaled_by_ends", m))
@@ -63,25 +68,67 @@ def small_cases():
     limits, component = rng.random((2, 5)), np.arange(n) % 2
     posteriors.margins(f - 1, limits, component, np.ones(5) / 5, out("margins", n))
     products.row_scaled_product(indptr, indices, data, scale, f, out("product", (n, 5)))
+    products.scaled_product(indptr, indices, data, f, 2 * f, out("scaled product", (n, 5)))
+    row = np.uint64(indptr[1]), np.uint64(indptr[2])
+    products.row_product(indices, data, *row, f, 1, out("row product", (n, 5)))
     vector = indptr, indices, data, scale, f[:, 1].copy()
     products.row_scaled_vector_product(*vector, out("vector product", n))
     previous, sums = out("chebyshev", (n, 5)), out("series", (2, n, 5))
     previous[:], sums[:] = f, 1
     products.chebyshev_step(cases["product"], previous, np.array([0.0, 2.0]), sums)
+    gaussian_cases(graph, X, out)
     return cases
+
+
+def gaussian_cases(graph, X, out):
+    """Run the loops over local Gaussians, which leave signs of directions open, for `small_cases`.
+
+    Their helpers are reached through them and once by themselves.
+    """
+    n, (indptr, indices) = len(X), (graph.indptr, graph.indices)
+    directions, variances, residual = np.zeros((n, 2, 3)), out("variances", (n, 2)), out("rest", n)
+    gaussians.principal_directions(indptr, indices, X, directions, variances, residual)
+    out("projections", (n, 3, 3))[:] = 2 + directions.transpose(0, 2, 1) @ directions
+    centered = gaussians.centered_rows(X, indices[:4])
+    out("centered", centered.shape)[:] = centered
+    found = np.zeros((2, 3)), out("squares", 2)
+    out("found", 1)[0] = gaussians.leading_components(centered, *found)
+    full = centered[:3] @ np.diag([3.0, 2, 1]) + np.eye(3)
+    factors = np.array([full[:2] * (1 + x) for x in range(n)])
+    factors[:, 1] -= factors[:, 0] * (full[0] @ full[1] / (full[0] @ full[0]))  # orthogonal
+    squares, noise = (factors**2).sum(axis=2), 0.5 + np.arange(n) / n
+    ends = X, factors, squares, noise
+    base = np.zeros(n)
+    energies = out("overlaps", graph.nnz)
+    gaussians.overlap_energies(indptr, indices, *ends, base, *ends, base, False, energies)
+    energies = out("mahalanobis", graph.nnz)
+    gaussians.mahalanobis_energies(indptr, indices, *ends, *ends, False, energies)
+    both = sp.csr_array(graph + graph.T)
+    energies = out("mirrored", both.nnz)
+    gaussians.mahalanobis_energies(both.indptr, both.indices, *ends, *ends, True, energies)
+    gaussians.mirror(both.indptr, both.indices, base, energies)
+    out("owners", 1)[0] = gaussians.is_owner(2, 5) + 2 * gaussians.is_owner(5, 2)
+    d, rest, work = X[0] - X[1], np.zeros(3), (np.zeros((2, 2)), np.zeros((2, 2)))
+    u, v, roots = out("u", 2), out("v", 2), np.zeros(2)
+    pair = factors[0], squares[0], factors[1], squares[1]
+    out("log det", 1)[0] = gaussians.eliminated(*pair, 1.5, d, *work, u, v, roots)
+    gaussians.solve_back(*work, u, v, roots)
+    out("form", 1)[0] = gaussians.quadratic_form(d, factors[0], squares[0], 0.7, rest)
+    out("dot", 1)[0] = gaussians.dot(np.arange(7.0), np.arange(7.0))
+    out("ridge", 1)[0] = gaussians.ridge_value(d.copy(), factors[0], u, factors[1], v, 1.5)
 
 
 def names_of_loops():
     return {
         name
-        for module in (edges, graphs, posteriors, products)
+        for module in (edges, gaussians, graphs, posteriors, products)
         for name, loop in vars(module).items()
         if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
     }
 
 
 def test_every_loop_has_a_case():
-    source = inspect.getsource(small_cases)
+    source = inspect.getsource(small_cases) + inspect.getsource(gaussian_cases)
     assert names_of_loops() >= {"squared_distances", "transpose", "margins", "row_scaled_product"}
     for name in names_of_loops():
         assert f".{name}(" in source
@@ -115,6 +162,16 @@ def test_edges_are_numpys(cases):
     dense, rows = graph.toarray(), np.repeat(np.arange(13), np.diff(graph.indptr))
     squared = naive.squared_distances(X)[rows, graph.indices]
     np.testing.assert_allclose(cases["squared_distances"], squared, rtol=1e-12)
+    V, W = X[:, ::-1], np.where(np.arange(13)[:, None] % 4, X, 0)
+    delta = X[rows] - X[graph.indices]
+    for name, field in (("other", W), ("own", V)):
+        ends = V[rows], field[graph.indices]
+        side = np.where(np.sum(ends[0] * ends[1], axis=1, keepdims=True) < 0, -1, 1)
+        u = ends[0] + side * ends[1]
+        u /= np.linalg.norm(u, axis=1, keepdims=True)
+        beside = squared - np.sum(u * delta, axis=1) ** 2
+        along = 2 * squared + 4 * beside
+        np.testing.assert_allclose(cases[f"field_distances {name}"], along, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(cases["row_sums"], dense.sum(axis=1), rtol=1e-14)
     scaled = (np.outer(scale, 2 * scale) * dense)[rows, graph.indices]
     np.testing.assert_allclose(cases["scaled_by_ends"], scaled, rtol=1e-14)
@@ -162,9 +219,31 @@ def test_margins_and_products_are_numpys(cases):
     expected = scale[:, None] * (graph.toarray() @ f)
     np.testing.assert_allclose(cases["product"], expected, atol=1e-14)
     np.testing.assert_allclose(cases["vector product"], expected[:, 1], atol=1e-14)
+    product = graph.toarray() @ f
+    np.testing.assert_allclose(cases["scaled product"], 2 * f * product, atol=1e-14)
+    np.testing.assert_allclose(cases["row product"][1], product[1], atol=1e-14)
     after = 2 * expected - f
     np.testing.assert_allclose(cases["chebyshev"], after, atol=1e-14)
     np.testing.assert_allclose(cases["series"], [np.ones_like(f), 1 + 2 * after], atol=1e-14)
+
+
+def test_gaussians_are_numpys(cases):
+    graph, rng = small_graph()
+    X = rng.normal(size=(13, 3))
+    for x in range(13):
+        members = X[graph.indices[graph.indptr[x] : graph.indptr[x + 1]]]
+        centered = members - members.mean(axis=0) if len(members) else np.zeros((1, 3))
+        values = np.linalg.svd(centered, compute_uv=False) ** 2 / max(len(members) - 1, 1)
+        values = np.concatenate([values, np.zeros(3)])[:3]
+        np.testing.assert_allclose(cases["variances"][x], values[:2], atol=1e-13)
+        np.testing.assert_allclose(cases["rest"][x], values[2], atol=1e-13)
+    assert cases["owners"][0] in (1, 2)  # one of both
+    assert cases["dot"][0] == 91
+    both = graph + graph.T
+    mirrored = sp.csr_array((cases["mirrored"], both.indices, both.indptr), (13, 13))
+    assert (mirrored != mirrored.T).nnz == 0
+    rows = np.repeat(np.arange(13), np.diff(graph.indptr))
+    np.testing.assert_allclose(mirrored[rows, graph.indices], cases["mahalanobis"], rtol=1e-13)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 5, 17])

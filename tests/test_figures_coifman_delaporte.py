@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,9 @@ FIGURES = [
     "coifman_2005.figure_1",
     "coifman_2005.figure_2",
     "coifman_2005.figure_3",
+    "coifman_2005.figure_5",
+    "coifman_2005.figure_4",
+    "coifman_2005.field",
     "coifman_2005.double_well",
     "delaporte_2008.figure_6",
     "delaporte_2008.figure_10",
@@ -78,6 +82,56 @@ def test_density_bends_the_circle_only_at_alpha_0(ran: dict[str, Any]) -> None:
     assert found[f"{arclength}, alpha 1, mean"] > found[f"{arclength}, alpha 0, mean"] + 0.05
     assert found[f"{radii}, alpha 1, mean"] < 0.15 < found[f"{radii}, alpha 0, mean"]
     assert found["r of densities by angle, alpha 1, mean"] > 0.9
+
+
+def test_directed_kernel_has_the_level_sets_of_its_function(ran: dict[str, Any]) -> None:
+    _, found = _run("coifman_2005.figure_4", ran)
+    for name in ("tilted plane", "hump", "swirl"):
+        assert found[f"{name}: explained by F, least"] > 0.99
+    assert found["cosine: explained by F and component, least"] > 0.99
+    assert found["hump: explained by F, isotropic kernel, mean of 1 draws"] < 0.2
+
+
+def test_diffusing_along_a_field_integrates_it(ran: dict[str, Any]) -> None:
+    _, found = _run("coifman_2005.field", ran)
+    for name in ("rotation", "spiral", "pendulum"):
+        assert found[f"{name}: explained, along the field, least"] > 0.99
+        assert found[f"{name}: explained, isotropic, mean of 1 draws"] < 0.9
+
+
+def test_diffusion_follows_the_tissues_where_others_do_not(ran: dict[str, Any]) -> None:
+    _, found = _run("coifman_2005.figure_5", ran)
+    assert found["diffusion: accuracy, mean"] > 0.85
+    for other in ("1-NN", "Gaussian", "linear"):
+        assert found[f"{other}: accuracy, mean"] < 0.75
+        assert found[f"diffusion less {other}, least"] > 0.15
+    assert found["discriminant less diffusion, mean"] > -0.02
+
+
+@pytest.mark.data
+@pytest.mark.usefixtures("data_folder")
+def test_cartilage_is_read_with_a_stroke_in_each_cluster() -> None:
+    pytest.importorskip("rdata")
+    figure = importlib.import_module("experiments.coifman_2005.figure_5")
+    if not figure.CARTILAGE.is_file():
+        pytest.skip(f"no {figure.CARTILAGE}")
+    cartilage = figure.read_cartilage()
+    assert cartilage.cube.shape == (25, 35, 300)
+    np.testing.assert_allclose(cartilage.cube.mean(axis=2), 1)
+    stroked = cartilage.labels > 0
+    assert (cartilage.labels == cartilage.truth)[stroked].all()
+    assert np.bincount(cartilage.labels[stroked]).tolist() == [0, 12, 12, 12]
+
+
+def test_cartilage_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    figure = importlib.import_module("experiments.coifman_2005.figure_5")
+    monkeypatch.setattr(figure, "CARTILAGE", tmp_path / "chondro.rda")
+    with pytest.raises(FileNotFoundError, match="DIFFCLASS_DATA"):
+        figure.read_cartilage()
+    (tmp_path / "chondro.rda").touch()
+    monkeypatch.setitem(sys.modules, "rdata", None)
+    with pytest.raises(ImportError, match="pip install rdata"):
+        figure.read_cartilage()
 
 
 def test_double_well_relaxes_as_known(ran: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numba
 from numba import prange
 
-__all__ = ["parallel", "prange", "serial"]
+__all__ = ["inlined", "parallel", "prange", "serial"]
 
 # Numba's portable threading layer aborts the process when two threads enter parallel code at
 # once, and its OpenMP layer oversubscribes the cores: one parallel loop runs at a time.
@@ -28,6 +28,11 @@ _FLOATING_POINT = {"contract"}
 def serial(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop that runs on one thread."""
     return _compile(function, parallel=False)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a loop part of those that call it, as if it were written there."""
+    return numba.njit(inline="always", nogil=True, fastmath=_FLOATING_POINT)(function)
 
 
 def parallel(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -21,6 +21,35 @@ def squared_distances(indptr, indices, X, Y, out):
 
 
 @parallel
+def field_distances(indptr, indices, X, Y, V, W, along, across, out):
+    """out(e) = along |delta|^2 + across |delta - (u . delta) u|^2, delta = X(x) - Y(y).
+
+    u is the unit vector of V(x) + W(y), W turned to the side of V; 0 where that sum is.
+    """
+    for x in prange(indptr.shape[0] - 1):
+        zero = X[x, 0] - X[x, 0]
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            product = zero
+            for j in range(X.shape[1]):
+                product += V[x, j] * W[y, j]
+            flip = product < 0
+            length, ahead, total, beside = zero, zero, zero, zero
+            for j in range(X.shape[1]):
+                direction = V[x, j] - W[y, j] if flip else V[x, j] + W[y, j]
+                difference = X[x, j] - Y[y, j]
+                length += direction * direction
+                ahead += direction * difference
+                total += difference * difference
+            part = ahead / length if length > 0 else zero
+            for j in range(X.shape[1]):
+                direction = V[x, j] - W[y, j] if flip else V[x, j] + W[y, j]
+                residual = X[x, j] - Y[y, j] - part * direction
+                beside += residual * residual
+            out[e] = along * total + across * beside
+
+
+@parallel
 def kth_smallest(indptr, indices, data, k, without_diagonal, out):
     """out(x) = k-th smallest value of row x, or its largest where it has fewer; 0 if it has none.
 

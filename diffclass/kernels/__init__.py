@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from diffclass.kernels._kernel import Kernel
+from diffclass.kernels.directed import Directed
 from diffclass.kernels.isotropic import Correlation, Gaussian, Isotropic
+from diffclass.kernels.local_covariance import LocalCovariance
+from diffclass.kernels.local_discriminant import LocalDiscriminant
 from diffclass.kernels.shared_neighbors import SharedNeighbors
 
-__all__ = ["Correlation", "Gaussian", "Isotropic", "Kernel", "SharedNeighbors"]
+__all__ = [
+    "Correlation",
+    "Directed",
+    "Gaussian",
+    "Isotropic",
+    "Kernel",
+    "LocalCovariance",
+    "LocalDiscriminant",
+    "SharedNeighbors",
+]

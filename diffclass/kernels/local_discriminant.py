@@ -1,0 +1,449 @@
+"""The local discriminant kernel: the walk is fast along the classes' boundary, slow across it.
+
+Around each of a few anchors a the classes seen there are described by their log-odds. With the
+local shares pi_i, means m_i and covariance W within the classes, and f_i the class functions,
+
+    linear     f_i(x) = (W^-1 m_i) . x
+    quadratic  f_i(x) = log N(x; m_i, W_i)
+    D_a^2(x, z) = c sum_i pi_i (g_i - sum_j pi_j g_j)^2,   g_i = f_i(x) - f_i(z)
+
+is the mean square by which the log-odds change between x and z. The linear one is the quadratic
+form W^-1 B W^-1, B the covariance between the classes: that of Hastie and Tibshirani. With its
+eigenvectors v_r, W^-1 B v_r = l_r v_r and v_r' W v_r = 1,
+
+    linear     D_a^2(x, z) = c sum_r l_r (v_r . (x - z))^2
+    fisher     D_a^2(x, z) = c sum_r l_r / (1 + l_r) (v_r . (x - z))^2
+
+so that Fisher's counts standard deviations within the classes, along the directions that tell them
+apart. The kernel is k(x, z) exp(-strength (D_x^2 + D_z^2) / 2), k another kernel and D_x the blend
+of the anchors nearest to x. c = w / (w + 1) times a window, w the weight of the evidence in sight,
+falls to 0 where there is none; where one class alone is seen D_a is 0. There the kernel is k.
+
+Sources: Coifman et al. 2005, section 3 (a local metric by local discriminant analysis); T. Hastie
+and R. Tibshirani, Discriminant adaptive nearest neighbor classification, 1996; J. Friedman,
+Regularized discriminant analysis, 1989 (class covariances drawn to the pooled one).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cholesky, solve, solve_triangular, svd
+from sklearn.base import clone
+from sklearn.covariance import ledoit_wolf_shrinkage, shrunk_covariance
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from diffclass._validation import check_choice, check_positive
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.kernels._kernel import Kernel
+from diffclass.kernels.isotropic import Gaussian
+from diffclass.labels import encode_labels
+from diffclass.neighbors import ExactSearch
+
+_METHODS = ("linear", "quadratic", "fisher")
+_POINTS_PER_ANCHOR, _MOST_ANCHORS = 16, 1024
+_BLENDED = 4  # anchors a point looks at; the farthest weighs nothing, so that blends are continuous
+# The farther an anchor lies from the mean of its evidence, in units of the evidence's own spread,
+# the more its log-odds are extrapolated; from here on they count for nothing.
+_REACH = 3.0
+_RIDGE = 1e-6  # of the mean variance, which makes every covariance regular
+_LEAST_FACTOR = np.exp(-60.0)  # as in the isotropic kernels: no edge vanishes in single precision
+
+
+class LocalDiscriminant(Kernel):
+    """Another kernel's affinities, less where the local log-odds of the classes change.
+
+    Parameters
+    ----------
+    kernel : Kernel, optional
+        The affinities k; the self-tuning `Gaussian` by default.
+    method : {"linear", "quadratic", "fisher"}, default="fisher"
+        The local discriminant analysis.
+    evidence : {"scores", "labels"}, default="scores"
+        What tells the classes. With "scores" every point counts for its most probable class by
+        earlier posteriors, weighed by their margin, and labels override; without posteriors, and
+        with "labels" always, labelled points alone.
+    strength : float, default=0.3
+        Weight of the squared change of log-odds, at least 0; 0 leaves k as it is.
+    neighborhood : int, default=100
+        Points with evidence that an anchor looks at, the nearest.
+    shrinkage : "auto" or float, default="auto"
+        Of the covariance within classes towards a sphere, 0 to 1; "auto" is Ledoit and Wolf's.
+    n_anchors : int, optional
+        Local analyses, at points drawn at random; by default one for 16 points, at most 1,024.
+    random_state : int, RandomState or None, default=0
+        Seeds the draw of the anchors.
+
+    Attributes
+    ----------
+    kernel_ : Kernel
+        The fitted k.
+    anchors_ : ndarray of shape (n_anchors, d)
+        Where the local analyses are.
+
+    Notes
+    -----
+    With few labels and no posteriors an anchor's nearest labels are almost all of them, and the
+    metric is nearly a global one; on digits with five labels a class it then loses accuracy, where
+    a first diffusion's posteriors gain a little. Where only one label of each class is in sight the
+    spread
+    within classes is unknown, and the spread of these labels stands for it. A class covariance is
+    drawn to the pooled one as by d + 1 points of weight 1.
+
+    Costs one analysis of d^3 an anchor and four times d values an edge and class; memory of a few
+    numbers an edge.
+
+    Examples
+    --------
+    A step across the plane between two classes counts less than one as long along it:
+
+    >>> import numpy as np
+    >>> from diffclass import neighbors_graph
+    >>> from diffclass.kernels import Gaussian, LocalDiscriminant
+    >>> X = np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2)
+    >>> y = np.where(np.isin(X[:, 0], (1, 4)), X[:, 0] > 2, -1)
+    >>> K = LocalDiscriminant(Gaussian(bandwidth=2.0)).affinity(neighbors_graph(X, 4), X, y=y)
+    >>> bool(K[14, 15] < 0.8 * K[14, 20])
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        *,
+        method: str = "fisher",
+        evidence: str = "scores",
+        strength: float = 0.3,
+        neighborhood: int = 100,
+        shrinkage: str | float = "auto",
+        n_anchors: int | None = None,
+        random_state: Any = 0,
+    ):
+        self.kernel = kernel
+        self.method = method
+        self.evidence = evidence
+        self.strength = strength
+        self.neighborhood = neighborhood
+        self.shrinkage = shrinkage
+        self.n_anchors = n_anchors
+        self.random_state = random_state
+
+    @property
+    def uses_scores(self) -> bool:
+        """Whether posteriors are the evidence, or the inner kernel uses them."""
+        return self.evidence == "scores" or self._inner().uses_scores
+
+    def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
+        """Return the coordinates in which the inner kernel's neighbours are searched."""
+        self.kernel_ = clone(self._inner())
+        return self.kernel_.search_features(X, y=y, scores=scores)
+
+    def new_features(self, X_new: np.ndarray) -> np.ndarray:
+        """Return the coordinates in which the inner kernel searches new points' neighbours."""
+        return self.kernel_.new_features(X_new)
+
+    def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Any:
+        """Return the inner kernel's search."""
+        return self._inner().search(X, n_neighbors, random_state=random_state)
+
+    def affinity(
+        self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
+    ) -> sp.csr_array:
+        """Return k exp(-strength (D_x^2 + D_z^2) / 2); see `Kernel.affinity`.
+
+        Raises
+        ------
+        ParameterError
+            For a parameter out of its range, and as the inner kernel.
+        DataError
+            For labels or posteriors that do not go with the points or with each other.
+        """
+        self._check()
+        if not hasattr(self, "kernel_"):  # `search_features` was left out
+            self.kernel_ = clone(self._inner())
+        K = sp.csr_array(self.kernel_.affinity(graph, X, y=y, scores=scores))
+        self._points = np.asarray(X)
+        codes, weights = _evidence(len(X), y, scores if self.evidence == "scores" else None)
+        self._settle(codes, weights)
+        if not self._shapes:
+            return K
+        changes = self._changes(K, self._points, self._points, self._blend)
+        backward = sp.csr_array(sp.csr_array((changes, K.indices, K.indptr), shape=K.shape).T)
+        return self._slowed(K, changes + backward.data)
+
+    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
+        """Return the affinities of new points, by the anchors near them; see `Kernel.extend`."""
+        K = sp.csr_array(self.kernel_.extend(graph, X_new))
+        if not self._shapes:
+            return K
+        K.sort_indices()
+        X_new = np.asarray(X_new)
+        changes = self._changes(K, X_new, self._points, _blend(self.anchors_, X_new))
+        T = sp.csr_array(K.T)
+        back = self._changes(T, self._points, X_new, self._blend)
+        backward = sp.csr_array(sp.csr_array((back, T.indices, T.indptr), shape=T.shape).T)
+        return self._slowed(K, changes + backward.data)
+
+    def _inner(self) -> Kernel:
+        return Gaussian() if self.kernel is None else self.kernel
+
+    def _check(self) -> None:
+        check_choice(self.method, "method", _METHODS)
+        check_choice(self.evidence, "evidence", ("scores", "labels"))
+        check_positive(self.strength, "strength", zero=True)
+        check_positive(self.neighborhood, "neighborhood", integer=True)
+        if self.n_anchors is not None:
+            check_positive(self.n_anchors, "n_anchors", integer=True)
+        if self.shrinkage != "auto" and not (
+            isinstance(self.shrinkage, Real) and 0 <= self.shrinkage <= 1
+        ):
+            raise ParameterError(f"shrinkage = {self.shrinkage!r}; 'auto' or a number from 0 to 1")
+
+    @property
+    def _shapes(self) -> bool:
+        """Whether any anchor has something to say."""
+        return self.strength > 0 and any(d is not None for d in self._discriminants)
+
+    def _settle(self, codes: np.ndarray, weights: np.ndarray) -> None:
+        """Choose the anchors and analyse the evidence around each."""
+        X, known = self._points, np.flatnonzero(weights > 0)
+        if not len(known) or (codes[known] == codes[known[0]]).all():
+            self.anchors_, self._discriminants = X[:0], []
+            return
+        n_anchors = self.n_anchors or max(1, min(len(X) // _POINTS_PER_ANCHOR, _MOST_ANCHORS))
+        order = check_random_state(self.random_state).permutation(len(X))
+        self.anchors_ = X[np.sort(order[:n_anchors])]
+        self._blend = _blend(self.anchors_, X)
+        nearest = _nearest(X[known], self.anchors_, self.neighborhood)[0]
+        with threadpool_limits(1, user_api="blas"):  # threads cost small matrices more than they do
+            self._discriminants = [
+                self._analysed(anchor, X[near], codes[near], weights[near])
+                for anchor, near in zip(self.anchors_, known[nearest], strict=True)
+            ]
+
+    def _analysed(
+        self, anchor: np.ndarray, X: np.ndarray, codes: np.ndarray, weights: np.ndarray
+    ) -> Linear | Quadratic | None:
+        local = _moments(X - anchor, codes, weights, self.shrinkage)
+        if local is None or not local.confidence:
+            return None
+        analysis: Any = {"linear": _linear, "fisher": _fisher, "quadratic": _quadratic}[self.method]
+        return analysis(local, anchor)
+
+    def _changes(
+        self, graph: sp.csr_array, X: np.ndarray, Y: np.ndarray, blend: sp.csc_array
+    ) -> np.ndarray:
+        """D_x^2(x, y) for each edge from a point x of X to y of Y, by the anchors x blends."""
+        out = np.zeros(graph.nnz)
+        for a, discriminant in enumerate(self._discriminants):
+            entries = slice(blend.indptr[a], blend.indptr[a + 1])
+            rows = blend.indices[entries]
+            if discriminant is None or not len(rows):
+                continue
+            edges, lengths = _edges_of(graph, rows)
+            columns, place = np.unique(graph.indices[edges], return_inverse=True)
+            here = np.repeat(discriminant.values(X[rows]), lengths, axis=0)
+            difference = here - discriminant.values(Y[columns])[place]
+            squared = np.einsum("ij,ij->i", difference, difference)
+            out[edges] += np.repeat(blend.data[entries], lengths) * squared
+        return out
+
+    def _slowed(self, K: sp.csr_array, changes: np.ndarray) -> sp.csr_array:
+        factors = np.exp(-self.strength / 2 * changes)
+        data = np.maximum(K.data * factors, np.minimum(K.data, _LEAST_FACTOR))
+        return sp.csr_array((data.astype(K.dtype, copy=False), K.indices, K.indptr), shape=K.shape)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Functions x -> (x - center) . directions, of shape (d, r)."""
+
+    center: np.ndarray
+    directions: np.ndarray
+
+    def values(self, X: np.ndarray) -> np.ndarray:
+        """Return the functions at points of shape (m, d), of shape (m, r)."""
+        return (X - self.center) @ self.directions
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """Functions x -> root_i (f_i - sum_j pi_j f_j), f_i = -|R_i (x - center - m_i)|^2 / 2."""
+
+    center: np.ndarray
+    means: np.ndarray
+    whiteners: list[np.ndarray]
+    shares: np.ndarray
+    roots: np.ndarray
+
+    def values(self, X: np.ndarray) -> np.ndarray:
+        """Return the functions at points of shape (m, d), of shape (m, n_classes)."""
+        logs = np.empty((len(X), len(self.means)))
+        for i, (mean, R) in enumerate(zip(self.means, self.whiteners, strict=True)):
+            logs[:, i] = -0.5 * np.square((X - self.center - mean) @ R.T).sum(axis=1)
+        return (logs - (logs @ self.shares)[:, None]) * self.roots
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What is seen around an anchor, which is the origin.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (c,)
+        pi_i, of the c classes seen.
+    masses : ndarray of shape (c,)
+        Their weights.
+    means : ndarray of shape (c, d)
+        m_i.
+    within : ndarray of shape (d, d)
+        W, shrunk.
+    residuals : list of ndarray of shape (n_i, d)
+        (x - m_i) sqrt(w(x)) for the points x of each class.
+    confidence : float
+        c, 0 to 1.
+    """
+
+    shares: np.ndarray
+    masses: np.ndarray
+    means: np.ndarray
+    within: np.ndarray
+    residuals: list[np.ndarray]
+    confidence: float
+
+
+def _moments(
+    X: np.ndarray, codes: np.ndarray, weights: np.ndarray, shrinkage: str | float
+) -> Moments | None:
+    """Moments of the classes, or None where one class alone is seen or all points coincide."""
+    X = X.astype(np.float64, copy=False)
+    seen, place = np.unique(codes, return_inverse=True)
+    total = weights.sum()
+    spread = np.square(X - np.average(X, axis=0, weights=weights)).sum(axis=1) @ weights / total
+    if len(seen) < 2 or not spread > 0:
+        return None
+    groups = [place == i for i in range(len(seen))]
+    masses = np.bincount(place, weights)
+    means = np.array([np.average(X[g], axis=0, weights=weights[g]) for g in groups])
+    roots = np.sqrt(weights)[:, None]
+    residuals = [(X[g] - mean) * roots[g] for g, mean in zip(groups, means, strict=True)]
+    within = _within(np.concatenate(residuals), total, spread, shrinkage)
+    shares = masses / total
+    away = np.linalg.norm(shares @ means) / np.sqrt(spread)
+    window = (1 - min(away / _REACH, 1) ** 3) ** 3
+    return Moments(shares, masses, means, within, residuals, window * total / (total + 1))
+
+
+def _within(
+    residuals: np.ndarray, total: float, spread: float, shrinkage: str | float
+) -> np.ndarray:
+    """Covariance within classes, drawn to a sphere; that of all points where it is unknown."""
+    n, d = residuals.shape
+    covariance = residuals.T @ residuals / total
+    variance = np.trace(covariance) / d
+    if variance <= _RIDGE * spread / d:
+        return spread / d * np.eye(d)
+    if shrinkage == "auto":
+        even = residuals * np.sqrt(n / total)
+        shrinkage = float(ledoit_wolf_shrinkage(even, assume_centered=True))
+    return shrunk_covariance(covariance, shrinkage) + _RIDGE * variance * np.eye(d)
+
+
+def _linear(local: Moments, anchor: np.ndarray) -> Linear:
+    apart = local.means - local.shares @ local.means
+    roots = np.sqrt(local.confidence * local.shares)
+    return Linear(anchor, solve(local.within, apart.T, assume_a="pos") * roots)
+
+
+def _fisher(local: Moments, anchor: np.ndarray) -> Linear:
+    # with W = L L', the left singular vectors u of L^-1 B^1/2 give v = L'^-1 u
+    apart = (local.means - local.shares @ local.means) * np.sqrt(local.shares)[:, None]
+    L = cholesky(local.within, lower=True)
+    u, roots, _ = svd(solve_triangular(L, apart.T, lower=True), full_matrices=False)
+    vectors = solve_triangular(L, u, lower=True, trans="T")
+    return Linear(anchor, vectors * np.sqrt(local.confidence * roots**2 / (1 + roots**2)))
+
+
+def _quadratic(local: Moments, anchor: np.ndarray) -> Quadratic:
+    d = len(local.within)
+    whiteners = []
+    for mass, residuals in zip(local.masses, local.residuals, strict=True):
+        own = (residuals.T @ residuals + (d + 1) * local.within) / (mass + d + 1)
+        whiteners.append(solve_triangular(cholesky(own, lower=True), np.eye(d), lower=True))
+    roots = np.sqrt(local.confidence * local.shares)
+    return Quadratic(anchor, local.means, whiteners, local.shares, roots)
+
+
+def _evidence(n: int, y: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Class number and weight, 0 to 1, of each point."""
+    codes, weights = np.zeros(n, dtype=np.int64), np.zeros(n)
+    if scores is not None:
+        scores = _checked_scores(scores, n)
+        codes = scores.argmax(axis=1)
+        ordered = np.sort(scores, axis=1)
+        weights = ordered[:, -1] - ordered[:, -2] if scores.shape[1] > 1 else np.ones(n)
+    if y is None:
+        return codes, weights
+    classes, given = encode_labels(y)
+    if len(given) != n:
+        raise DataError(f"y has {len(given)} entries; X has {n} points")
+    if scores is not None and len(classes) not in (0, scores.shape[1]):
+        raise DataError(
+            f"y holds {len(classes)} classes and scores has {scores.shape[1]} columns; "
+            "give one column for each class of y, in sorted order"
+        )
+    labelled = given >= 0
+    codes[labelled], weights[labelled] = given[labelled], 1
+    return codes, weights
+
+
+def _checked_scores(scores: Any, n: int) -> np.ndarray:
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.ndim != 2 or len(scores) != n or not scores.shape[1]:
+        raise DataError(f"scores has shape {scores.shape}; give (n_points, n_classes) = ({n}, ...)")
+    if not (np.isfinite(scores) & (scores >= 0)).all():
+        raise DataError("scores holds values that are negative or not finite; give posteriors")
+    sums = scores.sum(axis=1)
+    worst = int(np.abs(sums - 1).argmax()) if n else 0
+    if n and abs(sums[worst] - 1) > 1e-3:
+        raise DataError(
+            f"row {worst} of scores sums to {sums[worst]:.4g}; posteriors sum to 1: divide by it"
+        )
+    return scores
+
+
+def _nearest(points: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of and distances to the nearest points, each of shape (m, k or fewer)."""
+    found = ExactSearch(k).fit(points).transform(queries)
+    shape = len(queries), -1
+    return found.indices.reshape(shape), found.data.reshape(shape)
+
+
+def _blend(anchors: np.ndarray, X: np.ndarray) -> sp.csc_array:
+    """Weights of the anchors near each point, (n, n_anchors); rows sum to 1.
+
+    A weight is 1 - d / h, h the distance to the farthest of the anchors looked at.
+    """
+    columns, distances = _nearest(anchors, X, _BLENDED)
+    farthest = distances.max(axis=1, keepdims=True)
+    weights = farthest - distances.astype(np.float64)
+    weights += (weights.sum(axis=1, keepdims=True) <= 1e-6 * farthest) | (farthest == 0)
+    weights /= weights.sum(axis=1, keepdims=True)
+    n, k = columns.shape
+    rows = np.repeat(np.arange(n), k)
+    kept = weights.ravel() > 0
+    entries = weights.ravel()[kept], (rows[kept], columns.ravel()[kept])
+    return sp.csc_array(entries, shape=(n, len(anchors)))
+
+
+def _edges_of(graph: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of all edges of some rows, and how many each row has."""
+    starts = graph.indptr[rows].astype(np.int64)
+    lengths = graph.indptr[rows + 1] - starts
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(lengths.sum()), lengths

@@ -1,0 +1,212 @@
+"""Labels on their way over the graph: what is where at one time, under each boundary condition.
+
+A walk holds one column N_i a class and advances in time. What the columns mean, and when to stop,
+is `diffclass.label_diffusion`'s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from diffclass import _compiled
+from diffclass._validation import check_choice
+from diffclass.markov import MarkovOperator
+from diffclass.warped import WarpedOperator
+
+
+class Walk:
+    """The diffused columns at one time: N = limits[component] + state."""
+
+    def __init__(self, operator: MarkovOperator, codes: np.ndarray, n_classes: int):
+        self.operator = operator
+        self.time = 0
+        self.state = np.zeros((len(operator), n_classes), dtype=operator.dtype)
+        self.labelled = np.flatnonzero(codes >= 0)
+        self.codes = codes[self.labelled]
+        n_components = operator.n_components
+        self.limits = np.zeros((n_components, n_classes))
+        self.has_label = np.zeros(n_components, dtype=bool)
+        self.has_label[operator.components[self.labelled]] = True
+
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+        self._walk_on(time - self.time)
+        self.time = time
+        self._remove_drift()
+
+    def values(self) -> np.ndarray:
+        """N_i, at least 0, of shape (n, n_classes), in double precision."""
+        values = self.limits[self.operator.components]
+        values += self.state
+        return np.maximum(values, 0, out=values)
+
+    def class_weight(self, prior: np.ndarray | None) -> np.ndarray:
+        """Return w_i, sum 1: even, or what the prior asks for by class-mass normalisation."""
+        n_classes = self.state.shape[1]
+        if prior is None:
+            return np.full(n_classes, 1 / n_classes)
+        weight = prior / np.maximum(self._class_mass(), np.finfo(float).tiny)
+        return weight / weight.sum()
+
+    def margins(self, prior: np.ndarray | None) -> np.ndarray:
+        """Return p_(1) - p_(2) of each point, 0 where nothing has arrived."""
+        return self._margins(self.state, prior)
+
+    def hops_to_cover(self) -> np.ndarray:
+        """Count the edges that the labels have to cross, of shape (n, n_groups), -1 for never."""
+        return self._hops(self.codes)
+
+    def _hops(self, group_of_label: Any) -> np.ndarray:
+        groups = np.full(len(self.operator), -1)
+        groups[self.labelled] = group_of_label
+        return self.operator.hops(groups)
+
+    def _margins(self, state: np.ndarray, prior: np.ndarray | None) -> np.ndarray:
+        out = np.empty(len(self.operator))
+        components, weight = self.operator.components, self.class_weight(prior)
+        _compiled.posteriors.margins(state, self.limits, components, weight, out)
+        return out
+
+    def _walk_on(self, n_steps: int) -> None:
+        for _ in range(n_steps):
+            self._step()
+
+    def _step(self) -> None:
+        self.state = self.operator @ self.state
+
+    def _remove_drift(self) -> None:
+        """Undo what rounding added where the exact value is known."""
+
+    def _class_mass(self) -> np.ndarray:
+        return self.operator.stationary_distribution @ self.values()
+
+
+class FreeWalk(Walk):
+    """A^t chi_i, late in the walk kept as its limit (constant on a component) and what decays.
+
+    Early it is kept whole: where little or nothing has arrived yet, the sum of the limit and its
+    opposite would be nothing but rounding.
+    """
+
+    def __init__(
+        self,
+        operator: MarkovOperator,
+        codes: np.ndarray,
+        trust: np.ndarray,
+        n_classes: int,
+        measure: str,
+    ):
+        super().__init__(operator, codes, n_classes)
+        check_choice(measure, "measure", ("operator", "counting"))
+        pi = operator.stationary_distribution
+        trust = trust[self.labelled]
+        size = trust * pi[self.labelled] if measure == "operator" else trust
+        height = trust / np.bincount(self.codes, size, n_classes)[self.codes]
+        place = operator.components[self.labelled], self.codes
+        self._late_limits = np.zeros_like(self.limits)
+        np.add.at(self._late_limits, place, height * pi[self.labelled])
+        self._late_limits /= np.bincount(operator.components, pi)[:, None]
+        self._is_late = False
+        self.state[self.labelled, self.codes] = height.astype(operator.dtype)
+
+    def _walk_on(self, n_steps: int) -> None:
+        if self._is_late:  # nothing is small beside the rest: the series' error does no harm
+            self.state = self.operator.apply(self.state, n_steps)
+        else:
+            super()._walk_on(n_steps)
+
+    def _remove_drift(self) -> None:
+        if self.time < 16 or not self._taken_apart():
+            return
+        component, pi = self.operator.components, self.operator.stationary_distribution
+        mass = np.bincount(component, pi)
+        if len(mass) == 1:
+            self.state -= (pi.astype(self.state.dtype) @ self.state) / mass.astype(self.state.dtype)
+            return
+        for column in self.state.T:
+            column -= (np.bincount(component, pi * column) / mass)[component].astype(column.dtype)
+
+    def _taken_apart(self) -> bool:
+        """Subtract the limit once every point has half of it, and return whether that is done."""
+        if not self._is_late:
+            limits = self._late_limits.astype(self.state.dtype)[self.operator.components]
+            if (self.state >= limits / 2).all():
+                self.limits, self._is_late = self._late_limits, True
+                self.state -= limits
+        return self._is_late
+
+
+class AbsorbingWalk(Walk):
+    """The walk stops at a label, with the probability that the label is trusted."""
+
+    def __init__(
+        self, operator: MarkovOperator, codes: np.ndarray, trust: np.ndarray, n_classes: int
+    ):
+        super().__init__(operator, codes, n_classes)
+        stops = trust[self.labelled].astype(operator.dtype)
+        self.passing = (1 - stops)[:, None]
+        self.stopped = np.zeros((len(self.labelled), n_classes), dtype=operator.dtype)
+        self.stopped[np.arange(len(self.labelled)), self.codes] = stops
+        self.state[self.labelled] = self.stopped
+
+    def hops_to_cover(self) -> np.ndarray:
+        """Count the edges to the nearest label of any class: labels screen one another."""
+        return self._hops(0)
+
+    def _step(self) -> None:
+        super()._step()
+        self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
+
+
+class WarpedFreeWalk(Walk):
+    """Each class by its own operator A_i; the state is h_i = s_i f_i, read off where asked for."""
+
+    def __init__(self, warped: WarpedOperator, codes: np.ndarray, trust: np.ndarray):
+        super().__init__(warped.operator, codes, warped.scores.shape[1])
+        self.warped = warped
+        self._start(trust[self.labelled])
+
+    def values(self) -> np.ndarray:
+        """N_i between the forward and the backward reading; see `diffclass.warped`."""
+        return self.warped.read(self.state).astype(np.float64)
+
+    def margins(self, prior: np.ndarray | None) -> np.ndarray:
+        """Return p_(1) - p_(2) of each point, 0 where nothing has arrived."""
+        return self._margins(self.warped.read(self.state), prior)
+
+    def _start(self, trust: np.ndarray) -> None:
+        """Let mass 1 of each class start on its labels, in proportion to the walk's own measure."""
+        s = self.warped.scores[self.labelled, self.codes]
+        total = self.warped.degrees.sum(axis=0, dtype=np.float64)
+        share = np.bincount(
+            self.codes, trust * s * self.warped.around[self.labelled, self.codes], len(total)
+        )
+        height = trust * (total / share)[self.codes]
+        self.state[self.labelled, self.codes] = (height * s).astype(self.state.dtype)
+
+    def _walk_on(self, n_steps: int) -> None:
+        self.state = self.warped.advance(self.state, n_steps)
+
+
+class WarpedAbsorbingWalk(WarpedFreeWalk):
+    """The walk of each class by its own operator, which stops at a label."""
+
+    def hops_to_cover(self) -> np.ndarray:
+        """Count the edges to the nearest label of any class: labels screen one another."""
+        return self._hops(0)
+
+    def _start(self, trust: np.ndarray) -> None:
+        stops = trust.astype(self.state.dtype)
+        self.passing = (1 - stops)[:, None]
+        self.stopped = np.zeros((len(self.labelled), self.state.shape[1]), self.state.dtype)
+        self.stopped[np.arange(len(self.labelled)), self.codes] = (
+            stops * self.warped.scores[self.labelled, self.codes]
+        )
+        self.state[self.labelled] = self.stopped
+
+    def _walk_on(self, n_steps: int) -> None:
+        for _ in range(n_steps):
+            self.state = self.warped.advance(self.state)
+            self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]

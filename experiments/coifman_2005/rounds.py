@@ -1,0 +1,90 @@
+"""New labels round by round: the diffusion restarted with all of them, or warped by the last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from diffclass import MarkovOperator, WarpedOperator, diffuse_labels, warped_operator
+from diffclass.label_diffusion import LabelDiffusion
+from experiments.few_labels.draws import draw_labels
+
+ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round of labels led to, by which operator and in which time."""
+
+    diffused: LabelDiffusion
+    operator: MarkovOperator | WarpedOperator
+    seconds: float
+
+    def is_right(self, truth: np.ndarray) -> np.ndarray:
+        return self.diffused.classes[self.diffused.codes] == truth
+
+
+def draw_rounds(truth: np.ndarray, n_first: int, seed: int) -> list[np.ndarray]:
+    """Return the labels of each round: ``n_first`` per class, then one a class more at random."""
+    y, unlabelled = draw_labels(truth, n_first, seed)
+    rng = np.random.default_rng([seed, 1])
+    added = rng.permutation(np.flatnonzero(unlabelled))
+    n_new = len(np.unique(truth[truth > 0]))
+    rounds = [y]
+    for start in range(0, ROUNDS * n_new, n_new):
+        y, new = y.copy(), added[start : start + n_new]
+        y[new] = truth[new]
+        rounds.append(y)
+    return rounds
+
+
+def restarted(
+    operator: MarkovOperator, rounds: list[np.ndarray], *, labels: str = "free"
+) -> Iterator[Round]:
+    """Diffuse the labels of each round by the plain operator."""
+    for y in rounds:
+        start = time.perf_counter()
+        diffused = diffuse_labels(operator, y, labels=labels)
+        yield Round(diffused, operator, time.perf_counter() - start)
+
+
+def warped(
+    operator: MarkovOperator,
+    rounds: list[np.ndarray],
+    *,
+    labels: str = "free",
+    scores: np.ndarray | None = None,
+    **options: Any,
+) -> Iterator[Round]:
+    """Diffuse the first labels plainly, those of each later round by operators warped by the last.
+
+    ``scores`` take the place of the first round's posteriors; ``options`` are `warped_operator`'s.
+    """
+    (last,) = restarted(operator, rounds[:1], labels=labels)
+    yield last
+    scores = last.diffused.posteriors if scores is None else scores
+    for y in rounds[1:]:
+        start = time.perf_counter()
+        by = warped_operator(operator, scores, y=y, **options)
+        diffused = diffuse_labels(by, y, labels=labels)
+        yield Round(diffused, by, time.perf_counter() - start)
+        scores = diffused.posteriors
+
+
+def crossing(operator: MarkovOperator | WarpedOperator, truth: np.ndarray) -> float:
+    """Return the probability that a step in equilibrium leads from one class's points to another's.
+
+    Of steps that start and end at points of known class, the mean over the classes, each by its
+    own walk.
+    """
+    classes = np.unique(truth[truth > 0])
+    members = truth[:, None] == classes
+    degrees = np.asarray(operator.degrees).reshape(len(truth), -1)
+    moved = operator.forward(members * degrees)
+    stayed = (moved * members).sum(axis=0)
+    left = (moved * (~members & (truth > 0)[:, None])).sum(axis=0)
+    return float(np.mean(left / (stayed + left)))

@@ -1,0 +1,201 @@
+"""Coifman et al. 2005, end of section 3: what warping with earlier scores is said to do, measured.
+
+From one label per class, five rounds of new labels at random places, as many as there are classes.
+Each round the labels diffuse afresh (restart), or by operators warped with the last posteriors.
+The claims: the steps to tau and the probability of crossing between classes in one step fall from
+round to round; the accuracy, on points that are never labelled, is at least that of the restart,
+in less time. Then, on digits, what the reading and the floor of the scores do, and how wrong
+scores (a tenth of the points, at random places or in five clumps) are overturned.
+
+    python -m experiments.coifman_2005.warping
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from diffclass import MarkovOperator, diffuse_labels
+from experiments.coifman_2005.rounds import ROUNDS, crossing, draw_rounds, restarted, warped
+from experiments.figure import main
+from experiments.problems import PROBLEMS, default_operator
+
+NAMES = ("digits", "salinas-spectral", "pines-spectral")
+WAYS = {"restart": restarted, "warped": warped}
+QUANTITIES = ("accuracy (%)", "steps to tau", "crossing in a step", "time (s)")
+READINGS = (0.0, 0.25, 0.5, 1.0)
+FLOORS = (0.01, 0.1, 0.4)
+WRONG_SHARE, N_CLUMPS = 0.1, 5
+
+
+def compute(quick: bool) -> dict[str, Any]:
+    n_draws = 2 if quick else 10
+    names = NAMES[:1] if quick else NAMES
+    return {
+        "rounds": {name: _compared(name, n_draws) for name in names},
+        "readings": _readings(n_draws),
+        "overturned": _overturned(n_draws),
+    }
+
+
+def _compared(name: str, n_draws: int) -> dict[tuple[str, str], np.ndarray]:
+    """Return, by labels and way, the quantities of each draw and round."""
+    problem = PROBLEMS[name]()
+    operator, truth = default_operator(problem), problem.truth
+    found: dict[tuple[str, str], list] = {}
+    for seed in range(n_draws):
+        rounds = draw_rounds(truth, 1, seed)
+        scored = (truth > 0) & (rounds[-1] < 0)
+        for labels in ("free", "absorbing"):
+            for way, run in WAYS.items():
+                seen = [
+                    (
+                        100 * step.is_right(truth)[scored].mean(),
+                        step.diffused.tau,
+                        crossing(step.operator, truth),
+                        step.seconds,
+                    )
+                    for step in run(operator, rounds, labels=labels)
+                ]
+                found.setdefault((labels, way), []).append(seen)
+    return {key: np.array(values) for key, values in found.items()}
+
+
+def _readings(n_draws: int) -> dict[tuple[float, float], np.ndarray]:
+    """Return, by reading and floor, each draw's accuracy and steps after the last round."""
+    problem = PROBLEMS["digits"]()
+    operator, truth = default_operator(problem), problem.truth
+    found: dict[tuple[float, float], list] = {}
+    for seed in range(n_draws):
+        rounds = draw_rounds(truth, 1, seed)
+        scored = rounds[-1] < 0
+        for reading in READINGS:
+            for floor in FLOORS:
+                *_, last = warped(operator, rounds, reading=reading, floor=floor)
+                accuracy = 100 * last.is_right(truth)[scored].mean()
+                found.setdefault((reading, floor), []).append((accuracy, last.diffused.tau))
+    return {key: np.array(values) for key, values in found.items()}
+
+
+def _overturned(n_draws: int) -> dict[tuple[str, str], np.ndarray]:
+    """Return, by kind of error and way, the share of wrong scores overturned by each round."""
+    problem = PROBLEMS["digits"]()
+    operator, truth = default_operator(problem), problem.truth
+    ways = {"reading 0.25": {}, "reading 1 (forward)": {"reading": 1.0}}
+    found: dict[tuple[str, str], list] = {}
+    for seed in range(n_draws):
+        rounds = draw_rounds(truth, 5, seed)
+        scores = diffuse_labels(operator, rounds[0]).posteriors
+        for kind in ("scattered", "clumped"):
+            wrong, spoilt = _spoilt(operator, scores, truth, rounds, kind, seed)
+            runs = {
+                way: warped(operator, rounds, scores=spoilt, **options)
+                for way, options in ways.items()
+            } | {"not warped": restarted(operator, rounds)}
+            for way, run in runs.items():
+                share = [step.is_right(truth)[wrong].mean() for step in run][1:]
+                found.setdefault((kind, way), []).append(share)
+    return {key: 100 * np.array(values) for key, values in found.items()}
+
+
+def _spoilt(
+    operator: MarkovOperator,
+    scores: np.ndarray,
+    truth: np.ndarray,
+    rounds: list[np.ndarray],
+    kind: str,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a tenth of the points, never labelled, and scores that are sure and wrong there."""
+    rng = np.random.default_rng([seed, 2])
+    candidates, n_wrong = rounds[-1] < 0, int(WRONG_SHARE * len(truth))
+    if kind == "scattered":
+        wrong = rng.choice(np.flatnonzero(candidates), n_wrong, replace=False)
+        codes = (truth[wrong] - 1 + rng.integers(1, scores.shape[1], n_wrong)) % scores.shape[1]
+    else:
+        centers = rng.choice(np.flatnonzero(candidates), N_CLUMPS, replace=False)
+        groups = np.full(len(truth), -1)
+        groups[centers] = np.arange(N_CLUMPS)
+        hops = np.where(candidates[:, None], operator.hops(groups), len(truth))
+        clump = hops.argmin(axis=1)
+        wrong = np.argsort(hops.min(axis=1), kind="stable")[:n_wrong]
+        codes = truth[centers[clump[wrong]]] % scores.shape[1]
+        kept = codes != truth[wrong] - 1  # a clump may reach into the class it is taken for
+        wrong, codes = wrong[kept], codes[kept]
+    spoilt = scores.copy()
+    spoilt[wrong] = np.eye(scores.shape[1])[codes]
+    return wrong, spoilt
+
+
+def numbers(results: dict[str, Any]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, runs in results["rounds"].items():
+        for labels in ("free", "absorbing"):
+            for way in WAYS:
+                means = runs[labels, way].mean(axis=0)
+                for quantity, values in zip(QUANTITIES, means.T, strict=True):
+                    for step, value in enumerate(values):
+                        found[f"{name}, {labels}, {way}, round {step}: {quantity}"] = value
+            gain = runs[labels, "warped"][:, -1, 0] - runs[labels, "restart"][:, -1, 0]
+            found[f"{name}, {labels}: accuracy warped less restart, last round"] = gain.mean()
+            half = 1.96 * gain.std(ddof=1) / np.sqrt(len(gain))
+            found[f"{name}, {labels}: half of its 95 % interval"] = half
+            spent = [runs[labels, way][:, 1:, 3].sum(axis=1) for way in WAYS]
+            found[f"{name}, {labels}: time warped over restart"] = np.median(spent[1] / spent[0])
+    for (reading, floor), values in results["readings"].items():
+        found[f"digits, reading {reading}, floor {floor}: accuracy (%)"] = values[:, 0].mean()
+        found[f"digits, reading {reading}, floor {floor}: steps to tau"] = values[:, 1].mean()
+    for (kind, way), values in results["overturned"].items():
+        for step, value in enumerate(values.mean(axis=0), start=1):
+            found[f"digits, {kind} errors, {way}, round {step}: right (%)"] = value
+    return found
+
+
+def plot(results: dict[str, Any]) -> Figure:
+    runs = results["rounds"]
+    figure = Figure(figsize=(12, 3.2 * (len(runs) + 1)), layout="constrained")
+    axes = figure.subplots(len(runs) + 1, 4, squeeze=False)
+    for row, (name, found) in zip(axes, runs.items(), strict=False):
+        for ax, quantity, i in zip(row, QUANTITIES, range(4), strict=True):
+            for (labels, way), values in found.items():
+                ax.plot(
+                    range(ROUNDS + 1),
+                    values[:, :, i].mean(axis=0),
+                    color={"free": "tab:blue", "absorbing": "tab:orange"}[labels],
+                    linestyle={"restart": "--", "warped": "-"}[way],
+                    marker="o",
+                    markersize=3,
+                    label=f"{labels}, {way}",
+                )
+            ax.set(xlabel="round", ylabel=quantity, title=name if i == 0 else None)
+    axes[0, 0].legend(fontsize=7)
+    _plot_readings(axes[-1, :2], results["readings"])
+    _plot_overturned(axes[-1, 2:], results["overturned"])
+    return figure
+
+
+def _plot_readings(axes: np.ndarray, found: dict[tuple[float, float], np.ndarray]) -> None:
+    for ax, i, quantity in zip(axes, (0, 1), QUANTITIES, strict=False):
+        for floor in FLOORS:
+            values = [found[reading, floor][:, i].mean() for reading in READINGS]
+            ax.plot(READINGS, values, marker="o", markersize=3, label=f"floor {floor}")
+        ax.set(xlabel="reading: 0 backward, 1 forward", ylabel=f"{quantity}, last round")
+    axes[0].set_title("digits")
+    axes[0].legend(fontsize=7)
+
+
+def _plot_overturned(axes: np.ndarray, found: dict[tuple[str, str], np.ndarray]) -> None:
+    for ax, kind in zip(axes, ("scattered", "clumped"), strict=True):
+        for (of, way), values in found.items():
+            if of == kind:
+                ax.plot(
+                    range(1, ROUNDS + 1), values.mean(axis=0), marker="o", markersize=3, label=way
+                )
+        ax.set(xlabel="round", ylabel="wrong scores overturned (%)", title=f"digits, {kind} errors")
+    axes[0].legend(fontsize=7)
+
+
+if __name__ == "__main__":
+    main(compute, numbers, plot)

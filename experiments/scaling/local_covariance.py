@@ -1,0 +1,111 @@
+"""Affinities by local covariance on 111,104 points x 30 features, beside the isotropic kernel's.
+
+    python -m experiments.scaling.local_covariance -o local_covariance.json
+
+The points are the features of the scene of `whole_scene`: 12 neighbours, rank 5, single precision.
+In turn, medians of --repeats runs: neighbours with the self-tuning Gaussian's affinities; the
+affinities of local covariance, by form, on the same graph. Imports and compilation are on
+neither's account. Memory (Linux) is what the overlap form's affinities add to the peak of a fresh
+process that holds the graph, the points and the compiled code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass import neighbors_graph
+from diffclass.console import peak_memory_bytes
+from diffclass.datasets import make_hyperspectral_scene
+from diffclass.kernels import Gaussian, LocalCovariance
+from diffclass_hyperspectral import SceneFeatures
+from experiments.scaling.whole_scene import fields
+
+N_NEIGHBORS, N_FEATURES, RANK = 12, 30, 5
+FORMS = ("overlap", "mahalanobis", "bare")
+
+
+def isotropic(points: np.ndarray) -> tuple[sp.csr_array, dict[str, float]]:
+    """Return the graph, and the seconds for neighbours and Gaussian affinities."""
+    start = time.perf_counter()
+    graph = neighbors_graph(points, N_NEIGHBORS, random_state=0)
+    found = time.perf_counter()
+    Gaussian().affinity(graph, points)
+    end = time.perf_counter()
+    return graph, {"neighbors": found - start, "gaussian": end - found, "total": end - start}
+
+
+def local_covariance_seconds(graph: sp.csr_array, points: np.ndarray, form: str) -> float:
+    start = time.perf_counter()
+    LocalCovariance(rank=RANK, form=form).affinity(graph, points)
+    return time.perf_counter() - start
+
+
+def added_memory_bytes(graph: sp.csr_array, points: np.ndarray) -> int:
+    """Return by how much the affinities raise the peak of a fresh process, code loaded."""
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(_added_memory_bytes, (graph, points))
+
+
+def _added_memory_bytes(graph: sp.csr_array, points: np.ndarray) -> int:
+    _load_compiled_code(points)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
+    before = _status_bytes("VmRSS")
+    LocalCovariance(rank=RANK).affinity(graph, points)
+    return _status_bytes("VmHWM") - before
+
+
+def _status_bytes(name: str) -> int:
+    # not getrusage, whose peak a process inherits from the one that started it
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
+
+
+def _load_compiled_code(points: np.ndarray) -> None:
+    graph, _ = isotropic(points[::50])
+    for form in FORMS:
+        local_covariance_seconds(graph, points[::50], form)
+
+
+def compute(repeats: int) -> dict[str, Any]:
+    points = SceneFeatures(N_FEATURES).fit_transform(make_hyperspectral_scene(fields()))
+    _load_compiled_code(points)
+    isotropic(points)
+    runs: dict[str, list[float]] = {}
+    for _ in range(repeats):
+        graph, seconds = isotropic(points)
+        seconds |= {form: local_covariance_seconds(graph, points, form) for form in FORMS}
+        for name, spent in seconds.items():
+            runs.setdefault(name, []).append(spent)
+    medians = {name: float(np.median(spent)) for name, spent in runs.items()}
+    return {
+        "points": points.shape,
+        "dtype": points.dtype.name,
+        "edges_per_point": graph.nnz / len(points),
+        "seconds": medians,
+        "times_the_isotropic_total": {form: medians[form] / medians["total"] for form in FORMS},
+        "added_memory_bytes": added_memory_bytes(graph, points),
+        "peak_memory_bytes": peak_memory_bytes(),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("-o", "--output", type=Path)
+    options = parser.parse_args()
+    text = json.dumps(compute(options.repeats), indent=1)
+    print(text)
+    if options.output is not None:
+        options.output.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

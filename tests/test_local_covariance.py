@@ -1,0 +1,354 @@
+"""The local-covariance kernel against integrals, dense inverses and what geometry demands."""
+
+from __future__ import annotations
+
+import pickle
+
+import numba
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+
+from diffclass import DiffusionClassifier, DiffusionMap, neighbors_graph
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.kernels import Gaussian, LocalCovariance, SharedNeighbors
+from diffclass.kernels.local_covariance import (
+    LocalGaussians,
+    local_gaussians,
+    mahalanobis_energies,
+)
+from diffclass.neighbors import ExactSearch
+
+FORMS = ("overlap", "mahalanobis", "bare")
+
+
+@pytest.fixture
+def points(rng):
+    return rng.normal(size=(90, 6)) * [9, 5, 3, 1, 1, 1]
+
+
+def dense_covariance(X, members, rank, least):
+    """Twin of a point's covariance: NumPy's sample covariance, its lower end replaced."""
+    p = X.shape[1]
+    values, vectors = np.linalg.eigh(np.cov(X[members].T))
+    rank = min(rank, p - 1)
+    noise = max(values[: p - rank].mean(), least)
+    top = vectors[:, p - rank :]
+    beyond = np.maximum(values[p - rank :] - noise, 0)
+    return top * beyond @ top.T + noise * np.eye(p)
+
+
+def gaussians_of(n, p, rank, rng, ratio=100.0):
+    """Gaussians with directions drawn at random, variances up to ``ratio`` times the noise."""
+    directions = np.linalg.qr(rng.normal(size=(n, p, rank)))[0].transpose(0, 2, 1)
+    noise = rng.uniform(0.5, 2, n)
+    lengths = np.sqrt(ratio * rng.uniform(0.1, 1, (n, rank)))
+    return LocalGaussians(rng.normal(size=(n, p)), directions * lengths[:, :, None], noise)
+
+
+def everyone(n):
+    return sp.csr_array(np.ones((n, n)))
+
+
+def densities(gaussians, grid):
+    """p_x on a grid, with the inverse and the determinant of the dense covariance."""
+    for x, center in enumerate(gaussians.points):
+        S, d = gaussians.covariance(x), grid - center
+        quadratic = np.einsum("ij,jk,ik->i", d, np.linalg.inv(S), d)
+        yield np.exp(-quadratic / 2) / np.sqrt(np.linalg.det(2 * np.pi * S))
+
+
+def test_overlaps_and_tangent_distances_are_integrals_in_two_dimensions(rng):
+    gaussians = gaussians_of(6, 2, 1, rng, ratio=8.0)
+    line = np.linspace(-32, 32, 801)
+    cell = (line[1] - line[0]) ** 2
+    grid = np.column_stack([axis.ravel() for axis in np.meshgrid(line, line)])
+    p = np.array(list(densities(gaussians, grid)))
+    overlaps = np.exp(gaussians.log_overlaps(everyone(6)).toarray())
+    np.testing.assert_allclose(overlaps, p @ p.T * cell, rtol=1e-6)
+    distances = gaussians.tangent_distances(everyone(6)).toarray()
+    integrals = np.sqrt((np.abs(p[:, None] - p) ** 2).sum(axis=2) * cell)
+    np.testing.assert_allclose(distances * np.exp(gaussians.log_unit / 2), integrals, atol=1e-6)
+    assert (np.diag(distances) == 0).all()
+
+
+@pytest.mark.parametrize("ratio", [1e-3, 100.0, 1e6])
+def test_energies_are_those_of_dense_inverses_in_200_dimensions(rng, ratio):
+    n, p = 7, 200
+    gaussians = gaussians_of(n, p, 5, rng, ratio)
+    S = np.array([gaussians.covariance(x) for x in range(n)])
+    inverses = np.linalg.inv(S)
+    expected, halves = np.empty((n, n)), np.empty((n, n))
+    for x in range(n):
+        for z in range(n):
+            d, both = gaussians.points[x] - gaussians.points[z], S[x] + S[z]
+            log_det = np.linalg.slogdet(2 * np.pi * both)[1]
+            expected[x, z] = -(d @ np.linalg.inv(both) @ d + log_det) / 2
+            halves[x, z] = d @ (inverses[x] + inverses[z]) @ d / 2
+    found = gaussians.log_overlaps(everyone(n)).toarray()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
+    energies = mahalanobis_energies(everyone(n), gaussians).reshape(n, n)
+    np.testing.assert_allclose(energies, halves, rtol=1e-8, atol=1e-8)
+
+
+def test_small_noise_costs_no_accuracy_along_equal_factors():
+    # both ends alike and d along their direction: d' S^-1 d = 9 / (2 (l + s)), beside |d|^2 / 2 s
+    variance, noise = 4.0, 4e-6
+    factors = np.tile(np.sqrt(variance) * np.eye(1, 3), (2, 1, 1))
+    X = np.array([[0.0, 0, 0], [3.0, 0, 0]])
+    gaussians = LocalGaussians(X, factors, np.full(2, noise))
+    logs = gaussians.log_overlaps(everyone(2)).toarray()
+    expected = -9 / (2 * (variance + noise)) / 2
+    np.testing.assert_allclose(logs[0, 1] - logs[0, 0], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_neighbors", [3, 5, 14])  # fewer and more points than features
+@pytest.mark.parametrize("rank", [1, 3, 5, 9])
+def test_covariances_are_numpys(points, rank, n_neighbors):
+    graph = neighbors_graph(points, n_neighbors)
+    gaussians, floor = local_gaussians(graph, points, rank=rank)
+    assert floor > 0
+    for x in range(len(points)):
+        members = graph.indices[graph.indptr[x] : graph.indptr[x + 1]]
+        least = max(floor, 1e-6 * np.linalg.eigvalsh(np.cov(points[members].T))[-1])
+        expected = dense_covariance(points, members, rank, least)
+        np.testing.assert_allclose(gaussians.covariance(x), expected, atol=1e-11)
+
+
+def test_the_floor_is_a_share_of_the_pooled_residual(points):
+    graph = neighbors_graph(points, 9)
+    low, _ = local_gaussians(graph, points, rank=2, floor=0)
+    high, floor = local_gaussians(graph, points, rank=2, floor=1.0)
+    assert floor == np.median(low.noise)
+    np.testing.assert_array_equal(high.noise, np.maximum(low.noise, floor))
+
+
+def test_affinities_are_the_formulas(points):
+    graph = neighbors_graph(points, 8)
+    kernel = LocalCovariance(rank=2, neighbor=3)
+    K = kernel.affinity(graph, points).toarray()
+    gaussians, mask = kernel.gaussians_, graph.toarray() > 0
+    logs = gaussians.log_overlaps(everyone(90)).toarray()
+    E = (np.diag(logs)[:, None] + np.diag(logs)) / 2 - logs
+    h = np.sqrt(np.sort(np.where(mask, E, np.inf), axis=1)[:, 2])
+    expected = np.where(mask, np.exp(-E / np.outer(h, h)), np.eye(90))
+    np.testing.assert_allclose(K, expected, atol=1e-12)
+    np.testing.assert_allclose(kernel.scales_, h)
+    sharp = LocalCovariance(rank=2, bandwidth=2.0).affinity(graph, points).toarray()
+    capped = np.exp(-np.minimum(E / 2, 60))
+    np.testing.assert_allclose(sharp, np.where(mask, capped, np.eye(90)), atol=1e-12)
+    bare = LocalCovariance(rank=2, form="bare").affinity(graph, points).toarray()
+    expected = np.where(mask | np.eye(90, dtype=bool), np.exp(logs - gaussians.log_unit), 0)
+    np.testing.assert_allclose(bare, expected, rtol=1e-10)
+    distances = kernel.tangent_distances(graph).toarray()
+    np.testing.assert_allclose(distances[mask] ** 2, tangent_twin(logs, gaussians.log_unit)[mask])
+
+
+def tangent_twin(logs, unit):
+    a = np.exp(logs - unit)
+    return np.diag(a)[:, None] + np.diag(a) - 2 * a
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_symmetric_to_the_last_bit_in_either_precision(points, form, dtype):
+    graph = neighbors_graph(points.astype(dtype), 7)
+    K = LocalCovariance(form=form, rank=3).affinity(graph, points.astype(dtype))
+    assert K.dtype == dtype
+    assert (K != K.T).nnz == 0
+    assert ((K.data > 0) & (K.data <= 1)).all()
+    exact = LocalCovariance(form=form, rank=3).affinity(graph, points)
+    np.testing.assert_allclose(K.data, exact.data, rtol=3e-4 if dtype == np.float32 else 0)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_order_of_the_points_does_not_matter(points, form):
+    order = np.random.default_rng(7).permutation(len(points))
+    K, permuted = (
+        LocalCovariance(form=form).affinity(neighbors_graph(X, 6), X).toarray()
+        for X in (points, points[order])
+    )
+    np.testing.assert_allclose(permuted, K[np.ix_(order, order)], atol=1e-12)
+
+
+def test_neither_units_nor_threads_matter(points):
+    graph = neighbors_graph(points, 7)
+    K = LocalCovariance().affinity(graph, points)
+    moved = LocalCovariance().affinity(graph, 1000 * points + 5)
+    np.testing.assert_allclose(moved.data, K.data, rtol=1e-8)
+    if numba.config.NUMBA_NUM_THREADS > 1:
+        numba.set_num_threads(2)
+        try:
+            again = LocalCovariance().affinity(graph, points)
+        finally:
+            numba.set_num_threads(1)
+        np.testing.assert_array_equal(again.data, K.data)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_fitted_points_that_come_again(points, form):
+    graph = neighbors_graph(points, 7)
+    # one bandwidth: j counts the point itself among the neighbours of a new one
+    kernel = LocalCovariance(form=form, rank=3, bandwidth=3.0)
+    K = kernel.affinity(graph, points)
+    np.testing.assert_allclose(kernel.extend(graph, points).data, K.data, atol=1e-9)
+    with pytest.raises(DataError, match="4 features"):
+        kernel.extend(graph, points[:, :4])
+
+
+def test_new_points_are_shaped_by_their_neighbours(points):
+    search = ExactSearch(9)
+    kernel = LocalCovariance(rank=2, neighbor=3)
+    kernel.affinity(neighbors_graph(points, search=search), points)
+    new = points[:4] + 0.1
+    graph = search.transform(new)
+    K = kernel.extend(graph, new).toarray()
+    fitted = kernel.gaussians_
+    for x in range(4):
+        members = graph.indices[graph.indptr[x] : graph.indptr[x + 1]]
+        S = dense_covariance(points, members, 2, kernel.noise_floor_)
+        E = []
+        for z in members:
+            T, d = fitted.covariance(z), new[x] - points[z]
+            dets = [np.linalg.slogdet(C)[1] for C in ((S + T) / 2, S, T)]
+            E.append(dets[0] / 2 - (dets[1] + dets[2]) / 4 + d @ np.linalg.solve(S + T, d) / 2)
+        h = np.sqrt(np.sort(E)[2])
+        expected = np.exp(-np.array(E) / (h * kernel.scales_[members]))
+        np.testing.assert_allclose(K[x, members], expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.zeros((20, 3)),
+        np.full((20, 3), 0.1),
+        np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 8, axis=0),
+        np.random.default_rng(1).normal(size=(20, 1)),
+        np.random.default_rng(2).normal(size=(20, 2)) @ np.array([[1.0, 2, 0, 0], [0, 1, 0, 3]]),
+        np.outer(np.arange(20.0), [1, 1, 0]),
+        np.array([[1.0, 2.0]]),
+        np.vstack([np.random.default_rng(3).normal(size=(20, 2)), [[1e6, 1e6]]]),
+    ],
+    ids=["zeros", "equal", "duplicates", "p = 1", "flat", "line", "one", "outlier"],
+)
+def test_singular_covariances(X, form):
+    graph = neighbors_graph(X, 5)
+    kernel = LocalCovariance(form=form)
+    K = kernel.affinity(graph, X)
+    assert (K != K.T).nnz == 0
+    assert ((K.data > 0) & (K.data <= 1)).all()
+    assert np.isfinite(kernel.tangent_distances(graph).data).all()
+    extended = kernel.extend(graph, X)
+    assert np.isfinite(extended.data).all()
+    assert (extended.data > 0).all()
+
+
+def test_constant_features_only_widen_the_noise(points):
+    graph = neighbors_graph(points, 8)
+    wide = np.column_stack([points, np.full((90, 2), 7.0)])
+    gaussians, _ = local_gaussians(graph, points, rank=3)
+    with_constants, _ = local_gaussians(graph, wide, rank=3)
+    np.testing.assert_allclose(with_constants.noise, gaussians.noise * 3 / 5)  # p - r: 3, then 5
+
+
+def test_isolated_points(points):
+    graph = neighbors_graph(np.vstack([points, [[1e3] * 6]]), 3, symmetrize="mutual")
+    X = np.vstack([points, [[1e3] * 6]])
+    kernel = LocalCovariance()
+    K = kernel.affinity(graph, X)
+    assert K[90, 90] == 1
+    np.testing.assert_array_equal(kernel.gaussians_.covariance(90), kernel.noise_floor_ * np.eye(6))
+
+
+def test_bad_input_is_refused(points):
+    graph = neighbors_graph(points, 5)
+    for name, value in (
+        ("rank", 0),
+        ("rank", 2.5),
+        ("form", "cosine"),
+        ("bandwidth", "global"),
+        ("bandwidth", -1.0),
+        ("neighbor", 0),
+        ("floor", -0.1),
+    ):
+        with pytest.raises(ParameterError, match=name):
+            LocalCovariance(**{name: value}).affinity(graph, points)
+    with pytest.raises(DataError, match="89 points"):
+        LocalCovariance().affinity(graph, points[1:])
+    with pytest.raises(DataError, match="NaN"):
+        LocalCovariance().affinity(graph, np.where(points > 5, np.nan, points))
+    one_way = sp.csr_array(np.triu(np.ones((90, 90))))
+    with pytest.raises(DataError, match="edge back"):
+        LocalCovariance().affinity(one_way, points)
+
+
+def test_unsorted_rows_are_sorted(points):
+    graph = neighbors_graph(points, 5)
+    backwards = np.concatenate(
+        [np.arange(b - 1, a - 1, -1) for a, b in zip(graph.indptr, graph.indptr[1:], strict=False)]
+    )
+    unsorted = sp.csr_array((graph.data, graph.indices[backwards], graph.indptr), graph.shape)
+    K = LocalCovariance().affinity(graph, points).toarray()
+    again = LocalCovariance().affinity(unsorted, points).toarray()
+    np.testing.assert_allclose(again, K, atol=1e-12)
+
+
+def few_labels(truth, per_class, seed):
+    rng, y = np.random.default_rng(seed), np.full(len(truth), -1)
+    for c in np.unique(truth):
+        chosen = rng.choice(np.flatnonzero(truth == c), per_class, replace=False)
+        y[chosen] = c
+    return y
+
+
+def accuracy(kernel, X, truth, y, **parameters):
+    found = DiffusionClassifier(kernel=kernel, **parameters).fit(X, y).transduction_
+    return (found == truth)[y < 0].mean()
+
+
+@pytest.mark.parametrize("form", ["overlap", "mahalanobis"])
+def test_digits_with_five_labels(form):
+    X, truth = load_digits(return_X_y=True)
+    y = few_labels(truth, 5, seed=0)
+    clf = DiffusionClassifier(kernel=LocalCovariance(form=form), random_state=0).fit(
+        X[:1700], y[:1700]
+    )
+    assert (clf.transduction_ == truth[:1700])[y[:1700] < 0].mean() > 0.9
+    assert (clf.predict(X[1700:]) == truth[1700:]).mean() > 0.8
+    again = pickle.loads(pickle.dumps(clf))
+    np.testing.assert_array_equal(again.predict(X[1700:]), clf.predict(X[1700:]))
+
+
+def test_embedding_and_shared_neighbors(points):
+    embedding = DiffusionMap(2, kernel=LocalCovariance(), random_state=0)
+    assert embedding.fit_transform(points).shape == (90, 2)
+    assert np.isfinite(embedding.transform(points[:5] + 0.01)).all()
+    graph = neighbors_graph(points, 8)
+    kernel = SharedNeighbors(LocalCovariance())
+    K = kernel.affinity(graph, points)
+    assert (K != K.T).nnz == 0
+    assert np.isfinite(kernel.extend(graph, points).data).all()
+    clf = DiffusionClassifier(kernel=kernel).set_params(kernel__kernel__rank=2)
+    assert clf.kernel.kernel.rank == 2
+
+
+def crossing_sheets(rng, n=600, noise=0.003):
+    """Two squares in space that cross along the first axis."""
+    flat, upright = rng.uniform(-1, 1, (n, 2)), rng.uniform(-1, 1, (n, 2))
+    nothing = np.zeros(n)
+    X = np.vstack([np.column_stack([flat, nothing]), np.insert(upright, 1, 0, axis=1)])
+    return X + rng.normal(scale=noise, size=X.shape), np.repeat([0, 1], n)
+
+
+def test_crossing_sheets_are_told_apart_a_little_better():
+    gained = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, truth = crossing_sheets(rng)
+        y = few_labels(truth, 5, seed)
+        kernels = LocalCovariance(), Gaussian()
+        local, isotropic = (accuracy(kernel, X, truth, y) for kernel in kernels)
+        gained.append(local - isotropic)
+    assert np.mean(gained) > 0
