@@ -91,9 +91,8 @@ class LocalDiscriminant(Kernel):
     With few labels and no posteriors an anchor's nearest labels are almost all of them, and the
     metric is nearly a global one; on digits with five labels a class it then loses accuracy, where
     a first diffusion's posteriors gain a little. Where only one label of each class is in sight the
-    spread
-    within classes is unknown, and the spread of these labels stands for it. A class covariance is
-    drawn to the pooled one as by d + 1 points of weight 1.
+    spread within classes is unknown, and the spread of these labels stands for it. A class
+    covariance is drawn to the pooled one as by d + 1 points of weight 1.
 
     Costs one analysis of d^3 an anchor and four times d values an edge and class; memory of a few
     numbers an edge.

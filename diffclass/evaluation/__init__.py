@@ -1,0 +1,30 @@
+"""How good a classification is, and splitters for partly labelled data."""
+
+from __future__ import annotations
+
+from diffclass.evaluation.areas import AreaEstimates, Estimate, stratified_areas
+from diffclass.evaluation.intervals import wilson_interval
+from diffclass.evaluation.reliability import (
+    ReliabilityCurve,
+    ThresholdTable,
+    reliability_curve,
+    threshold_table,
+)
+from diffclass.evaluation.scores import ClassScore, Scores, classification_scores
+from diffclass.evaluation.splits import PartlyLabelledKFold, draw_per_class
+
+__all__ = [
+    "AreaEstimates",
+    "ClassScore",
+    "Estimate",
+    "PartlyLabelledKFold",
+    "ReliabilityCurve",
+    "Scores",
+    "ThresholdTable",
+    "classification_scores",
+    "draw_per_class",
+    "reliability_curve",
+    "stratified_areas",
+    "threshold_table",
+    "wilson_interval",
+]

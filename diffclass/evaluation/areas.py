@@ -1,0 +1,222 @@
+"""Areas of classes and accuracy of a map, from a sample of it that is labelled.
+
+Counting a map's pixels gives biased areas: what is taken for another class is missing, what is
+wrongly taken for it is too much. A random sample with known truth, drawn from strata of known
+sizes N_h (usually the map's own classes, of which rare ones are sampled more densely), corrects
+both. With sample means y_h over the n_h points of stratum h, the total of any quantity is
+sum N_h y_h, and every figure here is a ratio of two such totals,
+
+    R = sum N_h y_h / sum N_h x_h,
+    V(R) = sum N_h^2 (s_y^2 + R^2 s_x^2 - 2 R s_xy)_h / n_h / (sum N_h x_h)^2,
+
+s_y^2, s_x^2, s_xy the sample's (co)variances (divisor n_h - 1) within a stratum: y = 1 where truth
+is class j and x = 1 give its share of the area; y = 1 where right and x = 1 the overall accuracy;
+y = 1 where right and given j over x = 1 where given j the user's accuracy, over x = 1 where truth
+is j the producer's. With the map's classes as strata these are equations 1 to 11 of Olofsson et
+al. No correction for finite strata is made, as there.
+
+All of it supposes that labels are a *random sample within each stratum*. Labels drawn where it was
+easy, or whole fields of them, correct nothing, and their intervals are too narrow.
+
+Sources: P. Olofsson et al., Good practices for estimating area and assessing accuracy of land
+change, Remote Sensing of Environment 148, 2014, section 4; S. V. Stehman, Estimating area and map
+accuracy for stratified random sampling when the strata are different from the map classes,
+International Journal of Remote Sensing 35, 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from diffclass.evaluation.intervals import normal_quantile
+from diffclass.evaluation.scores import or_none, pair_or_none, same_points
+from diffclass.exceptions import DataError
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share with its standard error.
+
+    Attributes
+    ----------
+    value : float
+        0 to 1; NaN where nothing was there to measure it on.
+    standard_error : float
+        NaN where a stratum that matters holds one sample only.
+    """
+
+    value: float
+    standard_error: float
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return value -+ z standard errors, cut at 0 and 1."""
+        half = normal_quantile(level) * self.standard_error
+        return float(np.clip(self.value - half, 0, 1)), float(np.clip(self.value + half, 0, 1))
+
+    def to_dict(self, level: float) -> dict[str, Any]:
+        """Return value, standard error and interval as what JSON can hold."""
+        return {
+            "value": or_none(self.value),
+            "standard_error": or_none(self.standard_error),
+            "interval": pair_or_none(*self.interval(level)),
+        }
+
+
+@dataclass(frozen=True)
+class AreaEstimates:
+    """Areas and accuracies of a map, corrected by a stratified sample.
+
+    Attributes
+    ----------
+    classes : list
+        Those of truth and map together, sorted.
+    total : float
+        Size of all sampled strata, in the unit of the sizes given.
+    n_points : int
+        Size of the sample.
+    overall_accuracy : Estimate
+        Of the whole map, not of the sample.
+    area_share, users_accuracy, producers_accuracy : dict of class to Estimate
+        Share of ``total`` that is truly of the class; share of what is mapped as it that is right;
+        share of what is truly of it that is mapped as it.
+    not_sampled : dict of stratum to float
+        Sizes of strata without a sample; they are no part of ``total``.
+    """
+
+    classes: list[Any]
+    total: float
+    n_points: int
+    overall_accuracy: Estimate
+    area_share: dict[Any, Estimate]
+    users_accuracy: dict[Any, Estimate]
+    producers_accuracy: dict[Any, Estimate]
+    not_sampled: dict[Any, float]
+
+    def to_dict(self, *, level: float = 0.95) -> dict[str, Any]:
+        """Return everything as what JSON can hold, with intervals and areas.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Confidence of the intervals.
+        """
+        return {
+            "level": level,
+            "total": self.total,
+            "n_points": self.n_points,
+            "overall_accuracy": self.overall_accuracy.to_dict(level),
+            "per_class": {str(value): self._class_to_dict(value, level) for value in self.classes},
+            "not_sampled": {str(value): size for value, size in self.not_sampled.items()},
+        }
+
+    def _class_to_dict(self, value: Any, level: float) -> dict[str, Any]:
+        share = self.area_share[value].to_dict(level)
+        area = {
+            name: None if part is None else (np.array(part) * self.total).tolist()
+            for name, part in share.items()
+        }
+        return {
+            "area": area,
+            "area_share": share,
+            "users_accuracy": self.users_accuracy[value].to_dict(level),
+            "producers_accuracy": self.producers_accuracy[value].to_dict(level),
+        }
+
+
+def stratified_areas(
+    truth: Any, predicted: Any, sizes: Mapping[Any, float], *, strata: Any = None
+) -> AreaEstimates:
+    """Estimate class areas and accuracies of a map from a stratified random sample.
+
+    Parameters
+    ----------
+    truth, predicted : array-like of shape (n,)
+        True and mapped class of the sampled points.
+    sizes : mapping of stratum to float
+        Size of each stratum, such as the number of pixels mapped as each class.
+    strata : array-like of shape (n,), optional
+        Stratum that each point was drawn from; its mapped class by default.
+
+    Returns
+    -------
+    AreaEstimates
+
+    Raises
+    ------
+    DataError
+        For arrays of different length, none at all, a stratum without a size, or a size below the
+        sample's.
+
+    Notes
+    -----
+    O(n) per class.
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import stratified_areas
+    >>> found = stratified_areas([1, 1, 2, 2, 1, 2], [1, 1, 1, 2, 2, 2], {1: 300, 2: 700})
+    >>> share = found.area_share[1]
+    >>> round(share.value, 3), round(share.standard_error, 3)
+    (0.433, 0.254)
+    """
+    truth, predicted = same_points(truth, predicted)
+    _, strata = same_points(truth, predicted if strata is None else strata)
+    sample = _Sample.of(strata, sizes)
+    right = truth == predicted
+    classes = np.union1d(truth, predicted).tolist()
+    everywhere = np.ones(len(truth))
+    sampled = set(np.unique(strata).tolist())
+    return AreaEstimates(
+        classes,
+        float(sample.sizes.sum()),
+        len(truth),
+        sample.ratio(right, everywhere),
+        {c: sample.ratio(truth == c, everywhere) for c in classes},
+        {c: sample.ratio(right & (predicted == c), predicted == c) for c in classes},
+        {c: sample.ratio(right & (truth == c), truth == c) for c in classes},
+        {h: float(size) for h, size in sizes.items() if h not in sampled and size},
+    )
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Stratum of each point by number, size and sample size of each stratum."""
+
+    stratum: np.ndarray
+    sizes: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, strata: np.ndarray, sizes: Mapping[Any, float]) -> _Sample:
+        values, stratum, counts = np.unique(strata, return_inverse=True, return_counts=True)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            if value not in sizes:
+                raise DataError(f"stratum {value!r} has no size; give that of every stratum")
+            if not sizes[value] >= count:
+                raise DataError(
+                    f"stratum {value!r} has size {sizes[value]}, but {count} points are drawn from "
+                    "it; sizes are counted in the same pixels as the sample"
+                )
+        return cls(stratum, np.array([float(sizes[v]) for v in values.tolist()]), counts)
+
+    def ratio(self, y: np.ndarray, x: np.ndarray) -> Estimate:
+        """Return the ratio of the totals of y and x with its standard error."""
+        numerator, denominator = (float(self.sizes @ self._means(v)) for v in (y, x))
+        if denominator == 0:
+            return Estimate(float("nan"), float("nan"))
+        value = numerator / denominator
+        # the variance of y - R x is s_y^2 + R^2 s_x^2 - 2 R s_xy
+        rest = y - value * x
+        squares = self._means((rest - self._means(rest)[self.stratum]) ** 2) * self.counts
+        with np.errstate(invalid="ignore", divide="ignore"):
+            variances = squares / (self.counts - 1) / self.counts
+        # what is nowhere in a stratum of one cannot be told from what is rare in it: NaN stays
+        error = np.sqrt((self.sizes**2 * variances).sum()) / denominator
+        return Estimate(value, float(error))
+
+    def _means(self, values: np.ndarray) -> np.ndarray:
+        return np.bincount(self.stratum, weights=values) / self.counts

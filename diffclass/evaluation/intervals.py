@@ -1,0 +1,99 @@
+"""Confidence intervals of proportions, and of means of proportions.
+
+Wilson's interval of k right ones among n: the proportions p with |k/n - p| <= z sqrt(p (1 - p) / n),
+z the normal quantile. Unlike k/n -+ z sqrt(k/n (1 - k/n) / n) it lies within 0 and 1 and does not
+shrink to a point where all are right. Limits of several independent proportions are combined for
+a mean of them by the square-and-add rule.
+
+Points are counted as if drawn independently. Neighbouring pixels are alike: where all pixels of
+some fields are labelled, the true intervals are wider than these.
+
+Sources: E. B. Wilson, Probable inference, the law of succession, and statistical inference, 1927;
+G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, 2008.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from diffclass.exceptions import DataError, ParameterError
+
+
+def normal_quantile(level: float) -> float:
+    """Return z such that a standard normal lies within -z and z with probability ``level``.
+
+    Raises
+    ------
+    ParameterError
+        For a level outside (0, 1).
+    """
+    if not (isinstance(level, Real) and 0 < level < 1):
+        raise ParameterError(f"level = {level!r}; a confidence level is between 0 and 1")
+    return float(ndtri((1 + level) / 2))
+
+
+def wilson_interval(n_right: Any, n: Any, *, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Return Wilson's interval of each proportion n_right / n.
+
+    Parameters
+    ----------
+    n_right, n : array-like of int, of one shape
+        Right ones and all; 0 <= n_right <= n.
+    level : float, default=0.95
+        Confidence, between 0 and 1.
+
+    Returns
+    -------
+    lower, upper : ndarray
+        Of that shape, 0 to 1; NaN where n is 0.
+
+    Raises
+    ------
+    DataError
+        Where more are right than there are.
+    ParameterError
+        For a level outside (0, 1).
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import wilson_interval
+    >>> lower, upper = wilson_interval([9, 10], [10, 10])
+    >>> lower.round(3), upper.round(3)
+    (array([0.596, 0.722]), array([0.982, 1.   ]))
+    """
+    z = normal_quantile(level)
+    right, total = np.asarray(n_right, dtype=float), np.asarray(n, dtype=float)
+    if ((right < 0) | (right > total)).any():
+        raise DataError("n_right has to be at least 0 and at most n")
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = right / total
+        middle = (p + z * z / (2 * total)) / (1 + z * z / total)
+        half = z / (1 + z * z / total) * np.sqrt(p * (1 - p) / total + (z / total) ** 2 / 4)
+    # what rounding leaves at the ends
+    lower = np.where(right == 0, 0.0, np.clip(middle - half, 0, 1))
+    upper = np.where(right == total, 1.0, np.clip(middle + half, 0, 1))
+    counted = total > 0
+    return np.where(counted, lower, np.nan), np.where(counted, upper, np.nan)
+
+
+def mean_interval(p: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[float, float]:
+    """Return the interval of the mean of independent proportions from the interval of each.
+
+    m - sqrt(sum (p - lower)^2) / K and m + sqrt(sum (upper - p)^2) / K, m the mean of K.
+
+    Parameters
+    ----------
+    p, lower, upper : ndarray of shape (K,)
+        Estimates and their limits.
+
+    Returns
+    -------
+    lower, upper : float
+    """
+    mean = float(np.mean(p))
+    below, above = np.linalg.norm(p - lower) / len(p), np.linalg.norm(upper - p) / len(p)
+    return mean - float(below), mean + float(above)

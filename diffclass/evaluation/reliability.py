@@ -1,0 +1,284 @@
+"""Does a high margin mean right? Accuracy against certainty, and the price of "unknown".
+
+A *reliability curve* sorts points by a certainty, cuts them into bins of equal counts and compares
+the mean certainty of each bin with the share of it that is right. Where the certainty is a
+probability, the two should be equal; the expected calibration error is their mean distance,
+sum_b n_b/n |right_b - certainty_b|. A margin is no probability: its curve should rise, and how well
+it orders is the area under the ROC curve, the chance that a right point is more certain than a
+wrong one (ties count half).
+
+A *threshold* turns points below it into "unknown": fewer points keep a class, and more of them
+should be right.
+
+Sources: A. Niculescu-Mizil and R. Caruana, Predicting good probabilities with supervised learning,
+2005 (reliability); C. Guo et al., On calibration of modern neural networks, 2017 (the error);
+C. K. Chow, On optimum recognition error and reject tradeoff, 1970 (thresholds).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from diffclass._validation import check_positive
+from diffclass.evaluation.intervals import wilson_interval
+from diffclass.evaluation.scores import or_none, pair_or_none
+from diffclass.exceptions import DataError
+
+# Shares of the points that the thresholds of a table let keep their class, if none are given.
+_SHARES_KEPT = (1.0, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.25)
+
+
+@dataclass(frozen=True)
+class ReliabilityCurve:
+    """Share of right points by certainty.
+
+    Attributes
+    ----------
+    certainty : ndarray of shape (n_bins,)
+        Mean certainty of each bin, rising.
+    accuracy, lower, upper : ndarray of shape (n_bins,)
+        Share of its points that are right, with Wilson's interval.
+    counts : ndarray of int of shape (n_bins,)
+        Its points.
+    edges : ndarray of shape (n_bins, 2)
+        Its least and greatest certainty.
+    auc : float
+        Chance that a right point is more certain than a wrong one; NaN without either.
+    level : float
+        Confidence of the intervals.
+    """
+
+    certainty: np.ndarray
+    accuracy: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    counts: np.ndarray
+    edges: np.ndarray
+    auc: float
+    level: float
+
+    @property
+    def expected_calibration_error(self) -> float:
+        """Mean distance of accuracy and certainty; of use where the certainty is a probability."""
+        return float(np.average(np.abs(self.accuracy - self.certainty), weights=self.counts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the calibration error as what JSON can hold."""
+        return {
+            "auc": or_none(self.auc),
+            "level": self.level,
+            "bins": [
+                {
+                    "from": float(edge[0]),
+                    "to": float(edge[1]),
+                    "mean": float(mean),
+                    "n_points": int(n),
+                    "accuracy": float(share),
+                    "interval": [float(low), float(high)],
+                }
+                for edge, mean, n, share, low, high in zip(
+                    self.edges, self.certainty, self.counts, self.accuracy, self.lower, self.upper,
+                    strict=True,
+                )
+            ],
+        }  # fmt: skip
+
+
+def reliability_curve(
+    right: Any, certainty: Any, *, n_bins: int = 10, level: float = 0.95
+) -> ReliabilityCurve:
+    """Compare how certain points are with how many of them are right.
+
+    Parameters
+    ----------
+    right : array-like of bool of shape (n,)
+        Whether each point was given its class.
+    certainty : array-like of shape (n,)
+        Margin, or probability of the class given; finite.
+    n_bins : int, default=10
+        Bins of equal counts as far as ties allow: equally certain points share a bin.
+    level : float, default=0.95
+        Confidence of the intervals.
+
+    Returns
+    -------
+    ReliabilityCurve
+        Of at most ``n_bins`` bins.
+
+    Raises
+    ------
+    DataError
+        For arrays of different length, none at all, or values that are not finite.
+    ParameterError
+        For fewer than one bin, or a level outside (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.evaluation import reliability_curve
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.random(4000)
+    >>> curve = reliability_curve(rng.random(4000) < p, p, n_bins=4)
+    >>> curve.accuracy.round(2), round(curve.expected_calibration_error, 2)
+    (array([0.13, 0.38, 0.6 , 0.89]), 0.01)
+    """
+    check_positive(n_bins, "n_bins", integer=True)
+    right, certainty = _checked(right, certainty)
+    # the place of each distinct value is that of the middle of its ties
+    places = rankdata(certainty) - 0.5
+    _, bins = np.unique((places * n_bins / len(places)).astype(np.intp), return_inverse=True)
+    counts = np.bincount(bins)
+    n_right = np.bincount(bins, weights=right)
+    lower, upper = wilson_interval(n_right, counts, level=level)
+    least, greatest = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
+    np.minimum.at(least, bins, certainty)
+    np.maximum.at(greatest, bins, certainty)
+    return ReliabilityCurve(
+        np.bincount(bins, weights=certainty) / counts,
+        n_right / counts,
+        lower,
+        upper,
+        counts,
+        np.column_stack([least, greatest]),
+        _area_under_curve(right, places),
+        level,
+    )
+
+
+@dataclass(frozen=True)
+class ThresholdTable:
+    """What is left, and how much of it is right, where less certain points become "unknown".
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (m,)
+        Rising; points at least as certain keep their class.
+    share : ndarray of shape (m,)
+        Share of all pixels or points that keep a class.
+    n_kept : ndarray of int of shape (m,)
+        Points of known truth that keep a class.
+    accuracy, lower, upper : ndarray of shape (m,)
+        Share of these that are right, with Wilson's interval; NaN where none is left.
+    overall_accuracy : ndarray of shape (m,)
+        Share of all points of known truth that keep their right class.
+    level : float
+        Confidence of the intervals.
+    """
+
+    thresholds: np.ndarray
+    share: np.ndarray
+    n_kept: np.ndarray
+    accuracy: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    overall_accuracy: np.ndarray
+    level: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table row by row, as what JSON can hold."""
+        return {
+            "level": self.level,
+            "rows": [
+                {
+                    "threshold": float(self.thresholds[i]),
+                    "share": float(self.share[i]),
+                    "n_points": int(self.n_kept[i]),
+                    "accuracy": or_none(self.accuracy[i]),
+                    "interval": pair_or_none(self.lower[i], self.upper[i]),
+                    "overall_accuracy": float(self.overall_accuracy[i]),
+                }
+                for i in range(len(self.thresholds))
+            ],
+        }
+
+
+def threshold_table(
+    right: Any,
+    certainty: Any,
+    *,
+    thresholds: Any = None,
+    population: Any = None,
+    level: float = 0.95,
+) -> ThresholdTable:
+    """Count what each threshold leaves and how much of it is right.
+
+    Parameters
+    ----------
+    right : array-like of bool of shape (n,)
+        Whether each point of known truth was given its class.
+    certainty : array-like of shape (n,)
+        Its margin or probability; -inf for one that has no class at any threshold.
+    thresholds : array-like, optional
+        By default those that let 100, 99, 95, 90, 80, 70, 60, 50 and 25 percent of the population
+        keep a class, the first being 0.
+    population : array-like, optional
+        Certainty of all points the share is of, -inf for those without a class; by default that
+        of the points of known truth.
+    level : float, default=0.95
+        Confidence of the intervals.
+
+    Returns
+    -------
+    ThresholdTable
+
+    Raises
+    ------
+    DataError
+        For arrays of different length, none at all, or NaN.
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import threshold_table
+    >>> table = threshold_table([0, 1, 0, 1], [0.1, 0.4, 0.6, 0.9], thresholds=[0, 0.3, 0.8])
+    >>> table.share, table.accuracy.round(2)
+    (array([1.  , 0.75, 0.25]), array([0.5 , 0.67, 1.  ]))
+    """
+    right, certainty = _checked(right, certainty, finite=False)
+    everyone = np.sort(certainty if population is None else np.asarray(population, dtype=float))
+    if not len(everyone) or np.isnan(everyone[-1]):
+        raise DataError("population is empty or holds NaN; give the certainty of every point")
+    limits = _default_thresholds(everyone) if thresholds is None else np.unique(thresholds)
+    order = np.argsort(certainty)
+    first = np.searchsorted(certainty[order], limits)
+    n_kept = len(right) - first
+    n_right = np.append(np.cumsum(right[order][::-1])[::-1], 0)[first]
+    lower, upper = wilson_interval(n_right, n_kept, level=level)
+    with np.errstate(invalid="ignore"):
+        accuracy = n_right / n_kept
+    share = 1 - np.searchsorted(everyone, limits) / len(everyone)
+    return ThresholdTable(
+        limits, share, n_kept, accuracy, lower, upper, n_right / len(right), level
+    )
+
+
+def _default_thresholds(everyone: np.ndarray) -> np.ndarray:
+    classed = everyone[np.isfinite(everyone)]
+    if not len(classed):
+        return np.zeros(1)
+    first = ((1 - np.array(_SHARES_KEPT[1:])) * len(classed)).astype(np.intp)
+    return np.unique(np.append(min(0.0, classed[0]), classed[first]))
+
+
+def _area_under_curve(right: np.ndarray, places: np.ndarray) -> float:
+    n_right = int(right.sum())
+    n_wrong = len(right) - n_right
+    if not n_right or not n_wrong:
+        return float("nan")
+    above = places[right].sum() - n_right**2 / 2  # ranks start at 1, places at 1/2
+    return float(above / (n_right * n_wrong))
+
+
+def _checked(right: Any, certainty: Any, *, finite: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    right, certainty = np.asarray(right), np.asarray(certainty, dtype=float)
+    if right.shape != certainty.shape or right.ndim != 1 or not len(right):
+        raise DataError(
+            f"right has shape {right.shape}, certainty {certainty.shape}; give both for the same "
+            "points, at least one"
+        )
+    if np.isnan(certainty).any() or (finite and not np.isfinite(certainty).all()):
+        raise DataError("certainty holds NaN or infinity; leave out points without one")
+    return right.astype(bool), certainty

@@ -1,0 +1,120 @@
+"""Splitters for partly labelled data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from diffclass._validation import check_positive
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.labels import encode_labels
+
+
+class PartlyLabelledKFold:
+    """Stratified folds of the labelled points; the unlabelled are in every training set.
+
+    Hand it to scikit-learn as ``cv=``: unlabelled points take part in the diffusion and are never
+    scored.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Folds, at least 2; a class with fewer labels is missing from some test sets.
+    shuffle : bool, default=True
+        Whether the labelled points are shuffled first.
+    random_state : int, RandomState or None, default=None
+        Seeds the shuffle.
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import PartlyLabelledKFold
+    >>> y = [0, 1, 0, 1, -1, -1]
+    >>> for train, test in PartlyLabelledKFold(2, shuffle=False).split(y, y):
+    ...     print(train, test)
+    [2 3 4 5] [0 1]
+    [0 1 4 5] [2 3]
+    """
+
+    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None):
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of folds."""
+        return self.n_splits
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the training and test indices of each fold.
+
+        Parameters
+        ----------
+        X : array-like of n rows
+            Not looked at.
+        y : array-like of shape (n,)
+            Labels; -1, None, NaN and pandas' missing values are unlabelled.
+        groups : object
+            Ignored.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            All unlabelled points are in ``train``; ``test`` holds labelled points only.
+
+        Raises
+        ------
+        ParameterError
+            For fewer than 2 folds.
+        DataError
+            For fewer labelled points than folds.
+        """
+        if check_positive(self.n_splits, "n_splits", integer=True) < 2:
+            raise ParameterError(f"n_splits = {self.n_splits}; at least 2 are needed")
+        _, codes = encode_labels(y)
+        labelled = np.flatnonzero(codes >= 0)
+        if len(labelled) < self.n_splits:
+            raise DataError(f"{len(labelled)} labelled points cannot fill {self.n_splits} folds")
+        if self.shuffle:
+            labelled = check_random_state(self.random_state).permutation(labelled)
+        fold = np.full(len(codes), -1)
+        by_class = labelled[np.argsort(codes[labelled], kind="stable")]
+        fold[by_class] = np.arange(len(by_class)) % self.n_splits
+        for k in range(self.n_splits):
+            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+
+def draw_per_class(codes: np.ndarray, n_per_class: int, *, random_state: Any = None) -> np.ndarray:
+    """Draw some labelled points of each class.
+
+    Parameters
+    ----------
+    codes : array-like of int of shape (n,)
+        Class of each point, negative where unlabelled.
+    n_per_class : int
+        Points drawn; of a class with fewer than twice as many, half of them (at least one), so
+        that some are left to be held out.
+    random_state : int, RandomState or None, default=None
+        Seeds the draw.
+
+    Returns
+    -------
+    ndarray of int
+        Indices, sorted.
+
+    Raises
+    ------
+    ParameterError
+        For fewer than one point per class.
+    """
+    check_positive(n_per_class, "n_per_class", integer=True)
+    random = check_random_state(random_state)
+    codes = np.asarray(codes)
+    drawn = []
+    for code in np.unique(codes[codes >= 0]):
+        members = np.flatnonzero(codes == code)
+        size = min(n_per_class, max(1, len(members) // 2))
+        drawn.append(random.choice(members, size, replace=False))
+    return np.sort(np.concatenate(drawn)) if drawn else np.empty(0, dtype=np.intp)
