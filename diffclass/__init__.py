@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from diffclass.acquisition import Suggestions, suggest
     from diffclass.anomaly import DiffusionAnomaly
     from diffclass.bandwidth import BandwidthCurve, semigroup_bandwidth, slope_bandwidth
     from diffclass.classifier import DiffusionClassifier
@@ -38,6 +39,7 @@ __all__ = [
     "MarkovOperator",
     "ParameterError",
     "Spectrum",
+    "Suggestions",
     "UnreachedWarning",
     "WarpedOperator",
     "__version__",
@@ -47,6 +49,7 @@ __all__ = [
     "neighbors_graph",
     "semigroup_bandwidth",
     "slope_bandwidth",
+    "suggest",
     "warped_operator",
 ]
 
@@ -63,6 +66,7 @@ _HOMES = {
     "MarkovOperator": "markov",
     "ParameterError": "exceptions",
     "Spectrum": "spectrum",
+    "Suggestions": "acquisition",
     "UnreachedWarning": "exceptions",
     "WarpedOperator": "warped",
     "diffuse_labels": "label_diffusion",
@@ -71,6 +75,7 @@ _HOMES = {
     "neighbors_graph": "neighbors",
     "semigroup_bandwidth": "bandwidth",
     "slope_bandwidth": "bandwidth",
+    "suggest": "acquisition",
     "warped_operator": "warped",
 }
 

@@ -39,6 +39,8 @@ def bench(
         operator = whole.pop("operator")
         with stage("products"):
             product = _time_product(operator, classes, repeats, seed)
+        with stage("warped"):
+            warped = _time_warped(operator, classes, repeats, seed)
         with stage("powers"):
             powers = _time_powers(operator, classes, seed)
     result: dict[str, Any] = {
@@ -47,6 +49,7 @@ def bench(
         "n_classes": classes,
         "threads": _threads(),
         "product": product,
+        "warped": warped,
         "powers": powers,
         "fit": whole,
         "peak_memory_bytes": peak_memory_bytes(),
@@ -104,6 +107,30 @@ def _time_product(operator: Any, n_columns: int, repeats: int, seed: int) -> dic
         "scipy_milliseconds": 1e3 * scipys,
         "times_faster_than_scipy": scipys / ours,
         "memory_floor_milliseconds": 1e3 * floor,
+    }
+
+
+def _time_warped(operator: Any, n_classes: int, repeats: int, seed: int) -> dict[str, Any]:
+    """Time steps of all class-specific walks beside those of the plain one, eight at a time."""
+    import numpy as np
+
+    from diffclass.warped import warped_operator
+
+    random, n_steps = np.random.default_rng(seed), 8
+    scores = random.dirichlet(np.ones(n_classes), size=len(operator)).astype(np.float32)
+    warped = warped_operator(operator, scores)
+    f = random.random((len(operator), n_classes), dtype=np.float32)
+    ours, plain = _medians_in_turn(
+        [
+            lambda: warped.advance(f, n_steps),
+            lambda: operator.apply(f, n_steps, tolerance=0),
+        ],
+        repeats,
+    )
+    return {
+        "milliseconds_per_step": 1e3 * ours / n_steps,
+        "plain_milliseconds_per_step": 1e3 * plain / n_steps,
+        "times_plain": ours / plain,
     }
 
 

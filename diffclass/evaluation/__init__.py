@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from diffclass.evaluation.areas import AreaEstimates, Estimate, stratified_areas
-from diffclass.evaluation.intervals import wilson_interval
+from diffclass.evaluation.intervals import clustered_interval, wilson_interval
 from diffclass.evaluation.reliability import (
     ReliabilityCurve,
     ThresholdTable,
+    default_thresholds,
     reliability_curve,
     threshold_table,
 )
@@ -22,6 +23,8 @@ __all__ = [
     "Scores",
     "ThresholdTable",
     "classification_scores",
+    "clustered_interval",
+    "default_thresholds",
     "draw_per_class",
     "reliability_curve",
     "stratified_areas",

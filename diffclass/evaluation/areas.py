@@ -16,7 +16,9 @@ is j the producer's. With the map's classes as strata these are equations 1 to 1
 al. No correction for finite strata is made, as there.
 
 All of it supposes that labels are a *random sample within each stratum*. Labels drawn where it was
-easy, or whole fields of them, correct nothing, and their intervals are too narrow.
+easy, or whole fields of them, correct nothing, and their intervals are too narrow. So are those of
+a producer's accuracy where few of the class are missed (a class of a tenth, 60 points a stratum:
+the 95 % interval held the truth in 83 of 100 samples).
 
 Sources: P. Olofsson et al., Good practices for estimating area and assessing accuracy of land
 change, Remote Sensing of Environment 148, 2014, section 4; S. V. Stehman, Estimating area and map
@@ -164,7 +166,8 @@ def stratified_areas(
     (0.433, 0.254)
     """
     truth, predicted = same_points(truth, predicted)
-    _, strata = same_points(truth, predicted if strata is None else strata)
+    by_map = strata is None
+    _, strata = same_points(truth, predicted if by_map else strata)
     sample = _Sample.of(strata, sizes)
     right = truth == predicted
     classes = np.union1d(truth, predicted).tolist()
@@ -176,7 +179,11 @@ def stratified_areas(
         len(truth),
         sample.ratio(right, everywhere),
         {c: sample.ratio(truth == c, everywhere) for c in classes},
-        {c: sample.ratio(right & (predicted == c), predicted == c) for c in classes},
+        {
+            # the map's classes as strata: no other one can hold what is mapped as c
+            c: sample.ratio(right & (predicted == c), predicted == c, alone=by_map)
+            for c in classes
+        },
         {c: sample.ratio(right & (truth == c), truth == c) for c in classes},
         {h: float(size) for h, size in sizes.items() if h not in sampled and size},
     )
@@ -203,9 +210,13 @@ class _Sample:
                 )
         return cls(stratum, np.array([float(sizes[v]) for v in values.tolist()]), counts)
 
-    def ratio(self, y: np.ndarray, x: np.ndarray) -> Estimate:
-        """Return the ratio of the totals of y and x with its standard error."""
-        numerator, denominator = (float(self.sizes @ self._means(v)) for v in (y, x))
+    def ratio(self, y: np.ndarray, x: np.ndarray, *, alone: bool = False) -> Estimate:
+        """Return the ratio of the totals of y and x with its standard error.
+
+        With ``alone``, y and x are 0 by definition in each stratum where all sampled x are.
+        """
+        x_means = self._means(x)
+        numerator, denominator = float(self.sizes @ self._means(y)), float(self.sizes @ x_means)
         if denominator == 0:
             return Estimate(float("nan"), float("nan"))
         value = numerator / denominator
@@ -214,7 +225,9 @@ class _Sample:
         squares = self._means((rest - self._means(rest)[self.stratum]) ** 2) * self.counts
         with np.errstate(invalid="ignore", divide="ignore"):
             variances = squares / (self.counts - 1) / self.counts
-        # what is nowhere in a stratum of one cannot be told from what is rare in it: NaN stays
+        if alone:
+            variances[x_means == 0] = 0
+        # a sample of one tells nothing of how its stratum varies: NaN stays
         error = np.sqrt((self.sizes**2 * variances).sum()) / denominator
         return Estimate(value, float(error))
 

@@ -1,15 +1,21 @@
 """Confidence intervals of proportions, and of means of proportions.
 
-Wilson's interval of k right ones among n: the proportions p with |k/n - p| <= z sqrt(p (1 - p) / n),
-z the normal quantile. Unlike k/n -+ z sqrt(k/n (1 - k/n) / n) it lies within 0 and 1 and does not
-shrink to a point where all are right. Limits of several independent proportions are combined for
-a mean of them by the square-and-add rule.
+Wilson's interval of k right ones among n holds the proportions p with
+|k/n - p| <= z sqrt(p (1 - p) / n), z the normal quantile. Unlike k/n -+ z sqrt(k/n (1 - k/n) / n)
+it lies within 0 and 1 and does not shrink to a point where all are right. Limits of several
+independent proportions are combined for a mean of them by the square-and-add rule.
 
-Points are counted as if drawn independently. Neighbouring pixels are alike: where all pixels of
-some fields are labelled, the true intervals are wider than these.
+Both count points as if drawn independently. Neighbouring pixels are alike: where all pixels of
+some fields are labelled, what is independent are the fields, or squares of the picture. With k_b
+right of n_b points in cluster b of B, p = sum k_b / n,
+
+    V(p) = B / (B - 1) sum_b (k_b - p n_b)^2 / n^2,
+
+and the interval is p -+ t sqrt(V), t the quantile of Student's distribution with B - 1 degrees.
 
 Sources: E. B. Wilson, Probable inference, the law of succession, and statistical inference, 1927;
-G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, 2008.
+G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, 2008; W. G.
+Cochran, Sampling Techniques, 1977, section 9A (clusters of unequal sizes).
 """
 
 from __future__ import annotations
@@ -18,7 +24,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from diffclass.exceptions import DataError, ParameterError
 
@@ -78,6 +84,57 @@ def wilson_interval(n_right: Any, n: Any, *, level: float = 0.95) -> tuple[np.nd
     upper = np.where(right == total, 1.0, np.clip(middle + half, 0, 1))
     counted = total > 0
     return np.where(counted, lower, np.nan), np.where(counted, upper, np.nan)
+
+
+def clustered_interval(
+    right: Any, clusters: Any, *, level: float = 0.95
+) -> tuple[float, float, int]:
+    """Return the interval of the share of right points where whole clusters are independent.
+
+    Parameters
+    ----------
+    right : array-like of bool of shape (n,)
+        Whether each point was given its class.
+    clusters : array-like of shape (n,)
+        Cluster of each point: field, tile, square of the picture.
+    level : float, default=0.95
+        Confidence, between 0 and 1.
+
+    Returns
+    -------
+    lower, upper : float
+        0 to 1; NaN for a single cluster.
+    n_clusters : int
+
+    Raises
+    ------
+    DataError
+        For arrays of different length, or none at all.
+    ParameterError
+        For a level outside (0, 1).
+
+    Examples
+    --------
+    >>> from diffclass.evaluation import clustered_interval
+    >>> lower, upper, _ = clustered_interval([1, 1, 1, 0, 0, 0, 1, 1], [1, 1, 1, 2, 2, 2, 3, 3])
+    >>> round(lower, 2), round(upper, 2)
+    (0.0, 1.0)
+    """
+    normal_quantile(level)  # checks it
+    right, clusters = np.asarray(right, dtype=float), np.asarray(clusters)
+    if right.shape != clusters.shape or right.ndim != 1 or not len(right):
+        raise DataError(
+            f"right has shape {right.shape}, clusters {clusters.shape}; give both for the same "
+            "points, at least one"
+        )
+    _, numbers, counts = np.unique(clusters, return_inverse=True, return_counts=True)
+    n_clusters, p = len(counts), right.mean()
+    if n_clusters < 2:
+        return float("nan"), float("nan"), n_clusters
+    surplus = np.bincount(numbers, weights=right) - p * counts
+    error = np.sqrt(n_clusters / (n_clusters - 1)) * np.linalg.norm(surplus) / len(right)
+    half = stdtrit(n_clusters - 1, (1 + level) / 2) * error
+    return max(float(p - half), 0.0), min(float(p + half), 1.0), n_clusters
 
 
 def mean_interval(p: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[float, float]:

@@ -124,7 +124,7 @@ def reliability_curve(
     >>> p = rng.random(4000)
     >>> curve = reliability_curve(rng.random(4000) < p, p, n_bins=4)
     >>> curve.accuracy.round(2), round(curve.expected_calibration_error, 2)
-    (array([0.13, 0.38, 0.6 , 0.89]), 0.01)
+    (array([0.14, 0.38, 0.63, 0.86]), 0.01)
     """
     check_positive(n_bins, "n_bins", integer=True)
     right, certainty = _checked(right, certainty)
@@ -147,6 +147,27 @@ def reliability_curve(
         _area_under_curve(right, places),
         level,
     )
+
+
+def default_thresholds(population: Any) -> np.ndarray:
+    """Return thresholds that let 100, 99, 95, 90, 80, 70, 60, 50 and 25 percent keep a class.
+
+    Parameters
+    ----------
+    population : array-like of shape (n,)
+        Certainty of the points; infinite ones are left out.
+
+    Returns
+    -------
+    ndarray
+        Rising, the first at most 0; fewer where points are equally certain.
+    """
+    values = np.asarray(population, dtype=float)
+    classed = np.sort(values[np.isfinite(values)])
+    if not len(classed):
+        return np.zeros(1)
+    first = ((1 - np.array(_SHARES_KEPT[1:])) * len(classed)).astype(np.intp)
+    return np.unique(np.append(min(0.0, classed[0]), classed[first]))
 
 
 @dataclass(frozen=True)
@@ -213,8 +234,7 @@ def threshold_table(
     certainty : array-like of shape (n,)
         Its margin or probability; -inf for one that has no class at any threshold.
     thresholds : array-like, optional
-        By default those that let 100, 99, 95, 90, 80, 70, 60, 50 and 25 percent of the population
-        keep a class, the first being 0.
+        By default the `default_thresholds` of the population.
     population : array-like, optional
         Certainty of all points the share is of, -inf for those without a class; by default that
         of the points of known truth.
@@ -241,7 +261,7 @@ def threshold_table(
     everyone = np.sort(certainty if population is None else np.asarray(population, dtype=float))
     if not len(everyone) or np.isnan(everyone[-1]):
         raise DataError("population is empty or holds NaN; give the certainty of every point")
-    limits = _default_thresholds(everyone) if thresholds is None else np.unique(thresholds)
+    limits = default_thresholds(everyone) if thresholds is None else np.unique(thresholds)
     order = np.argsort(certainty)
     first = np.searchsorted(certainty[order], limits)
     n_kept = len(right) - first
@@ -253,14 +273,6 @@ def threshold_table(
     return ThresholdTable(
         limits, share, n_kept, accuracy, lower, upper, n_right / len(right), level
     )
-
-
-def _default_thresholds(everyone: np.ndarray) -> np.ndarray:
-    classed = everyone[np.isfinite(everyone)]
-    if not len(classed):
-        return np.zeros(1)
-    first = ((1 - np.array(_SHARES_KEPT[1:])) * len(classed)).astype(np.intp)
-    return np.unique(np.append(min(0.0, classed[0]), classed[first]))
 
 
 def _area_under_curve(right: np.ndarray, places: np.ndarray) -> float:

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 from diffclass.plots.bandwidth import BandwidthDisplay
 from diffclass.plots.composite import CompositeDisplay
+from diffclass.plots.confusion import ConfusionDisplay, plot_evaluation
 from diffclass.plots.curves import MarginCurveDisplay
 from diffclass.plots.embedding import EmbeddingDisplay
 from diffclass.plots.maps import ClassMapDisplay, MarginMapDisplay
 from diffclass.plots.palette import DEFAULT_PALETTE, class_palette
+from diffclass.plots.reliability import ReliabilityDisplay, ThresholdDisplay
 from diffclass.plots.side_by_side import plot_side_by_side
 from diffclass.plots.spectrum import SpectrumDisplay
 
@@ -25,10 +27,14 @@ __all__ = [
     "BandwidthDisplay",
     "ClassMapDisplay",
     "CompositeDisplay",
+    "ConfusionDisplay",
     "EmbeddingDisplay",
     "MarginCurveDisplay",
     "MarginMapDisplay",
+    "ReliabilityDisplay",
     "SpectrumDisplay",
+    "ThresholdDisplay",
     "class_palette",
+    "plot_evaluation",
     "plot_side_by_side",
 ]

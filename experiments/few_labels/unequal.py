@@ -16,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from diffclass import diffuse_labels
+from experiments.few_labels.draws import WRONG_SHARE, renamed
 from experiments.problems import default_operator, salinas_a
 
 LARGE, SMALL = 500, 5
@@ -35,12 +36,7 @@ def unequal(truth: np.ndarray, random: np.random.Generator, turn: int) -> np.nda
 
 
 def wrong(truth: np.ndarray, random: np.random.Generator, turn: int) -> np.ndarray:
-    y = equal(truth, random, turn)
-    classes = np.unique(truth[truth > 0])
-    labelled = np.flatnonzero(y > 0)
-    for x in random.choice(labelled, len(labelled) // 10, replace=False):
-        y[x] = random.choice(classes[classes != y[x]])
-    return y
+    return renamed(equal(truth, random, turn), WRONG_SHARE, random)
 
 
 def _drawn(truth: np.ndarray, sizes: dict, random: np.random.Generator) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,13 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores, classification_scores
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
+from diffclass_hyperspectral.certainty import (
+    describe_blocks,
+    measure_certainty,
+    probability_of_class,
+)
 from diffclass_hyperspectral.class_table import ClassTable
+from diffclass_hyperspectral.cleanup import Cleanup, CleanupReport
 from diffclass_hyperspectral.features import SceneFeatures
 from diffclass_hyperspectral.holdout import Holdout
 from diffclass_hyperspectral.labels import LabelImage
@@ -140,6 +146,58 @@ def held_out_scores(result: SceneClassification, labels: LabelImage, split: Hold
     if not test.any():
         raise DataError("no held-out pixel has data; nothing can be scored")
     return classification_scores(labels.ids[test], result.class_map[test])
+
+
+def cleaned(
+    result: SceneClassification, cleanup: Cleanup
+) -> tuple[SceneClassification, CleanupReport]:
+    """Return the classification with a cleaned map, posteriors and margins as they were."""
+    class_map, report = cleanup.apply(result.class_map, result.margin)
+    return replace(result, class_map=class_map), report
+
+
+def describe_holdout(
+    result: SceneClassification, labels: LabelImage, split: Holdout, cleanup: Cleanup
+) -> dict[str, Any]:
+    """Return what a report says of the held-out pixels, as values that JSON can hold.
+
+    Scores are those of the cleaned map; what the margins say is of the map before, so that a
+    threshold can be chosen.
+
+    Parameters
+    ----------
+    result : SceneClassification
+        Not cleaned.
+    labels : LabelImage
+    split : Holdout
+        The labels that the classification was fitted on, and the others.
+    cleanup : Cleanup
+
+    Raises
+    ------
+    DataError
+        Where no held-out pixel has data.
+    """
+    final = cleaned(result, cleanup)[0]
+    scores = held_out_scores(final, labels, split)
+    tested = split.test & np.isfinite(result.margin)
+    truth = np.where(split.test, labels.ids, 0)
+    certainty = measure_certainty(
+        truth,
+        result.class_map,
+        result.margin,
+        probability=probability_of_class(result.class_map, result.posteriors, result.class_ids),
+        min_margin=cleanup.min_margin,
+    )
+    return {
+        "kind": split.kind,
+        "gap_pixels": split.gap,
+        "n_fit": int(split.fit.sum()),
+        "untested": split.untested(np.where(np.isfinite(result.margin), labels.ids, 0)),
+        **scores.to_dict(),
+        "by_blocks": describe_blocks(labels.ids, final.class_map, tested),
+        "certainty": certainty.to_dict(),
+    }
 
 
 def _check_labels(

@@ -16,6 +16,12 @@ from diffclass.exceptions import ParameterError
 from diffclass.output import replacing, require_writable
 from diffclass_hyperspectral.ascii_text import from_ascii, to_ascii
 from diffclass_hyperspectral.class_table import ClassTable
+from diffclass_hyperspectral.georeference import (
+    Georeference,
+    coordinate_system_string,
+    from_envi,
+    georeference_of,
+)
 from diffclass_hyperspectral.labels import UNUSED
 from diffclass_hyperspectral.optional import require
 
@@ -102,7 +108,28 @@ def _colors(table: ClassTable, n_classes: int) -> list[tuple[int, int, int]]:
 
 
 def _georeference(map_info: Sequence[str] | None) -> dict[str, Any]:
-    return {} if map_info is None else {"map info": [to_ascii(text) for text in map_info]}
+    if map_info is None:
+        return {}
+    place = georeference_of(map_info)
+    if place is not None and not _holds(map_info, place):
+        warnings.warn(
+            "ENVI headers cannot hold a sheared grid; the coordinates are left out, write .tif",
+            UserWarning,
+            stacklevel=2,
+        )
+        return {}
+    fields: dict[str, Any] = {"map info": [to_ascii(text) for text in map_info]}
+    system = coordinate_system_string(None if place is None else place.crs)
+    return fields if system is None else fields | {"coordinate system string": f"{{{system}}}"}
+
+
+def _holds(map_info: Sequence[str], place: Georeference) -> bool:
+    """Tell whether the strings alone lead to the same transform."""
+    again = from_envi(tuple(map_info)).georeference
+    size = max(abs(value) for value in place.transform[:2] + place.transform[3:5])
+    return again is not None and np.allclose(
+        again.transform, place.transform, rtol=1e-9, atol=1e-6 * size
+    )
 
 
 def _write_pair(
@@ -139,3 +166,6 @@ def _replacing_pair(data: Path, header: Path, *, overwrite: bool) -> Iterator[Pa
         yield written
         os.replace(written, new_header)
         os.replace(written.with_suffix(".img"), new_data)
+        # Data and header cannot be renamed at once. Without its header new data are no image; with
+        # the old one they would be a wrong image.
+        header.unlink(missing_ok=True)

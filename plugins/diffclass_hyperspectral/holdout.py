@@ -3,8 +3,10 @@
 Neighbouring pixels are alike, and spatial features even overlap: a random split lets a classifier
 see the surroundings of what it is tested on. With *blocks* the picture is cut into squares; of
 each class, half of the squares it lies in are for fitting, the others for testing, and test pixels
-nearer to a fitted one than a gap are left out. Where a class lies in one square only, its own
-extent is cut in two across its longer side.
+nearer to a fitted one than a gap are left out. Where that leaves less than a quarter of the class
+on one side, as for a class that lies in a single field, in one square or mostly in one, its own
+extent is cut in two across its longer side, so that each half holds half of its pixels. A field
+too small for the gap leaves nothing to test its class on: `Holdout.untested` names it.
 """
 
 from __future__ import annotations
@@ -38,6 +40,11 @@ class Holdout:
     test: np.ndarray
     kind: str
     gap: int = 0
+
+    def untested(self, ids: np.ndarray) -> list[int]:
+        """Return the classes of ``ids`` of which no pixel is left to test on."""
+        classes = np.unique(ids[ids > 0])
+        return classes[~np.isin(classes, ids[self.test])].tolist()
 
 
 def hold_out(
@@ -80,6 +87,24 @@ def hold_out(
     return Holdout(fit, test, kind, GAP if kind == "blocks" else 0)
 
 
+def squares(shape: tuple[int, int]) -> np.ndarray:
+    """Return the number of the square of the picture that each pixel lies in.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows and columns.
+
+    Returns
+    -------
+    ndarray of int of shape (rows, columns)
+        Eight squares along the longer side, as in holding out in blocks.
+    """
+    side = max(2, -(-max(shape) // _BLOCKS_ACROSS))
+    rows, columns = np.indices(shape)
+    return (rows // side) * (shape[1] // side + 1) + columns // side
+
+
 def _drawn(
     ids: np.ndarray, labels_per_class: int | None, random: np.random.RandomState, *, halve: bool
 ) -> np.ndarray:
@@ -94,18 +119,15 @@ def _drawn(
 
 def _fitting_blocks(ids: np.ndarray, random: np.random.RandomState) -> np.ndarray:
     """Pixels in the squares (of each class's own choice) that are for fitting."""
-    side = max(2, -(-max(ids.shape) // _BLOCKS_ACROSS))
-    rows, columns = np.indices(ids.shape)
-    square = (rows // side) * (ids.shape[1] // side + 1) + columns // side
+    square = squares(ids.shape)
     fitting = np.zeros(ids.shape, dtype=bool)
     for class_id in np.unique(ids[ids > 0]):
         member = ids == class_id
-        squares = np.unique(square[member])
-        if len(squares) > 1:
-            chosen = random.permutation(squares)[: len(squares) // 2]
-            fitting |= member & np.isin(square, chosen)
-        else:
-            fitting |= member & _first_half(member)
+        own = np.unique(square[member])
+        chosen = random.permutation(own)[: len(own) // 2]
+        half = member & np.isin(square, chosen)
+        uneven = not 0.25 <= half.sum() / member.sum() <= 0.75
+        fitting |= member & _first_half(member) if uneven else half
     return fitting
 
 

@@ -9,11 +9,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral.class_table import ClassTable
+from diffclass_hyperspectral.georeference import check_overlap, georeference_of, same_crs
 from diffclass_hyperspectral.readers import read_image
 from diffclass_hyperspectral.readers.contents import Color, Contents
 from diffclass_hyperspectral.scenes import Scene
@@ -22,16 +24,21 @@ from diffclass_hyperspectral.scenes import Scene
 UNUSED = "unused"
 
 
-def read_labels(path: str | os.PathLike[str], *, variable: str | None = None) -> LabelImage:
-    """Read a label image or class map.
+def read_labels(
+    path: str | os.PathLike[str], *, variable: str | None = None, grid: Any = None
+) -> LabelImage:
+    """Read a label image, a class map, or the shapes of a vector file.
 
     Parameters
     ----------
     path : path-like
-        ENVI classification, ERDAS GIS, MATLAB ``.mat`` (any version), greyscale or palette PNG,
-        or NumPy ``.npy``.
+        ENVI classification, GeoTIFF, ERDAS GIS, MATLAB ``.mat`` (any version), HDF5, greyscale or
+        palette PNG, NumPy ``.npy``; GeoJSON, shapefile or GeoPackage.
     variable : str, optional
-        Name of the array in a ``.mat`` file that holds more than one picture.
+        Name of the array in a ``.mat`` or HDF5 file that holds more than one picture; the class
+        field of a vector file, or ``"layer/field"``.
+    grid : Scene or LabelImage, optional
+        Whose pixels the shapes of a vector file are put on; only those need it.
 
     Returns
     -------
@@ -41,11 +48,29 @@ def read_labels(path: str | os.PathLike[str], *, variable: str | None = None) ->
     ------
     DataError
         Where the file cannot be read, or its values are no class ids.
+    ParameterError
+        For a vector file without ``grid``, a missing library, or ``variable`` where there is none.
     """
+    from diffclass_hyperspectral.vector_labels import is_vector
+
+    if is_vector(path):
+        return _from_shapes(path, variable, grid)
     contents = read_image(path, variable=variable, n_axes=2)
     place = Path(path)
     ids = _as_ids(_single_band(contents.data, place), place, ignore_value=contents.ignore_value)
     return LabelImage(ids, _table(ids, contents), place, contents.format, contents.map_info)
+
+
+def _from_shapes(path: str | os.PathLike[str], variable: str | None, grid: Any) -> LabelImage:
+    from diffclass_hyperspectral.vector_labels import read_vector_labels
+
+    if grid is None:
+        raise ParameterError(
+            f"{path} holds shapes, which need a scene's pixels to lie on; pass grid=scene, or "
+            "give the labels as an image"
+        )
+    layer, _, field = (variable or "").rpartition("/")
+    return read_vector_labels(path, grid, class_field=field or None, layer=layer or None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +161,12 @@ class LabelImage:
             )
 
     def check_matches(self, scene: Scene) -> None:
-        """Raise `DataError` unless the label image has the rows and columns of ``scene``."""
+        """Raise `DataError` unless the label image lies on ``scene``.
+
+        It has to have its rows and columns, and where both state coordinates, the same place.
+        """
         if self.shape == scene.shape[:2]:
+            self._check_place(scene)
             return
         swapped = self.shape[::-1] == scene.shape[:2]
         raise DataError(
@@ -145,6 +174,23 @@ class LabelImage:
             f"{scene.path} has {scene.shape[0]} rows x {scene.shape[1]} columns; "
             + ("transpose one of them" if swapped else "give the labels of this scene")
         )
+
+    def _check_place(self, scene: Scene) -> None:
+        own, other = georeference_of(self.map_info), georeference_of(scene.map_info)
+        if own is None or other is None:
+            return
+        check_overlap(own, other, (self.shape, scene.shape[:2]), (self.path, scene.path))
+        if not same_crs(own.crs, other.crs):
+            return  # grids of two systems have no pixels in common: the overlap has to do
+        pixel = np.hypot(other.transform[0], other.transform[3])
+        shift = np.hypot(
+            own.transform[2] - other.transform[2], own.transform[5] - other.transform[5]
+        )
+        if shift > pixel:
+            raise DataError(
+                f"{self.path}: its corner lies {shift / pixel:.1f} pixels from that of "
+                f"{scene.path}; give labels on the scene's own grid"
+            )
 
 
 def _single_band(array: np.ndarray, path: Path) -> np.ndarray:

@@ -10,13 +10,17 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 from diffclass.output import replacing, require_writable
-from diffclass_hyperspectral import envi_writer, pictures
+from diffclass_hyperspectral import envi_writer, geotiff_writer, pictures
 from diffclass_hyperspectral.class_table import ClassTable
 from diffclass_hyperspectral.labels import LabelImage
+from diffclass_hyperspectral.scale_bar import add_scale_bar
 
 
 def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Return the files that writing to ``path`` makes: one, or ENVI's data file and header.
+    """Return the files that writing a class map to ``path`` makes, the one to read first.
+
+    ENVI has a data file and a header; a GeoTIFF has its category names in an ``.aux.xml`` too,
+    where GDAL looks for them.
 
     Raises
     ------
@@ -29,9 +33,11 @@ def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
         return (place,)
     if suffix in envi_writer.ENDINGS:
         return envi_writer.pair(place)
+    if suffix in geotiff_writer.ENDINGS:
+        return geotiff_writer.pair(place)
     raise ParameterError(
         f"{place}: no format for the ending {suffix or '(none)'!r}; use .img, .dat or .hdr (ENVI), "
-        ".png or .npy"
+        ".tif, .png or .npy"
     )
 
 
@@ -107,7 +113,8 @@ def write_class_map(
     ----------
     path : path-like
         The ending chooses the format: ``.img .dat .bsq .bil .bip .raw .bin`` (ENVI data with a
-        ``.hdr`` beside), ``.hdr`` (with an ``.img`` beside), ``.png``, ``.npy`` (ids alone).
+        ``.hdr`` beside), ``.hdr`` (with an ``.img`` beside), ``.tif`` (palette, names and
+        coordinates), ``.png``, ``.npy`` (ids alone).
     class_ids : array of shape (rows, columns)
         Whole numbers; 0 or -1 = unclassified.
     table : ClassTable, optional
@@ -115,7 +122,8 @@ def write_class_map(
     overwrite : bool, default=False
         Whether files that exist may be replaced.
     map_info : sequence of str, optional
-        ENVI ``map info`` of the scene, written to ENVI headers.
+        The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG with a legend gets
+        a scale bar.
     legend : bool, default=True
         For PNG: a picture with a legend; without it a palette image, one pixel a pixel, that
         `read_labels` can read.
@@ -151,10 +159,12 @@ def write_class_map(
         save = pictures.save_class_png if legend else pictures.save_palette_png
         with replacing(files[0], overwrite=overwrite) as temporary:
             save(temporary, ids, full)
+            if legend:
+                dots = pictures.dots_of_a_pixel(ids.shape)
+                add_scale_bar(temporary, map_info, ids.shape, dots=dots)
     else:
-        envi_writer.write_classification(
-            Path(path), ids, full, overwrite=overwrite, map_info=map_info
-        )
+        writer = geotiff_writer if suffix in geotiff_writer.ENDINGS else envi_writer
+        writer.write_classification(Path(path), ids, full, overwrite=overwrite, map_info=map_info)
     return files
 
 
@@ -179,7 +189,7 @@ def write_raster(
     overwrite : bool, default=False
         Whether files that exist may be replaced.
     map_info : sequence of str, optional
-        ENVI ``map info`` of the scene, written to ENVI headers.
+        The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG gets a scale bar.
 
     Returns
     -------
@@ -203,15 +213,17 @@ def write_raster(
     if suffix == ".npy":
         _save_npy(files[0], values.astype(np.float32, copy=False), overwrite=overwrite)
     elif suffix == ".png":
-        _save_raster_png(files[0], values, names, overwrite=overwrite)
+        _save_raster_png(files[0], values, names, overwrite=overwrite, map_info=map_info)
     else:
-        envi_writer.write_standard(
+        is_tiff = suffix in geotiff_writer.ENDINGS
+        (geotiff_writer if is_tiff else envi_writer).write_standard(
             Path(path),
             values.reshape(*values.shape[:2], -1),
             band_names=names,
             overwrite=overwrite,
             map_info=map_info,
         )
+        files = files[:1] if is_tiff else files
     return files
 
 
@@ -229,9 +241,17 @@ def _save_npy(path: Path, array: np.ndarray, *, overwrite: bool) -> None:
         np.save(temporary, array, allow_pickle=False)
 
 
-def _save_raster_png(path: Path, values: np.ndarray, names: list[str], *, overwrite: bool) -> None:
+def _save_raster_png(
+    path: Path,
+    values: np.ndarray,
+    names: list[str],
+    *,
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
     if len(names) != 1:
         raise ParameterError(f"{path}: a PNG shows one band, not {len(names)}; write .img or .npy")
     with replacing(path, overwrite=overwrite) as temporary:
         plane = values.reshape(values.shape[:2]).astype(np.float64)
         pictures.save_raster_png(temporary, plane, label=names[0])
+        add_scale_bar(temporary, map_info, plane.shape, dots=pictures.dots_of_a_pixel(plane.shape))

@@ -115,6 +115,11 @@ def _colored(ids: np.ndarray, table: ClassTable) -> np.ndarray:
     return colors[ids]
 
 
+def dots_of_a_pixel(shape: tuple[int, ...]) -> int:
+    """Return how many dots of the screen wide a pixel of a map of this shape is drawn."""
+    return max(1, -(-_LEAST_SIDE // max(shape[:2])))
+
+
 def _magnified(array: np.ndarray) -> np.ndarray:
     """Repeat pixels a whole number of times until the longer side is easy to see."""
     if max(array.shape[:2]) > _GREATEST_SIDE:
@@ -122,7 +127,7 @@ def _magnified(array: np.ndarray) -> np.ndarray:
             f"{array.shape[0]} rows x {array.shape[1]} columns are too many for a picture "
             f"({_GREATEST_SIDE} at most); write .img or .npy"
         )
-    times = max(1, -(-_LEAST_SIDE // max(array.shape[:2])))
+    times = dots_of_a_pixel(array.shape)
     return array.repeat(times, axis=0).repeat(times, axis=1)
 
 

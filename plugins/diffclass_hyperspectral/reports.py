@@ -21,7 +21,7 @@ def write_json(
 
 
 def score_lines(scores: Scores, names: Mapping[int, str]) -> list[str]:
-    """Return scores as a small table.
+    """Return scores with their intervals and the confusion matrix as lines to read.
 
     Parameters
     ----------
@@ -30,16 +30,113 @@ def score_lines(scores: Scores, names: Mapping[int, str]) -> list[str]:
         Names of the classes by id.
     """
     width = max([5, *(len(str(names.get(c, c))) for c in scores.per_class)])
+    spans = scores.intervals()
     lines = [
-        f"overall accuracy {scores.overall_accuracy:.2%}, average accuracy "
-        f"{scores.average_accuracy:.2%}, kappa {scores.kappa:.3f}",
-        f"class  {'name':{width}}   recall  precision     true    found",
+        f"overall accuracy {scores.overall_accuracy:.2%} {_span(spans['overall_accuracy'])}, "
+        f"average accuracy {scores.average_accuracy:.2%} {_span(spans['average_accuracy'])}, "
+        f"kappa {scores.kappa:.3f} {_span(spans['kappa'], '.3f')}",
+        f"in brackets: {spans['level']:.0%} intervals, as if pixels were independent of each other",
+        f"class  {'name':{width}}  {'recall':>20}  {'precision':>20}     true    found",
     ]
     for class_id, score in scores.per_class.items():
+        span = spans["per_class"][str(class_id)]
         lines.append(
-            f"{class_id:>5}  {names.get(class_id, ''):{width}}  {_percent(score.recall):>7}  "
-            f"{_percent(score.precision):>9}  {score.n_true:>7}  {score.n_predicted:>7}"
+            f"{class_id:>5}  {names.get(class_id, ''):{width}}  "
+            f"{_with_span(score.recall, span['recall']):>20}  "
+            f"{_with_span(score.precision, span['precision']):>20}  "
+            f"{score.n_true:>7}  {score.n_predicted:>7}"
         )
+    return lines + _confusion_lines(scores)
+
+
+def certainty_lines(certainty: Mapping[str, Any]) -> list[str]:
+    """Return what `Certainty.to_dict` holds as lines to read."""
+    lines = []
+    for name in ("margin", "probability"):
+        curve = certainty[name]
+        if curve is None:
+            continue
+        summary = "" if curve["auc"] is None else f"; area under ROC {curve['auc']:.3f}"
+        if "expected_calibration_error" in curve:
+            summary += f"; expected calibration error {curve['expected_calibration_error']:.3f}"
+        lines.append(f"share right by {name}{summary}")
+        lines += [
+            f"  {row['from']:.4f} to {row['to']:.4f}  "
+            f"{_with_span(row['accuracy'], row['interval']):>20}  of {row['n_points']} pixels"
+            for row in curve["bins"]
+        ]
+    if certainty["thresholds"] is None:
+        return lines
+    lines.append("pixels below a margin made unknown: share that keeps a class, share of it right")
+    lines += [
+        f"  {row['threshold']:.4f}  {row['share']:>7.1%}  "
+        f"{_with_span(row['accuracy'], row['interval']):>20}  of {row['n_points']} pixels"
+        for row in certainty["thresholds"]["rows"]
+    ]
+    return lines
+
+
+def area_lines(areas: Mapping[str, Any], names: Mapping[int, str]) -> list[str]:
+    """Return what `AreaEstimates.to_dict` holds as lines to read."""
+    overall = areas["overall_accuracy"]
+    lines = [
+        f"areas corrected by {areas['n_points']} labelled pixels, as if drawn at random from each "
+        "mapped class (Olofsson et al. 2014):",
+        f"overall accuracy of the map {_with_span(overall['value'], overall['interval'])}",
+        "class  {:>32}  {:>21}  {:>21}  name".format(
+            "pixels", "user's accuracy", "producer's accuracy"
+        ),
+    ]
+    for class_id, found in areas["per_class"].items():
+        area = found["area"]
+        span = "" if area["interval"] is None else " [{:,.0f}, {:,.0f}]".format(*area["interval"])
+        users, producers = (
+            _with_span(found[part]["value"], found[part]["interval"])
+            for part in ("users_accuracy", "producers_accuracy")
+        )
+        shown = f"{area['value']:,.0f}{span}"
+        name = names.get(int(class_id), "")
+        lines.append(f"{class_id:>5}  {shown:>32}  {users:>21}  {producers:>21}  {name}")
+    if areas["not_sampled"]:
+        left_out = ", ".join(f"{i} ({size:,.0f})" for i, size in areas["not_sampled"].items())
+        lines.append(f"left out, for no pixel of them is labelled: mapped classes {left_out}")
+    return lines
+
+
+def block_lines(by_blocks: Mapping[str, Any]) -> list[str]:
+    """Return the wider interval of the overall accuracy as a line to read."""
+    span = _span(by_blocks["overall_accuracy"]) or "unknown"
+    return [
+        f"overall accuracy if only the {by_blocks['n_blocks']} labelled squares of the picture are "
+        f"independent: {span}"
+    ]
+
+
+def holdout_lines(holdout: Mapping[str, Any], names: Mapping[int, str]) -> list[str]:
+    """Return one held-out score of the report of `diffclass classify` as lines to read."""
+    if "failed" in holdout:
+        return [f"held out ({holdout['kind']}): not possible: {holdout['failed']}"]
+    kappa = float("nan") if holdout["kappa"] is None else holdout["kappa"]
+    spans = holdout["intervals"]
+    apart = f", at least {holdout['gap_pixels']} pixels apart" if holdout["gap_pixels"] else ""
+    lines = [
+        f"held out ({holdout['kind']}{apart}): {holdout['n_points']} pixels, fitted on "
+        f"{holdout['n_fit']}",
+        f"overall accuracy {holdout['overall_accuracy']:.2%} {_span(spans['overall_accuracy'])}, "
+        f"average accuracy {holdout['average_accuracy']:.2%} {_span(spans['average_accuracy'])}, "
+        f"kappa {kappa:.3f} {_span(spans['kappa'], '.3f')}",
+        *block_lines(holdout["by_blocks"]),
+    ]
+    for class_id, score in holdout["per_class"].items():
+        if not score["n_true"]:
+            continue
+        recall = _with_span(score["recall"], spans["per_class"][class_id]["recall"])
+        lines.append(
+            f"{class_id:>5}  {names.get(int(class_id), '')}: {recall} of {score['n_true']} right"
+        )
+    if holdout["untested"]:
+        missing = ", ".join(names.get(i, str(i)) for i in holdout["untested"])
+        lines.append(f"not tested, for no pixel of them could be held out: {missing}")
     return lines
 
 
@@ -56,10 +153,7 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
     for entry in report["classes"]:
         fitted = f", {entry['labels']} labels" if "labels" in entry else ""
         lines.append(f"{entry['id']:>5}  {entry['name']}: {entry['pixels']} pixels{fitted}")
-    lines.append(
-        f"unclassified {report['unclassified']} pixels: {report['missing']} without data, "
-        f"{report['unreached']} that no label reaches"
-    )
+    lines += _unclassified_lines(report)
     stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in report["seconds"].items())
     lines.append(f"seconds: {stages}")
     peaks = report["peak_memory_by_stage"].items()
@@ -70,5 +164,44 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _percent(value: float) -> str:
-    return "-" if value != value else f"{value:.1%}"
+def _unclassified_lines(report: Mapping[str, Any]) -> list[str]:
+    cleanup = report.get("cleanup")
+    below = f", {cleanup['below_margin']} below the margin" if cleanup else ""
+    lines = [
+        f"unclassified {report['unclassified']} pixels: {report['missing']} without data, "
+        f"{report['unreached']} that no label reaches{below}"
+    ]
+    if cleanup:
+        lines.append(
+            f"changed by the majority filter {cleanup['by_majority']} pixels, by the minimum area "
+            f"{cleanup['by_min_area']}; {cleanup['small_segments_left']} smaller segments touch "
+            "no other class"
+        )
+    return lines
+
+
+def _confusion_lines(scores: Scores) -> list[str]:
+    cells = scores.confusion.astype(str).tolist()
+    ids = [str(value) for value in scores.classes.tolist()]
+    width = max(len(text) for row in [ids, *cells] for text in row) + 2
+    lines = ["confusion (a row is a true class, a column a class given)"]
+    lines.append(" " * 7 + "".join(f"{text:>{width}}" for text in ids))
+    n_true = scores.confusion.sum(axis=1).tolist()
+    for name, row, n in zip(ids, cells, n_true, strict=True):
+        if n:
+            lines.append(f"{name:>7}" + "".join(f"{text:>{width}}" for text in row))
+    return lines
+
+
+def _with_span(value: float | None, span: list[float] | None) -> str:
+    if value is None or value != value:
+        return "-"
+    return f"{value:.1%} {_span(span)}".rstrip()
+
+
+def _span(span: list[float] | None, form: str = "%") -> str:
+    """Write an interval: percent without the sign, which stands before, or numbers."""
+    if span is None:
+        return ""
+    low, high = (f"{100 * x:.1f}" if form == "%" else f"{x:{form}}" for x in span)
+    return f"[{low}, {high}]"

@@ -1,7 +1,8 @@
 """Scenes: a cube of spectra with what its file says about bands, units and missing pixels.
 
-A scene is opened, not loaded: ENVI, ERDAS and NumPy cubes stay on disk as memory maps, and every
-method goes through them in blocks of rows.
+A scene is opened, not loaded: ENVI, ERDAS and NumPy cubes stay on disk as memory maps, those of
+GeoTIFF, HDF5 and MATLAB 7.3 in their compressed files, and every method goes through them in blocks
+of rows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral.georeference import Georeference, georeference_of
 from diffclass_hyperspectral.readers import read_image
+from diffclass_hyperspectral.readers.blocks import BlockArray
 
 _BLOCK_VALUES = 2**22
 
@@ -27,10 +30,11 @@ def open_scene(path: str | os.PathLike[str], *, variable: str | None = None) -> 
     Parameters
     ----------
     path : path-like
-        ENVI (header or data file), ERDAS LAN, MATLAB ``.mat`` (any version) or NumPy ``.npy``.
-        The content decides, then the suffix.
+        ENVI (header or data file), ERDAS LAN, GeoTIFF, EMIT L2A, PRISMA L2D, EnMAP L2A (image or
+        METADATA.XML), MATLAB ``.mat`` (any version), HDF5 or NumPy ``.npy``. The content decides,
+        then the suffix.
     variable : str, optional
-        Name of the array in a ``.mat`` file that holds more than one cube.
+        Name of the array in a ``.mat`` or HDF5 file that holds more than one cube.
 
     Returns
     -------
@@ -74,9 +78,9 @@ class Scene:
 
     Attributes
     ----------
-    data : ndarray of shape (rows, columns, bands)
-        Stored values, unscaled; read-only where it lies on a memory map, and in the file's byte
-        order.
+    data : ndarray or BlockArray of shape (rows, columns, bands)
+        Stored values, unscaled: read when asked for, or read-only where it lies on a memory map,
+        and then in the file's byte order.
     path : Path
     format : str
     wavelengths : ndarray of shape (bands,) or None
@@ -89,9 +93,11 @@ class Scene:
         Stored values divided by it are reflectances.
     band_names, map_info : tuple of str or None
         As the ENVI header has them.
+    georeference : Georeference or None
+        Affine transform and coordinate system, where the file states them.
     """
 
-    data: np.ndarray
+    data: Any  # BlockArray is an array to all that reads it, but no ndarray
     path: Path
     format: str
     band_mask: np.ndarray
@@ -130,7 +136,7 @@ class Scene:
             Where ``data`` is no cube of real numbers, or no band is good.
         """
         place = Path(path)
-        cube = np.asarray(data)
+        cube = data if isinstance(data, BlockArray) else np.asarray(data)
         _check_cube(cube, place)
         mask = np.ones(cube.shape[2], bool) if band_mask is None else np.asarray(band_mask, bool)
         if not mask.any():
@@ -147,6 +153,11 @@ class Scene:
     def n_bands(self) -> int:
         """Number of bands, bad ones included."""
         return self.data.shape[2]
+
+    @property
+    def georeference(self) -> Georeference | None:
+        """Where the pixels lie on the map, or None."""
+        return georeference_of(self.map_info)
 
     @cached_property
     def valid(self) -> np.ndarray:
@@ -233,8 +244,10 @@ class Scene:
         rows = slice(None) if rows is None else rows
         valid = self.valid[rows]
         out = np.empty((*valid.shape, int(chosen.sum())), dtype=np.float32)
-        for block in _row_blocks(valid.shape[0], self._values_per_row):
-            self._fill(out[block], self.data[rows][block], chosen)
+        numbers = range(self.shape[0])[rows]
+        for block in _row_blocks(len(numbers), self._values_per_row):
+            part = numbers[block]
+            self._fill(out[block], self.data[part.start : part.stop : part.step], chosen)
         out[~valid] = np.nan
         return out.reshape(-1, out.shape[2])
 
@@ -297,7 +310,7 @@ class Scene:
         return lowest, highest
 
 
-def _check_cube(cube: np.ndarray, path: Path) -> None:
+def _check_cube(cube: np.ndarray | BlockArray, path: Path) -> None:
     if cube.dtype.kind not in "iuf":
         raise DataError(f"{path}: holds {cube.dtype} values; a scene needs real numbers")
     if cube.ndim != 3:

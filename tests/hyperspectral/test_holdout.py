@@ -60,6 +60,23 @@ def test_a_class_within_one_square_is_cut_across_its_longer_side(across):
     np.testing.assert_array_equal(np.unique(np.argwhere(test & (ids == 1))[:, 1]), [55, 56, 57, 58])
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_field_mostly_in_one_square_is_cut_in_two(seed):
+    ids = np.zeros((160, 160), dtype=np.int32)  # squares of 20 pixels
+    ids[42:56, 58:80] = 1  # two of its columns lie in the next square
+    ids[100:160, 100:160] = 2
+    split = hold_out(ids, kind="blocks", seed=seed)
+    assert np.unique(np.argwhere(split.fit & (ids == 1))[:, 1]).tolist() == list(range(58, 69))
+    assert split.untested(ids) == []
+
+
+def test_classes_that_cannot_be_tested_are_named(fields):
+    fields[0, 0] = 9
+    # the field of class 3 is 8 pixels long: both halves are nearer than the gap
+    assert hold_out(fields, kind="blocks").untested(fields) == [3, 9]
+    assert hold_out(fields).untested(fields) == [9]
+
+
 @pytest.mark.parametrize("kind", ["random", "blocks"])
 def test_a_class_of_one_pixel_is_fitted_on(fields, kind):
     fields[0, 0] = 4

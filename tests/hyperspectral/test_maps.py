@@ -190,8 +190,8 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_places_that_cannot_be_written(tmp_path):
-    with pytest.raises(ParameterError, match=r"ending '.tif'"):
-        write_class_map(tmp_path / "map.tif", IDS)
+    with pytest.raises(ParameterError, match=r"ending '.gif'"):
+        write_class_map(tmp_path / "map.gif", IDS)
     with pytest.raises(ParameterError, match="ending '\\(none\\)'"):
         write_class_map(tmp_path / "map", IDS)
     with pytest.raises(ParameterError, match="no folder"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from diffclass.console import (
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.classification import SceneClassification
+    from diffclass_hyperspectral.cleanup import Cleanup
     from diffclass_hyperspectral.holdout import Holdout
     from diffclass_hyperspectral.labels import LabelImage
     from diffclass_hyperspectral.scenes import Scene
@@ -55,8 +57,19 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option(
     "--holdout",
-    type=click.Choice(["random", "blocks"]),
-    help="Hold labels out at random or in blocks of the picture (half, if no number is given).",
+    type=click.Choice(["random", "blocks", "both"]),
+    help="Hold labels out at random, in blocks of the picture (half, if no number is given), or "
+    "both in turn (the map is that of blocks); spatial features, --majority and --min-area are "
+    "always scored both ways.",
+)
+@click.option(
+    "--min-margin", type=float, default=0.0, help="Pixels with a smaller margin become class 0."
+)
+@click.option(
+    "--majority", type=int, default=1, help="Width of a majority filter in pixels: 3, 5, ..."
+)
+@click.option(
+    "--min-area", type=int, default=1, help="Segments of fewer pixels join a neighbouring class."
 )
 @click.option("--variable", help="Array to take from a .mat scene with several.")
 @click.option("--label-variable", help="Array to take from a .mat label file with several.")
@@ -75,6 +88,9 @@ def classify(
     margin: Path | None,
     report: Path | None,
     save: Path | None,
+    min_margin: float,
+    majority: int,
+    min_area: int,
     **options: Any,
 ) -> int:
     """Classify every pixel of SCENE from a few labels, or with a model kept before.
@@ -85,8 +101,10 @@ def classify(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import open_scene
+    from diffclass_hyperspectral.cleanup import Cleanup
     from diffclass_hyperspectral.maps import check_outputs
 
+    cleanup = Cleanup(min_margin, majority, min_area)
     _check_usage(labels, model, save, probability, options)
     rasters = [path for path in (output, probability, margin) if path is not None]
     others = [path for path in (report, save) if path is not None]
@@ -99,7 +117,9 @@ def classify(
             result, facts = _by_model(cube, model)
         else:
             assert labels is not None
-            result, facts = _by_labels(cube, labels, **options)
+            result, facts = _by_labels(cube, labels, cleanup=cleanup, **options)
+        if cleanup != Cleanup():
+            result, facts["cleanup"] = _clean(result, cleanup)
         with stage("writing"):
             _write_maps(result, cube, output, probability, margin, overwrite=overwrite)
             if save is not None:
@@ -145,28 +165,88 @@ def _by_labels(
     holdout: str | None,
     seed: int,
     variable: str | None,
+    cleanup: Cleanup,
     **options: Any,
 ) -> tuple[SceneClassification, dict[str, Any]]:
     from diffclass_hyperspectral import SceneFeatures, read_labels
-    from diffclass_hyperspectral.classification import classify_scene
-    from diffclass_hyperspectral.holdout import hold_out
+    from diffclass_hyperspectral.classification import classify_scene, describe_holdout
 
-    labels = read_labels(path, variable=label_variable)
+    labels = read_labels(path, variable=label_variable, grid=cube)
     labels.check_matches(cube)
     labels.check_trainable()
-    split = None
-    if holdout or labels_per_class:
-        kind = holdout or "random"
-        split = hold_out(labels.ids, kind=kind, labels_per_class=labels_per_class, seed=seed)
-    maker = SceneFeatures(components, spatial=features == "spatial")
-    result = classify_scene(
-        cube,
-        labels,
-        fit_on=None if split is None else split.fit,
-        features=maker,
-        classifier=_classifier(seed, **options),
-    )
-    return result, _fit_facts(result, labels, split, features, seed)
+
+    def fitted(split: Holdout | None) -> SceneClassification:
+        return classify_scene(
+            cube,
+            labels,
+            fit_on=None if split is None else split.fit,
+            features=SceneFeatures(components, spatial=features == "spatial"),
+            classifier=_classifier(seed, **options),
+        )
+
+    spatial = features == "spatial" or cleanup.is_spatial
+    kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
+    split = _split(labels, kinds[0], labels_per_class, seed) if kinds else None
+    result = fitted(split)
+    facts = _fit_facts(result, labels, split, features, seed)
+    if split is not None:
+        facts["holdout"] = describe_holdout(result, labels, split, cleanup)
+    for kind in kinds[1:]:
+        facts["other_holdout"] = _other_holdout(
+            fitted, labels, kind, labels_per_class, seed, cleanup
+        )
+    return result, facts
+
+
+def _holdout_kinds(
+    holdout: str | None, labels_per_class: int | None, *, spatial: bool
+) -> list[str]:
+    """Kinds of holdout to score; the map is that of the first."""
+    if holdout is None and labels_per_class is None:
+        return []
+    if holdout == "both":
+        return ["blocks", "random"]
+    first = holdout or "random"
+    # a random split flatters what sees a pixel's surroundings: never one without the other
+    return [first, *({"random", "blocks"} - {first})] if spatial else [first]
+
+
+def _split(labels: LabelImage, kind: str, labels_per_class: int | None, seed: int) -> Holdout:
+    from diffclass_hyperspectral.holdout import hold_out
+
+    return hold_out(labels.ids, kind=kind, labels_per_class=labels_per_class, seed=seed)
+
+
+def _other_holdout(
+    fitted: Callable[[Holdout], SceneClassification],
+    labels: LabelImage,
+    kind: str,
+    labels_per_class: int | None,
+    seed: int,
+    cleanup: Cleanup,
+) -> dict[str, Any]:
+    """Fit and score once more; where these labels do not allow it, say why."""
+    from diffclass.exceptions import DataError
+    from diffclass_hyperspectral.classification import describe_holdout
+
+    try:
+        split = _split(labels, kind, labels_per_class, seed)
+        return describe_holdout(fitted(split), labels, split, cleanup)
+    except DataError as error:
+        return {"kind": kind, "failed": str(error)}
+
+
+def _clean(
+    result: SceneClassification, cleanup: Cleanup
+) -> tuple[SceneClassification, dict[str, Any]]:
+    from dataclasses import asdict
+
+    from diffclass.progress import stage
+    from diffclass_hyperspectral.classification import cleaned
+
+    with stage("cleaning"):
+        result, changes = cleaned(result, cleanup)
+    return result, asdict(cleanup) | asdict(changes)
 
 
 def _classifier(
@@ -188,13 +268,11 @@ def _fit_facts(
 ) -> dict[str, Any]:
     import numpy as np
 
-    from diffclass_hyperspectral.classification import held_out_scores
-
     classifier = result.model.classifier
     curve = classifier.margin_curve_
     fit = labels.ids > 0 if split is None else split.fit
     used = np.bincount(labels.ids[fit & np.isfinite(result.margin)])
-    facts: dict[str, Any] = {
+    return {
         "tau": int(classifier.tau_),
         "margin_curve": {
             "times": curve.times.tolist(),
@@ -207,15 +285,6 @@ def _fit_facts(
         "neighbor_recall": getattr(classifier.search_, "recall_", None),
         "labels_used": {str(i): int(n) for i, n in enumerate(used) if n},
     }
-    if split is not None:
-        scores = held_out_scores(result, labels, split)
-        facts["holdout"] = {
-            "kind": split.kind,
-            "gap_pixels": split.gap,
-            "n_fit": int(split.fit.sum()),
-            **scores.to_dict(),
-        }
-    return facts
 
 
 def _parameters(classifier: Any) -> dict[str, Any]:
@@ -272,23 +341,17 @@ def _report(
     report["version"] = __version__
     if path is not None:
         write_json(path, report, overwrite=overwrite)
-    lines = report_lines(report) + _holdout_lines(result, report.get("holdout"))
+    lines = report_lines(report) + _holdout_lines(result, report)
     console.give(report, "\n".join(lines))
 
 
-def _holdout_lines(result: SceneClassification, holdout: dict[str, Any] | None) -> list[str]:
-    if holdout is None:
+def _holdout_lines(result: SceneClassification, report: dict[str, Any]) -> list[str]:
+    from diffclass_hyperspectral.reports import certainty_lines, holdout_lines
+
+    if "holdout" not in report:
         return ["no labels were held out: no accuracy to report (--holdout, --labels-per-class)"]
-    kappa = float("nan") if holdout["kappa"] is None else holdout["kappa"]
-    apart = f", at least {holdout['gap_pixels']} pixels apart" if holdout["gap_pixels"] else ""
-    lines = [
-        f"held out ({holdout['kind']}{apart}): {holdout['n_points']} pixels, fitted on "
-        f"{holdout['n_fit']}",
-        f"overall accuracy {holdout['overall_accuracy']:.2%}, average accuracy "
-        f"{holdout['average_accuracy']:.2%}, kappa {kappa:.3f}",
-    ]
-    for class_id, score in holdout["per_class"].items():
-        recall = "-" if score["recall"] is None else f"{score['recall']:.1%}"
-        name = result.table[int(class_id)].name
-        lines.append(f"{class_id:>5}  {name}: {recall} of {score['n_true']} right")
-    return lines
+    names = {entry.id: entry.name for entry in result.table}
+    lines = holdout_lines(report["holdout"], names)
+    if "other_holdout" in report:
+        lines += holdout_lines(report["other_holdout"], names)
+    return lines + certainty_lines(report["holdout"]["certainty"])

@@ -11,6 +11,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral.readers.contents import Contents
 from diffclass_hyperspectral.readers.failures import reading, require_file
 
+_WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5"})
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _BY_START = {
     b"\x93NUMPY": "numpy_array",
@@ -19,6 +20,10 @@ _BY_START = {
     b"HEADER": "erdas",
     b"MATLAB 7.3": "matlab73",
     b"MATLAB 5.0": "matlab",
+    b"II*\x00": "geotiff",
+    b"MM\x00*": "geotiff",
+    b"II+\x00": "geotiff",
+    b"MM\x00+": "geotiff",
     b"ENVI": "envi",
     b"\xef\xbb\xbfENVI": "envi",
 }
@@ -28,9 +33,18 @@ _BY_SUFFIX = {
     ".lan": "erdas",
     ".gis": "erdas",
     ".mat": "matlab",
+    ".tif": "geotiff",
+    ".tiff": "geotiff",
     ".hdr": "envi",
+    ".nc": "hdf5",
+    ".he5": "hdf5",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
 }
-_HINT = "ENVI (its .hdr in the same folder), ERDAS LAN/GIS, MATLAB .mat and NumPy .npy can be read"
+_HINT = (
+    "ENVI (its .hdr in the same folder), ERDAS LAN/GIS, GeoTIFF, EMIT .nc, PRISMA .he5, "
+    "EnMAP, other HDF5, MATLAB .mat and NumPy .npy can be read"
+)
 
 
 def read_image(
@@ -42,9 +56,9 @@ def read_image(
     ----------
     path : path-like
     variable : str, optional
-        The array to take from a ``.mat`` file.
+        The array to take from a ``.mat`` or HDF5 file.
     n_axes : {3, 2}
-        How many axes the array of a ``.mat`` file has that is meant where none is named.
+        How many axes the array of such a file has that is meant where none is named.
 
     Returns
     -------
@@ -62,11 +76,11 @@ def read_image(
     with reading(place, "an image"):
         name = _format_of(place)
     reader: Any = importlib.import_module(f"{__name__}.{name}")
-    if name in {"matlab", "matlab73"}:
+    if name in _WITH_VARIABLES:
         return reader.read(place, variable=variable, n_axes=n_axes)
     if variable is not None:
         raise ParameterError(
-            f"variable={variable!r} names an array of a .mat file; {place} is none"
+            f"variable={variable!r} names an array of a .mat or HDF5 file; {place} is none"
         )
     return reader.read(place)
 
@@ -78,8 +92,10 @@ def _format_of(path: Path) -> str:
     with path.open("rb") as stream:
         head = stream.read(128)
     suffix = path.suffix.lower()
-    if head.startswith(_HDF5) and suffix == ".mat":
-        return "matlab73"
+    if head.startswith(_HDF5):
+        return "matlab73" if suffix == ".mat" else "hdf5"
+    if suffix == ".xml":
+        return "enmap"
     for start, name in _BY_START.items():
         if head.startswith(start):
             return name

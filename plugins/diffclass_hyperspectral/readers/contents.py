@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,8 +16,8 @@ class Contents:
 
     Attributes
     ----------
-    data : ndarray of shape (rows, columns, bands) or (rows, columns)
-        Plain array, possibly on a memory map.
+    data : ndarray or BlockArray of shape (rows, columns, bands), or ndarray (rows, columns)
+        Plain array, possibly on a memory map, or one that reads its rows when asked.
     format : str
         Name of the format, for people.
     wavelengths : ndarray of shape (bands,), in nanometres
@@ -27,12 +27,14 @@ class Contents:
         The value that stands for "no data".
     scale_factor : float
         Stored values divided by it are reflectances.
-    band_names, map_info : tuple of str
+    band_names : tuple of str
+    map_info : tuple of str
+        As ENVI has it; a `MapInfo` where the file states coordinates.
     class_names : dict of int to str
     class_colors : dict of int to (red, green, blue), each 0 to 255
     """
 
-    data: np.ndarray
+    data: Any  # BlockArray is an array to all that reads it, but no ndarray
     format: str
     wavelengths: np.ndarray | None = None
     band_mask: np.ndarray | None = None

@@ -14,6 +14,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.ascii_text import from_ascii, to_ascii
+from diffclass_hyperspectral.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.optional import require
 from diffclass_hyperspectral.readers.contents import Color, Contents
 from diffclass_hyperspectral.readers.failures import reading, require_file
@@ -182,10 +183,17 @@ def _facts(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
         "ignore_value": _number(header, fields, "data ignore value"),
         "scale_factor": _scale_factor(header, fields),
         "band_names": _texts(fields, "band names") or None,
-        "map_info": _texts(fields, "map info") or None,
+        "map_info": _map_info(fields),
         "class_names": dict(enumerate(_texts(fields, "class names"))) or None,
         "class_colors": _class_colors(fields) or None,
     }
+
+
+def _map_info(fields: dict[str, Any]) -> MapInfo | None:
+    texts = _texts(fields, "map info")
+    # well-known text holds commas, at which spectral has cut it
+    system = ",".join(_texts(fields, "coordinate system string"))
+    return from_envi(texts, system) if texts else None
 
 
 def _texts(fields: dict[str, Any], name: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.readers.contents import Contents
 from diffclass_hyperspectral.readers.failures import reading
+from diffclass_hyperspectral.readers.matlab_elements import check_array
 
 NUMERIC = frozenset(
     ["double", "single", "logical"]
@@ -59,6 +60,7 @@ def _load(path: Path, name: str) -> np.ndarray:
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadWarning
 
+    check_array(path, name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MatReadWarning)  # duplicated names of nameless workspaces
         return np.asarray(loadmat(path, variable_names=[name])[name])

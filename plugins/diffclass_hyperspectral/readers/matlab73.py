@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from diffclass_hyperspectral.optional import require
+from diffclass_hyperspectral.readers.blocks import BlockArray
 from diffclass_hyperspectral.readers.contents import Contents
 from diffclass_hyperspectral.readers.failures import reading
 from diffclass_hyperspectral.readers.matlab import NUMERIC, Listing, pick
@@ -20,7 +21,7 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
     """
     h5py = require("h5py")
     with reading(path, "a MATLAB 7.3 (HDF5) file"), h5py.File(path, "r") as file:
-        listing = Listing(path, _shapes(file, h5py), lambda name: _load(file, name))
+        listing = Listing(path, _shapes(file, h5py), lambda name: _load(path, file, name))
         return Contents(pick(listing, variable, n_axes=n_axes), "MATLAB 7.3")
 
 
@@ -41,5 +42,16 @@ def _is_numeric(dataset: Any) -> bool:
     return dataset.dtype.kind in "biuf" and kind in NUMERIC and "MATLAB_empty" not in dataset.attrs
 
 
-def _load(file: Any, name: str) -> np.ndarray:
-    return np.asarray(file[name][()]).T
+def _load(path: Path, file: Any, name: str) -> Any:
+    stored = file[name]
+    if stored.ndim != 3:
+        return np.asarray(stored[()]).T
+    step = 1 if stored.chunks is None else stored.chunks[2]
+
+    def read_rows(start: int, stop: int) -> np.ndarray:
+        h5py = require("h5py")
+        with h5py.File(path, "r") as opened:
+            return opened[name][:, :, start:stop].T
+
+    shape = stored.shape[::-1]
+    return BlockArray(shape, stored.dtype, read_rows=read_rows, path=path, step=step)

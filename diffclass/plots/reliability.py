@@ -1,0 +1,212 @@
+"""Accuracy against certainty: whether a high margin means right, and what "unknown" costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from diffclass.plots.axes import axes_or_new, list_above
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from diffclass.evaluation import ReliabilityCurve, ThresholdTable
+
+_LEAST_GAP = 0.08  # of shares kept, between two thresholds that are written out
+
+
+class ReliabilityDisplay:
+    """Share of right points in bins of equal counts, by their certainty.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve
+        From `diffclass.evaluation.reliability_curve`.
+    name : str, default="margin"
+        What the certainty is.
+    probability : bool, default=False
+        Whether it should equal the accuracy: draws the diagonal and states the expected
+        calibration error.
+
+    Attributes
+    ----------
+    ax_, figure_, errors_, diagonal_, legend_
+        What `plot` drew; None where there was nothing to draw.
+    """
+
+    def __init__(
+        self, curve: ReliabilityCurve, *, name: str = "margin", probability: bool = False
+    ) -> None:
+        self.curve = curve
+        self.name = name
+        self.probability = probability
+
+    @classmethod
+    def from_predictions(
+        cls,
+        right: Any,
+        certainty: Any,
+        *,
+        n_bins: int = 10,
+        name: str = "margin",
+        probability: bool = False,
+        ax: Axes | None = None,
+    ) -> ReliabilityDisplay:
+        """Compute the curve and draw it.
+
+        Parameters
+        ----------
+        right, certainty, n_bins
+            As in `diffclass.evaluation.reliability_curve`.
+        name, probability
+            As of this class.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            The display, drawn.
+        """
+        from diffclass.evaluation import reliability_curve
+
+        curve = reliability_curve(right, certainty, n_bins=n_bins)
+        return cls(curve, name=name, probability=probability).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None, legend: bool = True) -> ReliabilityDisplay:
+        """Draw the curve: points at the bins' means, bars for their extent and their intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        legend : bool, default=True
+            Whether to say what is drawn.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            This object.
+        """
+        self.ax_ = axes_or_new(ax, (5.4, 4.6))
+        self.figure_ = self.ax_.figure
+        curve = self.curve
+        heights = np.vstack([curve.accuracy - curve.lower, curve.upper - curve.accuracy])
+        widths = np.abs(curve.edges.T - curve.certainty)
+        self.errors_ = self.ax_.errorbar(
+            curve.certainty, curve.accuracy, yerr=heights.clip(0), xerr=widths,
+            color="#0072B2", ecolor="#56B4E9", marker="o", markersize=4, elinewidth=1.2,
+            label=f"share right, {curve.level:.0%} interval",
+        )  # fmt: skip
+        self.diagonal_ = None
+        if self.probability:
+            (self.diagonal_,) = self.ax_.plot(
+                [0, 1], [0, 1], color="0.25", linestyle="--", label="calibrated"
+            )
+        self.ax_.set_xlabel(f"{self.name} (0 to 1)")
+        self.ax_.set_ylabel("share right (0 to 1)")
+        self.ax_.set_ylim(-0.02, 1.02)
+        self._write_summary()
+        self.legend_ = self._legend() if legend else None
+        return self
+
+    def _write_summary(self) -> None:
+        """State the one number that sums up the curve, where the curve is not."""
+        text = f"{self.curve.counts.sum():,} points"
+        if self.probability:
+            text += f"\ncalibration error {self.curve.expected_calibration_error:.3f}"
+        if not np.isnan(self.curve.auc):
+            text += f"\narea under ROC {self.curve.auc:.3f}"
+        self.ax_.text(
+            0.97, 0.03, text, transform=self.ax_.transAxes, ha="right", va="bottom", fontsize=9
+        )
+
+    def _legend(self) -> Any:
+        handles = [self.errors_] + ([] if self.diagonal_ is None else [self.diagonal_])
+        return list_above(self.ax_, handles, columns=len(handles))
+
+
+class ThresholdDisplay:
+    """Accuracy of what keeps a class, against how much does, where less certain is "unknown".
+
+    Parameters
+    ----------
+    table : ThresholdTable
+        From `diffclass.evaluation.threshold_table`.
+
+    Attributes
+    ----------
+    ax_, figure_, line_, band_, legend_
+        What `plot` drew.
+    """
+
+    def __init__(self, table: ThresholdTable) -> None:
+        self.table = table
+
+    @classmethod
+    def from_predictions(
+        cls, right: Any, certainty: Any, *, thresholds: Any = None, ax: Axes | None = None
+    ) -> ThresholdDisplay:
+        """Compute the table and draw it.
+
+        Parameters
+        ----------
+        right, certainty, thresholds
+            As in `diffclass.evaluation.threshold_table`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ThresholdDisplay
+            The display, drawn.
+        """
+        from diffclass.evaluation import threshold_table
+
+        return cls(threshold_table(right, certainty, thresholds=thresholds)).plot(ax=ax)
+
+    def plot(self, *, ax: Axes | None = None, legend: bool = True) -> ThresholdDisplay:
+        """Draw accuracy against the share that keeps a class, with thresholds written beside.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        legend : bool, default=True
+            Whether to say what is drawn.
+
+        Returns
+        -------
+        ThresholdDisplay
+            This object.
+        """
+        self.ax_ = axes_or_new(ax, (5.4, 4.6))
+        self.figure_ = self.ax_.figure
+        table = self.table
+        (self.line_,) = self.ax_.plot(
+            table.share, table.accuracy, color="#0072B2", marker="o", markersize=4,
+            label="accuracy of these, margin threshold beside",
+        )  # fmt: skip
+        self.band_ = self.ax_.fill_between(
+            table.share, table.lower, table.upper, color="#56B4E9", alpha=0.3, linewidth=0
+        )
+        self._write_thresholds()
+        self.ax_.set_xlabel("share of pixels that keep a class (0 to 1)")
+        self.ax_.set_ylabel("accuracy of these (0 to 1)")
+        self.ax_.set_xlim(-0.03, 1.15)
+        self.ax_.margins(y=0.12)
+        self.legend_ = list_above(self.ax_, [self.line_], columns=1) if legend else None
+        return self
+
+    def _write_thresholds(self) -> None:
+        """Write the thresholds of points that are far enough apart for it."""
+        last = np.inf
+        for i, share in enumerate(self.table.share):
+            if abs(last - share) < _LEAST_GAP or np.isnan(self.table.accuracy[i]):
+                continue
+            last = share
+            self.ax_.annotate(
+                f"{self.table.thresholds[i]:.2g}", (share, self.table.accuracy[i]),
+                xytext=(5, 3), textcoords="offset points", ha="left", fontsize=8,
+            )  # fmt: skip

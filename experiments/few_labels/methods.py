@@ -1,0 +1,96 @@
+"""The methods of the benchmark: each maps a problem, labels and places to the classes found there.
+
+Ours read the classes of the graph that `DiffusionClassifier` builds by default. 1-NN, the support
+vector machine and the forest learn from the labelled points' features. LabelSpreading and
+LabelPropagation are scikit-learn's with ``kernel="knn"`` at its defaults (7 neighbours, 30 and 1000
+steps): their default, an RBF kernel, is a dense n x n matrix, 3.5 GB for 21,025 pixels. Their graph
+is the same for all draws and made once. GraphLearning's methods are in `graphlearning_peer`.
+
+Another method of ours is one more row of OURS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
+from sklearn.semi_supervised import LabelPropagation, LabelSpreading
+from sklearn.svm import SVC
+
+from diffclass import MarkovOperator, diffuse_labels
+from experiments.problems import Problem, default_operator
+
+FEW = 5  # labels in the middling class from which on C is cross-validated
+COSTS = (1, 10, 100, 1000)
+N_FOLDS = 5
+N_TREES = 200
+N_SPREADING_NEIGHBORS = 7  # the default of LabelSpreading and LabelPropagation
+
+
+class Setting:
+    """A problem with what all draws share, each made when it is first asked for."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.points = problem.points
+
+    @cached_property
+    def operator(self) -> MarkovOperator:
+        return default_operator(self.problem)
+
+    @cached_property
+    def spreading_graph(self) -> sp.csr_matrix:
+        """The graph that LabelSpreading(kernel="knn") would make anew in every fit."""
+        return kneighbors_graph(self.points, N_SPREADING_NEIGHBORS, include_self=True)
+
+
+Method = Callable[[Setting, np.ndarray, np.ndarray], np.ndarray]
+
+
+def diffused(setting: Setting, y: np.ndarray, at: np.ndarray, *, labels: str) -> np.ndarray:
+    """Classify by diffusion; 0, which is wrong, where no label arrives."""
+    result = diffuse_labels(setting.operator, y, labels=labels)
+    return np.where(result.reached, result.classes[result.codes], 0)[at]
+
+
+def learned(setting: Setting, y: np.ndarray, at: np.ndarray, *, learner: Callable) -> np.ndarray:
+    """Classify by a learner of labelled points, made anew for these labels."""
+    labelled = y >= 0
+    model = learner(y[labelled]).fit(setting.points[labelled], y[labelled])
+    return model.predict(setting.points[at])
+
+
+def support_vectors(labels: np.ndarray) -> SVC | GridSearchCV:
+    """Return an SVM with an RBF kernel: C = 100, cross-validated from five labels per class on."""
+    model = SVC(C=100)
+    if np.median(np.unique(labels, return_counts=True)[1]) < FEW:
+        return model
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
+    return GridSearchCV(model, {"C": COSTS}, cv=folds)
+
+
+def spread(setting: Setting, y: np.ndarray, at: np.ndarray, *, model: type) -> np.ndarray:
+    # a copy, for LabelPropagation divides it in place
+    fitted = model(kernel=lambda X, _: setting.spreading_graph.copy()).fit(setting.points, y)
+    return fitted.transduction_[at]
+
+
+OURS: dict[str, Method] = {
+    "free": partial(diffused, labels="free"),
+    "absorbing": partial(diffused, labels="absorbing"),
+}
+OTHERS: dict[str, Method] = {
+    "1-NN": partial(learned, learner=lambda labels: KNeighborsClassifier(1)),
+    "SVM": partial(learned, learner=support_vectors),
+    "random forest": partial(
+        learned, learner=lambda labels: RandomForestClassifier(N_TREES, random_state=0)
+    ),
+    "LabelSpreading": partial(spread, model=LabelSpreading),
+    "LabelPropagation": partial(spread, model=LabelPropagation),
+}
+METHODS = OURS | OTHERS

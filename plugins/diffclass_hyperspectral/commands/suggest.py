@@ -1,0 +1,185 @@
+"""``diffclass suggest``: a scene and labels in, pixels to label next out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from diffclass.console import (
+    BOUND_MISSED,
+    Console,
+    common_options,
+    overwrite_option,
+    peak_memory_bytes,
+    seed_option,
+)
+
+if TYPE_CHECKING:
+    from diffclass_hyperspectral.classification import SceneClassification
+    from diffclass_hyperspectral.labels import LabelImage
+    from diffclass_hyperspectral.scenes import Scene
+    from diffclass_hyperspectral.suggestions import SuggestedPixel
+
+_PATH = click.Path(path_type=Path)
+# As in diffclass.acquisition, which is too heavy to import for --help.
+_RULES = (
+    "hybrid",
+    "margin",
+    "unexplored",
+    "distance",
+    "vopt",
+    "sigma-opt",
+    "model-change",
+    "uncertainty",
+)
+
+
+@click.command()
+@click.argument("scene", type=_PATH)
+@click.option("--labels", type=_PATH, required=True, help="Label image; 0 is unlabelled.")
+@click.option("-o", "--output", type=_PATH, required=True, help="Pixels: .geojson, .csv.")
+@click.option(
+    "--rule",
+    type=click.Choice(_RULES),
+    default="hybrid",
+    show_default=True,
+    help="hybrid: vopt, then margin. margin: where classes are close. unexplored: where labels "
+    "hardly come. distance: dense and far from labels. vopt, sigma-opt: what lowers a Gaussian "
+    "process's variance most. model-change: what moves it most. uncertainty: margin times its "
+    "standard deviation.",
+)
+@click.option(
+    "-n", "--number", type=click.IntRange(1), default=10, show_default=True, help="Pixels."
+)
+@click.option(
+    "--min-distance",
+    type=click.FloatRange(0),
+    default=5.0,
+    show_default=True,
+    help="Pixels between any two of them, at least.",
+)
+@click.option("--report", type=_PATH, help="Report as JSON.")
+@click.option(
+    "--features",
+    type=click.Choice(["spectral", "spatial"]),
+    default="spectral",
+    show_default=True,
+    help="Noise-adjusted components, alone or at three spatial scales.",
+)
+@click.option("--components", type=int, default=20, show_default=True, help="Their number.")
+@click.option("--neighbors", type=int, help="Neighbours of a pixel in the graph.")
+@click.option(
+    "--boundary", type=click.Choice(["free", "absorbing"]), help="Whether labels diffuse away."
+)
+@click.option("--tau", type=int, help="Diffusion time in steps; chosen by margin by default.")
+@click.option("--max-time", type=int, help="Last time that the choice looks at.")
+@click.option("--variable", help="Array to take from a .mat scene with several.")
+@click.option("--label-variable", help="Array to take from a .mat label file with several.")
+@seed_option
+@overwrite_option
+@common_options
+def suggest(
+    scene: Path,
+    labels: Path,
+    output: Path,
+    *,
+    console: Console,
+    overwrite: bool,
+    report: Path | None,
+    rule: str,
+    number: int,
+    min_distance: float,
+    variable: str | None,
+    label_variable: str | None,
+    **options: Any,
+) -> int:
+    """Say which pixels of SCENE to label next, the most useful first.
+
+    GeoJSON has an empty field "class": filled in, it is a file of labels. Exit code 4: the pixels
+    are there, but the labels did not cover the graph by --max-time.
+    """
+    from diffclass.progress import stage
+    from diffclass_hyperspectral import open_scene, read_labels
+    from diffclass_hyperspectral.maps import check_outputs
+    from diffclass_hyperspectral.suggestions import check_ending, suggest_pixels
+
+    check_ending(output)
+    others = [path for path in (output, report) if path is not None]
+    check_outputs([], others, [scene, labels], overwrite=overwrite)
+    with console.timing():
+        with stage("opening"):
+            cube = open_scene(scene, variable=variable)
+            given = read_labels(labels, variable=label_variable, grid=cube)
+        result = _classified(cube, given, **options)
+        pixels = suggest_pixels(cube, given, result, number, rule=rule, min_distance=min_distance)
+        with stage("writing"):
+            _write(output, pixels, cube, overwrite=overwrite)
+    if len(pixels) < number:
+        console.say(f"only {len(pixels)} unlabelled pixels lie {min_distance:g} pixels apart")
+    facts = {"rule": rule, "min_distance": min_distance, "tau": int(result.model.classifier.tau_)}
+    _report(console, pixels, facts, report, overwrite=overwrite)
+    return 0 if result.model.classifier.margin_curve_.is_covered else BOUND_MISSED
+
+
+def _classified(
+    cube: Scene,
+    labels: LabelImage,
+    *,
+    features: str,
+    components: int,
+    seed: int,
+    **options: Any,
+) -> SceneClassification:
+    from diffclass_hyperspectral import SceneFeatures
+    from diffclass_hyperspectral.classification import classify_scene
+
+    return classify_scene(
+        cube,
+        labels,
+        features=SceneFeatures(components, spatial=features == "spatial"),
+        classifier=_classifier(seed, **options),
+    )
+
+
+def _classifier(
+    seed: int, neighbors: int | None, boundary: str | None, tau: int | None, max_time: int | None
+) -> Any:
+    from diffclass.classifier import DiffusionClassifier
+
+    given = {"n_neighbors": neighbors, "labels": boundary, "tau": tau, "max_time": max_time}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return DiffusionClassifier(random_state=seed).set_params(**chosen)
+
+
+def _write(path: Path, pixels: list[SuggestedPixel], cube: Scene, *, overwrite: bool) -> None:
+    from diffclass_hyperspectral.georeference import georeference_of
+    from diffclass_hyperspectral.suggestions import write_suggestions
+
+    georeference = georeference_of(cube.map_info)
+    crs = None if georeference is None else georeference.crs
+    write_suggestions(path, pixels, crs=crs, overwrite=overwrite)
+
+
+def _report(
+    console: Console,
+    pixels: list[SuggestedPixel],
+    facts: dict[str, Any],
+    path: Path | None,
+    *,
+    overwrite: bool,
+) -> None:
+    from diffclass import __version__
+    from diffclass_hyperspectral.reports import write_json
+    from diffclass_hyperspectral.suggestions import as_dict, suggestion_lines
+
+    report = facts | {
+        "pixels": [as_dict(pixel) for pixel in pixels],
+        "seconds": console.seconds | {"total": console.total_seconds},
+        "peak_memory_bytes": peak_memory_bytes(),
+        "version": __version__,
+    }
+    if path is not None:
+        write_json(path, report, overwrite=overwrite)
+    console.give(report, "\n".join(suggestion_lines(pixels)))

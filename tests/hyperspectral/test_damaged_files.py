@@ -1,0 +1,212 @@
+"""Damaged headers: whatever a file claims, a reader reads it or says what is wrong."""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zlib
+
+import numpy as np
+import pytest
+import scipy.io
+import spectral.io.envi as envi
+from PIL import Image
+
+from diffclass.cli import run
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral import open_scene, read_labels
+
+from .test_geotiff import write_tiff
+from .test_products import write_emit, write_enmap, write_prisma
+from .test_vector_labels import SCENE, write
+from .writers import save_envi, save_mat73, write_lan
+
+CUBE = np.random.default_rng(0).integers(0, 900, (6, 5, 4)).astype(np.int16)
+IDS = CUBE[:, :, 0].astype(np.uint8) % 3
+ENVI_FACTS = {
+    "wavelength": [400, 500, 600, 700], "wavelength units": "nm", "bbl": [1, 1, 0, 1],
+    "data ignore value": -9999, "reflectance scale factor": 10000,
+    "map info": ["UTM", "1", "1", "5e5", "5e6", "30", "30", "33", "North", "WGS-84"],
+    "coordinate system string": '{PROJCS["x",GEOGCS["y"]]}',
+}  # fmt: skip
+ATTEMPTS = 25
+HEADER_BYTES = 2500
+
+
+def make_envi(folder):
+    return save_envi(folder, CUBE, metadata=ENVI_FACTS)
+
+
+def make_classes(folder):
+    names, colors = ["none", "corn", "soy"], [(0, 0, 0), (1, 2, 3), (4, 5, 6)]
+    path = str(folder / "labels.hdr")
+    envi.save_classification(path, IDS, class_names=names, class_colors=colors)
+    return folder / "labels.hdr"
+
+
+def make_mat(folder):
+    scipy.io.savemat(folder / "scene.mat", {"cube": CUBE})
+    return folder / "scene.mat"
+
+
+def make_npy(folder):
+    np.save(folder / "scene.npy", CUBE)
+    return folder / "scene.npy"
+
+
+def make_png(folder):
+    Image.fromarray(IDS).save(folder / "labels.png")
+    return folder / "labels.png"
+
+
+def make_tiled(folder):
+    layout = {"tiled": True, "blockxsize": 16, "blockysize": 16, "compress": "deflate"}
+    return write_tiff(folder / "scene.tif", CUBE, tags=[{"wavelength": 500}] * 4, **layout)
+
+
+def make_emit(folder):
+    write_emit(folder / "scene.nc")
+    return folder / "scene.nc"
+
+
+def make_prisma(folder):
+    write_prisma(folder / "scene.he5")
+    return folder / "scene.he5"
+
+
+def scene_of(path):
+    scene = open_scene(path)
+    scene.describe()
+    scene.spectra(slice(0, 2))
+
+
+SCENES = {
+    "envi": make_envi,
+    "lan": lambda folder: write_lan(folder / "scene.lan", CUBE, packing=2),
+    "tiff": lambda folder: write_tiff(folder / "scene.tif", CUBE),
+    "tiled": make_tiled,
+    "mat": make_mat,
+    "mat73": lambda folder: save_mat73(folder / "scene.mat", {"cube": CUBE}),
+    "npy": make_npy,
+    "emit": make_emit,
+    "prisma": make_prisma,
+    "enmap xml": lambda folder: write_enmap(folder)[2],
+    "enmap tiff": lambda folder: write_enmap(folder)[1],
+}
+LABELS = {
+    "envi": make_classes,
+    "png": make_png,
+    "tiff": lambda folder: write_tiff(folder / "labels.tif", IDS[:, :, None]),
+    "geojson": lambda folder: write(folder / "labels.geojson", {"class": ["a", "b"]}),
+    "shp": lambda folder: write(folder / "labels.shp", {"class": ["a", "b"]}),
+    "gpkg": lambda folder: write(folder / "labels.gpkg", {"class": ["a", "b"]}),
+}
+
+
+def mutated(raw, rng):
+    """Change one place of the header: a number, some bytes, a piece taken out or doubled."""
+    head, tail = bytearray(raw[:HEADER_BYTES]), raw[HEADER_BYTES:]
+    place, length = int(rng.integers(len(head))), int(rng.integers(1, 9))
+    kind = rng.integers(5)
+    numbers = list(re.finditer(rb"\d+", bytes(head)))
+    if kind == 0 and numbers:
+        found = numbers[rng.integers(len(numbers))]
+        new = (b"0", b"-1", b"99999999999", b"nan", b"1e9", b"x")[rng.integers(6)]
+        head[found.start() : found.end()] = new
+    elif kind == 1:
+        del head[place : place + length]
+    elif kind == 2:
+        head[place:place] = head[place : place + length]
+    elif kind == 3:
+        head[place : place + length] = head[place : place + length][::-1]
+    else:
+        head[place : place + length] = rng.bytes(length)
+    return bytes(head) + tail
+
+
+def refusal(read, path):
+    """Read, and return the error that says why not, or None; any other exception passes."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            read(path)
+    except (DataError, ParameterError) as error:
+        return str(error)
+    return None
+
+
+def damage_many(path, read, *, seed, attempts=ATTEMPTS):
+    """Return what was said of damaged copies; the file itself has to be readable."""
+    raw = path.read_bytes()
+    assert refusal(read, path) is None
+    rng = np.random.default_rng(seed)
+    said = []
+    for _ in range(attempts):
+        path.write_bytes(mutated(raw, rng))
+        said.append(refusal(read, path))
+    return [message for message in said if message is not None]
+
+
+@pytest.mark.parametrize("kind", SCENES)
+def test_damaged_scenes(tmp_path, kind):
+    for message in damage_many(SCENES[kind](tmp_path), scene_of, seed=1):
+        assert "\n" not in message
+        assert str(tmp_path) in message
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_damaged_labels(tmp_path, kind):
+    path = LABELS[kind](tmp_path)
+    for message in damage_many(path, lambda place: read_labels(place, grid=SCENE), seed=2):
+        assert "\n" not in message
+        assert str(tmp_path) in message
+
+
+@pytest.mark.parametrize("kind", SCENES)
+def test_exit_code_of_a_damaged_scene(tmp_path, kind, capsys):
+    path = SCENES[kind](tmp_path)
+    cut = path.with_suffix(".img") if kind == "envi" else path  # a part of its header may do
+    raw = cut.read_bytes()
+    cut.write_bytes(raw[: len(raw) // 3])
+    assert run(["info", str(path)]) == 3
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "suffix", [".tif", ".nc", ".he5", ".h5", ".xml", ".geojson", ".gpkg", ".shp"]
+)
+@pytest.mark.parametrize("content", [b"", b"\x00", b"just some text\n" * 40, b"\x89HDF\r\n\x1a\n"])
+def test_other_content_under_a_known_name(tmp_path, suffix, content):
+    path = tmp_path / f"METADATA{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="METADATA"):
+        read_labels(path, grid=SCENE)
+    if suffix not in {".geojson", ".gpkg", ".shp"}:
+        with pytest.raises(DataError, match="METADATA"):
+            open_scene(path)
+
+
+def test_a_tiff_under_the_name_of_another_format(tmp_path):
+    path = write_tiff(tmp_path / "scene.tif", CUBE)
+    for name in ("scene.nc", "scene.img", "scene.png"):
+        path = path.rename(tmp_path / name)
+        np.testing.assert_array_equal(open_scene(path).data, CUBE)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_matlab_type_that_would_end_the_process(tmp_path, compressed):
+    path = tmp_path / "scene.mat"
+    scipy.io.savemat(path, {"cube": CUBE}, do_compression=compressed)
+    raw = path.read_bytes()
+    body = raw[128:] if not compressed else zlib.decompress(raw[136:])
+    place = body.index(b"cube") + 4
+    for kind in (0, 8, 10, 11, 14, 15, 19, 200, 2**31):
+        new = body[:place] + kind.to_bytes(4, "little") + body[place + 4 :]
+        if compressed:
+            packed = zlib.compress(new)
+            new = (15).to_bytes(4, "little") + len(packed).to_bytes(4, "little") + packed
+        path.write_bytes(raw[:128] + new)
+        with pytest.raises(DataError, match=r"scene\.mat"):
+            open_scene(path)
+    path.write_bytes(raw)
+    np.testing.assert_array_equal(open_scene(path).data, CUBE)

@@ -1,0 +1,306 @@
+"""``diffclass evaluate`` and the honest figures of ``diffclass classify``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spectral.io.envi as envi
+
+from diffclass.cli import run
+from diffclass.datasets import make_tissue_scene
+from diffclass.evaluation import clustered_interval, reliability_curve, stratified_areas
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.certainty import measure_certainty, probability_of_class
+from diffclass_hyperspectral.cleanup import Cleanup
+
+from .writers import save_envi
+
+NAMES = ["none", "nuclei", "cytoplasm", "stroma"]
+
+
+@pytest.fixture(scope="module")
+def tissue():
+    return make_tissue_scene(64, 64, n_bands=20)
+
+
+@pytest.fixture
+def files(tmp_path, tissue):
+    """A folder with a scene, strokes, the truth, a map with some errors, margins, posteriors."""
+    save_envi(tmp_path, tissue.cube)
+    rng = np.random.default_rng(0)
+    margin = rng.random((64, 64)).astype(np.float32)
+    wrong = rng.random((64, 64)) > 0.6 + 0.4 * margin
+    found = np.where(wrong, tissue.truth % 3 + 1, tissue.truth)
+    colors = [(0, 0, 0), (1, 2, 3), (200, 100, 50), (9, 80, 7)]
+    for name, ids in (("strokes", tissue.labels), ("truth", tissue.truth), ("found", found)):
+        envi.save_classification(
+            str(tmp_path / f"{name}.hdr"), ids, class_names=NAMES, class_colors=colors
+        )
+    margin[0, :8] = np.nan
+    np.save(tmp_path / "margin.npy", margin)
+    posteriors = (1 - margin[..., None]) / 3 + margin[..., None] * (
+        found[..., None] == np.arange(1, 4)
+    )
+    np.save(tmp_path / "posteriors.npy", posteriors)
+    return tmp_path
+
+
+@pytest.fixture
+def call(files, capsys):
+    def called(*words, code=0):
+        paths = [str(files / word) if Path(word).suffix[1:].isalpha() else word for word in words]
+        assert run(paths) == code, capsys.readouterr().err
+        return capsys.readouterr()
+
+    return called
+
+
+@pytest.fixture
+def facts(call):
+    return lambda *words: json.loads(call(*words, "--json").out)
+
+
+def test_truth_may_be_named_labels(facts, call):
+    plain = facts("evaluate", "found.hdr", "truth.hdr")
+    assert facts("evaluate", "found.hdr", "--labels", "truth.hdr") == plain
+    assert plain["margin"] is plain["areas"] is plain["thresholds"] is None
+    for more in ([], ["truth.hdr", "--labels", "truth.hdr"]):
+        assert "give the truth once" in call("evaluate", "found.hdr", *more, code=2).err
+
+
+def test_margins_and_posteriors(facts, files, tissue):
+    found = facts(
+        "evaluate", "found.hdr", "truth.hdr", "--margin", "margin.npy",
+        "--probability", "posteriors.npy", "--report", "r.json",
+    )  # fmt: skip
+    assert json.loads((files / "r.json").read_text()) == found
+    margin = np.load(files / "margin.npy")
+    ids = envi.open(str(files / "found.hdr")).read_band(0)
+    right, has = ids == tissue.truth, np.isfinite(margin)
+    curve = reliability_curve(right[has], margin[has])
+    assert found["margin"] == curve.to_dict()
+    assert found["margin"]["auc"] > 0.6
+    assert found["probability"]["expected_calibration_error"] == pytest.approx(
+        reliability_curve(right[has], (1 + 2 * margin[has]) / 3).expected_calibration_error
+    )
+    first, *_, last = found["thresholds"]["rows"]
+    assert first["threshold"] == 0
+    assert first["share"] == 1
+    assert first["n_points"] == has.sum()
+    assert last["share"] == pytest.approx(0.25, abs=0.001)
+    assert last["accuracy"] > first["accuracy"] + 0.1
+
+
+def test_areas(facts, files, tissue):
+    ids = envi.open(str(files / "found.hdr")).read_band(0)
+    rng = np.random.default_rng(1)
+    truth = np.where(rng.random((64, 64)) < 0.2, tissue.truth, 0)
+    np.save(files / "sample.npy", truth)
+    found = facts("evaluate", "found.hdr", "sample.npy", "--areas")["areas"]
+    known = truth > 0
+    sizes = {c: int((ids == c).sum()) for c in (1, 2, 3)}
+    assert found == stratified_areas(truth[known], ids[known], sizes).to_dict()
+    true_areas = np.bincount(tissue.truth.ravel())[1:]
+    for class_id, area in zip("123", true_areas, strict=True):
+        low, high = found["per_class"][class_id]["area"]["interval"]
+        assert low - 100 < area < high + 100
+    with_margin = facts("evaluate", "found.hdr", "sample.npy", "--areas", "--margin", "margin.npy")[
+        "areas"
+    ]
+    assert with_margin["total"] == 64 * 64 - 8
+
+
+def test_squares_as_what_is_independent(facts, files, tissue):
+    found = facts("evaluate", "found.hdr", "truth.hdr")["by_blocks"]
+    ids = envi.open(str(files / "found.hdr")).read_band(0)
+    numbers = np.kron(np.arange(64).reshape(8, 8), np.ones((8, 8), dtype=int))
+    lower, upper, n = clustered_interval((ids == tissue.truth).ravel(), numbers.ravel())
+    assert found == {"n_blocks": n, "overall_accuracy": [lower, upper]}
+    np.save(files / "corner.npy", np.pad(tissue.truth[:6, :6], (0, 58)))
+    assert facts("evaluate", "found.hdr", "corner.npy")["by_blocks"]["overall_accuracy"] is None
+
+
+def test_labels_of_the_fit_can_be_left_out(facts, tissue):
+    everything = facts("evaluate", "found.hdr", "truth.hdr")
+    rest = facts("evaluate", "found.hdr", "truth.hdr", "--fitted", "strokes.hdr")
+    assert everything["n_points"] - rest["n_points"] == np.count_nonzero(tissue.labels)
+
+
+def test_the_text_and_the_picture(call, files):
+    text = call(
+        "evaluate", "found.hdr", "truth.hdr", "--margin", "margin.npy", "--areas",
+        "--probability", "posteriors.npy", "--picture", "p.png",
+    ).out  # fmt: skip
+    for words in ("confusion", "cytoplasm", "95% intervals", "calibration", "unknown", "Olofsson"):
+        assert words in text
+    assert (files / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--picture", "p.jpg"], 2, ".png"),
+        (["--picture", "truth.hdr", "--overwrite"], 2, ".png"),
+        (["--margin", "posteriors.npy"], 3, "3 bands"),
+        (["--margin", "small.npy"], 3, "8 x 8"),
+        (["--margin", "picture.png"], 3, "no"),
+        (["--margin", "nan.npy"], 3, "no pixel of known truth"),
+        (["--probability", "margin.npy"], 3, "1 bands"),
+        (["--fitted", "truth.hdr"], 3, "no pixel is labelled"),
+        (["--report", "margin.npy", "--margin", "margin.npy", "--overwrite"], 2, "read from"),
+    ],
+)
+def test_what_cannot_be_evaluated(call, files, words, code, says):
+    np.save(files / "small.npy", np.ones((8, 8)))
+    np.save(files / "nan.npy", np.full((64, 64), np.nan))
+    error = call("evaluate", "found.hdr", "truth.hdr", *words, code=code).err
+    assert says in error
+    assert "Traceback" not in error
+
+
+def test_certainty_of_a_map_without_any_class():
+    truth, nothing = np.ones((3, 3), dtype=int), np.zeros((3, 3), dtype=int)
+    found = measure_certainty(truth, nothing, np.zeros((3, 3)), probability=np.ones((3, 3)))
+    assert found.margin is None
+    assert found.probability is None
+    assert found.thresholds.n_kept.tolist() == [0]
+    json.dumps(found.to_dict(), allow_nan=False)
+    with pytest.raises(DataError, match="margin"):
+        measure_certainty(truth, nothing, np.full((3, 3), np.nan))
+
+
+def test_probability_is_that_of_the_class_given():
+    posteriors = np.arange(8.0).reshape(2, 2, 2)
+    ids = np.array([[3, 9], [0, 4]])
+    found = probability_of_class(ids, posteriors, np.array([3, 9]))
+    np.testing.assert_array_equal(found, [[0, 3], [np.nan, np.nan]])
+
+
+# What classify says of itself
+
+
+@pytest.fixture
+def classify(facts):
+    words = ["classify", "scene.hdr", "-o", "map.npy", "--components", "8"]
+
+    def called(*more, labels="truth.hdr"):
+        return facts(*words, "--labels", labels, *more)
+
+    return called
+
+
+def test_unknown_and_cleaning(classify, files, tissue):
+    words = ["--labels-per-class", "20", "--margin", "m.npy"]
+    plain = classify(*words)
+    before, margin = np.load(files / "map.npy"), np.load(files / "m.npy")
+    assert "cleanup" not in plain
+    options = ["--min-margin", "0.3", "--majority", "3", "--min-area", "10"]
+    report = classify(*words, *options, "--overwrite")
+    after = np.load(files / "map.npy")
+    np.testing.assert_array_equal(np.load(files / "m.npy"), margin)
+    expected, counts = Cleanup(0.3, 3, 10).apply(before, margin)
+    np.testing.assert_array_equal(after, expected)
+    told = report["cleanup"]
+    assert (told["min_margin"], told["majority"], told["min_area"]) == (0.3, 3, 10)
+    assert told["below_margin"] == counts.below_margin == report["unclassified"] > 0
+    assert told["by_majority"] == counts.by_majority > 0
+    assert told["by_min_area"] == counts.by_min_area
+    assert report["unreached"] == report["missing"] == 0
+    # the held-out score is that of the map that was written
+    held = report["holdout"]
+    assert held["n_points"] == 64 * 64 - 60
+    right = np.count_nonzero(after == tissue.truth)
+    assert right - 60 <= held["overall_accuracy"] * held["n_points"] <= right
+    # the thresholds are those of the map before
+    assert held["certainty"]["margin"] == plain["holdout"]["certainty"]["margin"]
+    row = next(r for r in held["certainty"]["thresholds"]["rows"] if r["threshold"] == 0.3)
+    assert row["share"] == pytest.approx((margin >= 0.3).mean())
+
+
+def test_a_margin_that_nothing_reaches(classify, files):
+    report = classify("--labels-per-class", "20", "--min-margin", "1")
+    assert report["unclassified"] == np.count_nonzero(np.load(files / "map.npy") == 0)
+    assert report["holdout"]["overall_accuracy"] < 0.5
+
+
+def test_spatial_features_are_scored_both_ways(classify):
+    report = classify("--features", "spatial", "--labels-per-class", "20")
+    assert report["holdout"]["kind"] == "random"
+    other = report["other_holdout"]
+    assert (other["kind"], other["gap_pixels"]) == ("blocks", 6)
+    assert other["n_fit"] == 60
+    assert other["untested"] == []
+    lower, upper = other["intervals"]["overall_accuracy"]
+    assert lower < other["overall_accuracy"] < upper
+    words = ["--labels-per-class", "20", "--overwrite"]
+    for more, both in (([], False), (["--min-margin", "0.1"], False), (["--majority", "3"], True)):
+        assert ("other_holdout" in classify(*words, *more)) == both
+    assert "holdout" not in classify("--features", "spatial", "--overwrite")
+
+
+def test_both_holdouts_on_request(classify):
+    report = classify("--holdout", "both")
+    assert report["holdout"]["kind"] == "blocks"
+    assert report["other_holdout"]["kind"] == "random"
+
+
+def test_a_holdout_that_the_labels_do_not_allow_is_said(classify, call, files):
+    ids = np.zeros((64, 64), dtype=int)
+    ids[10, 10:13], ids[40, 40:43] = 1, 2
+    np.save(files / "few.npy", ids)
+    words = ["--features", "spatial", "--holdout", "random"]
+    failed = classify(*words, labels="few.npy")["other_holdout"]
+    assert failed["kind"] == "blocks"
+    assert "no labelled pixel is left" in failed["failed"]
+    text = call(
+        "classify", "scene.hdr", "--labels", "few.npy", "-o", "m2.npy", "--components", "8", *words
+    ).out
+    assert "held out (blocks): not possible" in text
+
+
+def test_the_text_of_a_cleaned_classification(call):
+    text = call(
+        "classify", "scene.hdr", "--labels", "truth.hdr", "-o", "map.npy", "--components", "8",
+        "--holdout", "blocks", "--min-margin", "0.2", "--min-area", "5",
+    ).out  # fmt: skip
+    for words in ("below the margin", "minimum area", "share right by margin", "unknown"):
+        assert words in text
+    assert "- of 0 right" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--majority", "4"], "odd"),
+        (["--min-area", "0"], "at least 1"),
+        (["--min-margin", "2"], "between 0 and 1"),
+        (["--min-margin", "nan"], "between 0 and 1"),
+    ],
+)
+def test_wrong_cleaning(call, files, words, says):
+    command = ["classify", "scene.hdr", "--labels", "strokes.hdr", "-o", "map.npy", *words]
+    assert says in call(*command, code=2).err
+    assert not (files / "map.npy").exists()
+
+
+@pytest.mark.data
+def test_a_random_split_flatters_on_indian_pines(tmp_path, data_folder, capsys):
+    folder = data_folder / "indian_pines"
+    words = [
+        "classify", str(folder / "IP_200_M.mat"), "--labels", str(folder / "Indian_pines_gt.mat"),
+        "-o", str(tmp_path / "map.npy"), "--labels-per-class", "10", "--features", "spatial",
+        "--json",
+    ]  # fmt: skip
+    assert run(words) == 0
+    report = json.loads(capsys.readouterr().out)
+    random, blocks = report["holdout"], report["other_holdout"]
+    assert random["kind"] == "random"
+    assert random["overall_accuracy"] > blocks["overall_accuracy"] + 0.05
+    assert blocks["untested"] == [1, 7, 9]  # fields smaller than the gap
+    assert random["certainty"]["margin"]["auc"] > 0.8
+    # neighbouring pixels are right and wrong together
+    spans = [random["by_blocks"]["overall_accuracy"], random["intervals"]["overall_accuracy"]]
+    assert spans[0][1] - spans[0][0] > 3 * (spans[1][1] - spans[1][0])

@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import pickle
+import sys
+
+import numpy as np
+import pytest
+import rasterio
+import rasterio.shutil
+from rasterio.transform import Affine
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral import (
+    ClassTable,
+    LabelImage,
+    Scene,
+    open_scene,
+    read_labels,
+    write_class_map,
+    write_raster,
+)
+from diffclass_hyperspectral.georeference import (
+    Georeference,
+    MapInfo,
+    from_envi,
+    georeference_of,
+    map_info_of,
+    parsed_crs,
+    same_crs,
+)
+
+from .test_geotiff import write_tiff
+from .writers import save_envi
+
+IDS = np.array([[0, 1, 10], [14, 10, 0]])
+TABLE = ClassTable.from_ids(
+    [0, 1, 10, 14],
+    names={0: "nothing", 1: "corn & <oats>", 14: "Bäume, 森"},
+    colors={0: (255, 255, 255), 10: (1, 2, 3)},
+)
+ETRS = Georeference((25.0, 0.0, 4e6, 0.0, -25.0, 3e6), "EPSG:3035")
+PLACES = [
+    Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"),
+    Georeference((15.0, 0.0, 5e5, 0.0, -20.0, 5.4e6), "EPSG:32733"),
+    Georeference((1e-4, 0.0, 10.0, 0.0, -2e-4, 45.0), "EPSG:4326"),
+    Georeference((1.0, 0.0, 3e5, 0.0, -1.0, 4e6), "EPSG:26917"),
+    ETRS,
+    Georeference((24.0, 18.0, 5e5, 18.0, -24.0, 5.4e6), "EPSG:32633"),  # turned
+    Georeference((30.0, 0.0, 5e5, 0.0, 30.0, 5.4e6), "EPSG:32633"),  # south up
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_envi_strings_lead_back(place):
+    strings = map_info_of(place)
+    again = from_envi(tuple(strings), place.crs).georeference
+    np.testing.assert_allclose(again.transform, place.transform, rtol=1e-12, atol=1e-9)
+    assert again.crs == place.crs
+    if place is not ETRS:  # the strings alone do not name that system
+        assert georeference_of(tuple(strings)).crs == place.crs
+    assert pickle.loads(pickle.dumps(strings)).georeference == place
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", ["map.img", "map.tif"])
+def test_written_coordinates_are_read_by_rasterio(tmp_path, place, name):
+    for write, array in ((write_class_map, IDS), (write_raster, IDS / 7)):
+        write(tmp_path / name, array, map_info=map_info_of(place), overwrite=True)
+        with rasterio.open(tmp_path / name) as raster:
+            np.testing.assert_allclose(tuple(raster.transform)[:6], place.transform, atol=1e-9)
+            assert same_crs(raster.crs.to_wkt(), place.crs)
+        again = georeference_of(open_scene(tmp_path / name).map_info)
+        np.testing.assert_allclose(again.transform, place.transform, atol=1e-9)
+        assert same_crs(again.crs, place.crs)
+
+
+@pytest.mark.parametrize("reference", [(1.5, 1.5), (1, 1), (21, 11)])
+@pytest.mark.parametrize("half", ["North", "South"])
+def test_reference_pixels_as_gdal_reads_them(tmp_path, reference, half):
+    text = f"UTM, {reference[0]}, {reference[1]}, 5e5, 5e6, 30, 20, 33, {half}, WGS-84"
+    header = save_envi(
+        tmp_path, np.ones((4, 5, 2), np.int16), metadata={"map info": text.split(", ")}
+    )
+    place = georeference_of(open_scene(header).map_info)
+    with rasterio.open(header.with_suffix(".img")) as raster:
+        np.testing.assert_allclose(tuple(raster.transform)[:6], place.transform)
+        assert same_crs(raster.crs.to_wkt(), place.crs)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "UTM", "", "UTM, 1, 1", "UTM, 1, 1, x, 5e6, 30, 30, 33, North, WGS-84",
+        "UTM, 1, 1, 5e5, 5e6, 0, 30, 33, North, WGS-84", "UTM, 1, 1, nan, 5e6, 30, 30",
+        "UTM, 1, 1, 5e5, 5e6, 30, 30, rotation=x",
+    ],
+)  # fmt: skip
+def test_strings_that_say_nothing_stay_text(text):
+    texts = tuple(text.split(", "))
+    assert from_envi(texts) == texts
+    assert georeference_of(texts) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["UTM, 1, 1, 5e5, 5e6, 30, 30, 61, North, WGS-84", "UTM, 1, 1, 5e5, 5e6, 30, 30",
+             "State Plane, 1, 1, 5e5, 5e6, 30, 30, 33, North, WGS-84",
+             "UTM, 1, 1, 5e5, 5e6, 30, 30, 17, South, NAD-27"],
+)  # fmt: skip
+def test_a_place_without_a_known_system(text):
+    assert georeference_of(text.split(", ")).crs is None
+
+
+def test_a_sheared_grid_is_no_envi_grid(tmp_path):
+    sheared = map_info_of(Georeference((30.0, 9.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
+    with pytest.warns(UserWarning, match="sheared grid"):
+        write_class_map(tmp_path / "map.img", IDS, map_info=sheared)
+    assert read_labels(tmp_path / "map.img").map_info is None
+    write_class_map(tmp_path / "map.tif", IDS, map_info=sheared)
+    assert read_labels(tmp_path / "map.tif").map_info.georeference == sheared.georeference
+
+
+def test_a_system_that_is_none(tmp_path):
+    with pytest.raises(DataError, match="no coordinate reference system"):
+        parsed_crs('PROJCS["nonsense"')
+    place = MapInfo(("x",), Georeference(ETRS.transform, 'PROJCS["nonsense"'))
+    with pytest.warns(UserWarning, match="left out of the map"):
+        write_class_map(tmp_path / "map.tif", IDS, map_info=place)
+    assert read_labels(tmp_path / "map.tif").map_info.georeference.transform == ETRS.transform
+
+
+# --- class maps as GeoTIFF -----------------------------------------------------------------------
+
+
+def same_table(left, right):
+    assert [(e.id, e.name, e.color) for e in left.entries] == [
+        (e.id, e.name, e.color) for e in right.entries
+    ]
+
+
+@pytest.mark.parametrize("name", ["map.tif", "map.TIF"])
+def test_geotiff_class_map_reads_back(tmp_path, name):
+    files = write_class_map(tmp_path / name, IDS, TABLE, map_info=map_info_of(ETRS))
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    labels = read_labels(tmp_path / name)
+    np.testing.assert_array_equal(labels.ids, IDS)
+    same_table(labels.table, TABLE)
+    files[1].unlink()  # the names are in the TIFF too
+    same_table(read_labels(tmp_path / name).table, TABLE)
+
+
+def test_gdal_sees_palette_and_categories(tmp_path):
+    write_class_map(tmp_path / "map.tif", IDS, TABLE)
+    with pytest.warns(rasterio.errors.NotGeoreferencedWarning):
+        raster = rasterio.open(tmp_path / "map.tif")
+    with raster:
+        np.testing.assert_array_equal(raster.read(1), IDS)
+        assert raster.dtypes == ("uint8",)
+        assert raster.colormap(1)[10] == (1, 2, 3, 255)
+        rasterio.shutil.copy(raster, tmp_path / "map.vrt", driver="VRT")
+    text = (tmp_path / "map.vrt").read_text("utf-8")
+    assert "<Category>corn &amp; &lt;oats&gt;</Category>" in text
+    assert text.count("<Category>") == 15
+
+
+@pytest.mark.parametrize("greatest", [255, 256, 1000, 65535])
+def test_geotiff_widens_where_bytes_do_not_hold(tmp_path, greatest):
+    ids = np.array([[0, 1], [greatest, 2]])
+    write_class_map(tmp_path / "map.tif", ids, ClassTable.from_ids([greatest]))
+    labels = read_labels(tmp_path / "map.tif")
+    np.testing.assert_array_equal(labels.ids, ids)
+    assert labels.table.ids == (1, 2, greatest)
+
+
+def test_ids_too_large_for_a_geotiff(tmp_path):
+    with pytest.raises(ValueError, match="too large for a GeoTIFF"):
+        write_class_map(tmp_path / "map.tif", IDS + 65535)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_geotiff_raster_reads_back(tmp_path):
+    array = np.random.default_rng(0).random((4, 5, 3)).astype(np.float32)
+    array[1, 2] = np.nan
+    files = write_raster(tmp_path / "p.tif", array, band_names=["corn, sweet", "soy", "森"])
+    assert list(tmp_path.iterdir()) == list(files)
+    scene = open_scene(tmp_path / "p.tif")
+    np.testing.assert_array_equal(scene.data, array)
+    assert scene.band_names == ("corn, sweet", "soy", "森")
+    assert np.argwhere(~scene.valid).tolist() == [[1, 2]]
+
+
+def test_a_raster_takes_old_names_away(tmp_path):
+    write_class_map(tmp_path / "p.tif", IDS, TABLE)
+    with pytest.raises(ValueError, match="exists"):
+        write_raster(tmp_path / "p.tif", IDS / 7)
+    write_raster(tmp_path / "p.tif", IDS / 7, overwrite=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["p.tif"]
+
+
+# --- labels and scene ----------------------------------------------------------------------------
+
+
+def labels_at(transform, crs="EPSG:32633", shape=(2, 3)):
+    ids = np.ones(shape, dtype=np.uint8)
+    place = map_info_of(Georeference(transform, crs))
+    return LabelImage(ids, ClassTable.from_ids([1]), map_info=place)
+
+
+def test_labels_of_another_place_are_refused():
+    scene = Scene.from_array(np.ones((2, 3, 4)), map_info=map_info_of(PLACES[0]))
+    labels_at(PLACES[0].transform).check_matches(scene)
+    labels_at((30, 0, 500010, 0, -30, 5400000)).check_matches(scene)
+    with pytest.raises(DataError, match="do not overlap"):
+        labels_at((30, 0, 600000, 0, -30, 5400000)).check_matches(scene)
+    with pytest.raises(DataError, match=r"2\.0 pixels"):
+        labels_at((30, 0, 500060, 0, -30, 5400000)).check_matches(scene)
+    degrees = (3e-4, 0, 15.0, 0, -3e-4, 48.7525)
+    labels_at(degrees, "EPSG:4326").check_matches(scene)
+    with pytest.raises(DataError, match="do not overlap"):
+        labels_at((3e-4, 0, 16.0, 0, -3e-4, 48.7525), "EPSG:4326").check_matches(scene)
+    with pytest.raises(DataError, match=r"do not overlap|no place"):
+        labels_at((3e-4, 0, 15.0, 0, -3e-4, 480.0), "EPSG:4326").check_matches(scene)
+    LabelImage.from_array(np.ones((2, 3))).check_matches(scene)
+
+
+def test_transform_of_a_tiff_is_that_of_rasterio(tmp_path):
+    place = Affine(24, 18, 5e5, 9, -24, 5.4e6)
+    cube = np.ones((4, 5, 2), dtype=np.float32)
+    path = write_tiff(tmp_path / "scene.tif", cube, transform=place)
+    assert georeference_of(open_scene(path).map_info).transform == tuple(place)[:6]
+
+
+# --- without rasterio ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def without_rasterio(monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "rasterio"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in ("rasterio", "rasterio.crs", "rasterio.enums", "rasterio.warp"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+def test_envi_coordinates_need_no_library(tmp_path, without_rasterio):
+    for number, place in enumerate(PLACES[:2]):
+        name = tmp_path / f"{number}.img"
+        write_class_map(name, IDS, TABLE, map_info=map_info_of(place))
+        labels = read_labels(name)
+        assert georeference_of(labels.map_info) == place
+        labels.check_matches(Scene.from_array(np.ones((2, 3, 4)), map_info=map_info_of(place)))
+
+
+def test_missing_rasterio_names_the_extra(tmp_path, without_rasterio):
+    with pytest.raises(ParameterError, match=r"diffclass\[maps\]"):
+        write_class_map(tmp_path / "map.tif", IDS)
+    (tmp_path / "scene.tif").write_bytes(b"II*\x00" + bytes(100))
+    with pytest.raises(ParameterError, match=r"diffclass\[maps\]"):
+        open_scene(tmp_path / "scene.tif")
+    assert [file.name for file in tmp_path.iterdir()] == ["scene.tif"]

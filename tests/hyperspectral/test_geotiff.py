@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import rasterio
+from rasterio.transform import Affine
+
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_hyperspectral.georeference import georeference_of
+from diffclass_hyperspectral.readers import read_image
+from diffclass_hyperspectral.readers.blocks import BlockArray
+
+CUBE = np.random.default_rng(0).integers(-300, 3000, (40, 30, 4)).astype(np.int16)
+CUBE.flags.writeable = False
+NORTH_UP = Affine(30, 0, 5e5, 0, -30, 5.4e6)
+NM, UM = (400, 500, 600, 2400), (0.4, 0.5, 0.6, 2.4)
+TURNED = Affine(28.19, 6.84, 5e5, 10.26, -18.79, 5.4e6)
+
+
+def write_tiff(path, cube=CUBE, *, tags=(), names=(), domain=None, file_tags=None, **options):
+    options = {"crs": "EPSG:32633", "transform": NORTH_UP} | options
+    with rasterio.open(
+        path, "w", driver="GTiff", height=cube.shape[0], width=cube.shape[1],
+        count=cube.shape[2], dtype=cube.dtype, **options,
+    ) as raster:  # fmt: skip
+        raster.write(cube.transpose(2, 0, 1))
+        for band, entry in enumerate(tags, start=1):
+            raster.update_tags(band, ns=domain, **entry)
+        if names:
+            raster.descriptions = names
+        raster.update_tags(**(file_tags or {}))
+    return path
+
+
+def fails(path, *words):
+    with pytest.raises(DataError) as caught:
+        np.asarray(read_image(path).data)
+    message = str(caught.value)
+    assert "\n" not in message
+    for word in (path.stem, *words):
+        assert word in message, message
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint16", "float32", "float64"])
+@pytest.mark.parametrize(
+    "layout",
+    [
+        {},
+        {"interleave": "pixel"},
+        {"tiled": True, "blockxsize": 16, "blockysize": 16, "compress": "deflate"},
+        {"BIGTIFF": "YES", "ENDIANNESS": "BIG"},
+    ],
+)
+def test_every_layout_and_type(tmp_path, dtype, layout):
+    cube = np.abs(CUBE).astype(dtype)
+    scene = open_scene(write_tiff(tmp_path / "scene.tif", cube, nodata=7, **layout))
+    assert (scene.format, scene.ignore_value, scene.scale_factor) == ("GeoTIFF", 7, 1)
+    assert scene.data.dtype == dtype
+    np.testing.assert_array_equal(scene.data, cube)
+
+
+def test_pixels_are_read_in_blocks_and_not_when_opened(tmp_path, monkeypatch):
+    path = write_tiff(tmp_path / "scene.tif", tiled=True, blockxsize=16, blockysize=16)
+    data = read_image(path).data
+    assert isinstance(data, BlockArray)
+    asked = []
+    read = data._read_rows
+    monkeypatch.setattr(data, "_read_rows", lambda *rows: (asked.append(rows), read(*rows))[1])
+    np.testing.assert_array_equal(data[20:22], CUBE[20:22])
+    assert asked == [(16, 32)]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tags": [{"wavelength": w, "wavelength_units": "Nanometers"} for w in NM]},
+        {"tags": [{"Wavelength": w, "wavelength_units": "Micrometers"} for w in UM]},
+        {"tags": [{"wavelength": w} for w in UM]},
+        {"tags": [{"CENTRAL_WAVELENGTH_UM": w} for w in UM], "domain": "IMAGERY"},
+        {"names": ["Band 1 (400.0 nm)", "500 Nanometers", "0.6 um", "b4 (2.4 Micrometers)"]},
+        {"file_tags": {"wavelength": "{400, 500, 600, 2400}", "wavelength_units": "nm"}},
+        {"file_tags": {"wavelengths": "0.4 0.5 0.6 2.4"}},
+    ],
+)  # fmt: skip
+def test_wavelengths(tmp_path, given):
+    scene = open_scene(write_tiff(tmp_path / "scene.tif", **given))
+    np.testing.assert_allclose(scene.wavelengths, [400, 500, 600, 2400])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tags": [{"wavelength": "red"}] * 4},
+        {"tags": [{"wavelength": "500"}]},
+        {"file_tags": {"wavelength": "{400, 500}"}},
+        {"tags": [{"wavelength": "nan"}] * 4},
+        {"names": ["10 m", "20 m", "B3", "B4"]},
+    ],
+)
+def test_tags_that_are_no_wavelengths(tmp_path, given):
+    assert open_scene(write_tiff(tmp_path / "scene.tif", **given)).wavelengths is None
+
+
+def test_band_names_and_bad_bands(tmp_path):
+    path = write_tiff(tmp_path / "scene.tif", names=["a", None, "c", "d"], tags=[{"bbl": "0"}])
+    scene = open_scene(path)
+    assert scene.band_names == ("a", "band 2", "c", "d")
+    assert scene.band_mask.tolist() == [False, True, True, True]
+
+
+def test_one_scale_and_several(tmp_path):
+    path = write_tiff(tmp_path / "scene.tif", nodata=int(CUBE[0, 0, 0]))
+    with rasterio.open(path, "r+") as raster:
+        raster.scales = (1e-4,) * 4
+    scene = open_scene(path)
+    assert (scene.scale_factor, scene.data.dtype) == (pytest.approx(1e4), np.int16)
+    with rasterio.open(path, "r+") as raster:
+        raster.scales, raster.offsets = (1e-4, 1e-3, 1e-4, 1e-4), (0, 0, 0.5, 0)
+    scene = open_scene(path)
+    expected = CUBE * np.array([1e-4, 1e-3, 1e-4, 1e-4]) + np.array([0, 0, 0.5, 0])
+    expected[np.equal(CUBE, CUBE[0, 0, 0])] = np.nan
+    np.testing.assert_allclose(scene.data, expected, rtol=1e-5)
+    with rasterio.open(path, "r+") as raster:
+        raster.scales = (0, 1, 1, 1)
+    fails(path, "gains or offsets")
+
+
+@pytest.mark.parametrize(
+    ("transform", "crs"),
+    [
+        (NORTH_UP, "EPSG:32633"),
+        (TURNED, "EPSG:32733"),
+        (Affine(1e-4, 0, 10, 0, -2e-4, 45), "EPSG:4326"),
+        (Affine(25, 0, 4e6, 0, -25, 3e6), "EPSG:3035"),
+        (Affine(1, 0, 5, 0, 1, 7), "EPSG:26917"),
+    ],
+)  # fmt: skip
+def test_coordinates(tmp_path, transform, crs):
+    scene = open_scene(write_tiff(tmp_path / "scene.tif", transform=transform, crs=crs))
+    place = georeference_of(scene.map_info)
+    np.testing.assert_array_equal(place.transform, tuple(transform)[:6])
+    assert place.crs == crs
+
+
+def test_no_coordinates(tmp_path):
+    with pytest.warns(rasterio.errors.NotGeoreferencedWarning):
+        path = write_tiff(tmp_path / "scene.tif", crs=None, transform=None)
+    assert open_scene(path).map_info is None
+
+
+def test_labels_with_palette_and_names_beside(tmp_path):
+    ids = np.array([[0, 1, 2], [2, 2, 0]], dtype=np.uint8)
+    path = write_tiff(tmp_path / "labels.tif", ids[:, :, None])
+    with rasterio.open(path, "r+") as raster:
+        raster.write_colormap(1, {0: (0, 0, 0), 1: (10, 20, 30), 2: (200, 100, 50)})
+    (tmp_path / "labels.tif.aux.xml").write_text(
+        "<PAMDataset><PAMRasterBand band='1'><CategoryNames><Category>none</Category>"
+        "<Category>corn</Category><Category></Category></CategoryNames></PAMRasterBand></PAMDataset>"
+    )
+    labels = read_labels(path)
+    np.testing.assert_array_equal(labels.ids, ids)
+    assert [(e.id, e.name, e.color) for e in labels.table] == [
+        (1, "corn", (10, 20, 30)),
+        (2, "class 2", (200, 100, 50)),
+    ]
+    (tmp_path / "labels.tif.aux.xml").write_text("<PAMDataset><")
+    assert read_labels(path).table[1].name == "class 1"
+
+
+def test_complex_and_several_label_bands(tmp_path):
+    fails(write_tiff(tmp_path / "scene.tif", CUBE.astype(np.complex64)), "complex")
+    with pytest.raises(DataError, match="one-hot"):
+        read_labels(write_tiff(tmp_path / "labels.tif"))
+
+
+@pytest.mark.parametrize("keep", [0.0005, 0.01, 0.3, 0.7, 0.97])
+@pytest.mark.parametrize("layout", [{}, {"tiled": True, "blockxsize": 16, "blockysize": 16}])
+def test_truncated(tmp_path, keep, layout):
+    path = write_tiff(tmp_path / "scene.tif", **layout)
+    raw = path.read_bytes()
+    path.write_bytes(raw[: int(keep * len(raw))])
+    fails(path)
+
+
+def test_swapped_mark_of_byte_order(tmp_path):
+    path = write_tiff(tmp_path / "scene.tif")
+    path.write_bytes(b"MM\x00*" + path.read_bytes()[4:])
+    fails(path, "GeoTIFF")

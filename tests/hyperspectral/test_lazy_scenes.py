@@ -1,0 +1,67 @@
+"""Scenes in compressed files are read in blocks of rows and carry their coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from diffclass_hyperspectral import SceneFeatures, open_scene
+from diffclass_hyperspectral.georeference import Georeference
+from diffclass_hyperspectral.readers.blocks import BlockArray
+
+from .test_geotiff import CUBE, write_tiff
+from .test_products import write_emit, write_enmap, write_prisma
+from .writers import save_mat73
+
+
+def write_all(folder):
+    write_emit(folder / "emit.nc")
+    write_prisma(folder / "prisma.he5")
+    save_mat73(folder / "scene.mat", {"cube": CUBE})
+    return {
+        "emit": folder / "emit.nc",
+        "prisma": folder / "prisma.he5",
+        "enmap": write_enmap(folder)[1],
+        "tiff": write_tiff(folder / "scene.tif"),
+        "mat73": folder / "scene.mat",
+    }
+
+
+@pytest.mark.parametrize("kind", ["emit", "prisma", "enmap", "tiff", "mat73"])
+def test_opening_reads_nothing_and_blocks_give_the_same(tmp_path, kind, monkeypatch):
+    path = write_all(tmp_path)[kind]
+    asked = []
+    checked = BlockArray._checked
+    monkeypatch.setattr(
+        BlockArray,
+        "_checked",
+        lambda self, *rows: (asked.append(rows), checked(self, *rows))[1],
+    )
+    monkeypatch.setattr("diffclass_hyperspectral.scenes._BLOCK_VALUES", 1)
+    scene = open_scene(path)
+    assert isinstance(scene.data, BlockArray)
+    assert asked == []
+    spectra = scene.spectra()
+    whole = type(scene).from_array(
+        np.asarray(scene.data), band_mask=scene.band_mask, ignore_value=scene.ignore_value,
+        scale_factor=scene.scale_factor,
+    )  # fmt: skip
+    np.testing.assert_array_equal(spectra, whole.spectra())
+    np.testing.assert_array_equal(scene.spectra(slice(1, 4)), whole.spectra(slice(1, 4)))
+    np.testing.assert_array_equal(scene.spectra(slice(0, 6, 2)), whole.spectra(slice(0, 6, 2)))
+    assert scene.describe()["memory_bytes"] == whole.describe()["memory_bytes"]
+
+
+def test_features_of_a_scene_that_is_read_in_blocks(tmp_path):
+    scene = open_scene(write_tiff(tmp_path / "scene.tif"))
+    whole = type(scene).from_array(CUBE)
+    np.testing.assert_allclose(
+        SceneFeatures(3).fit_transform(scene), SceneFeatures(3).fit_transform(whole), rtol=1e-5
+    )
+
+
+def test_georeference(tmp_path):
+    files = write_all(tmp_path)
+    assert open_scene(files["emit"]).georeference is None
+    place = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
+    assert open_scene(files["tiff"]).georeference == place

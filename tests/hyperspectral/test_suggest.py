@@ -1,0 +1,224 @@
+"""``diffclass suggest``: pixels to label next, as a user asks for them."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from diffclass.acquisition import RULES
+from diffclass.cli import run
+from diffclass.datasets import make_tissue_scene
+from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_hyperspectral.commands.suggest import suggest as command
+from diffclass_hyperspectral.georeference import Georeference, map_info_of
+from diffclass_hyperspectral.maps import write_raster
+from diffclass_hyperspectral.suggestions import SuggestedPixel, write_suggestions
+
+FAST = ["--components", "6"]
+ROWS, COLUMNS = 48, 52
+UTM = Georeference((30.0, 0.0, 500000.0, 0.0, -30.0, 5400000.0), "EPSG:32633")
+
+
+@pytest.fixture(scope="module")
+def tissue():
+    return make_tissue_scene(ROWS, COLUMNS, n_bands=12)
+
+
+@pytest.fixture(scope="module")
+def ids(tissue):
+    """Labels: ten pixels of two classes, none of the third."""
+    labels = np.zeros((ROWS, COLUMNS), dtype=np.uint8)
+    for class_id in (1, 2):
+        members = np.argwhere(tissue.truth == class_id)[::17][:10]
+        labels[tuple(members.T)] = class_id
+    return labels
+
+
+@pytest.fixture
+def files(tmp_path, tissue, ids):
+    np.save(tmp_path / "scene.npy", tissue.cube)
+    np.save(tmp_path / "labels.npy", ids)
+    return tmp_path
+
+
+@pytest.fixture
+def suggest(files, capsys):
+    def called(*words, scene="scene.npy", labels="labels.npy", output="out.csv", code=0):
+        inputs = [str(files / scene), "--labels", str(files / labels)]
+        words = [str(files / word) if word.endswith(".json") else word for word in words]
+        outputs = ["-o", str(files / output)]
+        got = run(["suggest", *inputs, *outputs, *FAST, *words, "--json", "-q"])
+        said = capsys.readouterr()
+        assert got == code, said.err
+        return json.loads(said.out) if code in (0, 4) else said.err
+
+    return called
+
+
+def table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_rules_of_the_command_are_those_of_the_core():
+    option = next(option for option in command.params if option.name == "rule")
+    assert tuple(option.type.choices) == tuple(RULES)
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+def test_a_table(rule, suggest, files, ids):
+    report = suggest("--rule", rule, "-n", "6", "--min-distance", "7")
+    rows = table(files / "out.csv")
+    assert list(rows[0]) == [
+        "rank", "row", "column", "x", "y", "rule", "score",
+        "current_class", "current_name", "margin",
+    ]  # fmt: skip
+    assert [row["rank"] for row in rows] == list("123456")
+    assert {row["rule"] for row in rows} == {rule} == {report["rule"]}
+    places = np.array([[int(row["row"]), int(row["column"])] for row in rows])
+    assert (ids[tuple(places.T)] == 0).all()
+    apart = np.linalg.norm(places[:, None] - places[None], axis=2) + 99 * np.eye(6)
+    assert apart.min() >= 7
+    assert {row["current_class"] for row in rows} <= {"1", "2"}
+    assert rows[0]["x"] == rows[0]["y"] == ""
+    assert [pixel["row"] for pixel in report["pixels"]] == places[:, 0].tolist()
+    assert all(0 <= float(row["margin"]) <= 1 for row in rows)
+
+
+def test_margins_are_those_of_the_map(suggest, files, capsys):
+    suggest("--rule", "margin", "-n", "5", "--min-distance", "0")
+    scene, labels = str(files / "scene.npy"), str(files / "labels.npy")
+    words = ["classify", scene, "--labels", labels, "-o", str(files / "map.npy"), *FAST, "-q"]
+    assert run([*words, "--margin", str(files / "m.npy")]) == 0
+    capsys.readouterr()
+    margin, found = np.load(files / "m.npy"), np.load(files / "map.npy")
+    least = np.sort(margin[np.load(files / "labels.npy") == 0])[:5]
+    rows = table(files / "out.csv")
+    np.testing.assert_allclose([float(row["margin"]) for row in rows], least, atol=1e-6)
+    for row in rows:
+        assert found[int(row["row"]), int(row["column"])] == int(row["current_class"])
+
+
+def test_the_same_twice(suggest, files):
+    first = suggest("--seed", "3")["pixels"]
+    assert suggest("--seed", "3", "--overwrite")["pixels"] == first
+    assert len(first) == 10
+
+
+def test_pixels_without_data_are_not_suggested(suggest, files, tissue):
+    cube = tissue.cube.copy()
+    cube[:, :10] = np.nan
+    np.save(files / "holes.npy", cube)
+    report = suggest(scene="holes.npy")
+    assert min(pixel["column"] for pixel in report["pixels"]) >= 10
+
+
+def test_geojson_without_coordinates_has_columns_and_rows(suggest, files):
+    report = suggest("-n", "2", output="out.geojson")
+    collection = json.loads((files / "out.geojson").read_text())
+    assert collection["type"] == "FeatureCollection"
+    for feature, pixel in zip(collection["features"], report["pixels"], strict=True):
+        assert feature["geometry"]["type"] == "Point"
+        place = [pixel["column"] + 0.5, pixel["row"] + 0.5]
+        assert feature["geometry"]["coordinates"] == place
+        assert feature["properties"] == {"class": None} | pixel
+
+
+def test_map_coordinates_and_filled_in_classes(suggest, files, tissue):
+    pytest.importorskip("rasterio")
+    pytest.importorskip("pyogrio")
+    write_raster(files / "scene.img", tissue.cube, map_info=map_info_of(UTM))
+    report = suggest("-n", "8", scene="scene.img", output="out.geojson")
+    for pixel in report["pixels"]:
+        assert pixel["x"] == pytest.approx(500000 + 30 * (pixel["column"] + 0.5))
+        assert pixel["y"] == pytest.approx(5400000 - 30 * (pixel["row"] + 0.5))
+    collection = json.loads((files / "out.geojson").read_text())
+    for feature in collection["features"]:
+        longitude, latitude = feature["geometry"]["coordinates"]
+        assert 14.9 < longitude < 15.1  # the zone's middle
+        assert 48.7 < latitude < 48.8
+        feature["properties"]["class"] = 1 + feature["properties"]["rank"] % 3
+    (files / "filled.geojson").write_text(json.dumps(collection))
+    labels = read_labels(files / "filled.geojson", grid=open_scene(files / "scene.img"))
+    assert labels.n_labelled == 8
+    for pixel in report["pixels"]:
+        assert labels.ids[pixel["row"], pixel["column"]] == 1 + pixel["rank"] % 3
+
+
+def test_degrees_need_no_library(tmp_path):
+    pixel = SuggestedPixel(1, 3, 4, 15.25, 48.5, "margin", 0.5, 2, "corn", 0.5)
+    write_suggestions(tmp_path / "p.geojson", [pixel], crs="EPSG:4326")
+    written = json.loads((tmp_path / "p.geojson").read_text())
+    assert written["features"][0]["geometry"]["coordinates"] == [15.25, 48.5]
+    write_suggestions(tmp_path / "none.geojson", [], crs="EPSG:32633")
+    assert json.loads((tmp_path / "none.geojson").read_text())["features"] == []
+
+
+def test_fewer_than_asked_for(suggest, files, capsys):
+    report = suggest("-n", "9", "--min-distance", "45")
+    assert 1 <= len(report["pixels"]) < 9
+
+
+def test_text_and_report(files, capsys):
+    words = [str(files / "scene.npy"), "--labels", str(files / "labels.npy"), *FAST]
+    outputs = ["-o", str(files / "out.csv"), "--report", str(files / "r.json")]
+    assert run(["suggest", *words, *outputs, "-n", "3", "--min-distance", "45"]) == 0
+    said = capsys.readouterr()
+    assert "class now" in said.out
+    report = json.loads((files / "r.json").read_text())
+    assert report["rule"] == "hybrid"
+    assert {"eigenpairs", "suggestions", "total"} <= set(report["seconds"])
+
+
+@pytest.mark.filterwarnings("default")
+def test_too_short_a_time_is_code_4_with_the_pixels_written(suggest, files):
+    suggest("--max-time", "1", code=4)
+    assert len(table(files / "out.csv")) == 10
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "code", "says"),
+    [
+        ([], {"output": "out.txt"}, 2, ".txt"),
+        ([], {"output": "labels.npy"}, 2, ".npy"),
+        ([], {"output": "nowhere.d/out.csv"}, 2, "nowhere.d"),
+        (["--rule", "luck"], {}, 2, "luck"),
+        (["-n", "0"], {}, 2, "0"),
+        (["--min-distance", "-1"], {}, 2, "-1"),
+        (["--neighbors", "99999"], {}, 2, "at most"),
+        (["--report", "out.json"], {"output": "out.json"}, 2, "two outputs"),
+        ([], {"scene": "none.npy"}, 3, "none.npy"),
+        ([], {"labels": "none.npy"}, 3, "none.npy"),
+        ([], {"labels": "full.npy"}, 3, "every pixel"),
+        ([], {"labels": "empty.npy"}, 3, "no pixel is labelled"),
+    ],
+)
+def test_what_cannot_work(words, options, code, says, suggest, files, tissue):
+    np.save(files / "full.npy", tissue.truth)
+    np.save(files / "empty.npy", np.zeros((ROWS, COLUMNS), dtype=int))
+    before = sorted(files.iterdir())
+    assert says in suggest(*words, code=code, **options)
+    assert sorted(files.iterdir()) == before
+
+
+def test_an_output_that_exists(suggest, files):
+    (files / "out.csv").write_text("kept")
+    assert "exists" in suggest(code=2)
+    assert (files / "out.csv").read_text() == "kept"
+
+
+@pytest.mark.data
+def test_salinas_a(tmp_path, data_folder, capsys):
+    folder = data_folder / "salinas_a"
+    words = [
+        "suggest", str(folder / "SalinasA_corrected.mat"),
+        "--labels", str(folder / "SalinasA_gt.mat"),
+        "-o", str(tmp_path / "points.geojson"), "-n", "5", "--rule", "vopt", "--json",
+    ]  # fmt: skip
+    assert run(words) == 0
+    truth = read_labels(folder / "SalinasA_gt.mat").ids
+    for pixel in json.loads(capsys.readouterr().out)["pixels"]:
+        assert truth[pixel["row"], pixel["column"]] == 0

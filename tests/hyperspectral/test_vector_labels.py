@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyogrio.raw
+import pytest
+import rasterio.warp
+import shapely
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral import LabelImage, Scene, read_labels
+from diffclass_hyperspectral.georeference import Georeference, map_info_of
+from diffclass_hyperspectral.vector_labels import is_vector, read_vector_labels
+
+LEFT, TOP, SIDE = 500000.0, 5400000.0, 30.0
+ROWS, COLUMNS = 8, 10
+SCENE = Scene.from_array(
+    np.ones((ROWS, COLUMNS, 3)),
+    path="scene.hdr",
+    map_info=map_info_of(Georeference((SIDE, 0.0, LEFT, 0.0, -SIDE, TOP), "EPSG:32633")),
+)
+FORMATS = ["labels.geojson", "labels.shp", "labels.gpkg"]
+
+
+def pixels(top, bottom, left, right):
+    """The rectangle of rows and columns of the scene."""
+    return shapely.box(
+        LEFT + SIDE * left, TOP - SIDE * bottom, LEFT + SIDE * right, TOP - SIDE * top
+    )
+
+
+CORN, SOY = pixels(0, 3, 0, 4), pixels(4, 8, 5, 10)
+EXPECTED = np.zeros((ROWS, COLUMNS), dtype=int)
+EXPECTED[0:3, 0:4] = 1
+EXPECTED[4:8, 5:10] = 2
+
+
+def write(path, fields, shapes=(CORN, SOY), *, crs="EPSG:32633", kind="Polygon", **options):
+    if crs == "EPSG:4326":
+        shapes = shapely.transform(
+            np.array(shapes, dtype=object),
+            lambda points: np.column_stack(
+                rasterio.warp.transform("EPSG:32633", crs, points[:, 0], points[:, 1])
+            ),
+        )
+    columns = [
+        np.array(v, dtype=object) if isinstance(v[0], str | None) else np.array(v)
+        for v in fields.values()
+    ]
+    pyogrio.raw.write(
+        path, shapely.to_wkb(np.array(shapes, dtype=object)), columns, list(fields),
+        geometry_type=kind, crs=crs, **options,
+    )  # fmt: skip
+    return path
+
+
+def fails(path, *words, grid=SCENE, **options):
+    with pytest.raises(DataError) as caught:
+        read_vector_labels(path, grid, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    for word in words:
+        assert word in message, message
+
+
+@pytest.mark.parametrize("crs", ["EPSG:32633", "EPSG:4326"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_names_are_numbered_and_coordinates_transformed(tmp_path, name, crs):
+    path = write(tmp_path / name, {"area": [1.5, 2.5], "Class": ["corn", "soy"]}, crs=crs)
+    labels = read_labels(path, grid=SCENE)
+    np.testing.assert_array_equal(labels.ids, EXPECTED)
+    assert [(entry.id, entry.name) for entry in labels.table] == [(1, "corn"), (2, "soy")]
+    assert (labels.format, labels.map_info) == ("vector", SCENE.map_info)
+    labels.check_matches(SCENE)
+    labels.check_trainable()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_numbers_are_ids_with_names_and_colors(tmp_path, name):
+    fields = {
+        "class_id": [7, 3], "class_name": ["weeds", None], "color": ["#0102ff", "red"],
+    }  # fmt: skip
+    labels = read_labels(write(tmp_path / name, fields), grid=SCENE)
+    np.testing.assert_array_equal(labels.ids, np.array([0, 7, 3])[EXPECTED])
+    assert [entry.name for entry in labels.table] == ["class 3", "weeds"]
+    assert labels.table[7].color == (1, 2, 255)
+
+
+def test_texts_of_digits_are_numbers(tmp_path):
+    path = write(tmp_path / "labels.geojson", {"class": ["12", "4"]})
+    assert read_labels(path, grid=SCENE).table.ids == (4, 12)
+
+
+def test_shapes_without_a_class_and_zero(tmp_path):
+    shapes = (CORN, SOY, pixels(3, 4, 0, 9))
+    path = write(tmp_path / "labels.gpkg", {"class": ["corn", "soy", None]}, shapes)
+    np.testing.assert_array_equal(read_labels(path, grid=SCENE).ids, EXPECTED)
+    path = write(tmp_path / "b.gpkg", {"class": [1.0, 2.0, np.nan]}, shapes)
+    np.testing.assert_array_equal(read_labels(path, grid=SCENE).ids, EXPECTED)
+    fails(write(tmp_path / "c.gpkg", {"class": [0, 0]}), "no shape has a class")
+
+
+def test_points_and_lines(tmp_path):
+    center = shapely.Point(LEFT + 2.5 * SIDE, TOP - 1.5 * SIDE)
+    path = write(tmp_path / "points.geojson", {"class": [5]}, [center], kind="Point")
+    ids = read_labels(path, grid=SCENE).ids
+    assert np.argwhere(ids == 5).tolist() == [[1, 2]]
+    line = shapely.LineString([(LEFT + 1, TOP - 45), (LEFT + 299, TOP - 45)])
+    path = write(tmp_path / "lines.gpkg", {"class": [5]}, [line], kind="LineString")
+    assert np.argwhere(read_labels(path, grid=SCENE).ids == 5)[:, 0].tolist() == [1] * 10
+
+
+def test_only_centres_count_and_a_label_image_is_a_grid(tmp_path):
+    thin = shapely.box(LEFT, TOP - 40, LEFT + 300, TOP - 14)  # over the centres of row 0 alone
+    path = write(tmp_path / "labels.gpkg", {"class": [1]}, [thin])
+    grid = LabelImage.from_array(np.zeros((ROWS, COLUMNS)))
+    fails(path, "no map coordinates", grid=grid)
+    ids = read_labels(path, grid=SCENE).ids
+    assert ids[0].all()
+    assert not ids[1:].any()
+
+
+def test_shapes_that_dispute_a_pixel_warn(tmp_path):
+    path = write(tmp_path / "labels.gpkg", {"class": [1, 2]}, [CORN, pixels(2, 4, 3, 5)])
+    with pytest.warns(UserWarning, match="cover 1 pixels"):
+        labels = read_labels(path, grid=SCENE)
+    assert labels.ids[2, 3] == 2
+
+
+def test_which_field(tmp_path):
+    path = write(tmp_path / "labels.gpkg", {"crop": ["a", "b"], "plot": [1, 2]})
+    fails(path, "which field", "crop, plot")
+    fails(path, "no field 'kind'", "crop, plot", class_field="kind")
+    assert read_labels(path, variable="crop", grid=SCENE).table[1].name == "a"
+    assert read_labels(path, variable="labels/plot", grid=SCENE).table.ids == (1, 2)
+    alone = write(tmp_path / "alone.gpkg", {"crop": ["a", "b"]})
+    assert read_labels(alone, grid=SCENE).table[2].name == "b"
+
+
+def test_which_layer(tmp_path):
+    path = write(tmp_path / "labels.gpkg", {"class": ["a", "b"]}, layer="train")
+    write(path, {"class": ["c", "d"]}, layer="test", append=True)
+    fails(path, "2 layers", "train, test")
+    fails(path, "no layer 'val'", layer="val")
+    assert read_labels(path, variable="test/class", grid=SCENE).table[1].name == "c"
+
+
+def test_no_overlap(tmp_path):
+    far = [shapely.box(LEFT + 9000, TOP, LEFT + 9100, TOP + 100)]
+    fails(write(tmp_path / "a.gpkg", {"class": [1]}, far), "do not overlap", "scene.hdr")
+    # degrees that the file calls metres
+    path = write(tmp_path / "b.gpkg", {"class": [1]}, [shapely.box(15, 48, 15.1, 48.1)])
+    fails(path, "do not overlap")
+    # metres that the file calls degrees
+    path = tmp_path / "c.geojson"
+    shape = json.loads(shapely.to_geojson(CORN))
+    feature = {"type": "Feature", "properties": {"class": 1}, "geometry": shape}
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    fails(path, "c.geojson")
+
+
+def test_too_many_classes_and_values_that_are_none(tmp_path):
+    shapes = [CORN] * 300
+    path = write(tmp_path / "a.gpkg", {"class": [f"plot {i}" for i in range(300)]}, shapes)
+    fails(path, "300 different values", "254")
+    fails(write(tmp_path / "b.gpkg", {"class": list(range(1, 301))}, shapes), "300 different")
+    for value in (1.5, -7, 2**40):
+        fails(write(tmp_path / "c.gpkg", {"class": [value, 1]}), "class ids are 1, 2")
+
+
+def test_without_a_system_the_scenes_is_meant(tmp_path):
+    with pytest.warns(UserWarning, match="crs"):
+        path = write(tmp_path / "labels.shp", {"class": [1, 2]}, crs=None)
+    np.testing.assert_array_equal(read_labels(path, grid=SCENE).ids, EXPECTED)
+
+
+@pytest.mark.parametrize("keep", [0, 0.01, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("name", FORMATS)
+def test_empty_and_truncated(tmp_path, name, keep):
+    path = write(tmp_path / name, {"class": [1, 2]})
+    raw = path.read_bytes()
+    path.write_bytes(raw[: int(keep * len(raw))])
+    fails(path, name)
+
+
+def test_parts_of_a_shapefile_that_are_missing(tmp_path):
+    write(tmp_path / "labels.shp", {"class": [1, 2]})
+    (tmp_path / "labels.dbf").unlink()
+    fails(tmp_path / "labels.shp", "labels.shp")
+
+
+def test_a_grid_is_needed(tmp_path):
+    path = write(tmp_path / "labels.gpkg", {"class": [1, 2]})
+    with pytest.raises(ParameterError, match="grid=scene"):
+        read_labels(path)
+    assert is_vector(path.rename(tmp_path / "labels.dat"))
+    with pytest.raises(DataError, match="no such file"):
+        read_labels(tmp_path / "absent.shp", grid=SCENE)

@@ -1,0 +1,323 @@
+"""What to label next: scores against dense twins, and the choice of points well apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from diffclass import diffuse_labels, leading_spectrum, markov_operator, suggest
+from diffclass.acquisition import RULES, Hybrid, Process, Rule, SigmaOpt, VOpt
+from diffclass.distances import diffusion_distances
+from diffclass.exceptions import DataError, ParameterError
+from experiments.few_labels.acquisition import Run, table
+from experiments.problems import Problem
+
+N, LABELLED = 60, np.array([3, 20, 41])
+OFFSET, NOISE = 0.02, 0.3
+
+
+class ByNumber(Rule):
+    """A rule whose scores are given."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values, dtype=float)
+        self.seen = []
+
+    def start(self, operator, diffusion, labelled, spectrum=None):
+        self.labelled = labelled
+
+    def scores(self):
+        return self.values
+
+    def observe(self, point):
+        self.seen.append(point)
+
+
+@pytest.fixture(scope="module")
+def points():
+    return np.random.default_rng(3).normal(size=(N, 2))
+
+
+@pytest.fixture(scope="module")
+def operator(points):
+    return markov_operator(points, n_neighbors=8)
+
+
+@pytest.fixture(scope="module")
+def y():
+    labels = np.full(N, -1)
+    labels[LABELLED] = [0, 1, 0]
+    return labels
+
+
+@pytest.fixture(scope="module")
+def diffusion(operator, y):
+    return diffuse_labels(operator, y, tau=3)
+
+
+@pytest.fixture(scope="module")
+def spectrum(operator):
+    return leading_spectrum(operator, 12, which="algebraic")
+
+
+def dense_covariance(spectrum, labels):
+    """C of the process after labels, n x n, by the textbook's formula."""
+    prior = 1 / (1 - spectrum.eigenvalues + OFFSET)
+    C = spectrum.right @ np.diag(prior / prior.sum()) @ spectrum.right.T
+    inner = C[np.ix_(labels, labels)] + NOISE * np.eye(len(labels))
+    return C - C[:, labels] @ np.linalg.solve(inner, C[labels])
+
+
+def started(rule, operator, diffusion, spectrum):
+    rule.start(operator, diffusion, LABELLED, spectrum)
+    return rule
+
+
+# The process
+
+
+def test_covariances_are_the_dense_twins(spectrum):
+    process = Process(spectrum, offset=OFFSET, noise=NOISE)
+    pi = spectrum.stationary_distribution
+    assert process.mean_variance == pytest.approx(1)
+    process.observe_all(LABELLED)
+    C = dense_covariance(spectrum, LABELLED)
+    np.testing.assert_allclose(process.variances(), np.diag(C), atol=1e-12)
+    np.testing.assert_allclose(process.squares(), pi @ C**2, atol=1e-12)
+    np.testing.assert_allclose(process.means(), pi @ C, atol=1e-12)
+    assert process.mean_variance == pytest.approx(pi @ np.diag(C))
+
+
+def test_one_by_one_is_all_at_once(spectrum):
+    together, single = (Process(spectrum, offset=OFFSET, noise=NOISE) for _ in range(2))
+    labels = np.array([5, 9, 9, 33])
+    together.observe_all(labels)
+    for label in labels:
+        single.observe(int(label))
+    np.testing.assert_allclose(single.variances(), together.variances(), atol=1e-12)
+    np.testing.assert_allclose(single.squares(), together.squares(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rule", "total"),
+    [
+        (VOpt, lambda pi, C: pi @ np.diag(C)),
+        (SigmaOpt, lambda pi, C: pi @ C @ pi),
+    ],
+)
+def test_scores_are_by_how_much_variance_falls(rule, total, operator, diffusion, spectrum):
+    pi = spectrum.stationary_distribution
+    scores = started(rule(offset=OFFSET, noise=NOISE), operator, diffusion, spectrum).scores()
+    before = total(pi, dense_covariance(spectrum, LABELLED))
+    after = [total(pi, dense_covariance(spectrum, np.append(LABELLED, x))) for x in range(N)]
+    np.testing.assert_allclose(scores, before - np.array(after), atol=1e-12)
+
+
+def test_model_change_is_how_far_the_process_moves(operator, diffusion, spectrum):
+    rule = RULES["model-change"](offset=OFFSET, noise=NOISE)
+    scores = started(rule, operator, diffusion, spectrum).scores()
+    C, p = dense_covariance(spectrum, LABELLED), diffusion.posteriors
+    for x in range(N):
+        residual = np.eye(2)[p[x].argmax()] - p[x]
+        # one process a class; the mean moves by the gain times the residual of the new label
+        moves = np.outer(C[:, x] / (NOISE + C[x, x]), residual)
+        norm = np.sqrt(spectrum.stationary_distribution @ (moves**2).sum(axis=1))
+        assert scores[x] == pytest.approx(norm, abs=1e-12)
+
+
+# The other rules
+
+
+def test_margin_and_uncertainty(operator, diffusion, spectrum):
+    margin = started(RULES["margin"](), operator, diffusion, None).scores()
+    np.testing.assert_allclose(margin, 1 - diffusion.margin)
+    rule = RULES["uncertainty"](offset=OFFSET, noise=NOISE)
+    scores = started(rule, operator, diffusion, spectrum).scores()
+    C = dense_covariance(spectrum, LABELLED)
+    np.testing.assert_allclose(scores, margin * np.sqrt(np.diag(C)), atol=1e-12)
+
+
+def test_unexplored_is_where_walks_hardly_meet_labels(operator, diffusion):
+    rule = started(RULES["unexplored"](), operator, diffusion, None)
+    A = operator.affinity.toarray() / operator.degrees[:, None]
+    A3 = np.linalg.matrix_power(A, 3)
+    np.testing.assert_allclose(rule.scores(), -A3[:, LABELLED].sum(axis=1), atol=1e-12)
+    rule.observe(7)
+    np.testing.assert_allclose(rule.scores(), -A3[:, [*LABELLED, 7]].sum(axis=1), atol=1e-12)
+
+
+def test_distance_is_to_the_nearest_label(operator, diffusion):
+    spectrum = leading_spectrum(operator)
+    rule = started(RULES["distance"](), operator, diffusion, spectrum)
+    for labels in ([*LABELLED], [*LABELLED, 11]):
+        D = diffusion_distances(spectrum, labels, time=3)
+        np.testing.assert_allclose(rule.scores(), operator.density * D.min(axis=0), atol=1e-6)
+        rule.observe(11)
+
+
+def test_hybrid_explores_first(operator, diffusion, spectrum):
+    explore = started(Hybrid(explored=1e-9), operator, diffusion, spectrum)
+    refine = started(Hybrid(explored=1.0), operator, diffusion, spectrum)
+    vopt = started(VOpt(), operator, diffusion, spectrum)
+    np.testing.assert_array_equal(explore.scores(), vopt.scores())
+    np.testing.assert_allclose(refine.scores(), 1 - diffusion.margin)
+    left = vopt.process_.mean_variance
+    turning = started(Hybrid(explored=left - 1e-6), operator, diffusion, spectrum)
+    np.testing.assert_array_equal(turning.scores(), vopt.scores())
+    turning.observe(int(vopt.scores().argmax()))
+    np.testing.assert_allclose(turning.scores(), 1 - diffusion.margin)
+
+
+# The choice
+
+
+def test_best_first_ties_by_number(operator, diffusion):
+    values = np.zeros(N)
+    values[[3, 8, 30]] = [9, 2, 5]  # 3 is labelled
+    rule = ByNumber(values)
+    found = suggest(operator, diffusion, LABELLED, 4, rule=rule)
+    assert found.points.tolist() == [30, 8, 0, 1]
+    assert found.scores.tolist() == [5, 2, 0, 0]
+    assert rule.seen == found.points.tolist()
+    assert found.rule == "ByNumber"
+    assert len(found) == 4
+
+
+def test_candidates_only_and_no_more_than_there_are(operator, diffusion):
+    candidates = np.zeros(N, dtype=bool)
+    candidates[[3, 5, 6]] = True
+    found = suggest(operator, diffusion, LABELLED, 9, rule="margin", candidates=candidates)
+    assert sorted(found.points.tolist()) == [5, 6]
+    assert candidates.sum() == 3  # as it was
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+def test_distances_in_the_plane(rule, operator, diffusion, points, spectrum):
+    found = suggest(
+        operator, diffusion, LABELLED, 6, rule=rule, spectrum=spectrum,
+        coordinates=points, min_distance=0.9,
+    )  # fmt: skip
+    chosen = points[found.points]
+    apart = np.linalg.norm(chosen[:, None] - chosen[None], axis=2)[np.triu_indices(len(found), 1)]
+    assert apart.min() >= 0.9
+    assert not np.isin(found.points, LABELLED).any()
+    assert found.rule == rule
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+def test_distances_in_hops(hops, operator, diffusion):
+    found = suggest(operator, diffusion, LABELLED, 5, rule="margin", min_distance=hops)
+    for place, point in enumerate(found.points[:-1]):
+        group = np.where(np.arange(N) == point, 0, -1)
+        assert operator.hops(group)[found.points[place + 1 :], 0].min() >= hops
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+def test_the_order_of_the_points_does_not_matter(rule, operator, points, y):
+    order = np.random.default_rng(8).permutation(N)
+    permuted = markov_operator(points[order], n_neighbors=8)
+    found = suggest(operator, diffuse_labels(operator, y), LABELLED, 5, rule=rule)
+    labelled = np.flatnonzero(y[order] >= 0)
+    again = suggest(permuted, diffuse_labels(permuted, y[order]), labelled, 5, rule=rule)
+    assert order[again.points].tolist() == found.points.tolist()
+
+
+@pytest.mark.parametrize("rule", [name for name in RULES if name not in ("margin", "uncertainty")])
+def test_a_blob_without_labels_is_found(rule):
+    centres = np.repeat([[0, 0], [6, 0], [3, 6]], 40, axis=0)
+    X = (np.random.default_rng(1).normal(size=(120, 2)) + centres).astype(np.float32)
+    labels = np.full(120, -1)
+    labels[[0, 1, 40, 41]] = [0, 0, 1, 1]
+    walk = markov_operator(X, n_neighbors=10)
+    found = suggest(walk, diffuse_labels(walk, labels), [0, 1, 40, 41], 2, rule=rule)
+    assert found.points.max() >= 80
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+def test_a_component_without_labels(rule):
+    X = np.random.default_rng(2).normal(size=(60, 2)) + np.repeat([[0, 0], [99, 0]], 30, axis=0)
+    labels = np.full(60, -1)
+    labels[[0, 1]] = [0, 1]
+    walk = markov_operator(X, n_neighbors=5)
+    assert walk.n_components == 2
+    found = suggest(walk, diffuse_labels(walk, labels), [0, 1], 3, rule=rule, min_distance=2)
+    assert np.isfinite(found.scores).all()
+    assert (found.points >= 30).any()
+
+
+def test_many_labels_in_one_place_still_explore(operator, spectrum):
+    few, crowd = Process(spectrum), Process(spectrum)
+    few.observe_all(np.array([4]))
+    crowd.observe_all(np.full(200, 4))
+    three = Process(spectrum)
+    three.observe_all(LABELLED)
+    assert few.mean_variance > crowd.mean_variance > three.mean_variance
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"rule": "luck"}, "rule"),
+        ({"n_points": 0}, "n_points"),
+        ({"min_distance": -1.0}, "min_distance"),
+        ({"candidates": np.ones(3, dtype=bool)}, "candidates"),
+        ({"candidates": np.ones(N)}, "candidates"),
+        ({"coordinates": np.ones((3, 2))}, "coordinates"),
+        ({"labelled": [N]}, "labelled"),
+        ({"labelled": [0.5]}, "labelled"),
+        ({"rule": VOpt(noise=0)}, "noise"),
+        ({"rule": VOpt(offset=-1)}, "offset"),
+    ],
+)
+def test_wrong_parameters(options, says, operator, diffusion):
+    given = {"labelled": LABELLED, "n_points": 2} | options
+    with pytest.raises(ParameterError, match=says):
+        suggest(operator, diffusion, **given)
+
+
+def test_no_label_and_no_spectrum(operator, diffusion):
+    with pytest.raises(DataError, match="labelled"):
+        suggest(operator, diffusion, np.array([], dtype=int))
+    with pytest.raises(ParameterError, match="spectrum"):
+        VOpt().start(operator, diffusion, LABELLED)
+
+
+# The experiment
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+@pytest.mark.parametrize("rule", ["random", "vopt"])
+def test_a_run_asks_for_known_points_up_to_each_budget(rule, held_out):
+    centres = np.repeat([[0, 0], [9, 0], [0, 9]], 60, axis=0)
+    X = np.random.default_rng(4).normal(size=(180, 2)) + centres
+    truth = np.repeat([1, 2, 3], 60)
+    truth[::5] = 0
+    walk = markov_operator(X, n_neighbors=8)
+    pairs = leading_spectrum(walk, 10, which="algebraic")
+    run = Run(Problem("blobs", X, truth), walk, pairs, seed=1, held_out=held_out)
+    found = []
+    for n_labels, accuracy in run.label(rule, [3, 10, 25]):
+        labelled = run.y >= 0
+        assert labelled.sum() == n_labels
+        np.testing.assert_array_equal(run.y[labelled], truth[labelled])
+        assert (truth[labelled] > 0).all()
+        assert not (held_out and (labelled & run.scored).any())
+        found.append((n_labels, accuracy))
+    assert [n_labels for n_labels, _ in found] == [3, 10, 25]
+    assert found[-1][1] > 0.95
+
+
+def test_the_table_compares_40_with_100():
+    rows = [
+        {"problem": "p", "rule": rule, "seed": seed, "n_labels": n, "accuracy": value + seed / 100}
+        for rule, n, value in [
+            ("random", 40, 0.5),
+            ("random", 100, 0.7),
+            ("vopt", 40, 0.8),
+            ("vopt", 100, 0.9),
+        ]
+        for seed in (0, 1)
+    ]
+    lines = table(rows)
+    assert lines[2] == "| p | random | 50.5 ± 0.7 | 70.5 ± 0.7 | -20.0 |"
+    assert lines[3] == "| p | vopt | 80.5 ± 0.7 | 90.5 ± 0.7 | +10.0 |"
