@@ -30,7 +30,7 @@ from experiments.problems import PROBLEMS, Problem, default_operator
 
 BUDGETS = (10, 20, 40, 60, 100, 200)
 RANDOM, DEFAULT = "random", "hybrid"
-NAMES = ("digits", "salinas-spectral", "pines-spectral", "pines-spatial")
+NAMES = ("digits", "salinas-spectral", "pines-spatial")
 LEAST_BATCH, HOPS_APART = 10, 2
 OUTPUT = Path(__file__).with_name("acquisition.csv")
 

@@ -113,7 +113,8 @@ def _drawn(
     # more than there are draws half of each class
     size = ids.size if labels_per_class is None else labels_per_class
     chosen = np.zeros(ids.size, dtype=bool)
-    chosen[draw_per_class(ids.ravel() - 1, size, random_state=random)] = True
+    codes = ids.ravel().astype(np.int64) - 1  # of unsigned ids 0 would become a class
+    chosen[draw_per_class(codes, size, random_state=random)] = True
     return chosen.reshape(ids.shape)
 
 

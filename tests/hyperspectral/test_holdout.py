@@ -86,3 +86,11 @@ def test_a_class_of_one_pixel_is_fitted_on(fields, kind):
 def test_nothing_left():
     with pytest.raises(DataError, match="no labelled pixel is left"):
         hold_out(np.array([[1, 2]], dtype=np.int32))
+
+
+@pytest.mark.parametrize("kind", ["random", "blocks"])
+def test_unsigned_ids_are_split_like_signed_ones(fields, kind):
+    signed = hold_out(fields, kind=kind, labels_per_class=5, seed=1)
+    unsigned = hold_out(fields.astype(np.uint8), kind=kind, labels_per_class=5, seed=1)
+    np.testing.assert_array_equal(signed.fit, unsigned.fit)
+    np.testing.assert_array_equal(signed.test, unsigned.test)
