@@ -13,9 +13,10 @@ FIGURES = [
     "coifman_2005.figure_1",
     "coifman_2005.figure_2",
     "coifman_2005.figure_3",
-    "coifman_2005.figure_5",
     "coifman_2005.figure_4",
+    "coifman_2005.figure_5",
     "coifman_2005.field",
+    "coifman_2005.warping",
     "coifman_2005.double_well",
     "delaporte_2008.figure_6",
     "delaporte_2008.figure_10",
@@ -168,3 +169,22 @@ def test_turned_pictures_are_ordered_by_angle(ran: dict[str, Any]) -> None:
     assert found["alpha 0: circular r, mean"] > 0.9
     assert found["PCA: circular r, mean"] < 0.5
     assert found["alpha 1: angle to the nearest (deg), mean"] < 2
+
+
+def test_warping_speeds_up_and_keeps_walks_in_their_classes(ran: dict[str, Any]) -> None:
+    _, found = _run("coifman_2005.warping", ran)
+    of = "digits, free, {}, round {}: {}".format
+    for quantity in ("steps to tau", "crossing in a step"):
+        assert found[of("warped", 5, quantity)] < 0.8 * found[of("warped", 0, quantity)]
+    assert found[of("warped", 5, "steps to tau")] < found[of("restart", 5, "steps to tau")]
+    assert found["digits, free: accuracy warped less restart, last round"] > -1.5
+
+
+def test_reading_forward_echoes_and_backward_forgets(ran: dict[str, Any]) -> None:
+    _, found = _run("coifman_2005.warping", ran)
+    best = found["digits, reading 0.25, floor 0.4: accuracy (%)"]
+    assert found["digits, reading 1.0, floor 0.01: accuracy (%)"] < best - 1
+    assert found["digits, reading 0.0, floor 0.01: accuracy (%)"] < best - 1
+    assert found["digits, reading 1.0, floor 0.01: steps to tau"] == 256
+    clumps = "digits, clumped errors, {}, round 1: right (%)".format
+    assert found[clumps("reading 0.25")] > found[clumps("reading 1 (forward)")]
