@@ -33,7 +33,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cholesky, solve, solve_triangular, svd
-from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf_shrinkage, shrunk_covariance
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
@@ -41,7 +40,7 @@ from threadpoolctl import threadpool_limits
 from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels._kernel import Kernel
-from diffclass.kernels.isotropic import Gaussian
+from diffclass.kernels._over_kernel import OverKernel
 from diffclass.labels import encode_labels
 from diffclass.neighbors import ExactSearch
 
@@ -55,7 +54,7 @@ _RIDGE = 1e-6  # of the mean variance, which makes every covariance regular
 _LEAST_FACTOR = np.exp(-60.0)  # as in the isotropic kernels: no edge vanishes in single precision
 
 
-class LocalDiscriminant(Kernel):
+class LocalDiscriminant(OverKernel):
     """Another kernel's affinities, less where the local log-odds of the classes change.
 
     Parameters
@@ -135,20 +134,7 @@ class LocalDiscriminant(Kernel):
     @property
     def uses_scores(self) -> bool:
         """Whether posteriors are the evidence, or the inner kernel uses them."""
-        return self.evidence == "scores" or self._inner().uses_scores
-
-    def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
-        """Return the coordinates in which the inner kernel's neighbours are searched."""
-        self.kernel_ = clone(self._inner())
-        return self.kernel_.search_features(X, y=y, scores=scores)
-
-    def new_features(self, X_new: np.ndarray) -> np.ndarray:
-        """Return the coordinates in which the inner kernel searches new points' neighbours."""
-        return self.kernel_.new_features(X_new)
-
-    def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Any:
-        """Return the inner kernel's search."""
-        return self._inner().search(X, n_neighbors, random_state=random_state)
+        return self.evidence == "scores" or super().uses_scores
 
     def affinity(
         self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
@@ -163,9 +149,7 @@ class LocalDiscriminant(Kernel):
             For labels or posteriors that do not go with the points or with each other.
         """
         self._check()
-        if not hasattr(self, "kernel_"):  # `search_features` was left out
-            self.kernel_ = clone(self._inner())
-        K = sp.csr_array(self.kernel_.affinity(graph, X, y=y, scores=scores))
+        K = self._inner_affinity(graph, X, y, scores)
         self._points = np.asarray(X)
         codes, weights = _evidence(len(X), y, scores if self.evidence == "scores" else None)
         self._settle(codes, weights)
@@ -177,19 +161,15 @@ class LocalDiscriminant(Kernel):
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
         """Return the affinities of new points, by the anchors near them; see `Kernel.extend`."""
-        K = sp.csr_array(self.kernel_.extend(graph, X_new))
+        K = self._inner_extension(graph, X_new)
         if not self._shapes:
             return K
-        K.sort_indices()
         X_new = np.asarray(X_new)
         changes = self._changes(K, X_new, self._points, _blend(self.anchors_, X_new))
         T = sp.csr_array(K.T)
         back = self._changes(T, self._points, X_new, self._blend)
         backward = sp.csr_array(sp.csr_array((back, T.indices, T.indptr), shape=T.shape).T)
         return self._slowed(K, changes + backward.data)
-
-    def _inner(self) -> Kernel:
-        return Gaussian() if self.kernel is None else self.kernel
 
     def _check(self) -> None:
         check_choice(self.method, "method", _METHODS)

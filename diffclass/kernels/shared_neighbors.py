@@ -18,19 +18,18 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
 
 from diffclass import _compiled
 from diffclass._validation import check_positive
 from diffclass.kernels._kernel import Kernel
-from diffclass.kernels.isotropic import Gaussian
+from diffclass.kernels._over_kernel import OverKernel
 
 # A millionth is nothing beside what a cluster's points share, yet keeps an outlier's few edges,
 # of weights near exp(-60), from vanishing in single precision.
 _LEAST_SHARE = 1e-6
 
 
-class SharedNeighbors(Kernel):
+class SharedNeighbors(OverKernel):
     """Another kernel's affinities, each times a power of its ends' common view.
 
     Parameters
@@ -68,24 +67,6 @@ class SharedNeighbors(Kernel):
         self.kernel = kernel
         self.power = power
 
-    @property
-    def uses_scores(self) -> bool:
-        """Whether the inner kernel does."""
-        return self._inner().uses_scores
-
-    def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
-        """Return the coordinates in which the inner kernel's neighbours are searched."""
-        self.kernel_ = clone(self._inner())
-        return self.kernel_.search_features(X, y=y, scores=scores)
-
-    def new_features(self, X_new: np.ndarray) -> np.ndarray:
-        """Return the coordinates in which the inner kernel searches new points' neighbours."""
-        return self.kernel_.new_features(X_new)
-
-    def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Any:
-        """Return the inner kernel's search."""
-        return self._inner().search(X, n_neighbors, random_state=random_state)
-
     def affinity(
         self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
     ) -> sp.csr_array:
@@ -97,9 +78,7 @@ class SharedNeighbors(Kernel):
             For a negative power, and as the inner kernel.
         """
         check_positive(self.power, "power", zero=True)
-        if not hasattr(self, "kernel_"):  # `search_features` was left out
-            self.kernel_ = clone(self._inner())
-        K = self.kernel_.affinity(graph, X, y=y, scores=scores)
+        K = self._inner_affinity(graph, X, y, scores)
         degrees = K.sum(axis=1)
         self._root_degrees = np.sqrt(np.where(degrees > 0, degrees, 1)).astype(K.dtype)
         self._bumps = self._unit_bumps(K)
@@ -108,12 +87,8 @@ class SharedNeighbors(Kernel):
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
         """Return k c^power between new points and the fitted ones; see `Kernel.extend`."""
-        K = sp.csr_array(self.kernel_.extend(graph, X_new))
-        K.sort_indices()
+        K = self._inner_extension(graph, X_new)
         return self._shared(K, self._unit_bumps(K))
-
-    def _inner(self) -> Kernel:
-        return Gaussian() if self.kernel is None else self.kernel
 
     def _unit_bumps(self, K: sp.csr_array) -> sp.csr_array:
         """Rows a(x, .) / sqrt(pi) scaled to length 1: their products are the bumps' cosines."""

@@ -501,3 +501,14 @@ def test_salinas_a_from_five_labels_a_class(tmp_path, data_folder, features, cap
     report = json.loads(capsys.readouterr().out)
     assert report["holdout"]["n_fit"] == 30
     assert report["holdout"]["overall_accuracy"] > 0.97
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "covariance", "directed", "directed-discriminant"])
+def test_shaped_kernels_and_rounds(kernel, classify, call, files):
+    """The kernel and the warp are kept with the model, which draws the same map again."""
+    shaped = ("--kernel", kernel, "--rounds=2", "--seed=1")
+    report = classify("-o", "first.npy", "--save", "scene.model", "--holdout", "random", *shaped)
+    assert report["holdout"]["overall_accuracy"] > 0.6
+    assert report["parameters"]["rounds"] == 2
+    call("classify", "scene.hdr", "--model", "scene.model", "-o", "again.npy")
+    assert (np.load(files / "again.npy") == np.load(files / "first.npy")).mean() > 0.95

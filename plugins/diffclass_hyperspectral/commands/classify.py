@@ -16,6 +16,11 @@ from diffclass.console import (
     peak_memory_bytes,
     seed_option,
 )
+from diffclass_hyperspectral.commands._diffusion import (
+    diffusion_classifier,
+    diffusion_options,
+    scene_features,
+)
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.classification import SceneClassification
@@ -36,20 +41,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--margin", type=_PATH, help="Margins: .img, .png, .npy.")
 @click.option("--report", type=_PATH, help="Report as JSON.")
 @click.option("--save", type=_PATH, help="Keep the model for --model.")
-@click.option(
-    "--features",
-    type=click.Choice(["spectral", "spatial"]),
-    default="spectral",
-    show_default=True,
-    help="Noise-adjusted components, alone or at three spatial scales.",
-)
-@click.option("--components", type=int, default=20, show_default=True, help="Their number.")
-@click.option("--neighbors", type=int, help="Neighbours of a pixel in the graph.")
-@click.option(
-    "--boundary", type=click.Choice(["free", "absorbing"]), help="Whether labels diffuse away."
-)
-@click.option("--tau", type=int, help="Diffusion time in steps; chosen by margin by default.")
-@click.option("--max-time", type=int, help="Last time that the choice looks at.")
+@diffusion_options
 @click.option(
     "--labels-per-class",
     type=click.IntRange(1),
@@ -168,7 +160,7 @@ def _by_labels(
     cleanup: Cleanup,
     **options: Any,
 ) -> tuple[SceneClassification, dict[str, Any]]:
-    from diffclass_hyperspectral import SceneFeatures, read_labels
+    from diffclass_hyperspectral import read_labels
     from diffclass_hyperspectral.classification import classify_scene, describe_holdout
 
     labels = read_labels(path, variable=label_variable, grid=cube)
@@ -180,8 +172,8 @@ def _by_labels(
             cube,
             labels,
             fit_on=None if split is None else split.fit,
-            features=SceneFeatures(components, spatial=features == "spatial"),
-            classifier=_classifier(seed, **options),
+            features=scene_features(features, components),
+            classifier=diffusion_classifier(seed, **options),
         )
 
     spatial = features == "spatial" or cleanup.is_spatial
@@ -247,16 +239,6 @@ def _clean(
     with stage("cleaning"):
         result, changes = cleaned(result, cleanup)
     return result, asdict(cleanup) | asdict(changes)
-
-
-def _classifier(
-    seed: int, neighbors: int | None, boundary: str | None, tau: int | None, max_time: int | None
-) -> Any:
-    from diffclass.classifier import DiffusionClassifier
-
-    given = {"n_neighbors": neighbors, "labels": boundary, "tau": tau, "max_time": max_time}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return DiffusionClassifier(random_state=seed).set_params(**chosen)
 
 
 def _fit_facts(

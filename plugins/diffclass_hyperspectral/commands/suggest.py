@@ -15,6 +15,11 @@ from diffclass.console import (
     peak_memory_bytes,
     seed_option,
 )
+from diffclass_hyperspectral.commands._diffusion import (
+    diffusion_classifier,
+    diffusion_options,
+    scene_features,
+)
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.classification import SceneClassification
@@ -61,20 +66,7 @@ _RULES = (
     help="Pixels between any two of them, at least.",
 )
 @click.option("--report", type=_PATH, help="Report as JSON.")
-@click.option(
-    "--features",
-    type=click.Choice(["spectral", "spatial"]),
-    default="spectral",
-    show_default=True,
-    help="Noise-adjusted components, alone or at three spatial scales.",
-)
-@click.option("--components", type=int, default=20, show_default=True, help="Their number.")
-@click.option("--neighbors", type=int, help="Neighbours of a pixel in the graph.")
-@click.option(
-    "--boundary", type=click.Choice(["free", "absorbing"]), help="Whether labels diffuse away."
-)
-@click.option("--tau", type=int, help="Diffusion time in steps; chosen by margin by default.")
-@click.option("--max-time", type=int, help="Last time that the choice looks at.")
+@diffusion_options
 @click.option("--variable", help="Array to take from a .mat scene with several.")
 @click.option("--label-variable", help="Array to take from a .mat label file with several.")
 @seed_option
@@ -132,25 +124,14 @@ def _classified(
     seed: int,
     **options: Any,
 ) -> SceneClassification:
-    from diffclass_hyperspectral import SceneFeatures
     from diffclass_hyperspectral.classification import classify_scene
 
     return classify_scene(
         cube,
         labels,
-        features=SceneFeatures(components, spatial=features == "spatial"),
-        classifier=_classifier(seed, **options),
+        features=scene_features(features, components),
+        classifier=diffusion_classifier(seed, **options),
     )
-
-
-def _classifier(
-    seed: int, neighbors: int | None, boundary: str | None, tau: int | None, max_time: int | None
-) -> Any:
-    from diffclass.classifier import DiffusionClassifier
-
-    given = {"n_neighbors": neighbors, "labels": boundary, "tau": tau, "max_time": max_time}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return DiffusionClassifier(random_state=seed).set_params(**chosen)
 
 
 def _write(path: Path, pixels: list[SuggestedPixel], cube: Scene, *, overwrite: bool) -> None:
