@@ -12,11 +12,13 @@ from scipy import ndimage
 from scipy.stats import ttest_rel
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
-from experiments.few_labels import benchmark
+from diffclass import markov_operator
+from experiments.few_labels import accumulated, benchmark
 from experiments.few_labels.comparison import paired, table
 from experiments.few_labels.draws import WAYS, proportional_shares, renamed
 from experiments.few_labels.methods import METHODS, Setting, support_vectors
 from experiments.problems import Problem
+from experiments.scaling.million import N_CLASSES, fields
 
 SHAPE = (40, 50)
 
@@ -236,3 +238,23 @@ def test_fifty_draws_with_one_label():
     assert benchmark.n_draws("equal", 3) == 10
     assert set(benchmark.BUDGETS) == set(WAYS)
     assert set(benchmark.SHAPES) == set(benchmark.PROBLEMS)
+
+
+def test_accumulated_labels_are_sums_of_dense_powers(monkeypatch):
+    monkeypatch.setattr(accumulated, "TIMES", np.array([2, 5]))
+    rng = np.random.default_rng(0)
+    operator = markov_operator(rng.normal(size=(40, 2)), n_neighbors=6)
+    codes = np.full(40, -1)
+    codes[:5] = [0, 0, 1, 2, 2]
+    A = operator.apply(np.eye(40))
+    chi = (codes[:, None] == np.arange(3)) / 1.0
+    chi /= operator.stationary_distribution @ chi
+    powers = [np.linalg.matrix_power(A, t) @ chi for t in range(6)]
+    found = list(accumulated.codes_by_time(operator, codes))
+    for t, (at, up_to) in zip((2, 5), found, strict=True):
+        np.testing.assert_array_equal(at, powers[t].argmax(axis=1))
+        np.testing.assert_array_equal(up_to, sum(powers[: t + 1]).argmax(axis=1))
+
+
+def test_random_fields_have_every_class():
+    assert set(np.unique(fields(64))) == set(range(1, N_CLASSES + 1))

@@ -1,0 +1,75 @@
+"""How time and memory grow up to a million pixels: whole runs of `diffclass classify`.
+
+    python -m experiments.scaling.million [--sides 354 500 707 1000] [--features spatial]
+
+Square synthetic scenes of 100 bands on fields of random shape, 16 classes, written to disk and
+opened as memory maps; 5 labels a class. Each run is a process of its own, its seconds and peak
+memory by stage are those of its report; compiled code is on disk from a small run before. The last
+line gives the exponent of time against pixels from the smallest to the largest scene.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from diffclass.datasets import make_hyperspectral_scene
+
+N_CLASSES, N_BANDS, LABELS_PER_CLASS = 16, 100, 5
+PIXELS_PER_FIELD = 2500
+
+
+def fields(side: int, seed: int = 0) -> np.ndarray:
+    """Return the class of each pixel of a square scene: cells of random points."""
+    rng = np.random.default_rng(seed)
+    n_fields = max(2 * N_CLASSES, side * side // PIXELS_PER_FIELD)
+    centers = rng.random((n_fields, 2)) * side
+    pixels = np.stack(np.indices((side, side)), axis=-1).reshape(-1, 2)
+    classes = 1 + np.arange(n_fields) % N_CLASSES
+    return classes[cKDTree(centers).query(pixels)[1]].reshape(side, side).astype(np.uint8)
+
+
+def run(side: int, folder: Path, features: str) -> dict[str, Any]:
+    """Classify a scene in a process of its own and return its report."""
+    truth = fields(side)
+    np.save(folder / "truth.npy", truth)
+    np.save(folder / "scene.npy", make_hyperspectral_scene(truth, n_bands=N_BANDS))
+    words = [
+        "classify", "scene.npy", "--labels", "truth.npy", "-o", "map.npy", "--overwrite",
+        f"--labels-per-class={LABELS_PER_CLASS}", f"--features={features}", "--json", "-q",
+    ]  # fmt: skip
+    command = [sys.executable, "-c", "from diffclass.cli import main; main()", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sides", type=int, nargs="+", default=[354, 500, 707, 1000])
+    parser.add_argument("--features", choices=["spectral", "spatial"], default="spectral")
+    arguments = parser.parse_args()
+    totals = []
+    with tempfile.TemporaryDirectory() as folder:
+        run(64, Path(folder), arguments.features)
+        for side in arguments.sides:
+            report = run(side, Path(folder), arguments.features)
+            stages = {name: round(value, 1) for name, value in report["seconds"].items()}
+            memory = report["peak_memory_bytes"] / 2**30
+            accuracy = report["holdout"]["overall_accuracy"]
+            totals.append((side**2, report["seconds"]["total"]))
+            print(f"{side**2} pixels: {stages}, {memory:.2f} GiB, {accuracy:.1%}", flush=True)
+    if len(totals) > 1:
+        (n, first), (m, last) = totals[0], totals[-1]
+        print(f"time grows as n^{np.log(last / first) / np.log(m / n):.2f}")
+
+
+if __name__ == "__main__":
+    main()
