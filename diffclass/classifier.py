@@ -177,9 +177,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.operator_ = self._build(X, y, codes, label_weight)
         diffused = self._diffused(self.operator_, codes, label_weight)
         diffused = self._warped_rounds(diffused, codes, label_weight)
-        self._labelled = np.flatnonzero(codes != UNLABELLED)
-        self._labelled_codes = codes[self._labelled]
-        self._labelled_points = None if self.affinity else self._new_features(X[self._labelled])
+        labelled = np.flatnonzero(codes != UNLABELLED)
+        self._labelled_codes = codes[labelled]
+        self._labelled_points = None if self.affinity else X[labelled]
         self._keep(diffused, X)
         return self
 
@@ -335,9 +335,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 break
         return diffused
 
-    def _new_features(self, X: np.ndarray) -> np.ndarray:
-        return self.kernel_.new_features(X)
-
     def _keep(self, diffused: LabelDiffusion, X: Any) -> None:
         self._values = diffused.values
         self._class_weight = diffused.class_weight
@@ -383,5 +380,5 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             return np.full(np.count_nonzero(which), commonest)
         from sklearn.metrics import pairwise_distances_argmin
 
-        points = self._new_features(X[which])
-        return self._labelled_codes[pairwise_distances_argmin(points, self._labelled_points)]
+        points, labelled = map(self.kernel_.new_features, (X[which], self._labelled_points))
+        return self._labelled_codes[pairwise_distances_argmin(points, labelled)]

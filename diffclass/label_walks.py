@@ -138,26 +138,38 @@ class FreeWalk(Walk):
         return self._is_late
 
 
-class AbsorbingWalk(Walk):
-    """The walk stops at a label, with the probability that the label is trusted."""
-
-    def __init__(
-        self, operator: MarkovOperator, codes: np.ndarray, trust: np.ndarray, n_classes: int
-    ):
-        super().__init__(operator, codes, n_classes)
-        stops = trust[self.labelled].astype(operator.dtype)
-        self.passing = (1 - stops)[:, None]
-        self.stopped = np.zeros((len(self.labelled), n_classes), dtype=operator.dtype)
-        self.stopped[np.arange(len(self.labelled)), self.codes] = stops
-        self.state[self.labelled] = self.stopped
+class _Stopping(Walk):
+    """What walks share that stop at a label, with the probability that the label is trusted."""
 
     def hops_to_cover(self) -> np.ndarray:
         """Count the edges to the nearest label of any class: labels screen one another."""
         return self._hops(0)
 
+    def _stop_at_labels(self, trust: np.ndarray, heights: Any = 1) -> None:
+        """Put the labels down, each as high as what the state is there where the class is sure."""
+        stops = trust.astype(self.state.dtype)
+        self.passing = (1 - stops)[:, None]
+        self.stopped = np.zeros((len(self.labelled), self.state.shape[1]), self.state.dtype)
+        self.stopped[np.arange(len(self.labelled)), self.codes] = stops * heights
+        self.state[self.labelled] = self.stopped
+
+    def _stop_again(self) -> None:
+        """Put them back after a step."""
+        self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
+
+
+class AbsorbingWalk(_Stopping):
+    """The walk stops at a label."""
+
+    def __init__(
+        self, operator: MarkovOperator, codes: np.ndarray, trust: np.ndarray, n_classes: int
+    ):
+        super().__init__(operator, codes, n_classes)
+        self._stop_at_labels(trust[self.labelled])
+
     def _step(self) -> None:
         super()._step()
-        self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
+        self._stop_again()
 
 
 class WarpedFreeWalk(Walk):
@@ -190,23 +202,13 @@ class WarpedFreeWalk(Walk):
         self.state = self.warped.advance(self.state, n_steps)
 
 
-class WarpedAbsorbingWalk(WarpedFreeWalk):
+class WarpedAbsorbingWalk(WarpedFreeWalk, _Stopping):
     """The walk of each class by its own operator, which stops at a label."""
 
-    def hops_to_cover(self) -> np.ndarray:
-        """Count the edges to the nearest label of any class: labels screen one another."""
-        return self._hops(0)
-
     def _start(self, trust: np.ndarray) -> None:
-        stops = trust.astype(self.state.dtype)
-        self.passing = (1 - stops)[:, None]
-        self.stopped = np.zeros((len(self.labelled), self.state.shape[1]), self.state.dtype)
-        self.stopped[np.arange(len(self.labelled)), self.codes] = (
-            stops * self.warped.scores[self.labelled, self.codes]
-        )
-        self.state[self.labelled] = self.stopped
+        self._stop_at_labels(trust, self.warped.scores[self.labelled, self.codes])
 
     def _walk_on(self, n_steps: int) -> None:
         for _ in range(n_steps):
             self.state = self.warped.advance(self.state)
-            self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
+            self._stop_again()
