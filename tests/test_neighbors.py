@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.neighbors import (
+    DescentSearch,
     ExactSearch,
     InvertedFileSearch,
     RadiusSearch,
@@ -95,7 +96,7 @@ def test_one_point():
     assert pattern(graph).tolist() == [[True]]
 
 
-@pytest.mark.parametrize("search", [ExactSearch, InvertedFileSearch])
+@pytest.mark.parametrize("search", [ExactSearch, InvertedFileSearch, DescentSearch])
 def test_all_points_equal(search):
     graph = neighbors_graph(np.ones((50, 4)), search=search(3))
     assert_well_formed(graph)
@@ -118,7 +119,10 @@ def test_few_duplicates_are_edges_of_length_zero():
 
 
 @pytest.mark.parametrize("symmetrize", ["union", "mutual"])
-@pytest.mark.parametrize("search", [ExactSearch(4), InvertedFileSearch(4, random_state=0)])
+@pytest.mark.parametrize(
+    "search",
+    [ExactSearch(4), InvertedFileSearch(4, random_state=0), DescentSearch(4, random_state=0)],
+)
 def test_a_crowd_of_duplicates_is_no_island(rng, symmetrize, search):
     X = rng.normal(size=(120, 5))
     X[30:70] = X[10]
@@ -221,7 +225,7 @@ def test_kept_edges_keep_zeros():
     assert kept.indptr.tolist() == [0, 2, 2, 3]
 
 
-# --- inverted file
+# --- searches of many points
 
 
 @pytest.fixture(scope="module")
@@ -231,20 +235,21 @@ def many_points():
     return (rng.normal(size=(12000, 5)) @ mixing + 0.1 * rng.normal(size=(12000, 12))).astype("f4")
 
 
-@pytest.fixture(scope="module")
-def inverted_file(many_points):
-    search = InvertedFileSearch(10, random_state=3)
+@pytest.fixture(scope="module", params=[InvertedFileSearch, DescentSearch])
+def large_search(request, many_points):
+    search = request.param(10, random_state=3)
     return search, search.fit_transform(many_points)
 
 
 def test_default_search_follows_the_size(many_points):
+    assert isinstance(default_search(np.zeros((70_000, 4)), 5), DescentSearch)
     assert isinstance(default_search(many_points, 5), InvertedFileSearch)
     assert isinstance(default_search(many_points[:, :3], 5), ExactSearch)
     assert isinstance(default_search(many_points[:8192], 5), ExactSearch)
 
 
-def test_recall_is_as_reported(many_points, inverted_file):
-    search, graph = inverted_file
+def test_recall_is_as_reported(many_points, large_search):
+    search, graph = large_search
     assert search.recall_ >= 0.99
     sample = np.random.default_rng(8).choice(len(many_points), 300, replace=False)
     squared = naive.squared_distances(many_points[sample], many_points)
@@ -257,8 +262,8 @@ def test_recall_is_as_reported(many_points, inverted_file):
     np.testing.assert_allclose(graph.data.reshape(-1, 10)[sample], expected, rtol=1e-4)
 
 
-def test_same_graph_for_any_number_of_threads(many_points, inverted_file):
-    search = clone(inverted_file[0])
+def test_same_graph_for_any_number_of_threads(many_points, large_search):
+    search = clone(large_search[0])
     threads, faiss_threads = numba.get_num_threads(), faiss.omp_get_max_threads()
     graphs = []
     try:
@@ -274,8 +279,8 @@ def test_same_graph_for_any_number_of_threads(many_points, inverted_file):
         np.testing.assert_array_equal(getattr(graphs[0], name), getattr(graphs[1], name))
 
 
-def test_inverted_file_out_of_sample_and_pickled(many_points, inverted_file):
-    search, _ = inverted_file
+def test_out_of_sample_and_pickled(many_points, large_search):
+    search, _ = large_search
     new = many_points[:200] + np.float32(0.01)
     graph = search.transform(new)
     squared = naive.squared_distances(new, many_points)
@@ -309,6 +314,64 @@ def test_too_few_probes_still_find_enough(rng):
     assert (graph.indices.reshape(-1, 8) != np.arange(300)[:, None]).all()
     assert 0 < search.recall_ <= 1
     assert search.n_probes_ == 1
+
+
+# --- descent
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 3, 60])
+@pytest.mark.parametrize("n", [1, 2, 5, 250])
+def test_descent_of_one_leaf_is_exact(rng, n, n_neighbors):
+    X = rng.normal(size=(n, 4))
+    search = DescentSearch(n_neighbors, random_state=0)
+    assert_same_graph(neighbors_graph(X, search=search), *naive.neighbors_graph(X, n_neighbors))
+    assert search.recall_ == 1
+    assert search.transform(X[:1]).nnz == min(n_neighbors, n)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 9])
+@pytest.mark.parametrize("kind", ["noise", "clusters", "grid", "line"])
+def test_descent_finds_neighbors_of_every_shape(rng, kind, n_features):
+    n = 3000
+    X = {
+        "noise": lambda: rng.normal(size=(n, n_features)),
+        "clusters": lambda: (
+            50 * rng.normal(size=(30, n_features))[rng.integers(30, size=n)]
+            + rng.normal(size=(n, n_features))
+        ),
+        "grid": lambda: rng.integers(0, 4000, size=(n, n_features)) / 4.0,  # ties, duplicates
+        "line": lambda: rng.random((n, 1)) @ np.ones((1, n_features)),
+    }[kind]()
+    search = DescentSearch(8, random_state=0)
+    graph = search.fit_transform(X)
+    assert search.recall_ >= 0.99
+    squared = naive.squared_distances(X)
+    np.fill_diagonal(squared, np.inf)
+    reach = np.sort(squared, axis=1)[:, 7]
+    rows = np.repeat(np.arange(n), np.diff(graph.indptr))
+    found = squared[rows, graph.indices] <= reach[rows] * (1 + 1e-5) + 1e-12
+    assert np.count_nonzero(found) >= 0.985 * 8 * n
+
+
+def test_where_trees_do_not_get_there_an_inverted_file_does(rng, monkeypatch):
+    monkeypatch.setattr("diffclass.neighbors.descent._FIRST_TREES", 4)
+    monkeypatch.setattr("diffclass.neighbors.descent._MOST_TREES", 4)
+    X = rng.normal(size=(4000, 40))
+    search = DescentSearch(5, random_state=0)
+    graph = search.fit_transform(X)
+    assert search.recall_ >= 0.99
+    assert (graph.indices.reshape(-1, 5) != np.arange(4000)[:, None]).all()
+    copy = pickle.loads(pickle.dumps(search))
+    assert (copy.transform(X[:9]) != search.transform(X[:9])).nnz == 0
+
+
+def test_new_points_of_noise_find_their_neighbors_too(rng):
+    X, new = rng.normal(size=(6000, 20)), rng.normal(size=(200, 20))
+    graph = DescentSearch(10, random_state=0).fit(X).transform(new)
+    squared = naive.squared_distances(new, X)
+    farthest = np.sort(squared, axis=1)[:, 9:10] * (1 + 1e-4)
+    found = np.take_along_axis(squared, graph.indices.reshape(-1, 10).astype(int), axis=1)
+    assert (found <= farthest).mean() > 0.98
 
 
 # --- refusals
@@ -372,7 +435,7 @@ def test_refuses_distance_graphs(D, message):
 
 
 @pytest.mark.parametrize(("dtype", "scale"), [("f4", 1e25), ("f4", 1e-25), ("f8", 1e200)])
-@pytest.mark.parametrize("search", [ExactSearch, InvertedFileSearch])
+@pytest.mark.parametrize("search", [ExactSearch, InvertedFileSearch, DescentSearch])
 def test_refuses_scales_whose_squares_are_no_numbers(rng, dtype, scale, search):
     X = (rng.normal(size=(50, 4)) * scale).astype(dtype)
     with pytest.raises(DataError, match="rescale"):
@@ -380,7 +443,10 @@ def test_refuses_scales_whose_squares_are_no_numbers(rng, dtype, scale, search):
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
-@pytest.mark.parametrize("search", [ExactSearch(4), InvertedFileSearch(4, random_state=0)])
+@pytest.mark.parametrize(
+    "search",
+    [ExactSearch(4), InvertedFileSearch(4, random_state=0), DescentSearch(4, random_state=0)],
+)
 def test_scale_does_not_matter(rng, scale, search):
     X = rng.normal(size=(100, 4))
     graph, scaled = (neighbors_graph(Y, search=search) for Y in (X, X * scale))

@@ -1,0 +1,136 @@
+"""What the searches share: exact distances, and a way out for crowds of duplicates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from diffclass import _compiled
+from diffclass._validation import check_points, check_positive
+from diffclass.exceptions import DataError
+
+
+class Search(TransformerMixin, BaseEstimator):
+    """What the searches here share: exact distances, and a way out for crowds of duplicates.
+
+    More than ``n_neighbors`` identical points would be each other's only neighbours and form an
+    island (and fill one list of an inverted file). Of such a crowd only one representative is
+    searched; the others are joined to it and to its neighbours.
+    """
+
+    n_neighbors: int
+
+    def fit(self, X: Any, y: Any = None) -> Search:
+        """Index the points ``X`` of shape (n, d)."""
+        check_positive(self.n_neighbors, "n_neighbors", integer=True)
+        self._X = check_points(X)
+        check_spread(self._X)
+        self._representative = _crowd_representatives(self._X, self.n_neighbors)
+        self._searched = np.unique(self._representative)
+        self._index(self._X[self._searched])
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
+        """Return the (n, n) distances from each point to its neighbours, itself left out."""
+        self.fit(X)
+        n_searched = len(self._searched)
+        k = min(self.n_neighbors, n_searched - 1)
+        found = self._searched[self._nearest_of_each(self._X[self._searched], k)]
+        crowded = self._representative != np.arange(len(self._X))
+        place = np.searchsorted(self._searched, self._representative)
+        columns = found[place]
+        columns[crowded, -1:] = self._representative[crowded, None]
+        if k == 0:
+            columns = self._representative[:, None]
+        return _joined(self._distances(self._X, columns), self._representative)
+
+    def transform(self, X: Any) -> sp.csr_array:
+        """Return the (m, n) distances from new points to their neighbours among the indexed."""
+        X = check_points(X).astype(self._X.dtype, copy=False)
+        k = min(self.n_neighbors, len(self._searched))
+        return self._distances(X, self._searched[self._nearest(X, k)])
+
+    def _index(self, X: np.ndarray) -> None:
+        raise NotImplementedError
+
+    def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
+        raise NotImplementedError
+
+    def _nearest_of_each(self, X: np.ndarray, k: int) -> np.ndarray:
+        """Find the k nearest others of each indexed point."""
+        return _without_self(self._nearest(X, k + 1))
+
+    def _distances(self, X: np.ndarray, columns: np.ndarray) -> sp.csr_array:
+        """Distances recomputed from the differences: searches round them, to below 0 even."""
+        n, k = columns.shape
+        columns = np.sort(columns, axis=1)
+        indptr = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 - 1 else np.int64)
+        indices = columns.ravel().astype(indptr.dtype)
+        data = np.empty(n * k, dtype=X.dtype)
+        _compiled.edges.squared_distances(indptr, indices, X, self._X, data)
+        # farther than the type can tell is as far as it can tell
+        np.minimum(data, np.finfo(data.dtype).max / 4, out=data)
+        return sp.csr_array((np.sqrt(data), indices, indptr), shape=(n, len(self._X)))
+
+
+def check_spread(X: np.ndarray) -> None:
+    """Refuse points whose squared distances would overflow or all be lost below the least float."""
+    limits = np.finfo(X.dtype)
+    spread = float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
+    least, largest = np.sqrt(limits.tiny), np.sqrt(limits.max / X.shape[1]) / 4
+    if spread != 0 and not least < spread < largest:
+        raise DataError(
+            f"the points spread over {spread:.3g}; squared distances are then no {X.dtype} numbers:"
+            " rescale the points"
+        )
+
+
+def _joined(graph: sp.csr_array, representative: np.ndarray) -> sp.csr_array:
+    """Add the edges from representatives to their crowds: a mutual graph needs both directions."""
+    crowded = np.flatnonzero(representative != np.arange(len(representative)))
+    if not len(crowded):
+        return graph
+    edges = graph.tocoo()
+    rows = np.concatenate([edges.row, representative[crowded]])
+    columns = np.concatenate([edges.col, crowded])
+    data = np.concatenate([edges.data, np.zeros(len(crowded), dtype=graph.dtype)])
+    return sp.csr_array((data, (rows, columns)), shape=graph.shape)
+
+
+def _crowd_representatives(X: np.ndarray, n_neighbors: int) -> np.ndarray:
+    """For each point the first point equal to it if more than n_neighbors are, else itself."""
+    n = len(X)
+    representative = np.arange(n)
+    order, starts = _groups_of_equal_rows(X)
+    sizes = np.diff(starts)
+    for group in np.flatnonzero(sizes > n_neighbors):
+        members = order[starts[group] : starts[group + 1]]
+        representative[members] = members.min()
+    return representative
+
+
+def _groups_of_equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort the rows by a hash of their bits; a group ends where the rows themselves differ."""
+    words = (X + 0.0).view(np.uint32).reshape(len(X), -1)  # + 0.0: -0.0 and 0.0 are equal
+    factors = np.random.RandomState(0).randint(1, 2**32, size=words.shape[1], dtype=np.uint64) | 1
+    hashes = np.zeros(len(X), dtype=np.uint64)
+    for word, factor in zip(words.T, factors, strict=True):
+        hashes = (hashes ^ word) * factor
+        hashes ^= hashes >> np.uint64(29)
+    order = np.argsort(hashes, kind="stable")
+    differs = np.ones(len(X) + 1, dtype=bool)
+    same_hash = hashes[order[1:]] == hashes[order[:-1]]
+    candidates = np.flatnonzero(same_hash) + 1
+    differs[candidates] = (X[order[candidates]] != X[order[candidates - 1]]).any(axis=1)
+    return order, np.flatnonzero(differs)
+
+
+def _without_self(found: np.ndarray) -> np.ndarray:
+    """Drop from each row its own number, or its last entry where duplicates crowded that out."""
+    n, k = found.shape
+    drop = found == np.arange(n)[:, None]
+    drop[~drop.any(axis=1), -1] = True
+    return found[~drop].reshape(n, k - 1)
