@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from diffclass.markov import MarkovOperator, markov_operator
     from diffclass.neighbors import neighbors_graph
     from diffclass.regression import EigenfunctionRegressor
+    from diffclass.relabel import RelabelSession
     from diffclass.spectrum import Spectrum, leading_spectrum
     from diffclass.warped import WarpedOperator, warped_operator
 
@@ -38,6 +39,7 @@ __all__ = [
     "GeometricHarmonics",
     "MarkovOperator",
     "ParameterError",
+    "RelabelSession",
     "Spectrum",
     "Suggestions",
     "UnreachedWarning",
@@ -65,6 +67,7 @@ _HOMES = {
     "GeometricHarmonics": "geometric_harmonics",
     "MarkovOperator": "markov",
     "ParameterError": "exceptions",
+    "RelabelSession": "relabel",
     "Spectrum": "spectrum",
     "Suggestions": "acquisition",
     "UnreachedWarning": "exceptions",

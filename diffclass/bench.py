@@ -27,7 +27,7 @@ from diffclass.console import Console, common_options, peak_memory_bytes, seed_o
 def bench(
     rows: int, columns: int, classes: int, repeats: int, seed: int, *, console: Console
 ) -> None:
-    """Time the diffusion step beside scipy's product, and the whole way from points to classes."""
+    """Time diffusion steps beside scipy's, points to classes, and strokes to maps."""
     import numpy as np
 
     from diffclass.progress import stage
@@ -43,6 +43,8 @@ def bench(
             warped = _time_warped(operator, classes, repeats, seed)
         with stage("powers"):
             powers = _time_powers(operator, classes, seed)
+        with stage("relabel"):
+            relabel = _time_relabel(operator, classes, repeats, seed)
     result: dict[str, Any] = {
         "n_points": rows * columns,
         "n_features": points.shape[1],
@@ -51,6 +53,7 @@ def bench(
         "product": product,
         "warped": warped,
         "powers": powers,
+        "relabel": relabel,
         "fit": whole,
         "peak_memory_bytes": peak_memory_bytes(),
         "numpy": np.__version__,
@@ -156,6 +159,48 @@ def _time_powers(operator: Any, n_columns: int, seed: int) -> list[dict[str, Any
             }
         )
     return rows
+
+
+def _time_relabel(operator: Any, n_classes: int, repeats: int, seed: int) -> dict[str, Any]:
+    """Time a stroke of 30 points, from `apply` to the map, beside diffusing all labels afresh."""
+    import numpy as np
+
+    from diffclass.label_diffusion import diffuse_labels
+    from diffclass.relabel import RelabelSession
+
+    random, n = np.random.default_rng(seed), len(operator)
+    session = RelabelSession(operator, [f"class {i + 1}" for i in range(n_classes)])
+
+    def paint() -> None:
+        first = int(random.integers(n - 30))
+        class_id = 1 + len(session.strokes) % n_classes
+        session.apply({"op": "stroke", "class": class_id, "points": np.arange(first, first + 30)})
+
+    def paint_and_map() -> None:
+        paint()
+        session.update()
+
+    for _ in range(n_classes):
+        paint()
+    session.update()
+    y = np.where(session.label_ids, session.label_ids.astype(int), -1)
+    stroke, fresh = _medians_in_turn(
+        [paint_and_map, lambda: diffuse_labels(operator, y, tau=session.tau)], repeats
+    )
+    n_early = len(session.strokes)
+    while len(session.strokes) < 200:
+        paint()
+    session.update()
+    (late,) = _medians_in_turn([paint_and_map], repeats)
+    return {
+        "tau": session.tau,
+        "milliseconds_per_stroke": 1e3 * stroke,
+        "n_strokes": n_early,
+        "milliseconds_after_200_strokes": 1e3 * late,
+        "fresh_milliseconds": 1e3 * fresh,
+        "times_faster_than_fresh": fresh / stroke,
+        "column_bytes": session.column_bytes,
+    }
 
 
 def _bytes_touched(operator: Any, n_columns: int) -> int:

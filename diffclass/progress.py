@@ -23,7 +23,8 @@ def stage(name: str) -> Iterator[None]:
     Parameters
     ----------
     name : str
-        What is being done, such as "neighbors".
+        What is being done, such as "neighbors"; a part of a stage as "features: smoothing", whose
+        time the stage around it holds too.
     """
     listener = _listener.get()
     if listener is None:

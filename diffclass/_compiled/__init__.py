@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_SUBMODULES = ("edges", "gaussians", "graphs", "posteriors", "products")
+_SUBMODULES = ("edges", "gaussians", "graphs", "neighbors", "posteriors", "products", "strokes")
 
 __all__ = list(_SUBMODULES)
 

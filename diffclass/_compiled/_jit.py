@@ -11,7 +11,7 @@ from typing import Any
 import numba
 from numba import prange
 
-__all__ = ["inlined", "parallel", "prange", "serial"]
+__all__ = ["exact_parallel", "inlined", "parallel", "prange", "serial"]
 
 # Numba's portable threading layer aborts the process when two threads enter parallel code at
 # once, and its OpenMP layer oversubscribes the cores: one parallel loop runs at a time.
@@ -37,9 +37,20 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def parallel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop over `prange`; calls from several threads wait for each other."""
-    compiled = _compile(function, parallel=True)
+    return _locked(_compile(function, parallel=True))
 
-    @functools.wraps(function)
+
+def exact_parallel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile as `parallel` does, but fuse nothing: the same bits from a column and from a block.
+
+    Where sums may be fused, a compiler that takes eight columns at a time need not round as it
+    does with one.
+    """
+    return _locked(_compile(function, parallel=True, floating_point=False))
+
+
+def _locked(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(compiled)
     def locked(*arguments: Any) -> Any:
         with _one_parallel_loop:
             return compiled(*arguments)
@@ -47,8 +58,10 @@ def parallel(function: Callable[..., Any]) -> Callable[..., Any]:
     return locked
 
 
-def _compile(function: Callable[..., Any], *, parallel: bool) -> Callable[..., Any]:
-    options = {"parallel": parallel, "nogil": True, "fastmath": _FLOATING_POINT}
+def _compile(
+    function: Callable[..., Any], *, parallel: bool, floating_point: Any = _FLOATING_POINT
+) -> Callable[..., Any]:
+    options = {"parallel": parallel, "nogil": True, "fastmath": floating_point}
     if _cached_on_disk:
         try:
             return numba.njit(cache=True, **options)(function)

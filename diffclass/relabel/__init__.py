@@ -1,0 +1,14 @@
+"""Interactive labelling: strokes in, maps out, incremental, undone and replayed to the last bit.
+
+The points are those of a `diffclass.MarkovOperator`; that they may be pixels is the affair of
+`plugins/diffclass_relabel`.
+"""
+
+from __future__ import annotations
+
+from diffclass.relabel.audit import Contradiction, Share
+from diffclass.relabel.maps import ClassMap
+from diffclass.relabel.session import Change, RelabelSession
+from diffclass.relabel.strokes import ClassInfo, Stroke
+
+__all__ = ["Change", "ClassInfo", "ClassMap", "Contradiction", "RelabelSession", "Share", "Stroke"]

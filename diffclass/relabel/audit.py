@@ -1,0 +1,152 @@
+"""What each stroke says: its share in a point's class, and strokes that all others contradict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffclass.label_diffusion import posteriors_of
+from diffclass.markov import MarkovOperator
+from diffclass.relabel.columns import Column
+from diffclass.relabel.strokes import Stroke
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A painted point for which the diffusion from all other strokes gives another class.
+
+    Attributes
+    ----------
+    point : int
+    stroke : int
+        Number of the stroke that holds it.
+    class_id : int
+        What it is painted as.
+    says_id : int
+        What the other strokes say.
+    margin : float
+        p(says_id) - p(class_id) by the other strokes, above 0 to 1.
+    """
+
+    point: int
+    stroke: int
+    class_id: int
+    says_id: int
+    margin: float
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a stroke contributes to the diffused labels at a point.
+
+    Attributes
+    ----------
+    stroke : int
+    class_id : int
+    share : float
+        0 to 1; the shares of all strokes sum to 1, those of a class to its posterior.
+    """
+
+    stroke: int
+    class_id: int
+    share: float
+
+
+def shares_at(
+    operator: MarkovOperator, strokes: tuple[Stroke, ...], columns: list[Column], point: int
+) -> list[Share]:
+    """Take a point's posterior apart into strokes.
+
+    The share of the stroke S of class i is A^t chi_S / pi(L_i), over the sum of all of them.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    strokes : tuple of Stroke
+        All there are.
+    columns : list of Column
+        Theirs.
+    point : int
+
+    Returns
+    -------
+    list of Share
+        The largest first, of equal ones the older; empty where nothing has arrived.
+    """
+    where = np.array([point])
+    arrived = np.array([column.at(where, operator.components)[0] for column in columns])
+    classes = np.array([stroke.class_id for stroke in strokes], dtype=np.intp)
+    masses = np.bincount(classes, _masses(operator, strokes))
+    shares = arrived / masses[classes] if len(classes) else arrived
+    total = shares.sum()
+    if total <= 0:
+        return []
+    order = np.argsort(-shares, kind="stable")
+    return [Share(strokes[i].number, strokes[i].class_id, float(shares[i] / total)) for i in order]
+
+
+def contradictions(
+    operator: MarkovOperator, strokes: tuple[Stroke, ...], columns: list[Column]
+) -> list[Contradiction]:
+    """Ask, stroke by stroke, what all the others make of its points.
+
+    A stroke that is all there is of its class is left out: the others do not know the class.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    strokes : tuple of Stroke
+        All there are.
+    columns : list of Column
+        Theirs.
+
+    Returns
+    -------
+    list of Contradiction
+        The strongest first.
+
+    Notes
+    -----
+    Cost: one number a labelled point and stroke; nothing is diffused. The others are summed
+    without the stroke: to subtract it would leave nothing but rounding where it is nearly all.
+    """
+    masses = _masses(operator, strokes)
+    classes = np.array([stroke.class_id for stroke in strokes], dtype=np.intp)
+    found: list[Contradiction] = []
+    for place, stroke in enumerate(strokes):
+        others = np.delete(np.arange(len(strokes)), place)
+        if stroke.class_id in classes[others]:
+            arrived = np.column_stack(
+                [columns[i].at(stroke.points, operator.components) for i in others]
+            )
+            found += _contradicted(stroke, arrived, classes[others], masses[others])
+    return sorted(found, key=lambda one: (-one.margin, one.point))
+
+
+def _contradicted(
+    stroke: Stroke, arrived: np.ndarray, classes: np.ndarray, masses: np.ndarray
+) -> list[Contradiction]:
+    class_ids, code = np.unique(classes, return_inverse=True)
+    member = (code[:, None] == np.arange(len(class_ids))).astype(np.float64)
+    posteriors, says = posteriors_of(arrived @ member, 1 / (masses @ member))
+    own = posteriors[:, np.searchsorted(class_ids, stroke.class_id)]
+    margin = posteriors.max(axis=1) - own
+    return [
+        Contradiction(
+            int(stroke.points[i]),
+            stroke.number,
+            stroke.class_id,
+            int(class_ids[says[i]]),
+            float(margin[i]),
+        )
+        for i in np.flatnonzero((says >= 0) & (margin > 0))
+    ]
+
+
+def _masses(operator: MarkovOperator, strokes: tuple[Stroke, ...]) -> np.ndarray:
+    """pi(S) of each stroke."""
+    pi = operator.stationary_distribution
+    return np.array([pi[stroke.points].sum() for stroke in strokes])

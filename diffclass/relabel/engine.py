@@ -1,0 +1,140 @@
+"""From states to maps: free labels by their columns, everything else by a fresh diffusion."""
+
+from __future__ import annotations
+
+import warnings
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from diffclass.label_diffusion import diffuse_labels
+from diffclass.markov import MarkovOperator
+from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
+from diffclass.relabel.columns import ColumnStore
+from diffclass.relabel.film import Film
+from diffclass.relabel.maps import ClassMap, ClassSums
+from diffclass.relabel.state import State
+from diffclass.warped import WarpedOperator, warped_operator
+
+_FLOOR = 0.4
+
+
+class Engine:
+    """What is expensive, computed once for each state that needs it.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    labels : {"free", "absorbing"}
+        See `diffclass.diffuse_labels`.
+    max_time : int
+        Last time that the margin rule looks at.
+    """
+
+    def __init__(self, operator: MarkovOperator, *, labels: str, max_time: int):
+        self.operator = operator
+        self.labels = labels
+        self.max_time = max_time
+        self.columns = ColumnStore(operator)
+        self._sums = ClassSums(operator, self.columns)
+        self._taus: WeakKeyDictionary[State, int] = WeakKeyDictionary()
+        self._warps: WeakKeyDictionary[State, _Warp] = WeakKeyDictionary()
+        self._film: tuple[object, Film] | None = None
+
+    def map_of(self, state: State) -> ClassMap:
+        """Return the map of a state's labels."""
+        tau = self.tau_of(state)
+        if not state.strokes:
+            return ClassMap.empty(state.n_points, tau)
+        if self.labels == "free" and state.warped_by is None:
+            return self._sums.map_of(state.strokes, tau)
+        diffusion = diffuse_labels(
+            self.operator_of(state), targets(state), labels=self.labels, tau=tau
+        )
+        return ClassMap.from_diffusion(diffusion)
+
+    def tau_of(self, state: State) -> int:
+        """Return the time of a state's map: given, or chosen by the margin rule, once."""
+        known = self.known_tau(state)
+        if known is not None:
+            return known
+        source = state.chosen_for
+        assert source is not None
+        with warnings.catch_warnings():
+            # the margin curve shows what the labels cover
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            chosen = diffuse_labels(
+                self.operator_of(source),
+                targets(source),
+                labels=self.labels,
+                tau="margin",
+                max_time=self.max_time,
+            )
+        self._taus[source] = int(chosen.tau)
+        return self._taus[source]
+
+    def known_tau(self, state: State) -> int | None:
+        """Return that time where nothing has to be computed for it, else None."""
+        return state.tau if state.chosen_for is None else self._taus.get(state.chosen_for)
+
+    def operator_of(self, state: State) -> MarkovOperator | WarpedOperator:
+        """Return the walk of a state, one for each of its classes where it is warped."""
+        source = state.warped_by
+        if source is None:
+            return self.operator
+        if source not in self._warps:
+            scores = self.map_of(source).posteriors
+            self._warps[source] = _Warp(self.operator, scores, source)
+        return self._warps[source].for_classes(state.mapped_classes)
+
+    def film_of(self, state: State) -> Film:
+        """Return the maps of a state's labels at other times; kept until labels or walk change."""
+        key = state.labels_key, state.warped_by
+        if self._film is None or self._film[0] != key:
+            film = Film(
+                self.operator_of(state), targets(state), labels=self.labels, max_time=self.max_time
+            )
+            self._film = key, film
+        return self._film[1]
+
+    def shares_at(self, state: State, point: int) -> list[Share]:
+        """Return what each stroke contributes at a point by its free diffusion, not warped."""
+        columns = self.columns.of(state.strokes, self.tau_of(state))
+        return shares_at(self.operator, state.strokes, columns, point)
+
+    def contradictions(self, state: State) -> list[Contradiction]:
+        """Return the labels that all other strokes contradict by free diffusion, not warped."""
+        columns = self.columns.of(state.strokes, self.tau_of(state))
+        return contradictions(self.operator, state.strokes, columns)
+
+
+class _Warp:
+    """Scores that warp the walk, by class id; classes that came later have the least score."""
+
+    def __init__(self, operator: MarkovOperator, scores: np.ndarray, source: State):
+        self._class_ids = source.mapped_classes
+        self._warped = warped_operator(operator, scores, y=targets(source), floor=_FLOOR)
+
+    def for_classes(self, class_ids: tuple[int, ...]) -> WarpedOperator:
+        """Return the walks of some classes."""
+        warped = self._warped
+        if class_ids == self._class_ids:
+            return warped
+        shape = len(warped), len(class_ids)
+        scores = np.full(shape, _FLOOR, dtype=warped.scores.dtype)
+        around = np.empty_like(scores)
+        around[:] = (_FLOOR * warped.operator.degrees)[:, None]
+        for column, class_id in enumerate(class_ids):
+            if class_id in self._class_ids:
+                known = self._class_ids.index(class_id)
+                scores[:, column] = warped.scores[:, known]
+                around[:, column] = warped.around[:, known]
+        return WarpedOperator(warped.operator, scores, around, warped.reading)
+
+
+def targets(state: State) -> np.ndarray:
+    """Return a state's labels as estimators take them: class ids, -1 where there is none."""
+    ids = state.label_ids.astype(np.int16)
+    return np.where(ids > 0, ids, -1)

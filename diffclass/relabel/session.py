@@ -1,0 +1,432 @@
+"""A session of labelling: strokes in, maps out.
+
+Source: Coifman et al. 2005, section 3, which ends with a user who corrects the map and diffuses
+again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from diffclass._validation import check_choice, check_positive
+from diffclass.acquisition import N_PAIRS, RULES, Rule, Suggestions, suggest
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.margin_time import MarginCurve
+from diffclass.markov import MarkovOperator
+from diffclass.progress import stage
+from diffclass.relabel.audit import Contradiction, Share
+from diffclass.relabel.engine import Engine
+from diffclass.relabel.film import Film
+from diffclass.relabel.history import History
+from diffclass.relabel.maps import ClassMap
+from diffclass.relabel.operations import next_state
+from diffclass.relabel.state import DEFAULT_TAU, State
+from diffclass.relabel.strokes import ClassInfo, Stroke
+from diffclass.spectrum import Spectrum, leading_spectrum
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What an update changed.
+
+    Attributes
+    ----------
+    version : int
+        Number of the map, rising with every map that is made.
+    n_changed : int
+        Points whose class is another than in the map before.
+    changed : ndarray of bool of shape (n,)
+        Which.
+    seconds : float
+    """
+
+    version: int
+    n_changed: int
+    changed: np.ndarray
+    seconds: float
+
+
+class RelabelSession:
+    """Labels that change step by step, and the map they diffuse to.
+
+    `apply` does something at once and computes nothing; `update` brings the map up to date. With
+    free labels and an operator that is not warped the map is that of
+
+        diffuse_labels(operator, labels, labels="free", tau=tau)
+
+    but for rounding, and costs one diffused column a new stroke. A state has one map to the last
+    bit: what is undone gives the map before, and the same operations, updated at whatever times,
+    the same map. Absorbing labels and warped walks are diffused afresh.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    classes : iterable of ClassInfo or str, default=()
+        Classes to begin with; a name alone gets the next id and colour.
+    labels : {"free", "absorbing"}, default="free"
+        See `diffclass.diffuse_labels`.
+    tau : int or "margin", default=32
+        Time in steps, at most 10,000, or the rule that chooses it once two classes have labels,
+        after which it stays until a "tau" operation asks again. Where the labels do not cover the
+        graph by ``max_time``, which `margin_curve` shows, it is that of the greatest coverage.
+    max_time : int, default=256
+        Last time that the rule and the margin curve look at.
+    random_state : int, RandomState or None, default=0
+        Seeds the eigenpairs that some suggestions need.
+
+    Notes
+    -----
+    Cost of a stroke: tau products with one column and a pass over n x n_classes numbers. Memory:
+    4 n bytes a stroke in single precision, 16 n bytes a class, and up to 400 MB for columns that
+    may be wanted again.
+
+    `apply` may be called while another thread updates; all else waits for its turn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import markov_operator
+    >>> from diffclass.relabel import RelabelSession
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [6, 0]], 30, axis=0)
+    >>> session = RelabelSession(markov_operator(X, n_neighbors=30), ["corn", "soy"])
+    >>> session.apply({"op": "stroke", "class": 1, "points": [0, 1]})
+    >>> session.apply({"op": "stroke", "class": 2, "points": [30]})
+    >>> session.update().n_changed
+    60
+    >>> session.map_ids[[5, 40]].tolist()
+    [1, 2]
+    >>> session.apply({"op": "undo"})
+    >>> session.update().n_changed
+    30
+    """
+
+    def __init__(
+        self,
+        operator: MarkovOperator,
+        classes: Iterable[ClassInfo | str] = (),
+        *,
+        labels: str = "free",
+        tau: int | str = DEFAULT_TAU,
+        max_time: int = 256,
+        random_state: Any = 0,
+    ):
+        check_choice(labels, "labels", ("free", "absorbing"))
+        check_positive(max_time, "max_time", integer=True)
+        self._engine = Engine(operator, labels=labels, max_time=max_time)
+        self._random_state = random_state
+        self._spectrum: Spectrum | None = None
+        first = next_state(State(len(operator)), {"op": "tau", "tau": tau})
+        self._history = History(_with_classes(first, classes))
+        self._computing = threading.RLock()
+        self._version = 0
+        self._map = ClassMap.empty(len(operator), first.tau)
+        self._mapped = self._history.present
+
+    # --- doing
+
+    def apply(self, operation: Mapping[str, Any]) -> None:
+        """Do something to labels, classes or the walk; the map waits for `update`.
+
+        Parameters
+        ----------
+        operation : mapping
+            {"op": name, ...}:
+
+            - ``stroke`` (class, points): label points, taken from older strokes where they were
+              labelled before; those of locked classes are left out
+            - ``erase`` (points): unlabel points, but for those of locked classes
+            - ``move`` (stroke, class) and ``remove`` (stroke): a whole stroke
+            - ``add_class`` (id, name, color: all optional), ``rename_class`` (id, name),
+              ``recolor_class`` (id, color), ``hide_class`` (id, hidden), ``lock_class``
+              (id, locked), ``remove_class`` (id; one without labels)
+            - ``merge_classes`` (source, into): the strokes of one class to another
+            - ``tau`` (tau: whole number or "margin")
+            - ``warp``: class-specific walks by the present posteriors, until ``unwarp`` or the
+              next ``warp``
+            - ``undo``, ``redo``: the last of all these
+
+        Raises
+        ------
+        ParameterError
+            Where it cannot be done; the message says why, and nothing has changed.
+        """
+        name = operation.get("op") if isinstance(operation, Mapping) else None
+        if name in ("undo", "redo"):
+            if len(operation) > 1:
+                raise ParameterError(f"{name}: give nothing else")
+            getattr(self._history, name)()
+        else:
+            self._history.go_on(next_state(self._state, operation))
+
+    def update(self) -> Change:
+        """Bring the map up to date.
+
+        Returns
+        -------
+        Change
+            From the map before; none where the map is up to date.
+        """
+        with self._computing, stage("map"):
+            start, state = time.perf_counter(), self._state
+            if _map_key(state) == _map_key(self._mapped):
+                self._mapped = state
+                none = np.zeros(state.n_points, dtype=bool)
+                return Change(self._version, 0, none, time.perf_counter() - start)
+            new = self._engine.map_of(state)
+            changed = new.ids != self._map.ids
+            self._map, self._mapped, self._version = new, state, self._version + 1
+            n_changed = int(np.count_nonzero(changed))
+            return Change(self._version, n_changed, changed, time.perf_counter() - start)
+
+    # --- questions
+
+    def audit(self) -> list[Contradiction]:
+        """Return the painted points that the diffusion from all other strokes contradicts.
+
+        It is free diffusion at the present time, also where the map's labels absorb or its walk
+        is warped; a stroke that is all there is of its class is left out.
+
+        Returns
+        -------
+        list of Contradiction
+            The strongest first.
+        """
+        with self._computing:
+            return self._engine.contradictions(self._state)
+
+    def explain(self, point: int) -> list[Share]:
+        """Return the share of each stroke in what has diffused to a point.
+
+        It is free diffusion at the present time, as in `audit`.
+
+        Parameters
+        ----------
+        point : int
+            0 to n - 1.
+
+        Returns
+        -------
+        list of Share
+            The largest first; they sum to 1. Empty where nothing has arrived.
+
+        Raises
+        ------
+        ParameterError
+            Where there is no such point.
+        """
+        state = self._state
+        check_positive(point, "point", integer=True, zero=True)
+        if point >= state.n_points:
+            raise ParameterError(f"point = {point}; there are 0 to {state.n_points - 1}")
+        with self._computing:
+            return self._engine.shares_at(state, int(point))
+
+    def suggest(
+        self,
+        n_points: int = 10,
+        *,
+        rule: str | Rule = "hybrid",
+        candidates: Any = None,
+        coordinates: Any = None,
+        min_distance: float = 0.0,
+    ) -> Suggestions:
+        """Choose points to label next, by the map of the last update.
+
+        Parameters
+        ----------
+        n_points : int, default=10
+            How many.
+        rule, candidates, coordinates, min_distance
+            As in `diffclass.suggest`.
+
+        Returns
+        -------
+        Suggestions
+            The best first. Eigenpairs, where the rule needs them, are computed once a session.
+
+        Raises
+        ------
+        ParameterError
+            As `diffclass.suggest`.
+        DataError
+            Where nothing is labelled or there is no map yet.
+        """
+        with self._computing:
+            if not self._map.class_ids:
+                raise DataError("there is no map to go by; label at least one point, then update")
+            return suggest(
+                self._engine.operator,
+                self._map.as_diffusion(),
+                np.flatnonzero(self.label_ids),
+                n_points,
+                rule=rule,
+                spectrum=self._spectrum_for(rule),
+                candidates=candidates,
+                coordinates=coordinates,
+                min_distance=min_distance,
+            )
+
+    def margin_curve(self) -> MarginCurve:
+        """Return mean margin and coverage of the present labels at times up to ``max_time``.
+
+        Raises
+        ------
+        DataError
+            Where nothing is labelled.
+        """
+        with self._computing:
+            return self._film().curve
+
+    def tau_preview(self, tau: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the map of the present labels at another time, without changing anything.
+
+        Parameters
+        ----------
+        tau : int
+            Steps. The times of `margin_curve` are remembered, others are computed each time.
+
+        Returns
+        -------
+        map_ids : ndarray of uint8 of shape (n,)
+        margin : ndarray of float32 of shape (n,)
+
+        Raises
+        ------
+        ParameterError
+            For a time below 1.
+        DataError
+            Where nothing is labelled.
+        """
+        check_positive(tau, "tau", integer=True)
+        with self._computing:
+            return self._film().at(int(tau))
+
+    def _film(self) -> Film:
+        if not self._state.strokes:
+            raise DataError("nothing is labelled; paint a stroke first")
+        return self._engine.film_of(self._state)
+
+    def _spectrum_for(self, rule: str | Rule) -> Spectrum | None:
+        scorer = rule if isinstance(rule, Rule) else RULES.get(rule)
+        if self._spectrum is None and scorer is not None and scorer.uses_spectrum:
+            operator = self._engine.operator
+            self._spectrum = leading_spectrum(
+                operator,
+                min(N_PAIRS, len(operator)),
+                which="algebraic",
+                tolerance=1e-4,  # scores need no more
+                random_state=self._random_state,
+            )
+        return self._spectrum
+
+    # --- what there is
+
+    @property
+    def map(self) -> ClassMap:
+        """The map of the last update, in one piece."""
+        return self._map
+
+    @property
+    def map_ids(self) -> np.ndarray:
+        """Class id of each point, 0 where nothing has arrived; uint8 of shape (n,)."""
+        return self._map.ids
+
+    @property
+    def margin(self) -> np.ndarray:
+        """p_(1) - p_(2) of each point, 0 where nothing has arrived; float32 of shape (n,)."""
+        return self._map.margin
+
+    @property
+    def probability(self) -> np.ndarray:
+        """p_(1) of each point, 0 where nothing has arrived; float32 of shape (n,)."""
+        return self._map.probability
+
+    @property
+    def posteriors(self) -> np.ndarray:
+        """p_i of each point, float32 of shape (n, n_classes), columns as `mapped_classes`."""
+        return self._map.posteriors
+
+    @property
+    def mapped_classes(self) -> tuple[int, ...]:
+        """Rising ids of the classes of the map."""
+        return self._map.class_ids
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether labels, time or walk are others than those of the map."""
+        return _map_key(self._state) != _map_key(self._mapped)
+
+    @property
+    def label_ids(self) -> np.ndarray:
+        """Class id of each labelled point, 0 elsewhere; uint8 of shape (n,), not writable."""
+        return self._state.label_ids
+
+    @property
+    def strokes(self) -> tuple[Stroke, ...]:
+        """The strokes in the order of painting, each with what later ones have left of it."""
+        return self._state.strokes
+
+    @property
+    def classes(self) -> tuple[ClassInfo, ...]:
+        """The classes in the order they were added."""
+        return self._state.classes
+
+    @property
+    def tau(self) -> int:
+        """Time of the next map; that of the present one while the margin has not yet chosen."""
+        known = self._engine.known_tau(self._state)
+        return self._map.tau if known is None else known
+
+    @property
+    def tau_mode(self) -> str:
+        """How the time was asked for: "fixed" or "margin"."""
+        return "margin" if self._state.by_margin else "fixed"
+
+    @property
+    def is_warped(self) -> bool:
+        """Whether each class has its own walk."""
+        return self._state.warped_by is not None
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is something to undo."""
+        return self._history.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether something was undone and nothing done since."""
+        return self._history.can_redo
+
+    @property
+    def column_bytes(self) -> int:
+        """Memory that the diffused columns of strokes take, present and past."""
+        return self._engine.columns.n_bytes
+
+    @property
+    def _state(self) -> State:
+        return self._history.present
+
+
+def _map_key(state: State) -> tuple[Any, ...]:
+    """Return all that a map depends on."""
+    return state.labels_key, state.tau, state.chosen_for, state.warped_by
+
+
+def _with_classes(state: State, classes: Iterable[ClassInfo | str]) -> State:
+    for info in classes:
+        if isinstance(info, ClassInfo):
+            fields = {"id": info.id, "name": info.name, "color": info.color}
+            state = next_state(state, {"op": "add_class", **fields})
+            state = state.with_class(
+                replace(state.class_of(info.id), hidden=info.hidden, locked=info.locked)
+            )
+        else:
+            state = next_state(state, {"op": "add_class", "name": info})
+    return state
