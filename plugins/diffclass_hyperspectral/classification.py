@@ -9,7 +9,7 @@ import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
 from diffclass.evaluation import Scores, classification_scores
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError
 from diffclass.progress import stage
 from diffclass_hyperspectral.certainty import (
     describe_blocks,
@@ -22,6 +22,7 @@ from diffclass_hyperspectral.features import SceneFeatures
 from diffclass_hyperspectral.holdout import Holdout
 from diffclass_hyperspectral.labels import LabelImage
 from diffclass_hyperspectral.models import SceneModel
+from diffclass_hyperspectral.parameters import check_classifier
 from diffclass_hyperspectral.scenes import Scene
 
 UNCLASSIFIED = 0
@@ -88,18 +89,21 @@ def classify_scene(
     DataError
         For labels of another size, fewer than two classes, or no label on a pixel with data.
     ParameterError
-        For no fewer neighbours than pixels, and as the classifier.
+        For no fewer neighbours than pixels, and as the features and the classifier; all but the
+        number of pixels without data is checked before the scene is read.
     """
-    labels.check_matches(scene)
-    labels.check_trainable()
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
+    check_before(scene, labels, features, classifier)
+    ids = labels.ids.ravel() if fit_on is None else np.where(fit_on, labels.ids, 0).ravel()
     with stage("features"):
+        if scene.valid.any():  # else the features say what is wrong
+            _check_labels(ids[scene.valid.ravel()], labels)
         points = features.fit_transform(scene)
         valid = np.isfinite(points[:, 0])
         points = points if valid.all() else points[valid]
-    ids = labels.ids.ravel() if fit_on is None else np.where(fit_on, labels.ids, 0).ravel()
-    _check_labels(ids[valid], labels, len(points), classifier)
+    _check_labels(ids[valid], labels)
+    check_classifier(classifier, len(points))
     classifier.fit(points, np.where(ids[valid] > 0, ids[valid], -1))
     model = SceneModel(features, classifier, scene.wavelengths, labels.table)
     return _assembled(
@@ -200,17 +204,28 @@ def describe_holdout(
     }
 
 
-def _check_labels(
-    ids: np.ndarray, labels: LabelImage, n_points: int, classifier: DiffusionClassifier
+def check_before(
+    scene: Scene, labels: LabelImage, features: SceneFeatures, classifier: DiffusionClassifier
 ) -> None:
+    """Raise what `classify_scene` would raise, as far as can be told without reading the scene.
+
+    Raises
+    ------
+    DataError
+        For labels of another size or place, or fewer than two classes.
+    ParameterError
+        For parameters out of range.
+    """
+    labels.check_matches(scene)
+    labels.check_trainable()
+    features.check_parameters()
+    check_classifier(classifier, scene.shape[0] * scene.shape[1])
+
+
+def _check_labels(ids: np.ndarray, labels: LabelImage) -> None:
     if len(np.unique(ids[ids > 0])) < 2:
         raise DataError(
             f"{labels.path}: fewer than two classes lie on pixels with data; label more pixels"
-        )
-    if classifier.n_neighbors >= n_points:
-        raise ParameterError(
-            f"{classifier.n_neighbors} neighbors were asked for, but only {n_points} pixels have "
-            f"data; ask for at most {n_points - 1}"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from diffclass.output import replacing
 from diffclass.progress import stage
 from diffclass_hyperspectral.features import SceneFeatures
 from diffclass_hyperspectral.maps import write_raster
+from diffclass_hyperspectral.memory import MemoryForecast, forecast_embedding
 from diffclass_hyperspectral.optional import require
+from diffclass_hyperspectral.parameters import check_map
 from diffclass_hyperspectral.pictures import new_figure
 from diffclass_hyperspectral.scenes import open_scene
 from diffclass_hyperspectral.tables import is_table, read_table, write_table
@@ -54,6 +57,7 @@ def embed_file(
     *,
     features: SceneFeatures | None = None,
     variable: str | None = None,
+    before: Callable[[MemoryForecast], object] | None = None,
 ) -> EmbeddedPoints:
     """Embed the pixels of a scene, or the rows of a table.
 
@@ -67,6 +71,8 @@ def embed_file(
         Of a scene; spectral components by default.
     variable : str, optional
         As for `open_scene`.
+    before : callable, optional
+        Called with the forecast of memory before a scene is read.
 
     Returns
     -------
@@ -87,8 +93,13 @@ def embed_file(
         with stage("opening"):
             scene = open_scene(path, variable=variable)
             shape, map_info = scene.shape[:2], scene.map_info
+        features = SceneFeatures() if features is None else features
+        features.check_parameters()
+        check_map(model, shape[0] * shape[1])
+        if before is not None:
+            before(forecast_embedding(scene, features, model))
         with stage("features"):
-            points = (SceneFeatures() if features is None else features).fit_transform(scene)
+            points = features.fit_transform(scene)
     valid = np.isfinite(points).all(axis=1)
     if not valid.any():
         raise DataError(f"{path}: every row has a missing value; nothing can be embedded")

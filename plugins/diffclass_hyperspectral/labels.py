@@ -22,6 +22,8 @@ from diffclass_hyperspectral.scenes import Scene
 
 # Name in the class list of an ENVI file for a number that is no class: the list has no gaps.
 UNUSED = "unused"
+# More than fit beside 0 and a fill value in the bytes and palettes of class maps.
+MOST_CLASSES = 254
 
 
 def read_labels(
@@ -146,7 +148,7 @@ class LabelImage:
         return {class_id: present.get(class_id, 0) for class_id in self.table.ids}
 
     def check_trainable(self) -> None:
-        """Raise `DataError` unless pixels of two classes at least are labelled."""
+        """Raise `DataError` unless at least two, and at most 254, classes are labelled."""
         present = [class_id for class_id, count in self.counts().items() if count]
         if not present:
             raise DataError(
@@ -158,6 +160,11 @@ class LabelImage:
             raise DataError(
                 f"{self.path}: only class {entry.id} ({entry.name}) is labelled; "
                 "label pixels of at least one more class"
+            )
+        if len(present) > MOST_CLASSES:
+            raise DataError(
+                f"{self.path}: {len(present)} classes are labelled, more than {MOST_CLASSES}; "
+                "check that this is a picture of class ids and no measurement"
             )
 
     def check_matches(self, scene: Scene) -> None:

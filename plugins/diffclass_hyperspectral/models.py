@@ -16,8 +16,8 @@ from diffclass_hyperspectral.class_table import ClassTable
 from diffclass_hyperspectral.features import SceneFeatures
 from diffclass_hyperspectral.scenes import Scene
 
-_KIND = "diffclass scene model 1"
-_BLOCK_PIXELS = 50_000
+_KIND = "diffclass scene model 2"
+BLOCK_PIXELS = 50_000
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class SceneModel:
         points = self.features.transform(_with_bands(scene, bands))
         valid = np.isfinite(points).all(axis=1)
         out = np.full((len(points), len(self.classifier.classes_)), np.nan, dtype=np.float32)
-        for chunk in np.array_split(np.flatnonzero(valid), max(1, len(points) // _BLOCK_PIXELS)):
+        for chunk in np.array_split(np.flatnonzero(valid), max(1, len(points) // BLOCK_PIXELS)):
             if len(chunk):
                 out[chunk] = self.classifier.predict_proba(points[chunk])
         return out

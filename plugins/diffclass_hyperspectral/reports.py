@@ -154,14 +154,28 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
         fitted = f", {entry['labels']} labels" if "labels" in entry else ""
         lines.append(f"{entry['id']:>5}  {entry['name']}: {entry['pixels']} pixels{fitted}")
     lines += _unclassified_lines(report)
-    stages = ", ".join(f"{name} {seconds:.2f}" for name, seconds in report["seconds"].items())
-    lines.append(f"seconds: {stages}")
-    peaks = report["peak_memory_by_stage"].items()
-    steps = ", ".join(f"{name} {size / 2**20:.0f}" for name, size in peaks)
+    lines.append("seconds: " + _stages(report["seconds"], 1, ".2f"))
+    steps = _stages(report["peak_memory_by_stage"], 2**20, ".0f")
     lines.append(
         f"peak memory {report['peak_memory_bytes'] / 2**20:.0f} MiB (by the end of: {steps})"
     )
     return lines
+
+
+def _stages(values: Mapping[str, float], unit: float, form: str) -> str:
+    """Write values by stage, those of its parts ("stage: part") in brackets behind it."""
+    shown = []
+    for name, value in values.items():
+        if ": " in name:
+            continue
+        parts = [
+            f"{part.removeprefix(name + ': ')} {amount / unit:{form}}"
+            for part, amount in values.items()
+            if part.startswith(name + ": ")
+        ]
+        inside = f" ({', '.join(parts)})" if parts else ""
+        shown.append(f"{name} {value / unit:{form}}{inside}")
+    return ", ".join(shown)
 
 
 def _unclassified_lines(report: Mapping[str, Any]) -> list[str]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral.georeference import Georeference, georeference_of
+from diffclass_hyperspectral.mapped_pages import release_pages
 from diffclass_hyperspectral.readers import read_image
 from diffclass_hyperspectral.readers.blocks import BlockArray
 
@@ -248,6 +249,7 @@ class Scene:
         for block in _row_blocks(len(numbers), self._values_per_row):
             part = numbers[block]
             self._fill(out[block], self.data[part.start : part.stop : part.step], chosen)
+            release_pages(self.data)
         out[~valid] = np.nan
         return out.reshape(-1, out.shape[2])
 
@@ -284,7 +286,9 @@ class Scene:
         return self.shape[1] * self.shape[2]
 
     def _row_blocks(self) -> Iterator[slice]:
-        return _row_blocks(self.shape[0], self._values_per_row)
+        for rows in _row_blocks(self.shape[0], self._values_per_row):
+            yield rows
+            release_pages(self.data)
 
     def _fill(self, out: np.ndarray, stored: np.ndarray, bands: np.ndarray) -> None:
         # Cast before dividing: int16 / float would make a float64 copy of the block.

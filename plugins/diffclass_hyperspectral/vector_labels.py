@@ -27,14 +27,14 @@ from diffclass_hyperspectral.georeference import (
     require_overlap,
     same_crs,
 )
-from diffclass_hyperspectral.labels import LabelImage
+from diffclass_hyperspectral.labels import MOST_CLASSES, LabelImage
 from diffclass_hyperspectral.optional import require
 from diffclass_hyperspectral.rasterio_warnings import quiet
 from diffclass_hyperspectral.readers.contents import Color
 from diffclass_hyperspectral.readers.failures import reading, require_file
 
 _USUAL_FIELDS = ("class", "class_id", "classname", "class_name", "label", "category", "id_class")
-_MOST_CLASSES = 254
+
 _HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
@@ -193,10 +193,10 @@ def _ids(features: _Features, field: str) -> tuple[np.ndarray, dict[int, str]]:
     else:
         ids, names = _numbered(features.path, field, values)
     n_classes = len(np.unique(ids[ids > 0]))
-    if n_classes > _MOST_CLASSES:
+    if n_classes > MOST_CLASSES:
         raise DataError(
             f"{features.path}: the field {field!r} has {n_classes} different values, more than "
-            f"{_MOST_CLASSES} classes; name the field that holds the class"
+            f"{MOST_CLASSES} classes; name the field that holds the class"
         )
     return ids, names
 

@@ -300,7 +300,7 @@ def test_a_random_split_flatters_on_indian_pines(tmp_path, data_folder, capsys):
     assert random["kind"] == "random"
     assert random["overall_accuracy"] > blocks["overall_accuracy"] + 0.05
     assert blocks["untested"] == [1, 7, 9]  # fields smaller than the gap
-    assert random["certainty"]["margin"]["auc"] > 0.8
+    assert random["certainty"]["margin"]["auc"] > 0.75
     # neighbouring pixels are right and wrong together
     spans = [random["by_blocks"]["overall_accuracy"], random["intervals"]["overall_accuracy"]]
     assert spans[0][1] - spans[0][0] > 3 * (spans[1][1] - spans[1][0])

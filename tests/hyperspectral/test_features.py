@@ -44,7 +44,7 @@ def test_noise_has_unit_variance_in_every_component(cube):
 
 
 def test_spatial_scales(cube):
-    features = SceneFeatures(5, spatial=True, sigmas=(0, 1.5))
+    features = SceneFeatures(5, spatial=True, scales=(0, 1.5))
     points = features.fit_transform(cube)
     assert points.shape == (1200, 10)
     for block in (points[:, :5], points[:, 5:]):
@@ -80,7 +80,7 @@ def test_missing_pixels_are_nan_and_influence_nothing(cube, spatial):
 
 def test_smoothing_takes_the_weighted_mean_of_what_is_there(cube):
     cube[:7, :9] = cube[30, 20] = np.nan
-    features = SceneFeatures(2, spatial=True, sigmas=(1.5,)).fit(cube)
+    features = SceneFeatures(2, spatial=True, scales=(1.5,)).fit(cube)
     found = features.transform(cube).reshape(40, 30, 2) * features.scales_[0]
     plain = SceneFeatures(2).fit_transform(cube)
     valid = np.isfinite(plain[:, 0])
@@ -146,6 +146,11 @@ def test_bad_input(cube):
     alike = np.array([[[1.0, 2], [1, 2], [np.nan, 0], [5, 1], [5, 1]]])
     with pytest.raises(DataError, match="all alike"):
         features.fit(alike)
-    for parameters in ({"n_components": 0}, {"sigmas": (-1,)}, {"position_weight": -1}):
-        with pytest.raises(ParameterError, match=next(iter(parameters))):
+    for parameters, named in [
+        ({"n_components": 0}, "n_components"),
+        ({"scales": (-1,)}, "sigma"),
+        ({"scales": ()}, "scales"),
+        ({"position_weight": -1}, "position_weight"),
+    ]:
+        with pytest.raises(ParameterError, match=named):
             SceneFeatures(**{"spatial": True} | parameters).fit(cube)

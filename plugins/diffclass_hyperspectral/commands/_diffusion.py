@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from diffclass.console import Console
+
+if TYPE_CHECKING:
+    from diffclass_hyperspectral.memory import MemoryForecast
+
+SMALLER = (
+    "ask for fewer --components or --neighbors, or cut the scene into tiles: fit on one with "
+    "--save, classify the others with --model"
+)
+
 _KERNELS = ("shared", "gaussian", "covariance", "directed", "discriminant", "directed-discriminant")
+
+# As in diffclass_hyperspectral.features, which is too heavy to import for --help.
+METRICS = ("euclidean", "angle", "correlation")
+
+metric_option = click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default="euclidean",
+    show_default=True,
+    help="Which spectra are near: euclidean, by noise-adjusted components; angle, correlation: "
+    "whatever their brightness, in all good bands.",
+)
 
 _OPTIONS = (
     click.option(
@@ -15,9 +37,15 @@ _OPTIONS = (
         type=click.Choice(["spectral", "spatial"]),
         default="spectral",
         show_default=True,
-        help="Noise-adjusted components, alone or at three spatial scales.",
+        help="Components of the spectra, alone or at three spatial scales.",
     ),
-    click.option("--components", type=int, default=20, show_default=True, help="Their number."),
+    metric_option,
+    click.option(
+        "--components",
+        type=int,
+        help="Their number; by default 20 noise-adjusted ones, for angle and correlation as many "
+        "as keep the distances.",
+    ),
     click.option("--neighbors", type=int, help="Neighbours of a pixel in the graph."),
     click.option(
         "--kernel",
@@ -50,11 +78,11 @@ def diffusion_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def scene_features(features: str, components: int) -> Any:
+def scene_features(features: str, metric: str, components: int | None = None) -> Any:
     """Return the features that were asked for, not yet fitted."""
     from diffclass_hyperspectral import SceneFeatures
 
-    return SceneFeatures(components, spatial=features == "spatial")
+    return SceneFeatures(components, metric=metric, spatial=features == "spatial")
 
 
 def diffusion_classifier(
@@ -75,6 +103,13 @@ def diffusion_classifier(
     return DiffusionClassifier(kernel=_kernel(kernel), rounds=rounds, random_state=seed).set_params(
         **chosen
     )
+
+
+def say_forecast(console: Console, forecast: MemoryForecast, advice: str) -> dict[str, Any]:
+    """Say what memory a run will need, warn where there is less, and return it for the report."""
+    console.say(forecast.line())
+    forecast.warn(advice)
+    return forecast.to_dict()
 
 
 def _kernel(name: str) -> Any:

@@ -17,8 +17,10 @@ from diffclass.console import (
     seed_option,
 )
 from diffclass_hyperspectral.commands._diffusion import (
+    SMALLER,
     diffusion_classifier,
     diffusion_options,
+    say_forecast,
     scene_features,
 )
 
@@ -106,10 +108,10 @@ def classify(
         with stage("opening"):
             cube = open_scene(scene, variable=options["variable"])
         if model is not None:
-            result, facts = _by_model(cube, model)
+            result, facts = _by_model(cube, model, console)
         else:
             assert labels is not None
-            result, facts = _by_labels(cube, labels, cleanup=cleanup, **options)
+            result, facts = _by_labels(cube, labels, console=console, cleanup=cleanup, **options)
         if cleanup != Cleanup():
             result, facts["cleanup"] = _clean(result, cleanup)
         with stage("writing"):
@@ -136,13 +138,23 @@ def _check_usage(
         raise click.UsageError("--probability has a band a class, a PNG one; write .img or .npy")
 
 
-def _by_model(cube: Scene, path: Path) -> tuple[SceneClassification, dict[str, Any]]:
+def _by_model(
+    cube: Scene, path: Path, console: Console
+) -> tuple[SceneClassification, dict[str, Any]]:
     from diffclass_hyperspectral.classification import apply_model
+    from diffclass_hyperspectral.memory import forecast_prediction
     from diffclass_hyperspectral.models import load_model
 
     model = load_model(path)
-    classifier = model.classifier
-    facts = {"model": str(path), "tau": None, "parameters": _parameters(classifier)}
+    facts = {
+        "model": str(path),
+        "tau": None,
+        "parameters": _parameters(model.classifier),
+        "metric": model.features.metric,
+        "memory": say_forecast(
+            console, forecast_prediction(cube, model), "classify the scene in smaller tiles"
+        ),
+    }
     return apply_model(cube, model), facts
 
 
@@ -150,8 +162,10 @@ def _by_labels(
     cube: Scene,
     path: Path,
     *,
+    console: Console,
     features: str,
-    components: int,
+    metric: str,
+    components: int | None,
     label_variable: str | None,
     labels_per_class: int | None,
     holdout: str | None,
@@ -160,34 +174,45 @@ def _by_labels(
     cleanup: Cleanup,
     **options: Any,
 ) -> tuple[SceneClassification, dict[str, Any]]:
+    from sklearn.base import clone
+
     from diffclass_hyperspectral import read_labels
-    from diffclass_hyperspectral.classification import classify_scene, describe_holdout
+    from diffclass_hyperspectral.classification import (
+        check_before,
+        classify_scene,
+        describe_holdout,
+    )
+    from diffclass_hyperspectral.memory import forecast_classification
 
     labels = read_labels(path, variable=label_variable, grid=cube)
-    labels.check_matches(cube)
-    labels.check_trainable()
+    parts = scene_features(features, metric, components), diffusion_classifier(seed, **options)
+    check_before(cube, labels, *parts)
+    n_classes = sum(count > 0 for count in labels.counts().values())
+    memory = say_forecast(console, forecast_classification(cube, *parts, n_classes), SMALLER)
 
     def fitted(split: Holdout | None) -> SceneClassification:
         return classify_scene(
             cube,
             labels,
             fit_on=None if split is None else split.fit,
-            features=scene_features(features, components),
-            classifier=diffusion_classifier(seed, **options),
+            features=clone(parts[0]),
+            classifier=clone(parts[1]),
         )
 
     spatial = features == "spatial" or cleanup.is_spatial
     kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
     split = _split(labels, kinds[0], labels_per_class, seed) if kinds else None
+    # before the one that is kept, so that memory never holds both
+    others = {}
+    if len(kinds) > 1:
+        others["other_holdout"] = _other_holdout(
+            fitted, labels, kinds[1], labels_per_class, seed, cleanup
+        )
     result = fitted(split)
     facts = _fit_facts(result, labels, split, features, seed)
     if split is not None:
         facts["holdout"] = describe_holdout(result, labels, split, cleanup)
-    for kind in kinds[1:]:
-        facts["other_holdout"] = _other_holdout(
-            fitted, labels, kind, labels_per_class, seed, cleanup
-        )
-    return result, facts
+    return result, facts | others | {"memory": memory}
 
 
 def _holdout_kinds(
@@ -262,6 +287,8 @@ def _fit_facts(
             "coverage": curve.coverage.tolist(),
         },
         "features": features,
+        "metric": result.model.features.metric,
+        "n_components": result.model.features.n_components_,
         "seed": seed,
         "parameters": _parameters(classifier),
         "neighbor_recall": getattr(classifier.search_, "recall_", None),

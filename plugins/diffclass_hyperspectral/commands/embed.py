@@ -14,12 +14,14 @@ from diffclass.console import (
     peak_memory_bytes,
     seed_option,
 )
+from diffclass_hyperspectral.commands._diffusion import metric_option, say_forecast, scene_features
 
 if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap
     from diffclass_hyperspectral.embedding import EmbeddedPoints
 
 _PATH = click.Path(path_type=Path)
+_SMALLER = "ask for fewer --neighbors or --components, or embed a part of the scene"
 
 
 class _NumberOr(click.ParamType):
@@ -58,8 +60,9 @@ class _NumberOr(click.ParamType):
     type=click.Choice(["spectral", "spatial"]),
     default="spectral",
     show_default=True,
-    help="Of a scene: noise-adjusted components, alone or at three spatial scales.",
+    help="Of a scene: components of the spectra, alone or at three spatial scales.",
 )
+@metric_option
 @click.option("--variable", help="Array to take from a .mat file with several.")
 @seed_option
 @overwrite_option
@@ -73,6 +76,7 @@ def embed(
     console: Console,
     overwrite: bool,
     features: str,
+    metric: str,
     variable: str | None,
     **options: Any,
 ) -> None:
@@ -82,25 +86,26 @@ def embed(
     and rows with missing values get none.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral import SceneFeatures
     from diffclass_hyperspectral.embedding import draw_embedding, embed_file, write_coordinates
     from diffclass_hyperspectral.tables import is_table
 
     _check_outputs(points, output, picture, report, overwrite=overwrite)
     if options["bandwidth"] is None:
         options["bandwidth"] = "graph" if is_table(points) else "self-tuning"
+    memory: dict[str, Any] = {}
     with console.timing():
         embedded = embed_file(
             points,
             _model(**options),
-            features=SceneFeatures(spatial=features == "spatial"),
+            features=scene_features(features, metric),
             variable=variable,
+            before=lambda forecast: memory.update(say_forecast(console, forecast, _SMALLER)),
         )
         with stage("writing"):
             write_coordinates(output, embedded, overwrite=overwrite)
             if picture is not None:
                 draw_embedding(picture, embedded, overwrite=overwrite)
-    _report(console, embedded, report, overwrite=overwrite)
+    _report(console, embedded, memory, report, overwrite=overwrite)
 
 
 def _check_outputs(
@@ -143,7 +148,12 @@ def _model(
 
 
 def _report(
-    console: Console, embedded: EmbeddedPoints, path: Path | None, *, overwrite: bool
+    console: Console,
+    embedded: EmbeddedPoints,
+    memory: dict[str, Any],
+    path: Path | None,
+    *,
+    overwrite: bool,
 ) -> None:
     from diffclass import __version__
     from diffclass_hyperspectral.reports import write_json
@@ -162,6 +172,7 @@ def _report(
         "bandwidth_curve": None if curve is None else _curve(curve),
         "seconds": console.seconds | {"total": console.total_seconds},
         "peak_memory_bytes": peak_memory_bytes(),
+        "memory": memory or None,  # of a scene
         "version": __version__,
     }
     if path is not None:

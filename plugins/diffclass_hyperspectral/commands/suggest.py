@@ -16,8 +16,10 @@ from diffclass.console import (
     seed_option,
 )
 from diffclass_hyperspectral.commands._diffusion import (
+    SMALLER,
     diffusion_classifier,
     diffusion_options,
+    say_forecast,
     scene_features,
 )
 
@@ -104,13 +106,18 @@ def suggest(
         with stage("opening"):
             cube = open_scene(scene, variable=variable)
             given = read_labels(labels, variable=label_variable, grid=cube)
-        result = _classified(cube, given, **options)
+        result, memory = _classified(cube, given, console=console, **options)
         pixels = suggest_pixels(cube, given, result, number, rule=rule, min_distance=min_distance)
         with stage("writing"):
             _write(output, pixels, cube, overwrite=overwrite)
     if len(pixels) < number:
         console.say(f"only {len(pixels)} unlabelled pixels lie {min_distance:g} pixels apart")
-    facts = {"rule": rule, "min_distance": min_distance, "tau": int(result.model.classifier.tau_)}
+    facts = {
+        "rule": rule,
+        "min_distance": min_distance,
+        "tau": int(result.model.classifier.tau_),
+        "memory": memory,
+    }
     _report(console, pixels, facts, report, overwrite=overwrite)
     return 0 if result.model.classifier.margin_curve_.is_covered else BOUND_MISSED
 
@@ -119,19 +126,22 @@ def _classified(
     cube: Scene,
     labels: LabelImage,
     *,
+    console: Console,
     features: str,
-    components: int,
+    metric: str,
+    components: int | None,
     seed: int,
     **options: Any,
-) -> SceneClassification:
-    from diffclass_hyperspectral.classification import classify_scene
+) -> tuple[SceneClassification, dict[str, Any]]:
+    from diffclass_hyperspectral.classification import check_before, classify_scene
+    from diffclass_hyperspectral.memory import forecast_classification
 
-    return classify_scene(
-        cube,
-        labels,
-        features=scene_features(features, components),
-        classifier=diffusion_classifier(seed, **options),
-    )
+    parts = scene_features(features, metric, components), diffusion_classifier(seed, **options)
+    check_before(cube, labels, *parts)
+    n_classes = sum(count > 0 for count in labels.counts().values())
+    forecast = forecast_classification(cube, *parts, n_classes, suggesting=True)
+    memory = say_forecast(console, forecast, SMALLER)
+    return classify_scene(cube, labels, features=parts[0], classifier=parts[1]), memory
 
 
 def _write(path: Path, pixels: list[SuggestedPixel], cube: Scene, *, overwrite: bool) -> None:

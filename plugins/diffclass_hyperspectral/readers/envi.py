@@ -135,7 +135,8 @@ def _data_file(header: Path, fields: dict[str, Any], envi: Any) -> Path:
     stem = os.path.splitext(header)[0]
     endings = [*envi.KNOWN_EXTS, fields["interleave"].lower()]
     for ending in ["", *(f".{e}" for e in endings), *(f".{e.upper()}" for e in endings)]:
-        if os.path.isfile(stem + ending):
+        # a header under a data file's name is not its own data
+        if os.path.isfile(stem + ending) and not os.path.samefile(stem + ending, header):
             return Path(stem + ending)
     raise DataError(
         f"{header}: no data file beside it; looked for {Path(stem).name} with the endings "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from diffclass_hyperspectral.optional import require
+from diffclass_hyperspectral.readers import emit, prisma
 from diffclass_hyperspectral.readers.blocks import BlockArray
 from diffclass_hyperspectral.readers.contents import Contents
 from diffclass_hyperspectral.readers.failures import reading
@@ -21,6 +22,11 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
     """
     h5py = require("h5py")
     with reading(path, "a MATLAB 7.3 (HDF5) file"), h5py.File(path, "r") as file:
+        if variable is None and n_axes == 3:  # products renamed, with their axes as stored
+            if emit.is_emit(file):
+                return emit.read(path, file)
+            if prisma.is_prisma(file):
+                return prisma.read(path, file)
         listing = Listing(path, _shapes(file, h5py), lambda name: _load(path, file, name))
         return Contents(pick(listing, variable, n_axes=n_axes), "MATLAB 7.3")
 

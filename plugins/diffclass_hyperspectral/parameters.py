@@ -1,0 +1,57 @@
+"""Parameters refused before a scene is read: a mistyped option should not cost minutes."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from diffclass.classifier import DiffusionClassifier
+from diffclass.embedding import DiffusionMap
+from diffclass.exceptions import ParameterError
+
+_LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
+
+
+def check_classifier(classifier: DiffusionClassifier, n_pixels: int) -> None:
+    """Raise `ParameterError` for what a classifier of so many pixels would refuse when fitted."""
+    _check_neighbors(classifier.n_neighbors, n_pixels)
+    if not isinstance(classifier.tau, str):
+        _check_whole(classifier.tau, "tau", least=1)
+    _check_whole(classifier.max_time, "max_time", least=1)
+    _check_whole(classifier.rounds, "rounds", least=0)
+
+
+def check_map(model: DiffusionMap, n_pixels: int) -> None:
+    """Raise `ParameterError` for what a map of so many pixels would refuse when fitted."""
+    _check_whole(model.n_components, "n_components", least=1)
+    if model.n_components >= n_pixels:
+        raise ParameterError(
+            f"n_components = {model.n_components}; {n_pixels} points have at most "
+            f"{n_pixels - 1} coordinates"
+        )
+    _check_whole(model.n_neighbors, "n_neighbors", least=1)
+    for name in ("alpha", "time", "bandwidth"):
+        value = getattr(model, name)
+        if isinstance(value, str) and name != "alpha":
+            continue
+        least = _LEAST_FLOAT if name == "bandwidth" else 0
+        if not (isinstance(value, Real) and least <= float(value) < _INFINITY):
+            bound = "above 0" if name == "bandwidth" else "at least 0"
+            raise ParameterError(f"{name} = {value!r}; it has to be a number {bound}")
+
+
+def _check_neighbors(n_neighbors: Any, n_pixels: int) -> None:
+    _check_whole(n_neighbors, "n_neighbors", least=1)
+    if n_neighbors >= n_pixels:
+        raise ParameterError(
+            f"{n_neighbors} neighbors were asked for, but only {n_pixels} pixels have "
+            f"data; ask for at most {n_pixels - 1}"
+        )
+
+
+def _check_whole(value: Any, name: str, *, least: int) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or value < least:
+        raise ParameterError(f"{name} = {value!r}; it has to be a whole number, at least {least}")
