@@ -23,7 +23,7 @@ check: $(BIN)/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q --doctest-modules diffclass plugins/diffclass_hyperspectral
+	$(BIN)/python -m pytest -q --doctest-modules --ignore-glob '*/node_modules/*' diffclass plugins
 
 bench: $(BIN)/.installed
 	$(BIN)/diffclass bench

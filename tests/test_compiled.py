@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from diffclass._compiled import edges, gaussians, graphs, posteriors, products
+from diffclass._compiled import edges, gaussians, graphs, neighbors, posteriors, products, strokes
 
 
 def small_graph(dtype=np.float64):
@@ -76,7 +76,15 @@ def small_cases():
     previous, sums = out("chebyshev", (n, 5)), out("series", (2, n, 5))
     previous[:], sums[:] = f, 1
     products.chebyshev_step(cases["product"], previous, np.array([0.0, 2.0]), sums)
+    vector = indptr, indices, data, scale, f[:, 1].copy()
+    strokes.column_product(*vector, out("column", n))
+    strokes.block_product(indptr, indices, data, scale, f, out("block", (n, 5)))
+    sums, ids = f.T.copy(), np.array([3, 5, 7, 8, 200], dtype=np.uint8)
+    sums[:, 2] = -1
+    read = out("ids", n, np.uint8), out("probability", n), out("map margins", n)
+    strokes.read_off(sums, np.arange(1.0, 6), ids, *read)
     gaussian_cases(graph, X, out)
+    neighbor_cases(out)
     return cases
 
 
@@ -118,17 +126,65 @@ def gaussian_cases(graph, X, out):
     out("ridge", 1)[0] = gaussians.ridge_value(d.copy(), factors[0], u, factors[1], v, 1.5)
 
 
+def neighbor_points():
+    """Whole numbers, whose sums single precision does not round; 8 columns, as the loops want."""
+    return np.random.default_rng(3).integers(-9, 9, size=(24, 8)).astype(np.float32)
+
+
+def neighbor_cases(out):
+    """Run the loops that search neighbours, for `small_cases`."""
+    X, n = neighbor_points(), 24
+    order, spare = np.arange(n, dtype=np.int32), out("halved", n, np.int32)
+    directions, thresholds = out("directions", (1, 8), np.float32), out("threshold", 1, np.float32)
+    picks, sums = np.array([[3, 50]]), np.zeros(n, np.float32)
+    neighbors.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
+    neighbors.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
+    names = ("lists", "distances", "new")
+    lists = [out(name, (n, 4), kind) for name, kind in zip(names, ("i4", "f4", "u1"), strict=True)]
+    lists[0][:], lists[1][:] = -1, np.inf
+    starts, leaves = np.array([0, 12, 24]), np.arange(n, dtype=np.int32)
+    neighbors.join_leaves(X, 6, leaves, starts, *lists)  # columns may be left out
+    lists[0][:], lists[1][:], lists[2][:] = -1, np.inf, 0
+    neighbors.join_leaves(X, 8, leaves, starts, *lists)
+    row = out("row", 12, np.float32)
+    neighbors.row_distances(X[:12].T.copy(), 2, row)
+    own = [np.full(4, fill, kind) for fill, kind in ((-1, "i4"), (np.inf, "f4"), (0, "u1"))]
+    neighbors.enter_members(leaves[:12], 2, row, *own)
+    out("entered", 4, np.int32)[:] = own[0]
+    out("farthest", 1)[0] = neighbors.enter(*own, 20, 0.0)
+    out("joined", (n, 4), np.int32)[:] = lists[0]
+    lists[0][::2, 3], lists[1][::2, 3] = [(x + 12) % n for x in range(0, n, 2)], 1e9
+    pools, sizes = out("pools", (n, 6), np.int32), out("sizes", n, np.int32)
+    neighbors.make_pools(lists[0], lists[2], 4, pools, sizes)
+    neighbors.refine(X, pools, sizes, *lists)
+    asked = [
+        out(f"asked {name}", (5, 4), part.dtype) for name, part in zip(names, lists, strict=True)
+    ]
+    asked[0][:], asked[1][:] = -1, np.inf
+    new, none = X[:5] + np.float32(0.5), np.array([-1, 1, -1, -1, -1])
+    tree = directions, thresholds
+    neighbors.enter_leaves(new, none, X, spare, starts, *tree, *asked)
+    neighbors.ask_pools(new, none, X, pools, sizes, *asked)
+    out("square", 1)[0] = neighbors.squared_distance(X, 0, X, 1)
+    out("row dot", 1)[0] = neighbors.dot(X, 0, X, 1)
+    out("holds", 1)[0] = neighbors.holds(lists[0][0], 4, lists[0][0, 2])
+
+
 def names_of_loops():
     return {
         name
-        for module in (edges, gaussians, graphs, posteriors, products)
+        for module in (edges, gaussians, graphs, neighbors, posteriors, products, strokes)
         for name, loop in vars(module).items()
         if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
     }
 
 
 def test_every_loop_has_a_case():
-    source = inspect.getsource(small_cases) + inspect.getsource(gaussian_cases)
+    source = (
+        inspect.getsource(small_cases)
+        + inspect.getsource(gaussian_cases)
+        + inspect.getsource(neighbor_cases)
+    )
     assert names_of_loops() >= {"squared_distances", "transpose", "margins", "row_scaled_product"}
     for name in names_of_loops():
         assert f".{name}(" in source
@@ -148,7 +204,8 @@ def test_compiled_and_not_compiled_agree():
     )
     interpreted = pickle.loads(done.stdout)
     for name, compiled in small_cases().items():
-        np.testing.assert_allclose(compiled, interpreted[name], rtol=1e-12, err_msg=name)
+        rtol = 1e-5 if compiled.dtype == np.float32 else 1e-12
+        np.testing.assert_allclose(compiled, interpreted[name], rtol=rtol, err_msg=name)
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +284,39 @@ def test_margins_and_products_are_numpys(cases):
     np.testing.assert_allclose(cases["series"], [np.ones_like(f), 1 + 2 * after], atol=1e-14)
 
 
+def test_maps_are_numpys(cases):
+    graph, rng = small_graph()
+    rng.normal(size=(13, 3))
+    f, scale = rng.normal(size=(13, 5)), rng.random(13)
+    expected = scale[:, None] * (graph.toarray() @ f)
+    np.testing.assert_allclose(cases["block"], expected, atol=1e-14)
+    assert (cases["column"] == cases["block"][:, 1]).all()  # to the last bit
+    N = np.maximum(f, 0)
+    N[2] = 0
+    p = naive.posteriors(N, np.arange(1.0, 6))
+    p[N.sum(axis=1) == 0] = 0
+    expected = np.where(p.any(axis=1), np.array([3, 5, 7, 8, 200])[p.argmax(axis=1)], 0)
+    assert (cases["ids"] == expected).all()
+    assert cases["ids"][2] == 0
+    np.testing.assert_allclose(cases["probability"], p.max(axis=1), atol=1e-14)
+    np.testing.assert_allclose(cases["map margins"], naive.margins(p), atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_column_has_the_same_bits_in_any_block(dtype):
+    rng = np.random.default_rng(11)
+    dense = np.where(rng.random((90, 90)) < 0.2, rng.random((90, 90)), 0).astype(dtype)
+    graph, f = sp.csr_array(dense), rng.random((90, 33)).astype(dtype)
+    arrays, alone = (graph.indptr, graph.indices, graph.data), np.empty(90, dtype)
+    scale = rng.random(90).astype(dtype)
+    for width in (1, 2, 3, 4, 7, 8, 16, 17, 31, 33):
+        block, out = np.ascontiguousarray(f[:, :width]), np.empty((90, width), dtype)
+        strokes.block_product(*arrays, scale, block, out)
+        for c in range(width):
+            strokes.column_product(*arrays, scale, f[:, c].copy(), alone)
+            assert (out[:, c] == alone).all()
+
+
 def test_gaussians_are_numpys(cases):
     graph, rng = small_graph()
     X = rng.normal(size=(13, 3))
@@ -268,3 +358,77 @@ def test_products_of_rows_of_very_different_lengths():
     edges.row_products(*arrays, *arrays, out)
     rows = np.repeat(np.arange(200), np.diff(graph.indptr))
     np.testing.assert_allclose(out, (dense @ dense.T)[rows, graph.indices], atol=1e-13)
+
+
+def test_neighbors_are_numpys(cases):
+    X = neighbor_points().astype(float)
+    squared = naive.squared_distances(X)
+    direction, halved = cases["directions"][0], cases["halved"]
+    assert sorted(halved) == list(range(24))
+    along = X @ direction
+    assert along[halved[:12]].max() <= along[halved[12:]].min() * (1 + 1e-6)
+    np.testing.assert_allclose(cases["threshold"], np.sort(along)[12], rtol=1e-5)
+    np.testing.assert_array_equal(cases["turned"], direction)
+    mean = X.mean(axis=0)
+    twice = X[50 % 24] - X[3]
+    for _ in range(2):
+        twice = (X - mean).T @ ((X - mean) @ -twice)
+        twice /= np.abs(twice).max()
+    parallel = abs(twice @ direction) / np.linalg.norm(twice) / np.linalg.norm(direction)
+    assert parallel == pytest.approx(1, abs=1e-5)
+    np.testing.assert_array_equal(cases["row"], squared[2, :12])
+    for x in range(24):
+        leaf = np.arange(12) + 12 * (x >= 12)
+        nearest = np.sort(squared[x, leaf[leaf != x]])[:4]
+        np.testing.assert_array_equal(squared[x, cases["joined"][x]], nearest)
+    np.testing.assert_array_equal(squared[2, cases["entered"]], squared[2, cases["joined"][2]])
+    assert cases["farthest"][0] == squared[2, cases["joined"][2, 2]]
+    assert cases["square"][0] == squared[0, 1]
+    assert cases["row dot"][0] == X[0] @ X[1]
+    assert cases["holds"][0] == 1
+
+
+def refined_naively(squared, lists, length):
+    """One round in which every entry is new: pools of the list and of those that have x in it."""
+    n, k = lists.shape
+    pools = [list(row) for row in lists]
+    for i in range(k):
+        for x in range(n):
+            y = lists[x, i]
+            if len(pools[y]) < length and x not in lists[y]:
+                pools[y].append(x)
+    refined = np.empty((n, k))
+    for x in range(n):
+        seen = set(pools[x]).union(*(pools[y] for y in pools[x]), lists[x]) - {x}
+        refined[x] = np.sort(squared[x, list(seen)])[:k]
+    return refined, pools
+
+
+def test_a_round_of_refinement_is_numpys(cases):
+    squared = naive.squared_distances(neighbor_points().astype(float))
+    lists = cases["joined"].copy()
+    lists[::2, 3] = (np.arange(0, 24, 2) + 12) % 24
+    expected, pools = refined_naively(squared, lists, 6)
+    for x in range(24):
+        assert list(cases["pools"][x, : cases["sizes"][x]]) == pools[x]
+        assert len(set(cases["lists"][x])) == 4
+    np.testing.assert_array_equal(cases["distances"], expected)
+    rows = np.take_along_axis(squared, cases["lists"].astype(int), axis=1)
+    np.testing.assert_array_equal(rows, expected)
+    for x in range(24):  # what was not in the list is new
+        assert cases["new"][x, ~np.isin(cases["lists"][x], lists[x])].all()
+
+
+def test_walks_of_new_points_are_local_minima(cases):
+    """No pool of an entry holds a point nearer than the farthest entry."""
+    X = neighbor_points().astype(float)
+    squared = naive.squared_distances(X[:5] + 0.5, X)
+    squared[1, 1] = np.inf  # it was not to be seen
+    for x, entries in enumerate(cases["asked lists"]):
+        distances = squared[x, entries]
+        np.testing.assert_array_equal(distances, cases["asked distances"][x])
+        assert (np.diff(distances) >= 0).all()
+        seen = {z for y in entries for z in cases["pools"][y, : cases["sizes"][y]]}
+        others = [z for z in seen if z not in entries]
+        assert squared[x, others].min(initial=np.inf) >= distances[-1]
+    assert (cases["asked new"] == 0).all()

@@ -1,0 +1,31 @@
+"""The browser tool of diffclass: paint a few strokes on a scene, see the map follow, keep it all.
+
+A local server around `diffclass.relabel.RelabelSession`; names load on first use, so that importing
+the plugin costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_HOMES = {
+    "SessionEditor": "editor",
+    "SessionLog": "session_log",
+    "SessionSettings": "workspace",
+    "Workspace": "workspace",
+    "build_app": "server",
+    "open_editor": "editor",
+}
+
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

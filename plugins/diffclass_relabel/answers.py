@@ -1,0 +1,125 @@
+"""What a client can ask of the session, as values that JSON can hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from diffclass.acquisition import RULES
+from diffclass.exceptions import ParameterError
+from diffclass_relabel.editor import SessionEditor
+from diffclass_relabel.frames import as_bytes, pack_frame
+from diffclass_relabel.runs import runs_of
+from diffclass_relabel.shown import NO_DATA, ShownMap
+from diffclass_relabel.workspace import Workspace
+
+_MOST_SUGGESTIONS = 200
+_MOST_ITEMS = 500
+_MOST_SHARES = 20
+# pixels between two suggestions: neighbours would tell the same
+_LEAST_DISTANCE = 5.0
+
+
+def why(editor: SessionEditor, pixel: Any) -> dict[str, Any]:
+    """Return the shares of the strokes in a pixel's posterior, the largest first."""
+    firsts = {stroke.number: _first_pixel(editor, stroke) for stroke in editor.session.strokes}
+    shares = editor.session.explain(editor.workspace.point_of(pixel))
+    return {
+        "pixel": pixel,
+        "shares": [
+            {
+                "stroke": share.stroke,
+                "class": share.class_id,
+                "share": float(share.share),
+                "pixel": firsts[share.stroke],
+            }
+            for share in shares[:_MOST_SHARES]
+        ],
+    }
+
+
+def audit(editor: SessionEditor) -> dict[str, Any]:
+    """Return the painted pixels that all other strokes contradict, the strongest first."""
+    found = editor.session.audit()
+    pixels = editor.workspace.pixels
+    return {
+        "count": len(found),
+        "items": [
+            {
+                "pixel": int(pixels[item.point]),
+                "stroke": item.stroke,
+                "class": item.class_id,
+                "says": item.says_id,
+                "margin": float(item.margin),
+            }
+            for item in found[:_MOST_ITEMS]
+        ],
+    }
+
+
+def suggestions(editor: SessionEditor, n: Any = 10, rule: Any = "hybrid") -> dict[str, Any]:
+    """Return pixels to label next, the best first."""
+    if type(n) is not int or not 1 <= n <= _MOST_SUGGESTIONS:
+        raise ParameterError(f"n = {str(n)[:40]!r}; ask for 1 to {_MOST_SUGGESTIONS} pixels")
+    if not isinstance(rule, str) or rule not in RULES:
+        raise ParameterError(f"rule = {str(rule)[:40]!r}; there are {', '.join(sorted(RULES))}")
+    workspace = editor.workspace
+    found = editor.session.suggest(
+        n,
+        rule=rule,
+        coordinates=np.column_stack(np.unravel_index(workspace.pixels, workspace.shape)),
+        min_distance=_LEAST_DISTANCE,
+    )
+    return {
+        "pixels": workspace.pixels[found.points].tolist(),
+        "scores": [float(score) for score in found.scores],
+        "rule": found.rule,
+    }
+
+
+def curve(editor: SessionEditor) -> dict[str, Any]:
+    """Return the mean margin and coverage by time."""
+    found = editor.session.margin_curve()
+    return {
+        "times": found.times.tolist(),
+        "margin": [float(value) for value in np.nan_to_num(found.margin)],
+        "coverage": [float(value) for value in np.nan_to_num(found.coverage)],
+        "tau": editor.session.tau,
+    }
+
+
+def preview_frame(editor: SessionEditor, tau: Any) -> bytes:
+    """Return the binary message of the map at another time."""
+    latest = editor.workspace.settings.max_time
+    if type(tau) is not int or not 1 <= tau <= latest:
+        raise ParameterError(f"tau = {str(tau)[:40]!r}; a time is 1 to {latest} steps")
+    ids, margin = editor.session.tau_preview(tau)
+    raster = editor.workspace.raster
+    return pack_frame(
+        {"kind": "preview", "tau": tau},
+        raster(ids.astype(np.uint8), fill=NO_DATA),
+        raster(as_bytes(margin)),
+    )
+
+
+def segment(workspace: Workspace, shown: ShownMap | None, pixel: Any) -> dict[str, Any]:
+    """Return the runs of the map's connected segment that holds a pixel, by edges alone."""
+    from scipy.ndimage import label
+
+    number = workspace.pixel_within(pixel)
+    if shown is None:
+        raise ParameterError("there is no map yet; paint strokes of two classes first")
+    class_id = shown.ids.flat[number]
+    if class_id in (0, NO_DATA):
+        raise ParameterError(f"pixel {number} has no class in the map; fill where it has one")
+    segments, _ = label(shown.ids == class_id)
+    return {
+        "pixel": number,
+        "class": int(class_id),
+        "pixels": runs_of(np.flatnonzero(segments == segments.flat[number])),
+    }
+
+
+def _first_pixel(editor: SessionEditor, stroke: Any) -> int:
+    return int(editor.workspace.pixels[stroke.points[0]])

@@ -1,0 +1,1 @@
+"""Commands of the relabel plugin, one a module."""

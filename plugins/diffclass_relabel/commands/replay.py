@@ -1,0 +1,81 @@
+"""``diffclass replay``: the map of a session, without a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from diffclass.console import Console, common_options, overwrite_option
+
+if TYPE_CHECKING:
+    from diffclass_relabel.editor import SessionEditor
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("session", metavar="LOG", type=_PATH)
+@click.option("--scene", type=_PATH, required=True, help="The scene that was labelled.")
+@click.option(
+    "-o", "--output", type=_PATH, required=True, help="Class map: .img, .tif, .png, .npy."
+)
+@click.option("--margin", type=_PATH, help="Margins: .img, .tif, .png, .npy.")
+@click.option("--probability", type=_PATH, help="Posteriors, a band a class: .img, .tif, .npy.")
+@click.option("--labels", type=_PATH, help="The painted labels: as the class map.")
+@click.option("--report", type=_PATH, help="Report as JSON.")
+@overwrite_option
+@common_options
+def replay(
+    session: Path,
+    scene: Path,
+    *,
+    console: Console,
+    overwrite: bool,
+    report: Path | None,
+    **rasters: Path | None,
+) -> None:
+    """Do all operations of the session file LOG again and write the class map.
+
+    The map is that of the session, bit for bit. A scene whose values are not those of the session's
+    is refused (exit code 3). LOG is only read, and may be in use.
+    """
+    from diffclass.progress import stage
+    from diffclass_hyperspectral.maps import check_outputs
+    from diffclass_relabel.replaying import replayed
+
+    wanted = {"map": rasters.pop("output"), **rasters}
+    images = [path for path in wanted.values() if path is not None]
+    others = [] if report is None else [report]
+    check_outputs(images, others, [session, scene], overwrite=overwrite)
+    with console.timing():
+        editor = replayed(session, scene)
+        with stage("writing"):
+            _write(editor, wanted | {"report": report}, overwrite=overwrite)
+    facts = _facts(editor, console)
+    console.give(facts, _line(facts))
+
+
+def _write(editor: SessionEditor, wanted: dict[str, Path | None], *, overwrite: bool) -> None:
+    from diffclass_relabel.exports import export
+
+    for what, path in wanted.items():
+        if path is not None:
+            export(editor, what, path, overwrite=overwrite)
+
+
+def _facts(editor: SessionEditor, console: Console) -> dict[str, Any]:
+    from diffclass_relabel.exports import describe_session
+
+    return describe_session(editor) | {
+        "seconds": console.seconds | {"total": console.total_seconds},
+    }
+
+
+def _line(facts: dict[str, Any]) -> str:
+    return (
+        f"{facts['operations']} operations, {facts['strokes']} strokes on "
+        f"{facts['labelled_pixels']} pixels, tau {facts['tau']}; mean margin "
+        f"{facts['mean_margin']:.3f}, unclassified {facts['unclassified']} pixels"
+    )

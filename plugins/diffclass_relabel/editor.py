@@ -1,0 +1,306 @@
+"""The one hand that changes a session: operation in, engine, disk, and only then an answer.
+
+`SessionEditor.apply` and `SessionEditor.update` may run in two threads at once, so that a stroke is
+on disk while the map of the one before is still computed; each of them in one thread only.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from diffclass import __version__
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.progress import stage
+from diffclass.relabel import Change
+from diffclass_hyperspectral import read_labels
+from diffclass_relabel.frames import as_bytes
+from diffclass_relabel.operations import completed, for_engine, operations_of_labels
+from diffclass_relabel.session_log import SessionLog
+from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
+from diffclass_relabel.workspace import SessionSettings, Workspace
+
+
+class Log(Protocol):
+    """What an editor needs of a session file; see `SessionLog`."""
+
+    path: Path
+    header: dict[str, Any]
+    entries: list[dict[str, Any]]
+    torn: Path | None
+
+    def append(self, step: Mapping[str, Any]) -> None:
+        """Write one step and wait until it is on disk."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+class SessionEditor:
+    """A workspace, its session and its log, in step.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    log : SessionLog
+        Its steps are done again.
+
+    Attributes
+    ----------
+    session : RelabelSession
+    version : int
+        Operations applied so far.
+    labels : ShownLabels
+    map : ShownMap or None
+        None before the first update.
+    lock : RLock
+        Held while an operation is applied; hold it to see several of these of one moment.
+    """
+
+    def __init__(self, workspace: Workspace, log: Log):
+        self.workspace = workspace
+        self.log = log
+        self.map: ShownMap | None = None
+        self.lock = threading.RLock()
+        self._restore()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the map lags behind the operations."""
+        return self.map is None or self.session.is_stale
+
+    def apply(
+        self, operation: Any, *, client: str | None = None, number: int | None = None
+    ) -> dict[str, Any]:
+        """Apply one operation and write it to the log.
+
+        Parameters
+        ----------
+        operation : dict
+            As a client sent it; see `diffclass_relabel.operations`.
+        client : str, optional
+            Who sent it, to know it again when it is sent twice.
+        number : int, optional
+            Its number among the client's messages, rising.
+
+        Returns
+        -------
+        dict
+            The operation as it was done; empty if it had been done before.
+
+        Raises
+        ------
+        ParameterError
+            Where it is refused; nothing has changed.
+        DataError
+            Where it cannot be written to disk; nothing has changed.
+        """
+        with self.lock:
+            if self._has_done(client, number):
+                return {}
+            done = completed(operation, self.workspace, self.session)
+            self.session.apply(for_engine(done, self.workspace))
+            sender = {} if client is None else {"client": client, "seq": number}
+            self._write({"at": round(time.time(), 3), "op": done} | sender)
+            self._note(client, number)
+            self.version += 1
+            self._show_labels()
+            return done
+
+    def update(self) -> ShownMap:
+        """Bring the map up to date.
+
+        Raises
+        ------
+        DiffclassError
+            Where the engine cannot; the map stays as it is.
+        """
+        with self.lock:
+            if self.map is not None and not self.session.is_stale:
+                self.map = replace(self.map, version=self.version)
+                return self.map
+            version = self.version
+        change = self.session.update()
+        with self.lock:
+            # an operation in between may or may not be in the map, unless nothing is missing
+            version = version if self.session.is_stale else self.version
+        self.map = self._shown(change, version)
+        return self.map
+
+    def close(self) -> None:
+        """Close the log."""
+        self.log.close()
+
+    def _restore(self) -> None:
+        """Make the session anew from the log."""
+        self.session = self.workspace.new_session()
+        self.version = 0
+        self.labels = ShownLabels(0, np.zeros(self.workspace.shape, dtype=np.uint8))
+        self._done: dict[str, int] = {}
+        with stage("replay"):
+            for entry in self.log.entries:
+                self._replay(entry)
+        self._show_labels()
+
+    def _replay(self, entry: Mapping[str, Any]) -> None:
+        try:
+            self.session.apply(for_engine(entry["op"], self.workspace))
+        except (ParameterError, KeyError, TypeError) as error:
+            raise DataError(
+                f"{self.log.path}: step {entry.get('n')} cannot be done again ({error}); was the "
+                "file changed, or made by another version of diffclass?"
+            ) from error
+        self._note(entry.get("client"), entry.get("seq"))
+        self.version += 1
+
+    def _write(self, entry: dict[str, Any]) -> None:
+        try:
+            self.log.append(entry)
+        except OSError as error:
+            self._restore()
+            raise DataError(
+                f"{self.log.path}: cannot be written ({error}); the operation was taken back: "
+                "make room on the disk and do it again"
+            ) from error
+
+    def _has_done(self, client: str | None, number: int | None) -> bool:
+        return client is not None and number is not None and number <= self._done.get(client, -1)
+
+    def _note(self, client: str | None, number: int | None) -> None:
+        if client is not None and number is not None:
+            self._done[client] = number
+
+    def _show_labels(self) -> None:
+        """Make the picture of the labels; an equal one is kept, so that it is not sent again."""
+        # not session.label_ids: every state on the way would keep its own
+        ids = np.zeros(self.workspace.n_pixels, dtype=np.uint8)
+        for stroke in self.session.strokes:
+            ids[self.workspace.pixels[stroke.points]] = stroke.class_id
+        picture = ids.reshape(self.workspace.shape)
+        same = np.array_equal(picture, self.labels.ids)
+        self.labels = ShownLabels(self.version, self.labels.ids if same else picture)
+
+    def _shown(self, change: Change, version: int) -> ShownMap:
+        found, raster = self.session.map, self.workspace.raster
+        return ShownMap(
+            version,
+            raster(found.ids.astype(np.uint8), fill=NO_DATA),
+            raster(as_bytes(found.margin)),
+            raster(as_bytes(found.probability)),
+            raster(change.changed.astype(np.uint8)),
+            change.n_changed,
+            1000 * change.seconds,
+        )
+
+
+def open_editor(
+    scene: str | os.PathLike[str],
+    session_file: str | os.PathLike[str],
+    *,
+    settings: Mapping[str, Any] | None = None,
+    labels: str | os.PathLike[str] | None = None,
+    label_variable: str | None = None,
+) -> SessionEditor:
+    """Open a scene with a session file that exists, or begin a new one.
+
+    Parameters
+    ----------
+    scene : path-like
+    session_file : path-like
+    settings : mapping, optional
+        Those of `SessionSettings` that are asked for; a session that exists has to have the same.
+    labels : path-like, optional
+        Label image or shapes that a new session begins with, a stroke a class. A session that
+        began with this file is continued.
+    label_variable : str, optional
+        See `diffclass_hyperspectral.read_labels`.
+
+    Raises
+    ------
+    ParameterError
+        For settings or labels that are not the session's.
+    DataError
+        Where a file cannot be read, the session belongs to another scene, or is open elsewhere.
+    """
+    wanted = {name: value for name, value in (settings or {}).items() if value is not None}
+    log = SessionLog(session_file)
+    try:
+        if log.is_begun:
+            workspace = _continued(log, scene, wanted, labels)
+        else:
+            workspace = Workspace.open(scene, SessionSettings(**wanted))
+            operations = _first_operations(workspace, labels, label_variable)
+            log.begin(session_header(workspace, labels), steps_of(operations))
+        return SessionEditor(workspace, log)
+    except BaseException:
+        log.close()
+        raise
+
+
+def session_header(workspace: Workspace, labels: Any = None) -> dict[str, Any]:
+    """Return the first line of a workspace's session file."""
+    scene = workspace.scene
+    return {
+        "scene": str(Path(scene.path).absolute()),
+        "sha256": workspace.fingerprint,
+        "shape": list(scene.shape),
+        **workspace.settings.to_header(),
+        "labels": None if labels is None else str(Path(labels).absolute()),
+        "version": __version__,
+        "at": round(time.time(), 3),
+    }
+
+
+def steps_of(operations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return operations as steps of a session file."""
+    now = round(time.time(), 3)
+    return [{"at": now, "op": dict(operation)} for operation in operations]
+
+
+def _continued(
+    log: SessionLog,
+    scene: str | os.PathLike[str],
+    wanted: Mapping[str, Any],
+    labels: str | os.PathLike[str] | None,
+) -> Workspace:
+    kept = SessionSettings.from_header(log.header)
+    _check_settings(kept, wanted, log)
+    _check_labels(labels, log)
+    return Workspace.open(scene, kept, fingerprint=log.header.get("sha256", ""))
+
+
+def _first_operations(
+    workspace: Workspace, labels: str | os.PathLike[str] | None, variable: str | None
+) -> list[dict[str, Any]]:
+    if labels is None:
+        return []
+    given = read_labels(labels, variable=variable, grid=workspace.scene)
+    operations = operations_of_labels(given, workspace)
+    trial = workspace.new_session()  # what is refused must not get into the file
+    for operation in operations:
+        trial.apply(for_engine(operation, workspace))
+    return operations
+
+
+def _check_settings(kept: SessionSettings, wanted: Mapping[str, Any], log: SessionLog) -> None:
+    for name, value in wanted.items():
+        if getattr(kept, name) != value:
+            raise ParameterError(
+                f"{log.path}: the session was begun with {name} {getattr(kept, name)!r}, not "
+                f"{value!r}; leave the option out, or begin another session with --session"
+            )
+
+
+def _check_labels(labels: str | os.PathLike[str] | None, log: SessionLog) -> None:
+    if labels is not None and log.header.get("labels") != str(Path(labels).absolute()):
+        raise ParameterError(
+            f"{log.path}: the session exists and did not begin with the labels {labels}; leave "
+            "--labels out, or begin another session with --session"
+        )

@@ -1,0 +1,152 @@
+"""Results as files: labels, map, margin, probability and report, names and colours kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass import __version__
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral import ClassEntry, ClassTable, write_class_map, write_raster
+from diffclass_hyperspectral.reports import write_json
+from diffclass_relabel.editor import SessionEditor
+
+_IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
+# what the page offers; other endings that mean the same (.hdr, .dat) work too
+FORMATS = {
+    "labels": _IMAGES,
+    "map": _IMAGES,
+    "margin": _IMAGES,
+    "probability": {suffix: _IMAGES[suffix] for suffix in (".img", ".tif", ".npy")},
+    "report": {".json": "JSON"},
+}
+DEFAULT_NAMES = {
+    "labels": "labels.img",
+    "map": "map.img",
+    "margin": "margin.img",
+    "probability": "probability.img",
+    "report": "report.json",
+}
+
+
+def export(
+    editor: SessionEditor, what: str, path: Path, *, overwrite: bool = False
+) -> tuple[Path, ...]:
+    """Write one result; the map is brought up to date first.
+
+    Parameters
+    ----------
+    editor : SessionEditor
+    what : {"labels", "map", "margin", "probability", "report"}
+    path : Path
+        The ending chooses the format, as in `diffclass_hyperspectral.write_class_map`; a report
+        is ``.json``. A PNG of labels or map is a palette image that `read_labels` can read.
+    overwrite : bool, default=False
+
+    Returns
+    -------
+    tuple of Path
+        The files written, the one to read first.
+
+    Raises
+    ------
+    ParameterError
+        For another ``what``, or a file that cannot be written.
+    DataError
+        Where nothing is labelled yet.
+    """
+    if not isinstance(what, str) or what not in DEFAULT_NAMES:
+        raise ParameterError(
+            f"there is nothing called {str(what)[:40]!r} to export; there are "
+            f"{', '.join(DEFAULT_NAMES)}"
+        )
+    _check_labelled(editor)
+    if what != "labels" and editor.is_stale:
+        editor.update()
+    if what == "report":
+        return _write_report(editor, path, overwrite=overwrite)
+    place = {"overwrite": overwrite, "map_info": editor.workspace.scene.map_info}
+    if what in ("labels", "map"):
+        picture = editor.labels.ids if what == "labels" else _map_picture(editor)
+        return write_class_map(path, picture, class_table(editor), legend=False, **place)
+    values, names = _numbers(editor, what)
+    return write_raster(path, values, band_names=names, **place)
+
+
+def class_table(editor: SessionEditor) -> ClassTable:
+    """Return names and colours of the session's classes."""
+    entries = [
+        ClassEntry(entry.id, entry.name, _rgb(entry.color)) for entry in editor.session.classes
+    ]
+    unclassified = ClassTable.from_ids([])[0]
+    return ClassTable((unclassified, *sorted(entries, key=lambda entry: entry.id)))
+
+
+def describe_session(editor: SessionEditor) -> dict[str, Any]:
+    """Return what the report says of a session, as values that JSON can hold."""
+    session, workspace = editor.session, editor.workspace
+    labelled = np.bincount(editor.labels.ids.ravel(), minlength=256)
+    mapped = np.bincount(session.map_ids, minlength=256)
+    return {
+        "scene": str(workspace.scene.path),
+        "sha256": workspace.fingerprint,
+        "session": str(editor.log.path),
+        "settings": workspace.settings.to_header(),
+        "operations": editor.version,
+        "strokes": len(session.strokes),
+        "labelled_pixels": int(labelled[1:].sum()),
+        "classes": [
+            {
+                "id": entry.id,
+                "name": entry.name,
+                "color": entry.color,
+                "labelled": int(labelled[entry.id]),
+                "pixels": int(mapped[entry.id]),
+            }
+            for entry in session.classes
+        ],
+        "unclassified": int(mapped[0]),
+        "missing": workspace.n_pixels - len(workspace.pixels),
+        "tau": session.tau,
+        "tau_mode": session.tau_mode,
+        "warped": session.is_warped,
+        "mean_margin": float(session.margin.mean()),
+        "contradicted_pixels": len(session.audit()),
+        "accuracy": None,
+        "accuracy_note": "labels painted by eye where they are needed measure no accuracy; compare "
+        "the map with labels that were held out (diffclass evaluate)",
+        "version": __version__,
+    }
+
+
+def _write_report(editor: SessionEditor, path: Path, *, overwrite: bool) -> tuple[Path, ...]:
+    if path.suffix.lower() != ".json":
+        raise ParameterError(f"{path.name}: a report is written as .json")
+    content: Mapping[str, Any] = describe_session(editor)
+    write_json(path, content, overwrite=overwrite)
+    return (path,)
+
+
+def _map_picture(editor: SessionEditor) -> np.ndarray:
+    return editor.workspace.raster(editor.session.map_ids.astype(np.int32))
+
+
+def _numbers(editor: SessionEditor, what: str) -> tuple[np.ndarray, list[str]]:
+    session, raster = editor.session, editor.workspace.raster
+    if what == "margin":
+        return raster(session.margin.astype(np.float32), fill=np.nan), ["margin"]
+    names = {entry.id: entry.name for entry in session.classes}
+    chosen = [names[int(i)] for i in session.mapped_classes]
+    return raster(session.posteriors.astype(np.float32), fill=np.nan), chosen
+
+
+def _check_labelled(editor: SessionEditor) -> None:
+    if not editor.session.strokes:
+        raise DataError("nothing is labelled yet; paint at least one stroke")
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

@@ -1,0 +1,51 @@
+"""What a scene's values hash to: the same scene in another file or folder is the same scene."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+
+from diffclass_hyperspectral import Scene
+
+_BLOCK_VALUES = 2**22
+
+
+def fingerprint_of(scene: Scene) -> str:
+    """Return the SHA-256 of all that a scene's class map can depend on.
+
+    Stored values in the order (row, column, band), their type, which bands are good, what means
+    "no data", and the scale.
+
+    Parameters
+    ----------
+    scene : Scene
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Examples
+    --------
+    >>> scene = Scene.from_array(np.ones((2, 3, 4), dtype=np.float32))
+    >>> fingerprint_of(scene)[:8] == fingerprint_of(Scene.from_array(scene.data, path="x"))[:8]
+    True
+    """
+    digest = hashlib.sha256()
+    rows, columns, bands = scene.shape
+    dtype = scene.data.dtype.newbyteorder("<")
+    facts = {
+        "shape": [rows, columns, bands],
+        "dtype": dtype.str,
+        "good": np.flatnonzero(scene.band_mask).tolist(),
+        "ignore": str(scene.ignore_value),
+        "scale": float(scene.scale_factor),
+    }
+    digest.update(json.dumps(facts, sort_keys=True).encode())
+    step = max(1, _BLOCK_VALUES // (columns * bands))
+    for top in range(0, rows, step):
+        block = np.asarray(scene.data[top : top + step])
+        digest.update(np.ascontiguousarray(block, dtype=dtype).data)
+    return digest.hexdigest()

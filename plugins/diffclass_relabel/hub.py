@@ -1,0 +1,360 @@
+"""Clients and the session between them: who asked what, who has to hear of it.
+
+Three threads, each with one thing to do at a time: the pen applies operations and waits until they
+are on disk; the desk computes maps and answers; the reader reads the scene. The event loop only
+passes messages on. After an operation the map is stale; it is computed when the one before is done,
+so that strokes painted meanwhile cost one map together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from diffclass.exceptions import DataError, DiffclassError, ParameterError
+from diffclass_relabel import answers
+from diffclass_relabel.downloads import Downloads
+from diffclass_relabel.editor import SessionEditor
+from diffclass_relabel.frames import pack_frame
+from diffclass_relabel.outbox import Outbox
+from diffclass_relabel.shown import ShownLabels, ShownMap
+from diffclass_relabel.spectra import class_means, spectrum_at
+from diffclass_relabel.states import scene_facts, session_state
+
+log = logging.getLogger("diffclass_relabel")
+
+_LARGEST_NUMBER = 2**53
+
+
+class Client:
+    """One page.
+
+    Parameters
+    ----------
+    name : str or None
+        What it calls itself, to be known again after a lost connection.
+    """
+
+    def __init__(self, name: str | None = None):
+        self.name = name
+        self.outbox = Outbox()
+        self.newest_preview = 0
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Queue a JSON message."""
+        self.outbox.put(json.dumps(message, allow_nan=False))
+
+
+class Hub:
+    """Takes the clients' messages and answers them.
+
+    Parameters
+    ----------
+    editor : SessionEditor
+        Changed by nobody else from now on.
+
+    Attributes
+    ----------
+    downloads : Downloads
+        Files exported so far.
+    is_live : bool
+        Whether the map follows every operation.
+    """
+
+    def __init__(self, editor: SessionEditor):
+        self.downloads = Downloads()
+        self.is_live = True
+        self._editor = editor
+        self._clients: set[Client] = set()
+        self._pen = ThreadPoolExecutor(1, thread_name_prefix="pen")
+        self._desk = ThreadPoolExecutor(1, thread_name_prefix="desk")
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="reader")
+        self._update: asyncio.Task[bool] | None = None
+        self._problem: str | None = None
+        self._state: dict[str, Any] = {}
+        self._n_looks = self._newest_look = 0
+        self._means: tuple[int, dict[int, Any]] = (-1, {})
+
+    async def start(self) -> None:
+        """Make the state and begin with the map."""
+        self._facts = await self.read(scene_facts, self._editor.workspace)
+        self._keep(*await self._at_desk(self._look))
+        self._follow()
+
+    async def close(self) -> None:
+        """Finish what the threads are at and close the session file."""
+        self.is_live = False
+        for pool in (self._pen, self._desk, self._reader):
+            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+        self._editor.close()
+        self.downloads.close()
+
+    def join(self, client: Client) -> None:
+        """Greet a client and tell it everything from now on."""
+        greeting = {"kind": "hello"} | self._facts | {"state": self._full_state()}
+        client.tell(greeting)
+        labels, shown = self._editor.labels, self._editor.map
+        client.outbox.put(_labels_frame(labels), kind="labels")
+        if shown is not None:
+            client.outbox.put(_map_frame(shown), kind="map")
+        self._clients.add(client)
+
+    def leave(self, client: Client) -> None:
+        """Forget a client."""
+        self._clients.discard(client)
+
+    async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Run what reads the scene on the reader's thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._reader, function, *arguments)
+
+    async def hear(self, client: Client, text: str) -> None:
+        """Do what a message asks and answer it; whatever is wrong with it is said, not raised."""
+        number: Any = None
+        try:
+            message = _parsed(text)
+            number = message.get("seq")
+            _check_number(number)
+            if "op" in message:
+                await self._operate(client, number, message["op"])
+            else:
+                await self._answer(client, number, message)
+        except DiffclassError as error:
+            self._refuse(client, number, str(error))
+        except Exception as error:
+            log.exception("a message could not be answered: %s", text[:200])
+            text = f"an error in the program ({type(error).__name__}: {error}); see its messages"
+            self._refuse(client, number, text)
+
+    async def _operate(self, client: Client, number: Any, operation: Any) -> None:
+        before = self._editor.labels
+        loop = asyncio.get_running_loop()
+        done, look, state = await loop.run_in_executor(
+            self._pen, self._applied, operation, client.name, number
+        )
+        self._keep(look, state)
+        self._problem = None
+        client.tell({"kind": "done", "seq": number} | _facts_of(done, state))
+        if self._editor.labels.ids is not before.ids:
+            self._tell_all(_labels_frame(self._editor.labels), kind="labels")
+        self._follow()
+        self._tell_state()
+
+    def _applied(
+        self, operation: Any, name: str | None, number: int
+    ) -> tuple[dict[str, Any], int, dict[str, Any]]:
+        """Apply an operation and look at what has become of the session."""
+        with self._editor.lock:
+            done = self._editor.apply(operation, client=name, number=number)
+            return done, *self._look()
+
+    def _look(self) -> tuple[int, dict[str, Any]]:
+        """Return the state of the session, and the how many-th look at it this was."""
+        with self._editor.lock:
+            self._n_looks += 1
+            return self._n_looks, session_state(self._editor)
+
+    def _keep(self, look: int, state: dict[str, Any]) -> None:
+        """Take a state over unless a later look at the session, in another thread, came first."""
+        if look > self._newest_look:
+            self._newest_look, self._state = look, state
+
+    def _follow(self) -> None:
+        """Begin to compute the map if it is stale, live is on and nobody is at it."""
+        is_wanted = self.is_live and self._state["stale"] and self._problem is None
+        if is_wanted and self._update is None:
+            self._update = asyncio.create_task(self._compute())
+
+    async def _compute(self) -> bool:
+        """Compute the map and show it to all; tell whether that went well."""
+        try:
+            shown, look, state = await self._at_desk(self._updated)
+        except DiffclassError as error:
+            self._problem = str(error)
+            log.warning("the map could not be computed: %s", error)
+        except Exception as error:
+            self._problem = f"an error in the program ({type(error).__name__}: {error})"
+            log.exception("the map could not be computed")
+        else:
+            self._show(shown, look, state)
+        self._update = None
+        self._follow()
+        self._tell_state()
+        return self._problem is None
+
+    def _show(self, shown: ShownMap, look: int, state: dict[str, Any]) -> None:
+        """Tell everyone of a new map; the state has to follow."""
+        self._keep(look, state)
+        self._problem = None
+        self._tell_all(_map_frame(shown), kind="map")
+        self._tell_all(_changes_frame(shown), kind="changes")
+
+    def _updated(self) -> tuple[ShownMap, int, dict[str, Any]]:
+        shown = self._editor.update()
+        return shown, *self._look()
+
+    async def _answer(self, client: Client, number: int, message: dict[str, Any]) -> None:
+        ask = message.get("ask")
+        answer = self._ANSWERS.get(ask) if isinstance(ask, str) else None
+        if answer is None:
+            raise ParameterError(
+                f'a message has an "op" or an "ask"; ask = {str(ask)[:40]!r} is none of '
+                f"{', '.join(self._ANSWERS)}"
+            )
+        facts = await answer(self, client, message)
+        client.tell({"kind": "answer", "seq": number, "ask": ask} | facts)
+
+    async def _spectrum(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+        workspace, labels = self._editor.workspace, self._editor.labels
+        pixel = workspace.pixel_within(message.get("pixel"))
+        values = await self.read(spectrum_at, workspace.scene, pixel)
+        means = await self.read(self._class_means, labels)
+        listed = [{"class": i, "values": mean} for i, mean in means.items()]
+        return {"pixel": pixel, "values": values, "means": listed}
+
+    def _class_means(self, labels: ShownLabels) -> dict[int, Any]:
+        if self._means[0] != labels.version:
+            means = class_means(self._editor.workspace.scene, labels.ids)
+            self._means = (labels.version, means)
+        return self._means[1]
+
+    async def _why(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+        return await self._at_desk(answers.why, self._editor, message.get("pixel"))
+
+    async def _audit(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+        return await self._at_desk(answers.audit, self._editor)
+
+    async def _suggest(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+        n, rule = message.get("n", 10), message.get("rule", "hybrid")
+        return await self._at_desk(answers.suggestions, self._editor, n, rule)
+
+    async def _curve(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+        return await self._at_desk(answers.curve, self._editor)
+
+    async def _segment(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+        workspace, shown = self._editor.workspace, self._editor.map
+        return await self.read(answers.segment, workspace, shown, message.get("pixel"))
+
+    async def _live(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+        if not isinstance(message.get("on"), bool):
+            raise ParameterError("live lacks on, true or false")
+        self.is_live = message["on"]
+        self._problem = None
+        self._follow()
+        self._tell_state()
+        return {"on": self.is_live}
+
+    async def _update_now(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+        self._problem = None
+        while self._state["stale"]:
+            if self._update is None:
+                self._update = asyncio.create_task(self._compute())
+                self._tell_state()
+            # shielded: the map is everybody's, whoever asked first and went away
+            if not await asyncio.shield(self._update):
+                raise DataError(f"the map could not be computed: {self._problem}")
+        return {"version": self._state["version"]}
+
+    async def _preview(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+        client.newest_preview += 1
+        mine = client.newest_preview
+
+        def computed() -> bytes | None:
+            if mine != client.newest_preview:
+                return None
+            return answers.preview_frame(self._editor, message.get("tau"))
+
+        frame = await self._at_desk(computed)
+        if frame is not None:
+            client.outbox.put(frame, kind="preview")
+        return {"tau": message.get("tau"), "superseded": frame is None}
+
+    async def _export(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+        what, name = message.get("what"), message.get("name")
+        before = self._editor.map
+        files = await self._at_desk(self.downloads.export, self._editor, what, name)
+        shown = self._editor.map
+        if shown is not None and shown is not before:  # brought up to date for the file
+            self._show(shown, *await self._at_desk(self._look))
+            self._tell_state()
+        return {"url": f"/download/{files[0]}", "files": files}
+
+    _ANSWERS = {  # noqa: RUF012
+        "spectrum": _spectrum,
+        "why": _why,
+        "audit": _audit,
+        "suggest": _suggest,
+        "curve": _curve,
+        "segment": _segment,
+        "live": _live,
+        "update": _update_now,
+        "preview_tau": _preview,
+        "export": _export,
+    }
+
+    def _refuse(self, client: Client, number: Any, message: str) -> None:
+        log.warning("refused: %s", message)
+        number = number if type(number) is int else None
+        client.tell({"kind": "refused", "seq": number, "message": message})
+
+    async def _at_desk(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._desk, function, *arguments)
+
+    def _tell_all(self, message: str | bytes, *, kind: str) -> None:
+        for client in self._clients:
+            client.outbox.put(message, kind=kind)
+
+    def _tell_state(self) -> None:
+        message = {"kind": "state", "state": self._full_state()}
+        self._tell_all(json.dumps(message, allow_nan=False), kind="state")
+
+    def _full_state(self) -> dict[str, Any]:
+        return self._state | {
+            "live": self.is_live,
+            "computing": self._update is not None,
+            "problem": self._problem,
+        }
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(f"a message has to be JSON ({str(error)[:80]})") from error
+    if not isinstance(message, dict):
+        raise ParameterError("a message has to be a JSON object")
+    return message
+
+
+def _check_number(number: Any) -> None:
+    if type(number) is not int or not 0 <= number < _LARGEST_NUMBER:
+        raise ParameterError(f"seq = {str(number)[:40]!r}; number the messages 1, 2, ...")
+
+
+def _facts_of(done: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+    """Return what a client cannot know of its own operation."""
+    facts: dict[str, Any] = {"version": state["version"]}
+    facts |= {"op": done["op"]} if done else {"again": True}
+    if done.get("op") == "add_class":
+        facts["class"] = done["id"]
+    if done.get("op") == "stroke":
+        facts["stroke"] = max(stroke["number"] for stroke in state["strokes"])
+    return facts
+
+
+def _labels_frame(labels: ShownLabels) -> bytes:
+    return pack_frame({"kind": "labels", "version": labels.version}, labels.ids)
+
+
+def _map_frame(shown: ShownMap) -> bytes:
+    header = {"kind": "map", "version": shown.version, "ms": round(shown.milliseconds, 2)}
+    return pack_frame(header, shown.ids, shown.margin, shown.probability)
+
+
+def _changes_frame(shown: ShownMap) -> bytes:
+    return pack_frame({"kind": "changes", "version": shown.version}, shown.changed)

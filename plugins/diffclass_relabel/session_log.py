@@ -1,0 +1,275 @@
+"""The session on disk: one line of JSON a step, only ever appended, on disk before it is answered.
+
+The first line is the header: which scene (and what its values hash to), features, kernel, tau,
+seed, version. Every other line holds one step: ``{"n": 12, "at": 1764072000.5, "op": {...}}``.
+Lines are written and synced one by one, so that a process killed at any moment leaves whole lines
+and, at most, one torn line at the end; `SessionLog` puts that one aside.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from diffclass.exceptions import DataError, ParameterError
+
+KIND = "diffclass relabel session 1"
+_BEGINNING = b'{"kind":"' + KIND.encode() + b'"'
+
+
+class SessionLog:
+    """An open session file, locked against other processes until it is closed.
+
+    A file that is missing is made; one that ends in a torn line is mended, and what was torn off
+    appended to a file of the same name with ``.torn`` behind it.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Attributes
+    ----------
+    path : Path
+    header : dict
+        The first line; empty where no session was begun.
+    entries : list of dict
+        The other lines.
+    torn : Path or None
+        Where a torn end was put, if there was one.
+
+    Raises
+    ------
+    ParameterError
+        Where there can be no such file.
+    DataError
+        Where the file is no session, a line before the last is damaged, or another process has it
+        open; nothing in it was changed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path)
+        self.header: dict[str, Any] = {}
+        self.entries: list[dict[str, Any]] = []
+        self.torn: Path | None = None
+        self._size = 0
+        self._stream = _opened(self.path)
+        try:
+            self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the file holds a session."""
+        return bool(self.header)
+
+    def begin(self, header: Mapping[str, Any], steps: Iterable[Mapping[str, Any]] = ()) -> None:
+        """Write the header and the first steps of a new session.
+
+        Parameters
+        ----------
+        header : mapping
+        steps : iterable of mapping
+            What `append` takes. Should the process die while they are written, the next one
+            finds fewer than the header announces, and no session.
+
+        Raises
+        ------
+        ParameterError
+            Where the file holds a session already.
+        """
+        if self.is_begun:
+            raise ParameterError(f"{self.path} holds a session; name another file")
+        entries = [{"n": i} | dict(step) for i, step in enumerate(steps, start=1)]
+        header = {"kind": KIND} | dict(header) | {"first_steps": len(entries)}
+        self._write([header, *entries])
+        _sync_folder(self.path.parent)
+        self.header, self.entries = header, entries
+
+    def append(self, step: Mapping[str, Any]) -> None:
+        """Write one step and wait until it is on disk.
+
+        Raises
+        ------
+        OSError
+            Where that fails; the file is as it was before.
+        """
+        entry = {"n": len(self.entries) + 1} | dict(step)
+        self._write([entry])
+        self.entries.append(entry)
+
+    def close(self) -> None:
+        """Close the file and give it free; one in which nothing was begun is removed."""
+        if not self._stream.closed and not self.is_begun and self._is_empty():
+            self.path.unlink(missing_ok=True)
+        self._stream.close()
+
+    def _is_empty(self) -> bool:
+        return os.fstat(self._stream.fileno()).st_size == 0
+
+    def _read(self) -> None:
+        content = self._stream.read()
+        _check_beginning(content, self.path)
+        lines, kept = _whole_lines(content, self.path)
+        if not lines or len(lines) <= lines[0].get("first_steps", 0):
+            lines, kept = [], 0
+        if kept < len(content):
+            self.torn = _put_aside(content[kept:], self.path)
+            self._stream.truncate(kept)
+            os.fsync(self._stream.fileno())
+        self._stream.seek(kept)
+        self._size = kept
+        self.header, self.entries = (lines[0], lines[1:]) if lines else ({}, [])
+
+    def _write(self, lines: list[dict[str, Any]]) -> None:
+        text = b"".join(_line(line) for line in lines)
+        try:
+            _write_all(self._stream, text)
+            os.fsync(self._stream.fileno())
+        except OSError:
+            # half a line must not stay: the next one would be glued to it
+            self._stream.truncate(self._size)
+            self._stream.seek(self._size)
+            raise
+        self._size += len(text)
+
+
+def read_session(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return header and steps of a session file, which may be open elsewhere and is not changed.
+
+    A torn last line is left out.
+
+    Raises
+    ------
+    DataError
+        Where the file is missing, no session, or a line before the last is damaged.
+    """
+    place = Path(path)
+    if not place.is_file():
+        raise DataError(f"{place}: no such session file; diffclass relabel SCENE makes one")
+    content = place.read_bytes()
+    _check_beginning(content, place)
+    lines, _ = _whole_lines(content, place)
+    if not lines:
+        raise DataError(f"{place}: holds no whole line; no session was begun in it")
+    return lines[0], lines[1:]
+
+
+def _opened(path: Path) -> BinaryIO:
+    if not path.parent.is_dir():
+        raise ParameterError(f"{path}: no folder {path.parent}; create it first")
+    if path.is_dir():
+        raise ParameterError(f"{path} is a folder; name a session file in it")
+    # unbuffered: what is written is in the system's hands, whatever happens to this process
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    except OSError as error:
+        raise ParameterError(
+            f"{path}: cannot be written ({error.strerror}); name another session file"
+        ) from error
+    stream = os.fdopen(descriptor, "r+b", buffering=0)
+    if not _locked(stream):
+        stream.close()
+        raise DataError(
+            f"{path}: is open in another process (a second relabel?); end that one, or name "
+            "another file with --session"
+        )
+    return stream  # type: ignore[return-value]
+
+
+def _locked(stream: Any) -> bool:
+    """Lock the file until it is closed, by whatever end; True where the system has no locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _write_all(stream: BinaryIO, text: bytes) -> None:
+    rest = memoryview(text)
+    while rest:
+        # an unbuffered file may take a part; a full disk takes a part first and fails then
+        rest = rest[stream.write(rest) :]
+
+
+def _line(content: Mapping[str, Any]) -> bytes:
+    return json.dumps(content, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def _whole_lines(content: bytes, path: Path) -> tuple[list[dict[str, Any]], int]:
+    """Return the lines, and the number of bytes up to the end of the last that is whole."""
+    lines: list[dict[str, Any]] = []
+    kept = 0
+    *pieces, torn = content.split(b"\n")
+    for number, piece in enumerate(pieces, start=1):
+        line = _parsed(piece)
+        if line is None and number == len(pieces) and not torn:
+            break  # its end reached the disk before its middle did
+        if line is None:
+            raise DataError(
+                f"{path}: line {number} is damaged; restore the file, or cut it before that line "
+                "to keep the steps until there"
+            )
+        lines.append(line)
+        kept += len(piece) + 1
+    _check_numbers(lines[1:], path)
+    return lines, kept
+
+
+def _parsed(piece: bytes) -> dict[str, Any] | None:
+    try:
+        line = json.loads(piece)
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) else None
+
+
+def _check_beginning(content: bytes, path: Path) -> None:
+    """Raise `DataError` for a file of another kind, before anything in it is touched."""
+    expected = _BEGINNING[: len(content)]
+    if not content.startswith(expected):
+        raise DataError(
+            f"{path}: is no session file of this version of diffclass (it does not begin with "
+            f"{KIND!r}); name another with --session"
+        )
+
+
+def _check_numbers(entries: list[dict[str, Any]], path: Path) -> None:
+    for number, entry in enumerate(entries, start=1):
+        if entry.get("n") != number:
+            raise DataError(
+                f"{path}: line {number + 1} says step {entry.get('n')!r}, but step {number} comes "
+                "there; lines are missing or twice: restore the file"
+            )
+
+
+def _put_aside(rest: bytes, path: Path) -> Path:
+    torn = path.with_name(path.name + ".torn")
+    with torn.open("ab") as stream:
+        stream.write(rest if rest.endswith(b"\n") else rest + b"\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    return torn
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the new name itself survive a power cut, where folders can be synced."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)

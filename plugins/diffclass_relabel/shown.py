@@ -1,0 +1,53 @@
+"""What clients are shown: pictures of labels and map, frozen, to be read from any thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+NO_DATA = 255
+
+
+@dataclass(frozen=True, eq=False)
+class ShownLabels:
+    """The labels after an operation.
+
+    Attributes
+    ----------
+    version : int
+        Operations applied so far.
+    ids : ndarray of uint8 of shape (rows, columns)
+        Class ids; 0 = unlabelled.
+    """
+
+    version: int
+    ids: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ShownMap:
+    """The map of an update.
+
+    Attributes
+    ----------
+    version : int
+        Operations that it reflects.
+    ids : ndarray of uint8 of shape (rows, columns)
+        Class ids; 0 = nothing arrived, 255 = no data.
+    margin, probability : ndarray of uint8 of shape (rows, columns)
+        0 to 255 for 0 to 1.
+    changed : ndarray of uint8 of shape (rows, columns)
+        1 where the class is another than in the map before.
+    n_changed : int
+    milliseconds : float
+        What the engine took.
+    """
+
+    version: int
+    ids: np.ndarray
+    margin: np.ndarray
+    probability: np.ndarray
+    changed: np.ndarray
+    n_changed: int
+    milliseconds: float

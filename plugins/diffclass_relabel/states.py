@@ -1,0 +1,106 @@
+"""What every client is told of the session: at the beginning, and after each operation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from diffclass_relabel.editor import SessionEditor
+from diffclass_relabel.exports import FORMATS
+from diffclass_relabel.pictures import PRESETS, preset_bands
+from diffclass_relabel.spectra import drawn_bands
+from diffclass_relabel.workspace import Workspace
+
+
+def scene_facts(workspace: Workspace) -> dict[str, Any]:
+    """Return the parts "scene", "geo", "presets" and "exports" of the greeting."""
+    scene = workspace.scene
+    rows, columns = workspace.shape
+    return {
+        "scene": {
+            "name": scene.path.name,
+            "rows": rows,
+            "columns": columns,
+            "n_bands": scene.n_bands,
+            "wavelengths": None if scene.wavelengths is None else scene.wavelengths.tolist(),
+            "unit": "nm",
+            "good": drawn_bands(scene).astype(int).tolist(),
+            "bands_true": preset_bands(scene, "true"),
+            "bands_false": preset_bands(scene, "false"),
+        },
+        "geo": _geo(workspace),
+        "presets": PRESETS,
+        "exports": [
+            {"what": what, "suffix": suffix, "label": label}
+            for what, formats in FORMATS.items()
+            for suffix, label in formats.items()
+        ],
+    }
+
+
+def session_state(editor: SessionEditor) -> dict[str, Any]:
+    """Return the state of the session, but for what only the server knows."""
+    with editor.lock:
+        return _state(editor)
+
+
+def _state(editor: SessionEditor) -> dict[str, Any]:
+    session, shown = editor.session, editor.map
+    return {
+        "version": editor.version,
+        "classes": _classes(editor),
+        "strokes": _strokes(editor),
+        "tau": session.tau,
+        "tau_mode": session.tau_mode,
+        "max_time": editor.workspace.settings.max_time,
+        "stale": editor.is_stale,
+        "warped": session.is_warped,
+        "can_undo": session.can_undo,
+        "can_redo": session.can_redo,
+        "n_changed": 0 if shown is None else shown.n_changed,
+        "ms": 0.0 if shown is None else round(shown.milliseconds, 2),
+        "saved": True,  # an operation that is not on disk never gets this far
+        "session": editor.log.path.name,
+    }
+
+
+def _classes(editor: SessionEditor) -> list[dict[str, Any]]:
+    labelled = np.bincount(editor.labels.ids.ravel(), minlength=256)
+    mapped = np.zeros(256, dtype=int)
+    if editor.map is not None:
+        mapped = np.bincount(editor.map.ids.ravel(), minlength=256)
+    return [
+        {
+            "id": entry.id,
+            "name": entry.name,
+            "color": entry.color,
+            "hidden": entry.hidden,
+            "locked": entry.locked,
+            "pixels": int(labelled[entry.id]),
+            "mapped": int(mapped[entry.id]),
+        }
+        for entry in editor.session.classes
+    ]
+
+
+def _strokes(editor: SessionEditor) -> list[dict[str, Any]]:
+    pixels = editor.workspace.pixels
+    return [
+        {
+            "number": stroke.number,
+            "class": stroke.class_id,
+            "count": len(stroke.points),
+            "first": int(pixels[stroke.points[0]]),
+        }
+        for stroke in editor.session.strokes
+        if len(stroke.points)
+    ]
+
+
+def _geo(workspace: Workspace) -> dict[str, Any] | None:
+    place = workspace.scene.georeference
+    if place is None:
+        return None
+    a, b, c, d, e, f = place.transform
+    return {"transform": [c, a, b, f, d, e], "crs": place.crs}

@@ -1,0 +1,100 @@
+// Brush and eraser: a disc moved by hand; drawn at once, sent when the button goes up.
+
+import { ICONS } from "./icons";
+import { addDisc, addLine, outline } from "./shapes";
+import { Tool } from "./tool";
+import type { Place } from "./view";
+
+const CALM = 3; // raster pixels of travel after which a click is a stroke
+
+abstract class Disc extends Tool {
+  private pixels: Set<number> | null = null;
+  private last: Place | null = null;
+  private first: Place | null = null;
+  private id = 0;
+
+  /** What the disc paints: a class, 0 for nothing, null where it cannot. */
+  protected abstract paints(): number | null;
+
+  override down(at: Place): void {
+    const id = this.paints();
+    if (id === null) return;
+    [this.id, this.pixels, this.last, this.first] = [id, new Set(), at, at];
+    addDisc(this.pixels, at, this.bench.ui.size, this.grid);
+    this.show(this.pixels);
+  }
+
+  override drag(places: Place[]): void {
+    if (!this.pixels || !this.last) return;
+    const fresh = new Set<number>();
+    for (const place of places) {
+      addLine(fresh, this.last, place, this.bench.ui.size, this.grid);
+      this.last = place;
+    }
+    for (const pixel of fresh) this.pixels.add(pixel);
+    this.bench.painter.painting ||= travel(this.first!, this.last) > CALM;
+    this.show(fresh);
+  }
+
+  override up(): void {
+    const pixels = this.pixels;
+    this.end();
+    if (pixels) void this.bench.session.paint(pixels, this.id);
+  }
+
+  override cancel(): void {
+    if (!this.pixels) return;
+    this.end();
+    this.bench.session.labels.rebuild();
+    this.bench.session.emit("labels", undefined);
+  }
+
+  override refresh(): void {
+    if (this.pixels) this.show(this.pixels);
+  }
+
+  override hover(at: Place | null): void {
+    const { overlay, view, ui } = this.bench;
+    const pixels = new Set<number>();
+    if (at) addDisc(pixels, at, ui.size, this.grid);
+    overlay.brush = pixels.size ? outline(pixels, view.columns) : null;
+    overlay.request();
+  }
+
+  private end(): void {
+    this.pixels = this.last = null;
+    this.bench.painter.painting = false;
+    this.bench.painter.request();
+  }
+
+  private show(pixels: Set<number>): void {
+    const { session, painter } = this.bench;
+    painter.patchLabels(session.labels.draw(pixels, this.id));
+  }
+}
+
+export class Brush extends Disc {
+  readonly name = "brush";
+  readonly title = "Brush";
+  readonly key = "p";
+  readonly icon = ICONS.brush;
+
+  protected paints(): number | null {
+    return this.paintable();
+  }
+}
+
+export class Eraser extends Disc {
+  readonly name = "eraser";
+  readonly title = "Eraser";
+  readonly key = "e";
+  readonly icon = ICONS.eraser;
+
+  protected paints(): number {
+    return 0;
+  }
+}
+
+function travel(from: Place, to: Place): number {
+  return Math.hypot(to.row - from.row, to.column - from.column);
+}

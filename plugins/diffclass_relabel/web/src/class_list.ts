@@ -1,0 +1,195 @@
+// The classes: legend and chooser in one; add, rename, recolour, hide, lock, merge, remove.
+
+import { freeColor } from "./colors";
+import { count, el, iconButton, section, swatch, textButton } from "./dom";
+import { ICONS } from "./icons";
+import type { ClassInfo } from "./protocol";
+import type { Session } from "./session";
+import type { Ui } from "./ui";
+
+const TWO_DIGITS = 700; // ms within which a second digit joins the first
+
+export class ClassList {
+  readonly element: HTMLElement;
+  private readonly list = el("div", { class: "classes", attributes: { role: "radiogroup", "aria-label": "Class to paint" } });
+  private readonly menu = el("div", { class: "menu", attributes: { popover: "auto" } });
+  private readonly empty = el("div", { class: "empty" }, textButton("Add a class", "Begin with what you want to find", () => void this.add()));
+  private digits = "";
+  private digitsAt = 0;
+  /** What the rows on the screen show; the same again is not made again, so that focus stays. */
+  private made = "";
+  private renaming = 0;
+
+  constructor(private readonly session: Session, private readonly ui: Ui) {
+    const add = iconButton(ICONS.plus, "Add a class", () => void this.add());
+    this.element = section("Classes", this.list, this.empty, this.menu);
+    this.element.classList.add("class-section");
+    this.element.querySelector("h2")!.append(add);
+    session.on("state", () => this.update());
+    ui.on("class", () => {
+      this.mark();
+      this.list.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  /** A number key: the class at that place of the list; two digits soon after each other join. */
+  pressDigit(digit: string, now: number): void {
+    const joined = now - this.digitsAt < TWO_DIGITS ? this.digits + digit : digit;
+    const place = this.session.classes[Number(joined) - 1] ? joined : digit;
+    const found = this.session.classes[Number(place) - 1];
+    [this.digits, this.digitsAt] = [place, now];
+    if (found) this.ui.setClass(found.id);
+  }
+
+  private async add(): Promise<void> {
+    const color = freeColor(this.session.classes.map((item) => item.color));
+    const done = await this.session.apply({ op: "add_class", color });
+    if (done?.class === undefined) return;
+    this.ui.setClass(done.class);
+    this.renaming = done.class;
+    this.startRenaming();
+  }
+
+  private update(): void {
+    const classes = this.session.classes;
+    if (!this.session.classOf(this.ui.classId)) this.ui.setClass(classes[0]?.id ?? 0);
+    this.empty.hidden = classes.length > 0;
+    const made = JSON.stringify(classes.map(({ pixels: _, mapped: __, ...shown }) => shown));
+    if (made !== this.made) {
+      this.made = made;
+      this.list.replaceChildren(...classes.map((item, k) => this.row(item, k + 1)));
+    }
+    classes.forEach((item, k) => this.showCounts(this.list.children[k] as HTMLElement, item));
+    this.mark();
+    this.startRenaming();
+  }
+
+  private row(item: ClassInfo, place: number): HTMLElement {
+    const row = el("div", { class: "class-row", attributes: { "data-class": String(item.id) } });
+    row.classList.toggle("hidden-class", item.hidden);
+    row.append(
+      el("span", { class: "key", text: String(place) }),
+      this.colorButton(item),
+      this.nameButton(item),
+      el("span", { class: "counts" }),
+      this.flag(item.hidden ? ICONS.eyeOff : ICONS.eye, item.hidden ? `Show ${item.name}` : `Hide ${item.name}`, item.hidden, () =>
+        void this.session.apply({ op: "hide_class", id: item.id, hidden: !item.hidden }),
+      ),
+      this.flag(item.locked ? ICONS.lock : ICONS.unlock, item.locked ? `Unlock ${item.name}` : `Lock ${item.name}: its labels cannot be painted over`, item.locked, () =>
+        void this.session.apply({ op: "lock_class", id: item.id, locked: !item.locked }),
+      ),
+      iconButton(ICONS.more, `Rename, merge or remove ${item.name}`, () => this.openMenu(item, row), "icon small"),
+    );
+    return row;
+  }
+
+  private colorButton(item: ClassInfo): HTMLElement {
+    const input = el("input", {
+      title: `Colour of ${item.name}`,
+      attributes: { type: "color", "aria-label": `Colour of ${item.name}` },
+      on: { change: () => void this.session.apply({ op: "recolor_class", id: item.id, color: input.value }) },
+    });
+    input.value = item.color.toLowerCase();
+    return input;
+  }
+
+  private nameButton(item: ClassInfo): HTMLElement {
+    return el("button", {
+      class: "class-name",
+      text: item.name,
+      title: `Paint ${item.name}; double click renames`,
+      attributes: { type: "button", role: "radio" },
+      on: { click: () => this.ui.setClass(item.id), dblclick: () => this.rename(item.id) },
+    });
+  }
+
+  private flag(icon: string, title: string, on: boolean, act: () => void): HTMLElement {
+    const button = iconButton(icon, title, act, "icon small flag");
+    button.setAttribute("aria-pressed", String(on));
+    return button;
+  }
+
+  private showCounts(row: HTMLElement, item: ClassInfo): void {
+    const counts = row.querySelector<HTMLElement>(".counts")!;
+    counts.textContent = item.pixels ? count(item.pixels) : "";
+    counts.title = `${count(item.pixels)} labelled, ${count(item.mapped)} in the map`;
+  }
+
+  private mark(): void {
+    for (const row of this.list.children as HTMLCollectionOf<HTMLElement>) {
+      const chosen = Number(row.dataset.class) === this.ui.classId;
+      row.classList.toggle("chosen", chosen);
+      row.querySelector(".class-name")?.setAttribute("aria-checked", String(chosen));
+    }
+  }
+
+  rename(id: number): void {
+    this.renaming = id;
+    this.startRenaming();
+  }
+
+  /** Puts a field in the place of the name, once the row is there. */
+  private startRenaming(): void {
+    const item = this.session.classOf(this.renaming);
+    const name = this.list.querySelector(`[data-class="${this.renaming}"] .class-name`);
+    if (!item || !name) return;
+    this.renaming = 0;
+    const field = el("input", { class: "class-name", attributes: { type: "text", maxlength: "80", "aria-label": "Name of the class" } });
+    field.value = item.name;
+    let over = false;
+    const finish = (keep: boolean) => {
+      if (over) return;
+      over = true;
+      const text = field.value.trim();
+      field.replaceWith(name);
+      if (keep && text && text !== item.name) void this.session.apply({ op: "rename_class", id: item.id, name: text });
+    };
+    field.addEventListener("blur", () => finish(true));
+    field.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Enter") finish(true);
+      if (event.key === "Escape") finish(false);
+    });
+    name.replaceWith(field);
+    field.select();
+    field.focus();
+  }
+
+  private openMenu(item: ClassInfo, row: HTMLElement): void {
+    const others = this.session.classes.filter((other) => other.id !== item.id);
+    const act = (text: string, title: string, run: () => void) =>
+      textButton(text, title, () => {
+        this.menu.hidePopover();
+        run();
+      }, "menu-item");
+    this.menu.replaceChildren(act("Rename", "", () => this.rename(item.id)));
+    if (others.length) this.menu.append(el("p", { class: "muted", text: "Merge into" }));
+    for (const other of others) {
+      const entry = act(other.name, `${item.name} becomes ${other.name}`, () =>
+        void this.session.apply({ op: "merge_classes", source: item.id, into: other.id }),
+      );
+      entry.prepend(swatch(other.color));
+      this.menu.append(entry);
+    }
+    const remove = act("Remove", "Remove this class", () => void this.session.apply({ op: "remove_class", id: item.id }));
+    remove.disabled = item.pixels > 0;
+    if (remove.disabled) remove.title = "It has labels: erase them first, or merge it";
+    this.menu.append(el("hr"), remove);
+    this.menu.showPopover();
+    this.placeMenu(row);
+  }
+
+  private placeMenu(row: HTMLElement): void {
+    const box = row.getBoundingClientRect();
+    const height = this.menu.offsetHeight;
+    this.menu.style.top = `${Math.max(Math.min(box.bottom, innerHeight - height - 8), 8)}px`;
+    this.menu.style.left = `${box.right - this.menu.offsetWidth}px`;
+  }
+}
+
+/** The hint beside a class in other lists. */
+export function className(session: Session, id: number): HTMLElement {
+  const item = session.classOf(id);
+  return el("span", { class: "class-mark" }, swatch(item?.color), item?.name ?? (id ? `class ${id}` : "no class"));
+}
+

@@ -1,0 +1,71 @@
+// The layers of the canvas: which are on, how opaque, which key toggles each.
+
+export type LayerId = "raw" | "labels" | "map" | "doubt" | "changes" | "suggestions";
+
+export interface Layer {
+  id: LayerId;
+  name: string;
+  key: string;
+  title: string;
+  visible: boolean;
+  /** 0..1 */
+  opacity: number;
+}
+
+export class Layers {
+  readonly list: Layer[] = [
+    layer("labels", "Labels", "l", "What has been painted", true, 1),
+    layer("map", "Map", "m", "The class of every pixel", true, 0.6),
+    layer("doubt", "Doubt", "u", "1 - margin: yellow where two classes are nearly as likely", false, 0.9),
+    layer("changes", "Changes", "c", "Dims all that did not change in the last update", false, 0.7),
+    layer("suggestions", "Suggestions", "s", "What to label next", true, 1),
+    layer("raw", "Picture", "i", "The scene alone while it is on", true, 1),
+  ];
+  /** Everything but the picture is hidden for now. */
+  rawOnly = false;
+  /** The map is drawn as outlines rather than filled. */
+  outlines = false;
+  /** The map becomes outlines while a stroke is drawn. */
+  outlinesWhilePainting = true;
+  changed: () => void = () => {};
+
+  get(id: LayerId): Layer {
+    return this.list.find((item) => item.id === id)!;
+  }
+
+  /** The opacity to draw with, 0 where the layer is off. */
+  opacity(id: LayerId): number {
+    const item = this.get(id);
+    return item.visible && (id === "raw" || !this.rawOnly) ? item.opacity : 0;
+  }
+
+  setVisible(id: LayerId, visible: boolean): void {
+    this.get(id).visible = visible;
+    this.rawOnly = false;
+    this.changed();
+  }
+
+  setOpacity(id: LayerId, opacity: number): void {
+    this.get(id).opacity = opacity;
+    this.changed();
+  }
+
+  /** What the layer's key does: on and off; for the picture, alone and with the rest. */
+  toggle(id: LayerId): void {
+    if (id === "raw") {
+      this.rawOnly = !this.rawOnly;
+      this.changed();
+    } else {
+      this.setVisible(id, this.rawOnly || !this.get(id).visible);
+    }
+  }
+
+  setOutlines(outlines: boolean): void {
+    this.outlines = outlines;
+    this.changed();
+  }
+}
+
+function layer(id: LayerId, name: string, key: string, title: string, visible: boolean, opacity: number): Layer {
+  return { id, name, key, title, visible, opacity };
+}

@@ -1,0 +1,170 @@
+// Puts the page together: parts are made here and told of each other, and nowhere else.
+
+import { AuditPanel } from "./audit_panel";
+import { Brush, Eraser } from "./brush";
+import { ClassList } from "./class_list";
+import { el } from "./dom";
+import { Fill } from "./fill";
+import { showHelp } from "./help";
+import { Inspect } from "./inspect";
+import { layerPanel } from "./layer_panel";
+import { Layers } from "./layers";
+import { Notices } from "./notices";
+import { Overlay } from "./overlay";
+import { Painter } from "./painter";
+import { PicturePanel } from "./picture_panel";
+import { Pointer } from "./pointer";
+import { Lasso, Polygon } from "./polygon";
+import { makeProbe } from "./probe";
+import { Session } from "./session";
+import { listen } from "./shortcuts";
+import { Socket } from "./socket";
+import { Spectrum } from "./spectrum";
+import { Stage } from "./stage";
+import { statusLine } from "./status_line";
+import { StrokePanel } from "./stroke_panel";
+import { suggestionPanel } from "./suggestion_panel";
+import { Suggestions } from "./suggestions";
+import { Tabs } from "./tabs";
+import { startTheme, toggleTheme } from "./theme";
+import type { Bench, Tool } from "./tool";
+import { toolPanel } from "./tool_panel";
+import { toolbar } from "./toolbar";
+import { Ui } from "./ui";
+import { View, type Place } from "./view";
+import { WhyPanel } from "./why_panel";
+
+function start(): void {
+  startTheme();
+  const session = new Session(makeSocket());
+  const ui = new Ui();
+  const view = new View();
+  const layers = new Layers();
+  const notices = new Notices(session);
+  const stage = new Stage(view, notices.element);
+  const suggestions = new Suggestions(session);
+  const painter = new Painter(stage.base, session, view, layers);
+  const overlay = new Overlay(stage.top, view, layers, suggestions);
+  const repaint = () => {
+    painter.request();
+    overlay.request();
+  };
+  suggestions.changed = repaint;
+  painter.painted = () => session.drawn();
+  view.changed = () => {
+    stage.showZoom();
+    repaint();
+  };
+
+  const bench: Bench = { session, ui, view, painter, overlay, tell: (text) => notices.tell(text) };
+  const tools: Tool[] = [Brush, Eraser, Lasso, Polygon, Fill, Inspect].map((Kind) => new Kind(bench));
+  const inHand = () => tools.find((tool) => tool.name === ui.tool)!;
+  let before = inHand();
+  ui.on("tool", () => {
+    before.cancel();
+    before.hover(null);
+    before = inHand();
+  });
+  session.on("labels", () => inHand().refresh());
+  const pointer = new Pointer(stage.area, view, ui, inHand);
+
+  const go = (place: Place) => {
+    overlay.target = place;
+    view.show(place);
+  };
+  const picture = new PicturePanel(session);
+  const spectrum = new Spectrum(session, ui);
+  const classes = new ClassList(session, ui);
+  const why = new WhyPanel(session, go);
+  const audit = new AuditPanel(session, go);
+  const tabs = new Tabs([
+    { name: "Suggest", title: "What to label next", element: suggestionPanel(session, suggestions, go) },
+    { name: "Audit", title: "Labels that the others contradict", element: audit.element },
+    { name: "Why", title: "Which strokes decide a pixel's class", element: why.element },
+    { name: "Strokes", title: "All strokes", element: new StrokePanel(session, go).element },
+  ]);
+  audit.counted = (found) => tabs.setCount("Audit", found);
+  picture.shown = (image, bands) => {
+    painter.setPicture(image);
+    spectrum.setBands(bands);
+  };
+  picture.failed = (message) => notices.tell(message);
+  const inspect = (place: Place) => {
+    overlay.target = place;
+    overlay.request();
+    tabs.show("Why");
+    void why.ask(place);
+  };
+  ui.on("inspect", inspect);
+
+  // A mark has done its work once something is painted at it; a tool may set another.
+  stage.area.addEventListener("pointerdown", () => {
+    overlay.target = null;
+    overlay.request();
+  }, { capture: true });
+
+  const layerListeners: (() => void)[] = [repaint];
+  layers.changed = () => layerListeners.forEach((listener) => listener());
+  document.body.append(
+    toolbar(session),
+    el("aside", { class: "left" }, toolPanel(tools, ui), layerPanel(layers, (show) => layerListeners.push(show)), picture.element),
+    stage.element,
+    el("aside", { class: "right" }, classes.element, spectrum.element, tabs.element),
+    statusLine(session, ui),
+  );
+
+  const walk = async (direction: 1 | -1) => {
+    tabs.show("Suggest");
+    const place = await suggestions.step(direction);
+    if (place) go(place);
+  };
+  const undo = () => void (session.state?.can_undo && session.apply({ op: "undo" }));
+  const redo = () => void (session.state?.can_redo && session.apply({ op: "redo" }));
+  listen(
+    {
+      ...Object.fromEntries(tools.map((tool) => [tool.key, () => ui.setTool(tool.name)])),
+      ...Object.fromEntries(layers.list.map((layer) => [layer.key, () => layers.toggle(layer.id)])),
+      "[": () => ui.stepSize(-1),
+      "]": () => ui.stepSize(1),
+      o: () => layers.setOutlines(!layers.outlines),
+      h: () => view.fit(),
+      "+": () => view.zoom(1.5),
+      "=": () => view.zoom(1.5),
+      "-": () => view.zoom(1 / 1.5),
+      n: () => void walk(1),
+      b: () => void walk(-1),
+      w: () => ui.hover && ui.inspect(ui.hover),
+      t: () => void session.ask({ ask: "live", on: !session.state?.live }),
+      r: () => void session.ask({ ask: "update" }),
+      d: toggleTheme,
+      "?": showHelp,
+      Enter: () => inHand().finish(),
+      Backspace: () => inHand().back(),
+      Escape: () => {
+        inHand().cancel();
+        overlay.target = null;
+        overlay.request();
+      },
+      "Ctrl+z": undo,
+      "Ctrl+Shift+z": redo,
+      "Ctrl+y": redo,
+    },
+    (digit, now) => classes.pressDigit(digit, now),
+    (held) => pointer.setSpace(held),
+  );
+  // Leaving with changes that are nowhere but here would lose them.
+  addEventListener("beforeunload", (event) => {
+    if (session.socket.pending.length) event.preventDefault();
+  });
+  Object.assign(window, {
+    diffclass: makeProbe({ session, ui, view, layers, painter, pointer, suggestions, area: stage.area }),
+  });
+  session.socket.open();
+}
+
+function makeSocket(): Socket {
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  return new Socket(`${scheme}//${location.host}/ws`, new URLSearchParams(location.search).get("token"));
+}
+
+start();

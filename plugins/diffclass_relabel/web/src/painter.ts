@@ -1,0 +1,191 @@
+// Draws the scene and its layers; repaints at most once a frame, only when something changed.
+
+import { doubtColor } from "./colors";
+import { allBorders, borderPixels, classBorders } from "./contours";
+import type { Layers } from "./layers";
+import { NO_DATA } from "./protocol";
+import { classTable, maskTable, RasterImage, scaleTable, type Table } from "./raster_image";
+import type { Session } from "./session";
+import type { View } from "./view";
+
+const DOUBT = scaleTable((margin) => doubtColor(1 - margin));
+const NOTHING_CHANGED = maskTable(0, [16, 17, 18]);
+// CSS pixels per raster pixel from which borders are lines; below, they would hide what they bound.
+const LINES_FROM = 3;
+
+export class Painter {
+  /** Whether a stroke is being drawn. */
+  painting = false;
+  /** Called after each repaint. */
+  painted: () => void = () => {};
+  private readonly context: CanvasRenderingContext2D;
+  private picture: CanvasImageSource | null = null;
+  private readonly labels = new RasterImage();
+  private readonly map = new RasterImage();
+  private readonly doubt = new RasterImage();
+  private readonly changes = new RasterImage();
+  private table: Table = new Uint32Array(256);
+  private readonly borders = new RasterImage();
+  private bordersDone = false;
+  private anyChange = false;
+  private due = false;
+
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    private readonly session: Session,
+    private readonly view: View,
+    private readonly layers: Layers,
+  ) {
+    this.context = canvas.getContext("2d", { willReadFrequently: false })!;
+    session.on("scene", () => this.resize());
+    session.on("state", () => this.recolor());
+    session.on("labels", () => this.relabel());
+    session.on("map", () => this.remap());
+    session.on("preview", () => this.remap());
+    session.on("changes", () => this.mark());
+  }
+
+  setPicture(picture: CanvasImageSource): void {
+    this.picture = picture;
+    this.request();
+  }
+
+  /** Shows pixels of a stroke that is being drawn. */
+  patchLabels(pixels: number[]): void {
+    this.labels.patch(pixels, this.session.labels.shown, this.table);
+    this.request();
+  }
+
+  request(): void {
+    if (this.due) return;
+    this.due = true;
+    requestAnimationFrame(() => {
+      this.due = false;
+      this.paint();
+      this.painted();
+    });
+  }
+
+  /** Draws at once; for tests that read the canvas. */
+  paint(): void {
+    const { context, view } = this;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, view.width, view.height);
+    context.setTransform(view.scale, 0, 0, view.scale, view.x, view.y);
+    context.imageSmoothingEnabled = false;
+    if (this.picture) this.lay(this.picture, this.layers.opacity("raw"));
+    this.layMap();
+    this.lay(this.doubt.canvas, this.session.shownMap ? this.layers.opacity("doubt") : 0);
+    this.layLabels();
+    this.lay(this.changes.canvas, this.anyChange ? this.layers.opacity("changes") : 0);
+    context.globalAlpha = 1;
+  }
+
+  private lay(picture: CanvasImageSource, opacity: number): void {
+    if (opacity === 0) return;
+    this.context.globalAlpha = opacity;
+    this.context.drawImage(picture, 0, 0, this.view.columns, this.view.rows);
+  }
+
+  private layMap(): void {
+    const opacity = this.layers.opacity("map");
+    if (!this.session.shownMap || opacity === 0) return;
+    const { outlines, outlinesWhilePainting } = this.layers;
+    if (!outlines && !(outlinesWhilePainting && this.painting)) this.lay(this.map.canvas, opacity);
+    else if (this.hasLines) this.drawBorders();
+    else this.lay(this.borderImage(), 1);
+  }
+
+  private get hasLines(): boolean {
+    return this.view.scale >= LINES_FROM * this.view.ratio;
+  }
+
+  private borderImage(): CanvasImageSource {
+    const { rows, columns } = this.view;
+    if (!this.bordersDone) this.borders.fill(borderPixels({ ids: this.session.shownMap!.ids, rows, columns }), this.table);
+    this.bordersDone = true;
+    return this.borders.canvas;
+  }
+
+  /** Each class's border as a line of its colour just inside it, on a dark ground. */
+  private drawBorders(): void {
+    const { context, view } = this;
+    const { rows, columns } = view;
+    const borders = classBorders({ ids: this.session.shownMap!.ids, rows, columns }, view.window);
+    const width = (1.5 * view.ratio) / view.scale;
+    context.globalAlpha = 1;
+    context.lineCap = "square";
+    for (const halo of [true, false]) {
+      context.lineWidth = halo ? width * 1.8 : width;
+      for (const [id, border] of borders) {
+        const shown = this.session.classOf(id);
+        if (!shown || shown.hidden) continue;
+        context.strokeStyle = halo ? "rgb(0 0 0 / 0.55)" : shown.color;
+        border.forEach((path, side) => this.strokeShifted(path, side, width / 2));
+      }
+    }
+  }
+
+  private strokeShifted(path: Path2D, side: number, shift: number): void {
+    const dx = side === 2 ? shift : side === 3 ? -shift : 0;
+    const dy = side === 0 ? shift : side === 1 ? -shift : 0;
+    this.context.translate(dx, dy);
+    this.context.stroke(path);
+    this.context.translate(-dx, -dy);
+  }
+
+  private layLabels(): void {
+    const opacity = this.layers.opacity("labels");
+    this.lay(this.labels.canvas, opacity);
+    if (opacity === 0 || !this.hasLines) return;
+    const { rows, columns, scale, ratio, window } = this.view;
+    this.context.lineWidth = ratio / scale;
+    this.context.lineCap = "square";
+    this.context.strokeStyle = "rgb(0 0 0 / 0.75)";
+    this.context.stroke(allBorders({ ids: this.shownLabels(), rows, columns }, window));
+  }
+
+  /** The labels without those of hidden classes. */
+  private shownLabels(): Uint8Array {
+    const labels = this.session.labels.shown;
+    if (!this.session.classes.some((item) => item.hidden)) return labels;
+    return labels.map((id) => (this.table[id] ? id : 0));
+  }
+
+  private resize(): void {
+    const { rows, columns } = this.session.scene!;
+    for (const image of [this.labels, this.map, this.borders, this.doubt, this.changes]) image.resize(rows, columns);
+    this.view.setRaster(rows, columns);
+    this.request();
+  }
+
+  private recolor(): void {
+    const shown = this.session.classes.filter((item) => !item.hidden);
+    this.table = classTable(shown.map((item) => [item.id, item.color]));
+    this.relabel();
+    this.remap();
+  }
+
+  private relabel(): void {
+    this.labels.fill(this.session.labels.shown, this.table);
+    this.request();
+  }
+
+  private remap(): void {
+    const map = this.session.shownMap;
+    this.bordersDone = false;
+    if (map) {
+      this.map.fill(map.ids, this.table);
+      this.doubt.fill(map.margin, DOUBT);
+    }
+    this.request();
+  }
+
+  private mark(): void {
+    const changes = this.session.changes!;
+    const ids = this.session.map?.ids;
+    this.anyChange = changes.some((value, k) => value !== 0 && ids?.[k] !== NO_DATA);
+    this.changes.fill(changes, NOTHING_CHANGED);
+    this.request();
+  }
+}

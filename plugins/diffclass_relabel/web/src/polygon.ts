@@ -1,0 +1,83 @@
+// Polygon and lasso: an outline that is filled with the class when it is closed.
+
+import { ICONS } from "./icons";
+import { polygonPixels } from "./shapes";
+import { Tool } from "./tool";
+import type { Place } from "./view";
+
+const CLOSE = 8; // CSS pixels: a click this near to the first corner closes the polygon
+
+abstract class Outline extends Tool {
+  protected corners: Place[] = [];
+
+  override cancel(): void {
+    this.corners = [];
+    this.sketch();
+  }
+
+  protected fill(): void {
+    const id = this.paintable();
+    const pixels = polygonPixels(this.corners, this.grid);
+    this.cancel();
+    if (id !== null) void this.bench.session.paint(pixels, id);
+  }
+
+  protected sketch(tip: Place | null = null): void {
+    const corners = tip ? [...this.corners, tip] : this.corners;
+    this.bench.overlay.sketch = corners.length ? { corners, closed: corners.length > 2 } : null;
+    this.bench.overlay.request();
+  }
+}
+
+export class Polygon extends Outline {
+  readonly name = "polygon";
+  readonly title = "Polygon: click the corners, Enter or the first corner closes";
+  readonly key = "g";
+  readonly icon = ICONS.polygon;
+
+  override down(at: Place): void {
+    if (this.paintable() === null) return;
+    if (this.corners.length > 2 && this.isNear(at, this.corners[0])) return this.fill();
+    this.corners.push(at);
+    this.sketch();
+  }
+
+  override hover(at: Place | null): void {
+    if (this.corners.length) this.sketch(at);
+  }
+
+  override finish(): void {
+    if (this.corners.length > 2) this.fill();
+  }
+
+  override back(): void {
+    this.corners.pop();
+    this.sketch();
+  }
+
+  private isNear(a: Place, b: Place): boolean {
+    const { scale, ratio } = this.bench.view;
+    return Math.hypot(a.row - b.row, a.column - b.column) * scale < CLOSE * ratio;
+  }
+}
+
+export class Lasso extends Outline {
+  readonly name = "lasso";
+  readonly title = "Lasso";
+  readonly key = "a";
+  readonly icon = ICONS.lasso;
+
+  override down(at: Place): void {
+    if (this.paintable() !== null) this.corners = [at];
+  }
+
+  override drag(places: Place[]): void {
+    if (!this.corners.length) return;
+    this.corners.push(...places);
+    this.sketch();
+  }
+
+  override up(): void {
+    if (this.corners.length) this.fill();
+  }
+}

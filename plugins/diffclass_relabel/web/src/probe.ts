@@ -1,0 +1,78 @@
+// `window.diffclass`: what tests (and curious users) may look at. Nothing in the page depends on it.
+//
+//   state           the session's state as the server last sent it
+//   map, labels     Uint8Array of class ids, row * columns + column; map is null before the first
+//   view, layers    the view (scale, offset) and the layers (visible, opacity)
+//   lastMapVersion  version of the map on the screen, null before the first
+//   lastLatency     ms from the last change to its map on the screen
+//   pending         operations that the server has not confirmed
+//   connection      "connecting", "open", "lost" or "refused"
+//   suggestions     pixel numbers of the present list, and `current`
+//   previewing      whether the map shown is that of a tau being chosen
+//   hover           the pixel under the pointer
+//   pixelAt(x, y)   {row, column} under a point of the page (clientX, clientY)
+//   clientOf(r, c)  {x, y} of the middle of a pixel on the page
+//   canvasPixel(r, c)  [red, green, blue, alpha] on the canvas at the middle of a pixel, painted now
+//   drop()          loses the connection, as a network would
+//   idle()          a promise: all confirmed, and in live mode the map up to date and painted
+
+import type { Layers } from "./layers";
+import type { Painter } from "./painter";
+import type { Pointer } from "./pointer";
+import type { Session } from "./session";
+import type { Suggestions } from "./suggestions";
+import type { Ui } from "./ui";
+import type { View } from "./view";
+
+interface Parts {
+  session: Session;
+  ui: Ui;
+  view: View;
+  layers: Layers;
+  painter: Painter;
+  pointer: Pointer;
+  suggestions: Suggestions;
+  area: HTMLElement;
+}
+
+export function makeProbe({ session, ui, view, layers, painter, pointer, suggestions, area }: Parts) {
+  return {
+    get state() { return session.state; },
+    get scene() { return session.scene; },
+    get map() { return session.map?.ids ?? null; },
+    get labels() { return session.labels.shown; },
+    get lastMapVersion() { return session.map?.version ?? null; },
+    get lastLatency() { return session.latency; },
+    get pending() { return session.socket.pending.length; },
+    get connection() { return session.socket.connection; },
+    get suggestions() { return { pixels: suggestions.list?.pixels ?? [], current: suggestions.current }; },
+    get previewing() { return session.preview !== null; },
+    get hover() { return ui.hover; },
+    get classId() { return ui.classId; },
+    view,
+    layers,
+    pixelAt(x: number, y: number) {
+      const place = pointer.place(x, y);
+      return { row: Math.floor(place.row), column: Math.floor(place.column) };
+    },
+    clientOf(row: number, column: number) {
+      const box = area.getBoundingClientRect();
+      const at = view.toDevice({ row: row + 0.5, column: column + 0.5 });
+      return { x: box.left + at.x / view.ratio, y: box.top + at.y / view.ratio };
+    },
+    canvasPixel(row: number, column: number) {
+      painter.paint();
+      const at = view.toDevice({ row: row + 0.5, column: column + 0.5 });
+      const context = painter.canvas.getContext("2d")!;
+      return [...context.getImageData(Math.floor(at.x), Math.floor(at.y), 1, 1).data];
+    },
+    drop: () => session.socket.drop(),
+    async idle() {
+      const busy = () =>
+        session.socket.connection !== "open" || session.isStale || session.state?.computing ||
+        (session.state?.live && session.state.strokes.length > 0 && session.map?.version !== session.state.version);
+      while (busy()) await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    },
+  };
+}

@@ -1,0 +1,165 @@
+// The session as the page knows it: scene, state, planes; every act of the user goes through here.
+
+import { Emitter } from "./emitter";
+import { LabelPlane, operationOf } from "./label_plane";
+import {
+  parseFrame,
+  type ClassInfo,
+  type Done,
+  type Frame,
+  type Geography,
+  type Hello,
+  type Operation,
+  type Question,
+  type SceneInfo,
+  type SessionState,
+} from "./protocol";
+import { Socket } from "./socket";
+
+export interface ClassMap {
+  ids: Uint8Array;
+  /** 0..255 = 0..1 */
+  margin: Uint8Array;
+  /** Of the pixel's class, 0..255 = 0..1; none in a preview. */
+  probability: Uint8Array | null;
+  version: number;
+}
+
+interface SessionEvents {
+  scene: Hello;
+  state: SessionState;
+  labels: void;
+  map: ClassMap;
+  preview: ClassMap | null;
+  changes: Uint8Array;
+  latency: number;
+  message: string;
+}
+
+/** Operations after which another map is due. */
+const UNMAPPED = new Set<string>(["add_class", "rename_class", "recolor_class", "hide_class", "lock_class"]);
+
+export class Session extends Emitter<SessionEvents> {
+  scene: SceneInfo | null = null;
+  geo: Geography | null = null;
+  presets: string[] = [];
+  state: SessionState | null = null;
+  readonly labels = new LabelPlane();
+  map: ClassMap | null = null;
+  /** What the map would be at the tau under the slider, while it is held. */
+  preview: ClassMap | null = null;
+  changes: Uint8Array | null = null;
+  /** Milliseconds from the last act to its map on the screen. */
+  latency: number | null = null;
+  private clock: number | null = null;
+  /** An operation is done; the state that tells of it is still on its way. */
+  private settling = false;
+
+  constructor(readonly socket: Socket) {
+    super();
+    socket.on("hello", (hello) => this.greet(hello));
+    socket.on("state", (state) => this.setState(state));
+    socket.on("done", () => (this.settling = true));
+    socket.on("binary", (buffer) => this.receive(buffer));
+    socket.on("refused", (message) => this.emit("message", message));
+  }
+
+  get classes(): ClassInfo[] {
+    return this.state?.classes ?? [];
+  }
+
+  classOf(id: number): ClassInfo | undefined {
+    return this.classes.find((item) => item.id === id);
+  }
+
+  /** The map to show: the preview while tau is being chosen. */
+  get shownMap(): ClassMap | null {
+    return this.preview ?? this.map;
+  }
+
+  /** Whether the map says anything: the server has one of nothing before the first stroke. */
+  get hasMap(): boolean {
+    return Boolean(this.map && this.state?.strokes.length);
+  }
+
+  /** Whether the map lags behind the labels. */
+  get isStale(): boolean {
+    return Boolean(this.state && (this.state.stale || this.settling || this.socket.pending.length));
+  }
+
+  /** Applies an operation; null where it was refused (the page says why by itself). */
+  async apply(operation: Operation): Promise<Done | null> {
+    if (!UNMAPPED.has(operation.op) && this.state?.live) this.clock = performance.now();
+    return this.socket.apply(operation).catch(() => null);
+  }
+
+  /** Paints or erases (id 0) pixels: shown at once, sent, taken back if refused. */
+  async paint(pixels: Set<number>, id: number): Promise<void> {
+    if (pixels.size === 0) return this.emit("labels", undefined);
+    const patch = this.labels.add(pixels, id);
+    this.emit("labels", undefined);
+    if (await this.apply(operationOf(patch))) {
+      patch.confirmed = true;
+    } else {
+      this.labels.remove(patch);
+      this.emit("labels", undefined);
+    }
+  }
+
+  /** Asks a question; null where it was refused or the connection broke. */
+  async ask<Answer>(question: Question): Promise<Answer | null> {
+    if (question.ask === "update") this.clock = performance.now();
+    return this.socket.ask<Answer>(question).catch(() => null);
+  }
+
+  setPreview(preview: ClassMap | null): void {
+    this.preview = preview;
+    this.emit("preview", preview);
+  }
+
+  /** Called by the painter when a map is on the screen: stops the clock if it is the awaited one. */
+  drawn(): void {
+    const waiting = this.clock !== null && this.map && this.map.version === this.state?.version;
+    if (!waiting || this.settling || this.socket.pending.length) return;
+    this.latency = performance.now() - this.clock!;
+    this.clock = null;
+    this.emit("latency", this.latency);
+  }
+
+  private greet(hello: Hello): void {
+    [this.scene, this.geo, this.presets] = [hello.scene, hello.geo, hello.presets];
+    this.labels.resize(hello.scene.rows * hello.scene.columns);
+    this.emit("scene", hello);
+    this.setState(hello.state);
+  }
+
+  private setState(state: SessionState): void {
+    this.state = state;
+    this.settling = false;
+    this.labels.setLocked(state.classes.filter((item) => item.locked).map((item) => item.id));
+    this.emit("state", state);
+  }
+
+  private receive(buffer: ArrayBuffer): void {
+    if (!this.scene) return;
+    const frame = parseFrame(buffer, this.scene.rows * this.scene.columns);
+    if (frame.kind === "labels") {
+      this.labels.receive(frame.planes[0]);
+      this.emit("labels", undefined);
+    } else if (frame.kind === "changes") {
+      this.changes = frame.planes[0];
+      this.emit("changes", this.changes);
+    } else {
+      this.setMap(frame);
+    }
+  }
+
+  private setMap(frame: Frame): void {
+    const [ids, margin, probability = null] = frame.planes;
+    const map = { ids, margin, probability, version: frame.version };
+    if (frame.kind === "preview") return this.setPreview(map);
+    this.map = map;
+    this.preview = null;
+    this.emit("map", map);
+  }
+}

@@ -1,0 +1,36 @@
+// Keys. Every one has a button too; `help.ts` lists them.
+
+export interface Keys {
+  /** By `KeyboardEvent.key`; with "Ctrl+" before it where Control or Command is held. */
+  [key: string]: (event: KeyboardEvent) => void;
+}
+
+/** Listens to the whole page, but not while something is typed; a focused button keeps its own keys. */
+export function listen(keys: Keys, digit: (digit: string, now: number) => void, space: (held: boolean) => void): void {
+  addEventListener("keydown", (event) => {
+    if (isTyping(event.target) || event.altKey || document.querySelector("dialog[open]")) return;
+    if (event.target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter")) return;
+    if (event.key === " ") return holdSpace(event, space);
+    const held = event.ctrlKey || event.metaKey;
+    const name = held ? `Ctrl+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}` : event.key;
+    if (!held && /^[0-9]$/.test(event.key)) return digit(event.key, event.timeStamp);
+    const act = keys[name] ?? (held ? undefined : keys[event.key.toLowerCase()]);
+    if (!act) return;
+    if (event.key !== "Escape") event.preventDefault(); // Escape closes menus too
+    act(event);
+  });
+  addEventListener("keyup", (event) => {
+    if (event.key === " ") space(false);
+  });
+  addEventListener("blur", () => space(false));
+}
+
+function holdSpace(event: KeyboardEvent, space: (held: boolean) => void): void {
+  event.preventDefault(); // it would scroll
+  space(true);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement) return true;
+  return target instanceof HTMLInputElement && !["range", "checkbox", "color"].includes(target.type);
+}

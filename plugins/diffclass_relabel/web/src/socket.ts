@@ -1,0 +1,165 @@
+// The connection: numbers every message, reconnects by itself and resends what has no answer.
+
+import { Emitter } from "./emitter";
+import type { Done, Hello, Operation, Question, SessionState, TextMessage } from "./protocol";
+
+const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
+const LAST_WAIT = 4000;
+const POLICY_VIOLATION = 1008;
+/** Questions of the page's own accord. */
+const UNASKED = new Set(["spectrum", "curve", "preview_tau"]);
+
+export type Connection = "connecting" | "open" | "lost" | "refused";
+
+interface SocketEvents {
+  connection: Connection;
+  hello: Hello;
+  state: SessionState;
+  binary: ArrayBuffer;
+  done: Done;
+  /** Why something was refused that the user had asked for. */
+  refused: string;
+  /** The number of operations that are not on the server's disk yet changed. */
+  pending: number;
+}
+
+interface Waiting {
+  text: string;
+  operation: Operation | null;
+  /** Asked by the page for itself: a refusal is no news to the user. */
+  quiet: boolean;
+  resolve: (answer: any) => void;
+  reject: (reason: Error) => void;
+}
+
+export class Socket extends Emitter<SocketEvents> {
+  connection: Connection = "connecting";
+  /** Why the server refused this page, once it has. */
+  reason = "";
+  private socket: WebSocket | null = null;
+  private readonly client = crypto.randomUUID();
+  private seq = 0;
+  private wait = FIRST_WAIT;
+  private greeted = false;
+  private readonly waiting = new Map<number, Waiting>();
+
+  /**
+   * @param address - Of the WebSocket.
+   * @param token - The secret of the page's own address, if it had one. Once it is refused the
+   *   cookie has to do: a server that was started again sets a new one when its page is opened.
+   */
+  constructor(private readonly address: string, private token: string | null) {
+    super();
+  }
+
+  /** Operations that the server has not confirmed, oldest first. */
+  get pending(): { seq: number; operation: Operation }[] {
+    return [...this.waiting]
+      .filter(([, item]) => item.operation)
+      .map(([seq, item]) => ({ seq, operation: item.operation! }));
+  }
+
+  open(): void {
+    const query = new URLSearchParams({ client: this.client });
+    if (this.token) query.set("token", this.token);
+    const socket = new WebSocket(`${this.address}?${query}`);
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = (event) => this.receive(event.data);
+    socket.onclose = (event) => this.closed(event);
+    this.socket = socket;
+  }
+
+  /** Sends an operation; resolves when it is on the server's disk, with what the server made. */
+  apply(operation: Operation): Promise<Done> {
+    const sent = this.send<Done>({ op: operation }, operation);
+    this.emit("pending", this.pending.length);
+    return sent;
+  }
+
+  /** Sends a question; resolves with the answer. */
+  ask<Answer>(question: Question): Promise<Answer> {
+    return this.send<Answer>(question, null, UNASKED.has(question.ask));
+  }
+
+  /** Drops the connection as a lost network would; for tests. */
+  drop(): void {
+    this.socket?.close();
+  }
+
+  private send<Answer>(message: object, operation: Operation | null, quiet = false): Promise<Answer> {
+    const seq = ++this.seq;
+    const text = JSON.stringify({ seq, ...message });
+    return new Promise((resolve, reject) => {
+      this.waiting.set(seq, { text, operation, quiet, resolve, reject });
+      if (this.greeted) this.socket?.send(text);
+    });
+  }
+
+  private receive(data: string | ArrayBuffer): void {
+    if (typeof data !== "string") this.emit("binary", data);
+    else this.read(JSON.parse(data));
+  }
+
+  private read(message: TextMessage): void {
+    switch (message.kind) {
+      case "hello":
+        return this.hello(message);
+      case "state":
+        return this.emit("state", message.state);
+      case "done":
+        return this.done(message);
+      case "answer":
+        return this.settle(message.seq)?.resolve(message);
+      case "refused":
+        return this.refused(message.seq, message.message);
+    }
+  }
+
+  private hello(message: Hello): void {
+    this.greeted = true;
+    this.wait = FIRST_WAIT;
+    this.emit("hello", message);
+    this.change("open");
+    // The server knows by client and seq what it has done already.
+    for (const item of this.waiting.values()) this.socket?.send(item.text);
+  }
+
+  private done(message: Done): void {
+    const item = this.settle(message.seq);
+    this.emit("done", message);
+    item?.resolve(message);
+    this.emit("pending", this.pending.length);
+  }
+
+  private refused(seq: number | null, message: string): void {
+    const item = seq === null ? undefined : this.settle(seq);
+    if (!item?.quiet) this.emit("refused", message);
+    item?.reject(new Error(message));
+    this.emit("pending", this.pending.length);
+  }
+
+  private settle(seq: number): Waiting | undefined {
+    const item = this.waiting.get(seq);
+    this.waiting.delete(seq);
+    return item;
+  }
+
+  private closed(event: CloseEvent): void {
+    this.greeted = false;
+    if (event.code === POLICY_VIOLATION) {
+      [this.reason, this.token, this.wait] = [event.reason, null, LAST_WAIT];
+    }
+    this.change(event.code === POLICY_VIOLATION ? "refused" : "lost");
+    // Questions are not worth asking again: the page asks anew when it needs to know.
+    for (const [seq, item] of this.waiting) {
+      if (!item.operation) this.settle(seq)?.reject(new Error("the connection was lost"));
+    }
+    setTimeout(() => this.open(), this.wait);
+    this.wait = Math.min(2 * this.wait, LAST_WAIT);
+  }
+
+  private change(connection: Connection): void {
+    this.connection = connection;
+    this.emit("connection", connection);
+  }
+}

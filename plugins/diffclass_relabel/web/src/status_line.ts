@@ -1,0 +1,66 @@
+// The bottom line: where the pointer is, what the map says there, what the last update changed.
+
+import { swatch, count, el } from "./dom";
+import { NO_DATA } from "./protocol";
+import type { Session } from "./session";
+import type { Ui } from "./ui";
+
+export function statusLine(session: Session, ui: Ui): HTMLElement {
+  const pixel = el("span", { class: "cell pixel" });
+  const earth = el("span", { class: "cell earth" });
+  const found = el("span", { class: "cell found" });
+  const label = el("span", { class: "cell" });
+  const changed = el("span", { class: "cell end" });
+  const strokes = el("span", { class: "cell" });
+
+  const showPointer = () => {
+    const { hover } = ui;
+    pixel.textContent = hover ? `row ${hover.row}  column ${hover.column}` : "";
+    earth.textContent = hover ? mapCoordinates(session, hover.row, hover.column) : "";
+    earth.hidden = !session.geo;
+    found.replaceChildren(...(hover ? classThere(session, hover.row, hover.column) : []));
+    label.textContent = hover ? labelThere(session, hover.row, hover.column) : "";
+  };
+  ui.on("hover", showPointer);
+  session.on("map", showPointer);
+  session.on("preview", showPointer);
+  session.on("labels", showPointer);
+  session.on("state", (state) => {
+    const labelled = state.classes.reduce((sum, item) => sum + item.pixels, 0);
+    strokes.textContent = `${plural(state.strokes.length, "stroke")}, ${plural(labelled, "pixel")} labelled`;
+    changed.textContent = state.n_changed === null || !state.strokes.length ? "" : `${plural(state.n_changed, "pixel")} changed`;
+    showPointer();
+  });
+  return el("footer", { class: "status" }, pixel, earth, found, label, el("span", { class: "space" }), changed, strokes);
+}
+
+function mapCoordinates(session: Session, row: number, column: number): string {
+  if (!session.geo) return "";
+  const [x0, xc, xr, y0, yc, yr] = session.geo.transform;
+  const [r, c] = [row + 0.5, column + 0.5];
+  const [x, y] = [x0 + c * xc + r * xr, y0 + c * yc + r * yr];
+  // Degrees need more places than metres.
+  const places = Math.abs(xc) < 0.01 ? 6 : Math.abs(xc) < 1 ? 2 : 0;
+  return `E ${x.toFixed(places)}  N ${y.toFixed(places)}  ${session.geo.crs}`;
+}
+
+function classThere(session: Session, row: number, column: number): (Node | string)[] {
+  const map = session.shownMap;
+  if (!map) return [];
+  const at = row * session.scene!.columns + column;
+  const id = map.ids[at];
+  if (id === NO_DATA) return ["no data"];
+  if (id === 0) return ["no class"];
+  const item = session.classOf(id);
+  const probability = map.probability ? `${(map.probability[at] / 255).toFixed(2)}, ` : "";
+  return [swatch(item?.color), `${item?.name ?? `class ${id}`} ${probability}margin ${(map.margin[at] / 255).toFixed(2)}`];
+}
+
+function labelThere(session: Session, row: number, column: number): string {
+  const id = session.labels.shown[row * session.scene!.columns + column];
+  return id ? `labelled ${session.classOf(id)?.name ?? id}` : "";
+}
+
+function plural(value: number, thing: string): string {
+  return `${count(value)} ${thing}${value === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,243 @@
+"""A scene made ready for labelling: features, graph, and a session whose points are its pixels.
+
+The engine knows points 0 to n - 1, a user pixels: point i is the i-th pixel that has data, counted
+row by row.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from diffclass import MarkovOperator, markov_operator
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.kernels import SharedNeighbors
+from diffclass.progress import stage
+from diffclass.relabel import RelabelSession
+from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
+from diffclass_relabel.fingerprint import fingerprint_of
+from diffclass_relabel.runs import pixels_of
+
+KERNEL = "shared"
+
+
+@dataclass(frozen=True)
+class SessionSettings:
+    """What a session's map depends on beside the scene and the steps.
+
+    Attributes
+    ----------
+    features : {"spectral", "spatial"}
+    components, neighbors : int
+    tau : int or "margin"
+        Diffusion time in steps at the beginning.
+    max_time : int
+        Last time that the margin rule looks at.
+    seed : int
+    variable : str or None
+        Array to take from a file with several.
+    """
+
+    features: str = "spectral"
+    components: int = 20
+    neighbors: int = 12
+    tau: int | str = 32
+    max_time: int = 256
+    seed: int = 0
+    variable: str | None = None
+
+    @classmethod
+    def from_header(cls, header: Mapping[str, Any]) -> SessionSettings:
+        """Return the settings that a session file was begun with.
+
+        Raises
+        ------
+        DataError
+            Where they are missing or were made by something else.
+        """
+        if header.get("kernel") != KERNEL:
+            raise DataError(
+                f"the session was made with the kernel {header.get('kernel')!r}, which this "
+                f"version of diffclass does not know ({KERNEL!r} only); use the version "
+                f"{header.get('version')!r}"
+            )
+        try:
+            return cls(**header["settings"])
+        except (KeyError, TypeError) as error:
+            raise DataError(f"the session's header lacks its settings ({error})") from error
+
+    def to_header(self) -> dict[str, Any]:
+        """Return what the header of a session file says of them."""
+        return {"settings": asdict(self), "kernel": KERNEL}
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace:
+    """A scene with its features, its graph, and where its points lie.
+
+    Attributes
+    ----------
+    scene : Scene
+    settings : SessionSettings
+    fingerprint : str
+        See `fingerprint_of`.
+    operator : MarkovOperator
+        Of the n pixels with data.
+    pixels : ndarray of int64 of shape (n,)
+        Raster number of each point, rising.
+    points : ndarray of int32 of shape (rows * columns,)
+        Point of each pixel, -1 without data.
+    features : ndarray of float32 of shape (n, p)
+    """
+
+    scene: Scene
+    settings: SessionSettings
+    fingerprint: str
+    operator: MarkovOperator
+    pixels: np.ndarray
+    points: np.ndarray
+    features: np.ndarray
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        settings: SessionSettings | None = None,
+        *,
+        fingerprint: str | None = None,
+    ) -> Workspace:
+        """Open a scene and build its graph.
+
+        Parameters
+        ----------
+        path : path-like
+            As for `diffclass_hyperspectral.open_scene`.
+        settings : SessionSettings, optional
+        fingerprint : str, optional
+            What the scene has to hash to.
+
+        Raises
+        ------
+        DataError
+            Where the scene cannot be read, or is another one than was asked for.
+        ParameterError
+            For settings out of their range.
+        """
+        settings = SessionSettings() if settings is None else settings
+        with stage("opening"):
+            scene = open_scene(path, variable=settings.variable)
+            found = fingerprint_of(scene)
+        if fingerprint is not None and found != fingerprint:
+            raise DataError(
+                f"{path}: is another scene than the session's (its values hash to {found[:12]}, "
+                f"those of the session's scene to {fingerprint[:12]}); give that scene, or another "
+                "session file"
+            )
+        return cls.from_scene(scene, settings, fingerprint=found)
+
+    @classmethod
+    def from_scene(
+        cls, scene: Scene, settings: SessionSettings, *, fingerprint: str = ""
+    ) -> Workspace:
+        """Build the graph of a scene that is open."""
+        with stage("features"):
+            spatial = settings.features == "spatial"
+            rows = SceneFeatures(settings.components, spatial=spatial).fit_transform(scene)
+            pixels = np.flatnonzero(np.isfinite(rows[:, 0]))
+            features = rows[pixels]
+        _check_neighbors(settings, len(pixels))
+        points = np.full(len(rows), -1, dtype=np.int32)
+        points[pixels] = np.arange(len(pixels), dtype=np.int32)
+        with stage("graph"):
+            operator = markov_operator(
+                features,
+                n_neighbors=settings.neighbors,
+                kernel=SharedNeighbors(),
+                random_state=settings.seed,
+            )
+        fingerprint = fingerprint or fingerprint_of(scene)
+        return cls(scene, settings, fingerprint, operator, pixels, points, features)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns, _ = self.scene.shape
+        return rows, columns
+
+    @property
+    def n_pixels(self) -> int:
+        """Rows times columns."""
+        return len(self.points)
+
+    def new_session(self) -> RelabelSession:
+        """Return a session without labels."""
+        return RelabelSession(
+            self.operator,
+            tau=self.settings.tau,
+            max_time=self.settings.max_time,
+            random_state=self.settings.seed,
+        )
+
+    def points_of_runs(self, runs: Any) -> np.ndarray:
+        """Return the points under runs of pixels; pixels without data are left out.
+
+        Raises
+        ------
+        ParameterError
+            Where ``runs`` is no list of runs inside the image, or no pixel of it has data.
+        """
+        points = self.points[pixels_of(runs, self.n_pixels)]
+        points = points[points >= 0]
+        if not len(points):
+            raise ParameterError("no pixel there has data; paint where the scene has some")
+        return points
+
+    def point_of(self, pixel: Any) -> int:
+        """Return the point of a pixel.
+
+        Raises
+        ------
+        ParameterError
+            Where there is no such pixel, or it has no data.
+        """
+        number = self.pixel_within(pixel)
+        if self.points[number] < 0:
+            raise ParameterError(f"pixel {number} has no data; ask about one that has")
+        return int(self.points[number])
+
+    def pixel_within(self, pixel: Any) -> int:
+        """Return a pixel's number, or say why it is none of the scene's."""
+        if type(pixel) is not int or not 0 <= pixel < self.n_pixels:
+            raise ParameterError(
+                f"pixel = {str(pixel)[:40]!r}; pixels of this scene are 0 to {self.n_pixels - 1}"
+            )
+        return pixel
+
+    def raster(self, values: np.ndarray, *, fill: Any = 0) -> np.ndarray:
+        """Return values of points as a picture.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,) or (n, c)
+        fill : number, default=0
+            For pixels without data.
+
+        Returns
+        -------
+        ndarray of shape (rows, columns) or (rows, columns, c)
+        """
+        out = np.full((self.n_pixels, *values.shape[1:]), fill, dtype=values.dtype)
+        out[self.pixels] = values
+        return out.reshape(*self.shape, *values.shape[1:])
+
+
+def _check_neighbors(settings: SessionSettings, n_points: int) -> None:
+    if settings.neighbors >= n_points:
+        raise ParameterError(
+            f"{settings.neighbors} neighbors were asked for, but only {n_points} pixels have "
+            f"data; ask for at most {n_points - 1}"
+        )

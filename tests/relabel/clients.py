@@ -1,0 +1,118 @@
+"""A client that speaks the protocol of the page, for the tests of the server."""
+
+from __future__ import annotations
+
+import json
+import time
+from itertools import count
+
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+from diffclass_relabel.frames import unpack_frame
+
+PATIENCE = 30  # seconds
+
+
+class PageClient:
+    """A WebSocket as the page opens it, and the newest of each kind of message."""
+
+    def __init__(self, gate, *, token=None, origin=None, name=None, **headers):
+        base = f"127.0.0.1:{gate.port}"
+        query = f"token={gate.token if token is None else token}"
+        query += f"&client={name}" if name else ""
+        self.socket = connect(
+            f"ws://{base}/ws?{query}",
+            origin=origin or f"http://{base}",
+            additional_headers=headers,
+            max_size=None,
+            compression=None,
+            legacy=True,
+        )
+        self.numbers = count(1)
+        self.seen = {}
+        self.frames = {}
+        self.heard = []
+        self.n_pixels = None
+        self.version = 0  # of the last operation that was done for this client
+
+    def close(self):
+        self.socket.close()
+
+    def hear(self, timeout=PATIENCE):
+        """Take one message in and return it: a dict, or (header, planes)."""
+        message = self.socket.recv(timeout)
+        if isinstance(message, bytes):
+            header, planes = unpack_frame(message, self.n_pixels)
+            self.frames[header["kind"]] = (header, planes)
+            self.heard.append(header["kind"])
+            return header, planes
+        content = json.loads(message)
+        self.heard.append(content["kind"])
+        if content["kind"] == "hello":
+            self.n_pixels = content["scene"]["rows"] * content["scene"]["columns"]
+            self.seen["state"] = content["state"]
+        self.version = max(self.version, content.get("version", 0))
+        self.seen[content["kind"]] = content["state"] if content["kind"] == "state" else content
+        return content
+
+    def hello(self):
+        """Take in the greeting."""
+        while "hello" not in self.seen:
+            self.hear()
+        return self.seen["hello"]
+
+    def end(self, message=None):
+        """Send, if anything, and hear until the server closes; returns its code, if it got here."""
+        try:
+            if message is not None:
+                self.send(message)
+            while True:
+                self.hear()
+        except ConnectionClosed as closed:
+            return closed.rcvd and closed.rcvd.code
+
+    def send(self, message, *, number=None):
+        """Send without waiting; returns the number."""
+        number = next(self.numbers) if number is None else number
+        self.socket.send(json.dumps({"seq": number} | message))
+        return number
+
+    def reply(self, number):
+        """Take messages in until the one with this number."""
+        while True:
+            content = self.hear()
+            if isinstance(content, dict) and content.get("seq") == number:
+                return content
+
+    def ask(self, question, /, **fields):
+        self.hello()
+        return self.reply(self.send({"ask": question} | fields))
+
+    def do(self, operation, /, **fields):
+        """Send an operation, whole or its name and fields; returns the answer."""
+        self.hello()
+        whole = operation if isinstance(operation, dict) else {"op": operation} | fields
+        return self.reply(self.send({"op": whole}))
+
+    def settled(self):
+        """Take messages in until the map is up to date: (class ids, margins, probabilities)."""
+        self.hello()
+        end = time.monotonic() + PATIENCE
+        while (
+            self.state["stale"]
+            or self.state["computing"]
+            or self.state["version"] < self.version
+            or "map" not in self.frames
+        ):
+            assert time.monotonic() < end, self.state
+            self.hear()
+        return self.frames["map"][1]
+
+    @property
+    def state(self):
+        return self.seen["state"]
+
+    @property
+    def labels(self):
+        return self.frames["labels"][1][0]

@@ -1,0 +1,168 @@
+"""A small scene, an editor on it, a server in a thread, and clients that speak with it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+
+import numpy as np
+import pytest
+import spectral.io.envi as envi
+
+from diffclass.datasets import make_tissue_scene
+from diffclass_hyperspectral import ClassTable, write_class_map
+from diffclass_relabel.editor import SessionEditor, session_header
+from diffclass_relabel.running import Server, bound_socket
+from diffclass_relabel.security import Gate
+from diffclass_relabel.session_log import SessionLog
+from diffclass_relabel.workspace import SessionSettings, Workspace
+
+from .browser import Tab, chromium
+from .clients import PageClient
+
+COLORS = {1: (1, 2, 3), 2: (200, 100, 50), 3: (9, 80, 7)}
+NAMES = {1: "nuclei", 2: "cytoplasm", 3: "stroma"}
+# two pixels without data: a row of its own would be easy, a hole is not
+HOLES = [(0, 0), (20, 31)]
+
+
+@pytest.fixture(scope="session")
+def tissue():
+    return make_tissue_scene(48, 50, n_bands=12)
+
+
+@pytest.fixture(scope="session")
+def scene_folder(tmp_path_factory, tissue):
+    """A folder with scene.hdr, which has wavelengths, a bad band and holes, and strokes.hdr."""
+    folder = tmp_path_factory.mktemp("scene")
+    cube = tissue.cube.astype(np.float32)
+    for place in HOLES:
+        cube[place] = -1
+    metadata = {
+        "wavelength": tissue.wavelengths.tolist(),
+        "wavelength units": "nm",
+        "bbl": [1] * 11 + [0],
+        "data ignore value": -1,
+        "map info": ["UTM", "1", "1", "500000", "4470000", "2", "2", "33", "North", "WGS-84"],
+    }
+    envi.save_image(str(folder / "scene.hdr"), cube, metadata=metadata)
+    table = ClassTable.from_ids(NAMES, names=NAMES, colors=COLORS)
+    write_class_map(folder / "strokes.hdr", tissue.labels, table)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def workspace(scene_folder):
+    return Workspace.open(scene_folder / "scene.hdr", SessionSettings(components=6))
+
+
+@pytest.fixture
+def new_editor(workspace, tmp_path):
+    """Open a session file; the same name goes on with the session."""
+    opened = []
+
+    def made(name="session.jsonl"):
+        log = SessionLog(tmp_path / name)
+        opened.append(log)
+        if not log.is_begun:
+            log.begin(session_header(workspace))
+        return SessionEditor(workspace, log)
+
+    yield made
+    for log in opened:
+        log.close()
+
+
+@pytest.fixture
+def editor(new_editor):
+    return new_editor()
+
+
+@pytest.fixture
+def serve():
+    """Serve an editor from a thread of this process; returns the gate."""
+    running = []
+
+    def served(editor, *, gate=None):
+        listening = bound_socket("127.0.0.1", 0)
+        gate = Gate("127.0.0.1", listening.getsockname()[1]) if gate is None else gate
+        server = Server(editor, gate)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        running.append((server, thread))
+        while not server.started:
+            assert thread.is_alive()
+            time.sleep(0.01)
+        return gate
+
+    yield served
+    for server, thread in running:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+@pytest.fixture
+def gate(editor, serve):
+    return serve(editor)
+
+
+@pytest.fixture
+def connect():
+    """Open a WebSocket as the page does."""
+    clients = []
+
+    def connected(gate, **options):
+        clients.append(PageClient(gate, **options))
+        return clients[-1]
+
+    yield connected
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def page(gate, connect):
+    return connect(gate)
+
+
+@pytest.fixture(scope="session")
+def process_environment(tmp_path_factory):
+    """Of processes of their own: they share compiled loops, but not with yesterday's."""
+    return os.environ | {
+        "DIFFCLASS_NUMBA_CACHE": "1",
+        "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("numba")),
+        "NUMBA_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real browser; only while a module of page tests runs, for it keeps an event loop."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright for Python")
+    with sync_api.sync_playwright() as playwright:
+        launched = chromium(playwright)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def open_tab(browser):
+    """Open the page of an address in a tab of its own."""
+    tabs = []
+
+    def opened(url, **options):
+        tabs.append(Tab(browser, url, **options))
+        return tabs[-1]
+
+    yield opened
+    for tab in tabs:
+        tab.close()
+
+
+@pytest.fixture
+def tab(gate, open_tab):
+    return open_tab(gate.url)

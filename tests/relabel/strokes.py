@@ -1,0 +1,52 @@
+"""Operations for the tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diffclass_relabel.runs import runs_of
+
+
+def truth_stroke(tissue, class_id, count=12, *, start=0):
+    """Return a stroke over pixels that are of a class, right from a row of the scene on."""
+    pixels = np.flatnonzero(tissue.truth.ravel() == class_id)
+    pixels = pixels[pixels >= start * tissue.truth.shape[1]][:count]
+    return {"op": "stroke", "class": class_id, "pixels": runs_of(pixels)}
+
+
+def three_classes(tissue):
+    """Return operations that lead from nothing to a map of three classes."""
+    added = [{"op": "add_class", "name": name} for name in ("nuclei", "cytoplasm", "stroma")]
+    painted = [truth_stroke(tissue, class_id, start=4) for class_id in (1, 2, 3)]
+    return [*added, *painted]
+
+
+def random_operation(rng, state, n_pixels):
+    """Return an operation that may or may not be possible, as a careless user would do it."""
+    ids = [entry["id"] for entry in state["classes"]] or [1]
+    numbers = [stroke["number"] for stroke in state["strokes"]] or [1]
+    class_id, other = (int(rng.choice(ids)) for _ in range(2))
+    number = int(rng.choice(numbers))
+    start = int(rng.integers(n_pixels - 3))
+    runs = [start, int(rng.integers(1, 30))]  # now and then it leaves the image
+    flag = bool(rng.integers(2))
+    choices = {
+        "stroke": (30, {"class": class_id, "pixels": runs}),
+        "erase": (6, {"pixels": runs}),
+        "move": (6, {"stroke": number, "class": class_id}),
+        "remove": (4, {"stroke": number}),
+        "add_class": (2, {}),
+        "rename_class": (2, {"id": class_id, "name": f"name {start}"}),
+        "recolor_class": (2, {"id": class_id, "color": "#12ab9f"}),
+        "hide_class": (2, {"id": class_id, "hidden": flag}),
+        "lock_class": (2, {"id": class_id, "locked": flag and bool(rng.integers(2))}),
+        "merge_classes": (1, {"source": class_id, "into": other}),
+        "remove_class": (1, {"id": class_id}),
+        "tau": (1, {"tau": int(rng.choice([16, 32]))}),
+        "undo": (14, {}),
+        "redo": (7, {}),
+        "nonsense": (1, {}),
+    }
+    weights = np.array([weight for weight, _ in choices.values()], dtype=float)
+    name = str(rng.choice(list(choices), p=weights / weights.sum()))
+    return {"op": name} | choices[name][1]

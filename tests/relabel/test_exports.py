@@ -1,0 +1,93 @@
+"""Files of a session: every format, names and colours kept."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_relabel.exports import export
+from diffclass_relabel.shown import NO_DATA
+
+from .strokes import three_classes
+
+
+@pytest.fixture
+def painted(editor, tissue):
+    for operation in three_classes(tissue):
+        editor.apply(operation)
+    editor.apply({"op": "rename_class", "id": 2, "name": "corn"})
+    editor.apply({"op": "recolor_class", "id": 2, "color": "#0a0b0c"})
+    return editor
+
+
+@pytest.mark.parametrize("ending", [".img", ".hdr", ".dat", ".tif", ".png"])
+@pytest.mark.parametrize("what", ["labels", "map"])
+def test_classes_come_back(painted, tmp_path, what, ending):
+    files = export(painted, what, tmp_path / f"out{ending}")
+    read = read_labels(files[0])
+    shown = painted.labels.ids if what == "labels" else painted.update().ids
+    assert np.array_equal(read.ids, np.where(shown == NO_DATA, 0, shown))
+    assert read.table[2].name == "corn"
+    assert read.table[2].color == (10, 11, 12)
+    if ending not in (".png",):
+        assert read.map_info is not None
+
+
+def test_the_map_is_brought_up_to_date(painted, tmp_path):
+    assert painted.is_stale
+    export(painted, "map", tmp_path / "map.npy")
+    found = np.load(tmp_path / "map.npy")
+    assert not painted.is_stale
+    assert set(np.unique(found)) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("ending", [".img", ".tif", ".npy"])
+def test_numbers_come_back(painted, tmp_path, ending, workspace):
+    painted.update()
+    margin = workspace.raster(painted.session.margin, fill=np.nan)
+    export(painted, "margin", tmp_path / f"margin{ending}")
+    export(painted, "probability", tmp_path / f"probability{ending}")
+    np.testing.assert_array_equal(
+        open_array(tmp_path / f"margin{ending}").reshape(workspace.shape), margin
+    )
+    probability = open_array(tmp_path / f"probability{ending}")
+    assert probability.shape == (*workspace.shape, 3)
+    np.testing.assert_allclose(np.nansum(probability, axis=2)[workspace.scene.valid], 1, rtol=1e-5)
+
+
+def open_array(path):
+    if path.suffix == ".npy":
+        return np.load(path)
+    return np.array(open_scene(path).data)
+
+
+def test_report(painted, tmp_path):
+    export(painted, "report", tmp_path / "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["strokes"] == 3
+    assert report["labelled_pixels"] == 36
+    assert report["missing"] == 2
+    assert sum(entry["pixels"] for entry in report["classes"]) + report["unclassified"] == 2398
+    assert report["accuracy"] is None  # labels that were painted measure none
+    assert report["classes"][1]["name"] == "corn"
+
+
+def test_refused(painted, tmp_path):
+    with pytest.raises(ParameterError, match="nothing called"):
+        export(painted, "all", tmp_path / "a.img")
+    with pytest.raises(ParameterError, match="no format"):
+        export(painted, "map", tmp_path / "a.doc")
+    with pytest.raises(ParameterError, match=r"written as \.json"):
+        export(painted, "report", tmp_path / "a.img")
+    (tmp_path / "a.npy").write_text("")
+    with pytest.raises(ParameterError, match="exists"):
+        export(painted, "map", tmp_path / "a.npy")
+
+
+def test_nothing_labelled(editor, tmp_path):
+    with pytest.raises(DataError, match="paint"):
+        export(editor, "map", tmp_path / "a.img")

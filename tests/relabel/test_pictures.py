@@ -1,0 +1,99 @@
+"""Pictures of the scene and spectra to draw."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral import Scene, open_scene
+from diffclass_relabel.fingerprint import fingerprint_of
+from diffclass_relabel.pictures import band_picture, parsed_bands, preset_bands, preset_picture
+from diffclass_relabel.spectra import class_means, spectrum_at
+
+from .conftest import HOLES
+
+
+def read_png(content):
+    return np.array(Image.open(io.BytesIO(content)))
+
+
+def test_bands_are_stretched_and_holes_transparent(workspace):
+    picture = read_png(band_picture(workspace, [4, 2, 4]))
+    assert picture.shape == (*workspace.shape, 4)
+    assert sorted(map(tuple, np.argwhere(picture[..., 3] == 0))) == HOLES
+    values = workspace.scene.data[..., 2][workspace.scene.valid]
+    low, high = np.percentile(values, [2, 98])
+    wanted = np.rint((values - low) / (high - low) * 255).clip(0, 255)
+    np.testing.assert_allclose(picture[workspace.scene.valid][:, 1], wanted, atol=1)
+    assert np.array_equal(picture[..., 0], picture[..., 2])
+
+
+@pytest.mark.parametrize("preset", ["true", "false", "mnf"])
+def test_presets(workspace, preset):
+    picture = read_png(preset_picture(workspace, preset))
+    assert picture.shape == (*workspace.shape, 4)
+    assert picture[..., :3].std(axis=(0, 1)).min() > 20
+
+
+def test_bands_of_presets(workspace):
+    wavelengths = workspace.scene.wavelengths
+    red, green, blue = wavelengths[list(preset_bands(workspace.scene, "true"))]
+    assert red > green > blue
+    unknown = Scene.from_array(np.arange(60.0).reshape(2, 3, 10) ** 2)
+    assert len(set(preset_bands(unknown, "true"))) == 3
+    assert preset_bands(Scene.from_array(np.arange(6.0).reshape(2, 3, 1)), "false") == (0, 0, 0)
+
+
+def test_a_band_without_contrast(workspace):
+    class Flat:
+        scene = Scene.from_array(np.dstack([np.ones((4, 5)), np.arange(20).reshape(4, 5)]))
+        shape = (4, 5)
+
+    assert set(read_png(band_picture(Flat, [0, 0, 0]))[..., 0].ravel()) == {128}
+
+
+@pytest.mark.parametrize(
+    "text", ["1,2,3,", "a", "", "1,2", "-1,2,3", "1,2,12", "1" * 50, "\u0661,1,1"]
+)
+def test_bands_that_are_none(workspace, text):
+    with pytest.raises(ParameterError, match="bands"):
+        band_picture(workspace, parsed_bands(text))
+
+
+def test_no_such_preset(workspace):
+    with pytest.raises(ParameterError, match="no preset"):
+        preset_picture(workspace, "../etc")
+
+
+def test_spectrum(workspace):
+    values = spectrum_at(workspace.scene, 55)
+    assert values[11] is None  # the bad band
+    np.testing.assert_allclose(values[:11], workspace.scene.data[1, 5, :11], atol=1e-6)
+    assert spectrum_at(workspace.scene, 0) == [None] * 12
+
+
+def test_class_means(workspace, tissue):
+    means = class_means(workspace.scene, tissue.labels)
+    assert means.keys() == {1, 2, 3}
+    where = np.flatnonzero(tissue.labels.ravel() == 2)
+    where = where[:: -(-len(where) // 200)]
+    cube = workspace.scene.data.reshape(-1, 12)
+    np.testing.assert_allclose(means[2][:11], cube[where, :11].mean(axis=0), rtol=1e-4)
+    assert class_means(workspace.scene, np.zeros_like(tissue.labels)) == {}
+
+
+def test_fingerprint_is_of_the_values(scene_folder, workspace, tissue, tmp_path):
+    scene = workspace.scene
+    assert fingerprint_of(open_scene(scene_folder / "scene.img")) == workspace.fingerprint
+    facts = {"band_mask": scene.band_mask, "ignore_value": -1.0}
+    copy = np.array(scene.data)
+    assert fingerprint_of(Scene.from_array(copy, **facts)) == workspace.fingerprint
+    swapped = copy.astype(">f4")
+    assert fingerprint_of(Scene.from_array(swapped, **facts)) == workspace.fingerprint
+    assert fingerprint_of(Scene.from_array(copy)) != workspace.fingerprint
+    copy[3, 3, 3] = np.nextafter(copy[3, 3, 3], np.float32(9))
+    assert fingerprint_of(Scene.from_array(copy, **facts)) != workspace.fingerprint

@@ -1,0 +1,187 @@
+"""The file of a session: what it holds, what is torn, who may open it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_relabel import session_log
+from diffclass_relabel.session_log import SessionLog, read_session
+
+STEPS = [{"op": {"op": "undo"}}, {"op": {"op": "tau", "tau": 5}}]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "a.jsonl"
+
+
+@pytest.fixture
+def written(path):
+    """A closed file of a header and five steps, two of them its first."""
+    log = SessionLog(path)
+    log.begin({"scene": "x"}, STEPS)
+    for i in range(3):
+        log.append({"op": {"op": "tau", "tau": i + 1}})
+    log.close()
+    return path
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_lines(written):
+    header, *entries = lines_of(written)
+    assert header == {"kind": session_log.KIND, "scene": "x", "first_steps": 2}
+    assert [entry["n"] for entry in entries] == [1, 2, 3, 4, 5]
+    assert read_session(written) == (header, entries)
+
+
+def test_reopened_goes_on(written):
+    log = SessionLog(written)
+    assert log.is_begun
+    assert log.torn is None
+    log.append({"op": {"op": "redo"}})
+    log.close()
+    assert lines_of(written)[-1] == {"n": 6, "op": {"op": "redo"}}
+    assert lines_of(written)[1:] == log.entries
+
+
+def test_every_length_of_a_torn_file_opens(written, tmp_path):
+    whole = written.read_bytes()
+    ends = [i for i, byte in enumerate(whole, start=1) if byte == 10]
+    for length in range(len(whole)):
+        place = tmp_path / f"{length}.jsonl"
+        place.write_bytes(whole[:length])
+        log = SessionLog(place)
+        kept = max([end for end in ends if end <= length], default=0)
+        kept = kept if kept >= ends[2] else 0  # header and first steps are there whole or not
+        assert place.read_bytes() == whole[:kept]
+        assert log.is_begun == (kept > 0)
+        if kept < length:
+            assert log.torn == tmp_path / f"{length}.jsonl.torn"
+            assert log.torn.read_bytes() == whole[kept:length].removesuffix(b"\n") + b"\n"
+        else:
+            assert log.torn is None
+        log.close()
+
+
+@pytest.mark.parametrize(
+    "rest", [b"\0" * 100, b'{"n":6,', b'{"n":6}\r\xff\xfe', b"\xff\n", b"[]\n"]
+)
+def test_rubbish_at_the_end_is_put_aside(written, rest):
+    whole = written.read_bytes()
+    written.write_bytes(whole + rest)
+    log = SessionLog(written)
+    log.append({"op": {}})
+    log.close()
+    assert written.read_bytes() == whole + b'{"n":6,"op":{}}\n'
+    assert log.torn.read_bytes().startswith(rest.strip(b"\n"))
+
+
+def test_torn_pieces_add_up(written):
+    for piece in (b'{"n":6', b'{"n":6,'):
+        with written.open("ab") as stream:
+            stream.write(piece)
+        log = SessionLog(written)
+        log.close()
+    assert log.torn.read_bytes() == b'{"n":6\n{"n":6,\n'
+
+
+@pytest.mark.parametrize("line", [b"{broken\n", b"\n", b"[1]\n", b'{"n":9}\n', b'{"n":2}\n'])
+def test_damage_before_the_end_is_refused_and_left_alone(written, line):
+    lines = written.read_bytes().splitlines(keepends=True)
+    content = b"".join([*lines[:3], line, *lines[3:]])
+    written.write_bytes(content)
+    with pytest.raises(DataError, match="line"):
+        SessionLog(written)
+    with pytest.raises(DataError, match="line"):
+        read_session(written)
+    assert written.read_bytes() == content
+    assert not written.with_suffix(".jsonl.torn").exists()
+
+
+@pytest.mark.parametrize("content", [b"ENVI\nlines = 3\n", b"\0\1\2", b'{"kind":"other"}\n', b"\n"])
+def test_another_file_is_left_alone(path, content):
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="no session file"):
+        SessionLog(path)
+    assert path.read_bytes() == content
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_nothing_begun_leaves_nothing(path):
+    SessionLog(path).close()
+    assert not path.exists()
+
+
+def test_begun_twice(written):
+    log = SessionLog(written)
+    with pytest.raises(ParameterError, match="holds a session"):
+        log.begin({})
+    log.close()
+
+
+def test_places_where_no_file_can_be(tmp_path):
+    with pytest.raises(ParameterError, match="no folder"):
+        SessionLog(tmp_path / "a" / "b.jsonl")
+    with pytest.raises(ParameterError, match="is a folder"):
+        SessionLog(tmp_path)
+    with pytest.raises(DataError, match="no such session"):
+        read_session(tmp_path / "a.jsonl")
+
+
+def test_a_folder_that_cannot_be_written(path, monkeypatch):
+    def refuse(*arguments):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(session_log.os, "open", refuse)
+    with pytest.raises(ParameterError, match="Permission denied"):
+        SessionLog(path)
+
+
+def test_one_process_at_a_time(written):
+    log = SessionLog(written)
+    code = f"from diffclass_relabel.session_log import SessionLog; SessionLog({str(written)!r})"
+    command = [sys.executable, "-c", code]
+    refused = subprocess.run(command, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "open in another process" in refused.stderr
+    assert len(read_session(written)[1]) == 5  # reading is free
+    log.close()
+    subprocess.run(command, check=True)
+
+
+def test_a_full_disk_leaves_whole_lines(written, monkeypatch):
+    log = SessionLog(written)
+    before = written.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session_log.os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            log.append({"op": {"op": "undo"}})
+    assert written.read_bytes() == before
+    log.append({"op": {"op": "redo"}})
+    log.close()
+    assert lines_of(written)[-1] == {"n": 6, "op": {"op": "redo"}}
+
+
+def test_on_disk_before_append_returns(written, monkeypatch):
+    log = SessionLog(written)
+    synced = []
+    sync = os.fsync
+    monkeypatch.setattr(
+        session_log.os, "fsync", lambda d: (synced.append(os.fstat(d).st_size), sync(d))
+    )
+    log.append({"op": {"op": "undo"}})
+    log.close()
+    assert synced == [written.stat().st_size]
