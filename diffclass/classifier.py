@@ -36,8 +36,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         A kernel that is shaped by posteriors gets those of the default kernel.
     alpha : float, default=0.0
         Density exponent of the operator.
-    labels : {"free", "absorbing"}, default="free"
-        Whether labels diffuse away or stay what they are; see `diffclass.label_diffusion`.
+    labels : {"summed", "free", "absorbing"}, default="summed"
+        Whether labels diffuse away, summed over the walk or as they are at its end, or stay what
+        they are; see `diffclass.label_diffusion`.
     tau : "margin" or int, default="margin"
         Diffusion time in steps, or the rule that chooses it.
     max_time : int, default=256
@@ -115,7 +116,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         n_neighbors: int = 12,
         kernel: Kernel | None = None,
         alpha: float = 0.0,
-        labels: str = "free",
+        labels: str = "summed",
         tau: str | int = "margin",
         max_time: int = 256,
         class_prior: Any = None,

@@ -1,9 +1,16 @@
 """Labels diffuse over a graph: A^t chi_i, the time tau, posteriors and margins.
 
-Two boundary conditions. *Free* labels follow Coifman et al. 2005, section 3: the indicator of the
+Three ways. *Free* labels follow Coifman et al. 2005, section 3: the indicator of the
 labelled points of class i, scaled so that <chi_i, pi> = 1 (or to sum 1, in counting measure), is
 diffused; on a connected graph every class tends to the same constant 1, so that a class with few
-labels is at no disadvantage. *Absorbing* labels stay what they are at every step,
+labels is at no disadvantage. *Summed* labels are free ones, summed over the walk,
+
+    N_i(tau) = sum over s = 0, ..., 3 tau of A^s chi_i,
+
+the mean number of visits that the walk from x pays to the labels of class i: as linear in the
+labels, hardly sensitive to tau, and with growing tau, but for a constant, a solution of Poisson's
+equation (J. Calder et al., Poisson learning, 2020, up to how the labels are weighed). *Absorbing*
+labels stay what they are at every step,
 
     N_i(t + 1) = A N_i(t) off the labels,    N_i = 1[y = i] on them,
 
@@ -27,6 +34,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_walks import (
     AbsorbingWalk,
     FreeWalk,
+    SummedWalk,
     Walk,
     WarpedAbsorbingWalk,
     WarpedFreeWalk,
@@ -37,19 +45,21 @@ from diffclass.markov import MarkovOperator
 from diffclass.progress import stage
 from diffclass.warped import WarpedOperator
 
+LABELS = ("summed", "free", "absorbing")
+
 
 def kept_share(labels: str, codes: np.ndarray) -> float:
     """Return the share of the largest margin that tau has to keep.
 
-    For free labels 1 - 0.35 / sqrt(m), at most 0.8, m the median number of labels in a class: a
-    class with one or two labels is found only by the shape of its cluster, which takes time. (More
-    than 0.8 would suit many labels at random places, but not strokes, which are many labels in few
+    For free and summed labels 1 - 0.35 / sqrt(m), at most 0.8, m the median number of labels in a
+    class: one with one or two labels is found only by the shape of its cluster, which takes time.
+    (More than 0.8 would suit many labels at random places, but not strokes, which are many labels in few
     places.) The margin of absorbing labels falls far more slowly, and 0.65 suits all m. Both were
     chosen on problems apart from those reported (experiments/few_labels/tau.py).
 
     Parameters
     ----------
-    labels : {"free", "absorbing"}
+    labels : {"summed", "free", "absorbing"}
     codes : ndarray of int of shape (n,)
         Class number of each point, -1 where unlabelled.
 
@@ -107,7 +117,7 @@ def diffuse_labels(
     operator: MarkovOperator | WarpedOperator,
     y: Any,
     *,
-    labels: str = "free",
+    labels: str = "summed",
     tau: str | int = "margin",
     max_time: int = 256,
     class_prior: Any = None,
@@ -122,19 +132,22 @@ def diffuse_labels(
         Of n points: the same walk for all classes, or each class's own.
     y : array-like of shape (n,)
         Labels of any sortable kind; -1, None, NaN or a missing value of pandas is unlabelled.
-    labels : {"free", "absorbing"}, default="free"
-        Whether the labels diffuse away or stay what they are.
+    labels : {"summed", "free", "absorbing"}, default="summed"
+        Whether the labels diffuse away, summed over the walk or as they are at its end, or stay
+        what they are. By a warped operator summed labels diffuse as free ones.
     tau : "margin" or int, default="margin"
-        Time in steps, or the rule that chooses it (see `diffclass.margin_time`).
+        Time in steps, or the rule that chooses it (see `diffclass.margin_time`). Summed labels
+        have the time of free ones, and are summed up to 3 tau.
     max_time : int, default=256
         Last time that the rule looks at.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected shares of the classes; None takes the diffused values as they are.
     measure : {"operator", "counting"}, default="operator"
-        In which measure free labels are scaled to 1; a warped class's in that of its own walk.
+        In which measure free and summed labels are scaled to 1; a warped class's in that of its
+        own walk.
     label_weight : array-like of shape (n,), optional
-        Trust in each label, 0 to 1: the mass of a free label, the probability that the walk
-        stops at an absorbing one.
+        Trust in each label, 0 to 1: the mass of a free or summed label, the probability that the
+        walk stops at an absorbing one.
 
     Returns
     -------
@@ -157,7 +170,7 @@ def diffuse_labels(
     Notes
     -----
     Cost: tau products of the operator with n_classes columns, and some after it to see the margin
-    fall. Memory: four arrays of n x n_classes.
+    fall; up to 3 tau for summed labels. Memory: four to five arrays of n x n_classes.
 
     References
     ----------
@@ -175,7 +188,7 @@ def diffuse_labels(
     >>> bool((result.classes[result.codes] == np.repeat([3, 7], 30)).all())
     True
     """
-    check_choice(labels, "labels", ("free", "absorbing"))
+    check_choice(labels, "labels", LABELS)
     check_positive(max_time, "max_time", integer=True)
     classes, codes = encode_labels(y)
     if len(codes) != len(operator):
@@ -188,10 +201,11 @@ def diffuse_labels(
     with stage("diffusion"):
         if isinstance(tau, str):
             check_choice(tau, "tau", ("margin",))
-            tau, curve = _walk_to_best_time(walk, max_time, prior, kept_share(labels, codes))
+            curve = _walk_to_best_time(walk, max_time, prior, kept_share(labels, codes))
         else:
             check_positive(tau, "tau", integer=True)
             curve = _walk_to(walk, tau, prior, kept_share(labels, codes))
+        tau = walk.settle()
         return _read_off(walk, classes, prior, tau, curve)
 
 
@@ -210,11 +224,12 @@ def _start(
                 f"y holds {n_classes} classes; the operator is warped for "
                 f"{operator.scores.shape[1]}"
             )
-        warped_walk = WarpedFreeWalk if labels == "free" else WarpedAbsorbingWalk
+        warped_walk = WarpedAbsorbingWalk if labels == "absorbing" else WarpedFreeWalk
         return warped_walk(operator, codes, trust)
-    if labels == "free":
-        return FreeWalk(operator, codes, trust, n_classes, measure)
-    return AbsorbingWalk(operator, codes, trust, n_classes)
+    if labels == "absorbing":
+        return AbsorbingWalk(operator, codes, trust, n_classes)
+    free_walk = FreeWalk if labels == "free" else SummedWalk
+    return free_walk(operator, codes, trust, n_classes, measure)
 
 
 def _walk_to(walk: Walk, tau: int, prior: np.ndarray | None, kept_share: float) -> MarginCurve:
@@ -222,21 +237,20 @@ def _walk_to(walk: Walk, tau: int, prior: np.ndarray | None, kept_share: float) 
     for time, coverage in _covered_times(walk, tau):
         walk.advance(time)
         choice.see(time, float(walk.margins(prior).mean()), coverage)
+    walk.keep()
     return choice.curve
 
 
 def _walk_to_best_time(
     walk: Walk, max_time: int, prior: np.ndarray | None, kept_share: float
-) -> tuple[int, MarginCurve]:
+) -> MarginCurve:
     choice = TimeChoice(kept_share)
-    best = walk.time, walk.state, walk.limits
     for time, coverage in _covered_times(walk, max_time):
         walk.advance(time)
         if choice.see(time, float(walk.margins(prior).mean()), coverage):
-            best = time, walk.state.copy(), walk.limits
+            walk.keep()
         if choice.is_over:
             break
-    walk.time, walk.state, walk.limits = best
     curve = choice.curve
     if not curve.is_covered:
         warnings.warn(
@@ -245,7 +259,7 @@ def _walk_to_best_time(
             ConvergenceWarning,
             stacklevel=3,
         )
-    return walk.time, curve
+    return curve
 
 
 def _covered_times(walk: Walk, max_time: int) -> list[tuple[int, float]]:

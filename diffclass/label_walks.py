@@ -12,8 +12,12 @@ import numpy as np
 
 from diffclass import _compiled
 from diffclass._validation import check_choice
+from diffclass.margin_time import curve_times
 from diffclass.markov import MarkovOperator
 from diffclass.warped import WarpedOperator
+
+# Labels are summed over so many times tau; from 2 to 4 it matters little (experiments/few_labels).
+SUMMED_TAUS = 3
 
 
 class Walk:
@@ -57,6 +61,15 @@ class Walk:
     def hops_to_cover(self) -> np.ndarray:
         """Count the edges that the labels have to cross, of shape (n, n_groups), -1 for never."""
         return self._hops(self.codes)
+
+    def keep(self) -> None:
+        """Take note of the present time: so far the one to end at."""
+        self._kept = self.time, self.state.copy(), self.limits
+
+    def settle(self) -> int:
+        """Go back to the time last kept, tau, and hold what is read off there; return tau."""
+        self.time, self.state, self.limits = self._kept
+        return self.time
 
     def _hops(self, group_of_label: Any) -> np.ndarray:
         groups = np.full(len(self.operator), -1)
@@ -108,8 +121,14 @@ class FreeWalk(Walk):
         self._late_limits = np.zeros_like(self.limits)
         np.add.at(self._late_limits, place, height * pi[self.labelled])
         self._late_limits /= np.bincount(operator.components, pi)[:, None]
-        self._is_late = False
-        self.state[self.labelled, self.codes] = height.astype(operator.dtype)
+        self._height = height.astype(operator.dtype)
+        self._start()
+
+    def _start(self) -> None:
+        self.time, self._is_late = 0, False
+        self.limits = np.zeros_like(self._late_limits)
+        self.state[:] = 0
+        self.state[self.labelled, self.codes] = self._height
 
     def _walk_on(self, n_steps: int) -> None:
         if self._is_late:  # nothing is small beside the rest: the series' error does no harm
@@ -136,6 +155,40 @@ class FreeWalk(Walk):
                 self.limits, self._is_late = self._late_limits, True
                 self.state -= limits
         return self._is_late
+
+
+class SummedWalk(FreeWalk):
+    """A^t chi_i, of which is kept how much there was at all times; read off is the sum."""
+
+    def keep(self) -> None:
+        """Take note of the present time: so far the one to end at."""
+        self._tau = self.time
+
+    def settle(self) -> int:
+        """Walk to where the sum ends and hold the sum from there on; return tau."""
+        end = SUMMED_TAUS * self._tau
+        if self.time > end:  # the choice of tau looked further ahead than the sum goes
+            self._start()
+        for time in curve_times(end):
+            if time > self.time:
+                self.advance(int(time))
+        self.state, self.limits = self._total, self._total_limits
+        return self._tau
+
+    def _start(self) -> None:
+        super()._start()
+        self._total = self.state.copy()
+        self._total_limits = np.zeros_like(self.limits)
+
+    def _walk_on(self, n_steps: int) -> None:
+        self._total_limits += n_steps * self.limits
+        if self._is_late:
+            total, self.state = self.operator.running_sum(self.state, n_steps)
+            self._total += total
+            return
+        for _ in range(n_steps):
+            self._step()
+            self._total += self.state
 
 
 class _Stopping(Walk):

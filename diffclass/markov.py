@@ -29,6 +29,8 @@ from diffclass.kernels import Gaussian, Kernel
 from diffclass.neighbors import kept_edges, neighbors_graph
 from diffclass.progress import stage
 
+_TOLERANCE = {"f": 1e-6, "d": 1e-12}  # of series, in single and double precision
+
 
 def markov_operator(
     X: Any,
@@ -210,11 +212,46 @@ class MarkovOperator:
             for t in ([n_steps] if np.ndim(n_steps) == 0 else n_steps)
         ]
         if tolerance is None:
-            tolerance = 1e-6 if self.dtype == np.float32 else 1e-12
+            tolerance = _TOLERANCE[self.dtype.char]
         check_positive(tolerance, "tolerance", zero=True)
         powers = self._powers(self._columns(f), times, tolerance)
         powers = powers.reshape(len(times), *np.shape(f))
         return powers[0] if np.ndim(n_steps) == 0 else powers
+
+    def running_sum(
+        self, f: Any, n_steps: int, *, tolerance: float | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sum what functions are over the steps of the walk: A f + A^2 f + ... + A^t f.
+
+        Of the indicator of a set, the sum at x is the mean number of visits that the walk from x
+        pays to it in t steps.
+
+        Parameters
+        ----------
+        f : array-like of shape (n,) or (n, m)
+            One function a column.
+        n_steps : int
+            t, at least 0.
+        tolerance : float, optional
+            As in `apply`, of the whole sum.
+
+        Returns
+        -------
+        total, last : ndarray of the shape of f
+            The sum, and A^t f, in the operator's dtype.
+
+        Raises
+        ------
+        ParameterError
+            As `apply`.
+        """
+        n_steps = check_positive(n_steps, "n_steps", integer=True, zero=True)
+        columns = self._columns(f)
+        if tolerance is None:
+            tolerance = _TOLERANCE[self.dtype.char]
+        check_positive(tolerance, "tolerance", zero=True)
+        total, last = self._summed_powers(columns, n_steps, tolerance)
+        return total.reshape(np.shape(f)), last.reshape(np.shape(f))
 
     def forward(self, mass: Any, n_steps: Any = 1, *, tolerance: float | None = None) -> np.ndarray:
         """Move mass forward: (A')^t m, where mass starting as m is after t steps. Sums are kept.
@@ -333,6 +370,22 @@ class MarkovOperator:
                 self._backward(current, spare)
                 current, spare = spare, current
         return powers
+
+    def _summed_powers(
+        self, columns: np.ndarray, n_steps: int, tolerance: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if tolerance and n_steps > 1:
+            powers = power_coefficients(range(1, n_steps + 1), tolerance / n_steps)
+            if powers.shape[1] - 1 < n_steps:
+                series = np.stack([powers.sum(axis=0), powers[-1]])
+                total, last = chebyshev_series(self._backward, columns, series)
+                return total, last
+        total, current, spare = np.zeros_like(columns), columns.copy(), np.empty_like(columns)
+        for _ in range(n_steps):
+            self._backward(current, spare)
+            current, spare = spare, current
+            total += current
+        return total, current
 
     def _backward(self, columns: np.ndarray, out: np.ndarray) -> None:
         self._product(columns, self._inverse_degrees, out=out)

@@ -102,6 +102,12 @@ def free_labels(A, pi, codes, n_classes, t, *, measure="operator", weight=None):
     return np.linalg.matrix_power(A, t) @ (chi / total)
 
 
+def summed_labels(A, pi, codes, n_classes, tau, **options):
+    """Free labels summed over the times 0 to 3 tau."""
+    times = range(3 * tau + 1)
+    return sum(free_labels(A, pi, codes, n_classes, t, **options) for t in times)
+
+
 def absorbing_labels(A, codes, n_classes, t, *, weight=None):
     """The walk stops at a label with the probability that the label is trusted."""
     chi = indicators(codes, n_classes, weight)

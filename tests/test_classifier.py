@@ -31,11 +31,15 @@ from diffclass.datasets import make_tissue_scene
 from diffclass.kernels import Correlation, Gaussian
 from diffclass.neighbors import InvertedFileSearch
 
-BOTH = pytest.mark.parametrize("labels", ["free", "absorbing"])
+ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
 
 
 @parametrize_with_checks(
-    [DiffusionClassifier(labels="free"), DiffusionClassifier(labels="absorbing")],
+    [
+        DiffusionClassifier(),
+        DiffusionClassifier(labels="free"),
+        DiffusionClassifier(labels="absorbing"),
+    ],
     expected_failed_checks=lambda _: {
         "check_classifiers_classes": "scikit-learn exempts its own semi-supervised classifiers "
         "from this check by name: -1 means unlabelled here"
@@ -60,7 +64,7 @@ def blobs(rng):
 # --- what it answers
 
 
-@BOTH
+@ALL
 def test_is_the_functions_in_a_row(blobs, labels):
     X, y, _ = blobs
     clf = DiffusionClassifier(labels=labels, alpha=0.5, kernel=Gaussian(bandwidth="global"))
@@ -75,7 +79,7 @@ def test_is_the_functions_in_a_row(blobs, labels):
     assert not hasattr(clf.kernel, "scales_")
 
 
-@BOTH
+@ALL
 def test_new_points(blobs, rng, labels):
     X, y, truth = blobs
     clf = DiffusionClassifier(labels=labels).fit(X, y)
@@ -95,7 +99,7 @@ def squared(graph):
     return graph
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("kernel", [None, Gaussian(bandwidth=0.5), Gaussian(bandwidth="global")])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("distance", [1e2, 1e6, 1e15, 1e30])
@@ -130,7 +134,7 @@ def test_wrong_labels_are_overturned_by_free_ones(blobs):
     assert doubted.transduction_[8] == 3
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("names", [[3, 7], ["b", "a"], [True, False], [2.0, 1.0]])
 def test_a_component_without_labels(rng, labels, names):
     X = np.concatenate([rng.normal(size=(60, 2)) + np.repeat([[0, 0], [5, 0]], 30, axis=0),
@@ -155,12 +159,12 @@ def test_a_time_too_short_says_so(blobs):
     X, y, _ = blobs
     y = np.where(np.arange(120) % 40, -1, y)
     with pytest.warns(UnreachedWarning, match="by step 1; .* or tau"):
-        clf = DiffusionClassifier(tau=1).fit(X, y)
+        clf = DiffusionClassifier(labels="free", tau=1).fit(X, y)
     assert (clf.transduction_ == -1).any()
     assert set(clf.predict(X)) <= {3, 7, 12}
 
 
-@BOTH
+@ALL
 def test_tissue_whose_spectra_drift(labels):
     scene = make_tissue_scene(random_state=0)
     scores = PCA(30, random_state=0).fit_transform(scene.cube.reshape(-1, scene.cube.shape[-1]))
@@ -269,7 +273,7 @@ def test_correlation(blobs, symmetrize):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("n", [1, 2, 3])
-@BOTH
+@ALL
 def test_hardly_any_points(n, dtype, labels):
     X = np.arange(n, dtype=dtype)[:, None]
     clf = DiffusionClassifier(labels=labels).fit(X, [5] + [-1] * (n - 1))
@@ -278,7 +282,7 @@ def test_hardly_any_points(n, dtype, labels):
     assert clf.predict_proba(X).tolist() == [[1.0]] * n
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("n_features", [1, 40])
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "u1"])
 def test_all_points_equal(labels, n_features, dtype):
@@ -291,7 +295,7 @@ def test_all_points_equal(labels, n_features, dtype):
     assert np.isfinite(clf.predict_proba(X[:2] + 1)).all()
 
 
-@BOTH
+@ALL
 def test_constant_features_and_one_neighbor(blobs, labels):
     X, y, _ = blobs
     X = np.column_stack([np.full(120, 1e6), X, np.zeros(120)])
@@ -356,7 +360,7 @@ def test_read_only_memory_maps(blobs, tmp_path):
     assert (clf.predict(mapped) == DiffusionClassifier().fit(X, y).predict(X)).all()
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("distance", [30, 1e3, 1e6])
 def test_an_outlier_is_classified(blobs, labels, dtype, distance):

@@ -15,7 +15,7 @@ from diffclass import MarkovOperator, diffuse_labels, markov_operator
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.margin_time import TimeChoice, curve_times, hop_coverage
 
-BOTH = pytest.mark.parametrize("labels", ["free", "absorbing"])
+ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
 
 
 @pytest.fixture
@@ -63,6 +63,42 @@ def test_free_labels(problem, rng, t, measure, weighted):
     assert result.classes.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("tau", [1, 2, 5, 17, 64, 256])
+@pytest.mark.parametrize("measure", ["operator", "counting"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_summed_labels(problem, rng, tau, measure, weighted):
+    A, dense, codes = problem
+    options = {"measure": measure, "weight": rng.random(60) if weighted else None}
+    result = diffuse_labels(
+        A, codes, labels="summed", tau=tau, measure=measure, label_weight=options["weight"]
+    )
+    N = naive.summed_labels(dense, A.stationary_distribution, codes, 3, tau, **options)
+    np.testing.assert_allclose(result.values, N, rtol=1e-10)
+    p = naive.posteriors(N, np.ones(3) / 3)
+    np.testing.assert_allclose(result.posteriors, p, rtol=1e-9)
+    np.testing.assert_allclose(result.margin, naive.margins(p), atol=1e-11)
+    assert result.tau == tau
+
+
+def test_summed_labels_tend_to_the_solution_of_poissons_equation(problem):
+    A, dense, codes = problem
+    pi = A.stationary_distribution
+    values = diffuse_labels(A, codes, labels="summed", tau=20000).values
+    chi = naive.indicators(codes, 3)
+    chi /= pi @ chi
+    solution = np.linalg.solve(np.eye(60) - dense + pi, chi - 1)  # the one of mean 0
+    np.testing.assert_allclose(values - pi @ values, solution, atol=1e-6)
+
+
+def test_summed_labels_have_the_tau_of_free_ones(problem):
+    A, _, codes = problem
+    summed, free = (diffuse_labels(A, codes, labels=labels) for labels in ("summed", "free"))
+    assert summed.tau == free.tau
+    np.testing.assert_array_equal(summed.curve.margin, free.curve.margin)
+    again = diffuse_labels(A, codes, labels="summed", tau=summed.tau)
+    np.testing.assert_allclose(again.values, summed.values, rtol=1e-10)
+
+
 @pytest.mark.parametrize("t", [1, 2, 5, 64])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_absorbing_labels(problem, rng, t, weighted):
@@ -76,7 +112,7 @@ def test_absorbing_labels(problem, rng, t, weighted):
     np.testing.assert_allclose(result.margin, naive.margins(p), atol=1e-12)
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("prior", ["uniform", [1, 2, 5], [1e-200, 1e100, 1e308]])
 def test_class_prior_is_class_mass_normalisation(problem, labels, prior):
     A, _, codes = problem
@@ -94,8 +130,10 @@ def test_class_prior_is_class_mass_normalisation(problem, labels, prior):
 def test_free_mass_does_not_depend_on_time(problem):
     A, _, codes = problem
     for t in (1, 3, 16, 17, 200, 5000):
-        values = diffuse_labels(A, codes, tau=t).values
+        values = diffuse_labels(A, codes, labels="free", tau=t).values
         np.testing.assert_allclose(A.stationary_distribution @ values, 1, rtol=1e-12)
+        values = diffuse_labels(A, codes, labels="summed", tau=t).values
+        np.testing.assert_allclose(A.stationary_distribution @ values, 3 * t + 1, rtol=1e-12)
 
 
 def test_free_limit_is_constant_on_each_component(rng):
@@ -103,7 +141,7 @@ def test_free_limit_is_constant_on_each_component(rng):
     A = MarkovOperator.from_affinity(sp.block_diag(blocks))
     codes = marked(36, {0: 0, 1: 1, 5: 0, 12: 1, 20: 2, 21: 1})
     pi, part = A.stationary_distribution, A.components
-    values = diffuse_labels(A, codes, tau=20000).values
+    values = diffuse_labels(A, codes, labels="free", tau=20000).values
     for x in range(36):
         for i in range(3):
             labelled = codes == i
@@ -124,17 +162,19 @@ def test_absorbing_limit_on_a_chain_is_linear():
     np.testing.assert_allclose(values.posteriors[:, 1], np.linspace(0, 1, 11), atol=1e-10)
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("t", [1, 5, 40, 80, 150])
 def test_where_little_or_nothing_has_arrived(labels, dtype, t):
     """No rounding decides: either the true posterior or none."""
     A, y = chain(120, dtype), marked(120, {20: 0, 95: 1})
     dense = naive.markov_matrix(chain(120).affinity.toarray())
-    if labels == "free":
-        N = naive.free_labels(dense, chain(120).stationary_distribution, y, 2, t)
-    else:
-        N = naive.absorbing_labels(dense, y, 2, t)
+    pi = chain(120).stationary_distribution
+    N = {
+        "summed": lambda: naive.summed_labels(dense, pi, y, 2, t),
+        "free": lambda: naive.free_labels(dense, pi, y, 2, t),
+        "absorbing": lambda: naive.absorbing_labels(dense, y, 2, t),
+    }[labels]()
     result = diffuse_labels(A, y, labels=labels, tau=t)
     p = naive.posteriors(N, np.ones(2))
     np.testing.assert_allclose(result.posteriors, p, atol=1e-5)
@@ -162,7 +202,7 @@ def test_late_maps_are_still_right(rng, dtype, t):
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 99),
-    labels=st.sampled_from(["free", "absorbing"]),
+    labels=st.sampled_from(["summed", "free", "absorbing"]),
     tau=st.one_of(st.just("margin"), st.integers(1, 40)),
 )
 def test_names_and_numbering_do_not_matter(seed, labels, tau):
@@ -193,7 +233,7 @@ def test_free_values_are_linear_in_the_labels(seed, t):
     np.testing.assert_allclose(together[:, 0], single @ pi / pi.sum(), atol=1e-11)
 
 
-@BOTH
+@ALL
 def test_labels_of_many_kinds(problem, labels):
     A, _, codes = problem
     expected = diffuse_labels(A, codes, labels=labels)
@@ -205,7 +245,7 @@ def test_labels_of_many_kinds(problem, labels):
             assert (result.posteriors == expected.posteriors).all()
 
 
-@BOTH
+@ALL
 def test_one_class(problem, labels):
     A, _, codes = problem
     result = diffuse_labels(A, np.where(codes == 1, 7, -1), labels=labels)
@@ -215,7 +255,7 @@ def test_one_class(problem, labels):
     assert (result.codes == 0).all()
 
 
-@BOTH
+@ALL
 def test_everything_labelled(problem, labels):
     A, _, _ = problem
     y = np.arange(60) % 3
@@ -226,7 +266,7 @@ def test_everything_labelled(problem, labels):
         assert (result.margin == 1).all()
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("tau", ["margin", 1, 30, 3000])
 @pytest.mark.parametrize("prior", [None, "uniform"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -260,7 +300,7 @@ def test_weights_are_trust(problem):
     weight = np.ones(60)
     weight[dropped] = 0
     fewer = np.where(weight > 0, codes, -1)
-    for labels in ("free", "absorbing"):
+    for labels in ("summed", "free", "absorbing"):
         weighted = diffuse_labels(A, codes, labels=labels, tau=20, label_weight=weight)
         np.testing.assert_allclose(
             weighted.values, diffuse_labels(A, fewer, labels=labels, tau=20).values, atol=1e-12
@@ -285,7 +325,7 @@ def test_coverage_counts_hops_within_components(problem):
     np.testing.assert_allclose(hop_coverage(hops), [1 / 3, 2 / 3, 2 / 3, 1])
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("prior", [None, "uniform"])
 def test_margin_curve(problem, labels, prior):
     A, dense, codes = problem
@@ -293,10 +333,10 @@ def test_margin_curve(problem, labels, prior):
     curve = diffuse_labels(A, codes, labels=labels, tau=60, class_prior=prior).curve
     assert (curve.times == curve_times(60)).all()
     for t, margin in zip(curve.times, curve.margin, strict=True):
-        if labels == "free":
-            N = naive.free_labels(dense, pi, codes, 3, t)
-        else:
+        if labels == "absorbing":
             N = naive.absorbing_labels(dense, codes, 3, t)
+        else:  # the curve of summed labels is that of free ones
+            N = naive.free_labels(dense, pi, codes, 3, t)
         weight = np.ones(3) if prior is None else naive.class_weight(N, pi, np.ones(3))
         p = naive.posteriors(N, weight)
         assert margin == pytest.approx(naive.margins(p).mean(), abs=1e-10)
@@ -305,7 +345,7 @@ def test_margin_curve(problem, labels, prior):
 @settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 999),
-    labels=st.sampled_from(["free", "absorbing"]),
+    labels=st.sampled_from(["summed", "free", "absorbing"]),
     prior=st.sampled_from([None, "uniform"]),
     max_time=st.integers(8, 300),
 )
@@ -317,7 +357,7 @@ def test_tau_follows_the_rule(seed, labels, prior, max_time):
     parameters = {"labels": labels, "class_prior": prior}
     whole = diffuse_labels(A, y, tau=max_time, **parameters).curve
     counts = np.unique(y[y >= 0], return_counts=True)[1]
-    share = min(0.8, 1 - 0.35 / np.median(counts) ** 0.5) if labels == "free" else 0.65
+    share = min(0.8, 1 - 0.35 / np.median(counts) ** 0.5) if labels != "absorbing" else 0.65
     expected = naive.chosen_time(whole.times, whole.margin, whole.coverage, share)
     result = diffuse_labels(A, y, max_time=max_time, **parameters)
     # the walk is broken off where the margin has fallen far; here it never rises again
@@ -331,7 +371,7 @@ def test_tau_follows_the_rule(seed, labels, prior, max_time):
 def test_without_coverage_the_latest_time_is_used_and_said():
     A, y = chain(100), marked(100, {0: 0, 99: 1})
     with pytest.warns(ConvergenceWarning, match=r"by max_time = 20 .* raise max_time"):
-        result = diffuse_labels(A, y, max_time=20)
+        result = diffuse_labels(A, y, labels="free", max_time=20)
     assert result.tau == 20
     assert not result.curve.is_covered
     assert result.codes[50] == -1

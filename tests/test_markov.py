@@ -350,6 +350,24 @@ def test_the_series_agrees_with_plain_powers(rng, dtype, tolerance, bipartite):
     np.testing.assert_allclose(moved.sum(axis=1), mass.sum(), rtol=max(1e-11, rounding))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("t", [0, 1, 2, 9, 40, 300])
+@pytest.mark.parametrize("n_columns", [None, 1, 3])
+def test_running_sums(rng, dtype, t, n_columns):
+    K = random_affinity(rng)
+    A = MarkovOperator.from_affinity(sp.csr_array(K.astype(dtype)))
+    dense = naive.markov_matrix(K)
+    f = rng.normal(size=40 if n_columns is None else (40, n_columns))
+    total, last = A.running_sum(f, t)
+    powers = [np.linalg.matrix_power(dense, s) @ f for s in range(t + 1)]
+    tolerance = {np.float32: 1e-4, np.float64: 1e-10}[dtype]
+    np.testing.assert_allclose(last, powers[-1], atol=tolerance)
+    np.testing.assert_allclose(total, sum(powers[1:], np.zeros_like(f)), atol=tolerance * (t + 1))
+    assert total.dtype == last.dtype == dtype
+    plain, _ = A.running_sum(f, t, tolerance=0)
+    np.testing.assert_allclose(total, plain, atol=tolerance * (t + 1))
+
+
 def test_the_series_takes_over_where_it_needs_fewer_products(monkeypatch):
     A = MarkovOperator.from_affinity(np.eye(3) + 1)
     products = []

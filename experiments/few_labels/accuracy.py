@@ -1,4 +1,4 @@
-"""Accuracy with 1, 5 and 10 labels per class: free and absorbing labels beside Laplace learning.
+"""Accuracy with 1, 5 and 10 labels per class: summed, absorbing and Laplace learning.
 
     python -m experiments.few_labels.accuracy [--quick] [--kernel gaussian] [problem ...]
 
@@ -25,6 +25,7 @@ from experiments.few_labels.laplace import laplace_learning
 from experiments.problems import PROBLEMS, default_operator
 
 BUDGETS = (1, 5, 10)
+MODES = ("summed", "absorbing")
 KERNELS: dict[str, Kernel | None] = {"shared": None, "gaussian": Gaussian()}  # None: the default
 OUTPUT = Path(__file__).with_name("accuracy.csv")
 
@@ -47,7 +48,7 @@ def compute(
             for seed in range(n_draws(name, budget, quick=quick)):
                 y, scored = draw_labels(problem.truth, budget, seed)
                 row = {"problem": problem.name, "labels_per_class": budget, "seed": seed}
-                for mode in ("free", "absorbing"):
+                for mode in MODES:
                     result = diffuse_labels(operator, y, labels=mode)
                     found = np.where(result.reached, result.classes[result.codes], 0)
                     accuracy = (found == problem.truth)[scored].mean()
@@ -60,8 +61,8 @@ def compute(
 def table(rows: list[dict[str, Any]]) -> list[str]:
     """Return the rows of a Markdown table."""
     lines = [
-        "| problem | labels per class | draws | free | absorbing | Laplace, same graph "
-        "| free vs Laplace | absorbing vs Laplace |",
+        "| problem | labels per class | draws | summed | absorbing | Laplace, same graph "
+        "| summed vs Laplace | absorbing vs Laplace |",
         "|---|---|---|---|---|---|---|---|",
     ]
     groups: dict[tuple[str, int], dict[str, list[float]]] = {}
@@ -71,11 +72,11 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
     for (problem, budget), methods in groups.items():
         scores = {method: np.array(values) for method, values in methods.items()}
         cells = [f"{v.mean():.1f} ± {v.std(ddof=1):.1f}" for v in scores.values()]
-        for method in ("free", "absorbing"):
+        for method in MODES:
             difference = scores[method] - scores["Laplace"]
             half = 1.96 * difference.std(ddof=1) / np.sqrt(len(difference))
             cells.append(f"{difference.mean():+.1f} ± {half:.1f}")
-        draws = len(scores["free"])
+        draws = len(scores["Laplace"])
         lines.append(f"| {problem} | {budget} | {draws} | {' | '.join(cells)} |")
     return lines
 

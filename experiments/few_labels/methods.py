@@ -81,6 +81,7 @@ def spread(setting: Setting, y: np.ndarray, at: np.ndarray, *, model: type) -> n
 
 
 OURS: dict[str, Method] = {
+    "summed": partial(diffused, labels="summed"),
     "free": partial(diffused, labels="free"),
     "absorbing": partial(diffused, labels="absorbing"),
 }

@@ -57,7 +57,9 @@ _OPTIONS = (
         "posteriors, along their level sets or the classes' boundaries.",
     ),
     click.option(
-        "--boundary", type=click.Choice(["free", "absorbing"]), help="Whether labels diffuse away."
+        "--boundary",
+        type=click.Choice(["summed", "free", "absorbing"]),
+        help="Whether labels diffuse away, summed over the walk (default) or at its end, or stay.",
     ),
     click.option("--tau", type=int, help="Diffusion time in steps; chosen by margin by default."),
     click.option("--max-time", type=int, help="Last time that the choice looks at."),
