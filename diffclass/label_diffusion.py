@@ -53,9 +53,9 @@ def kept_share(labels: str, codes: np.ndarray) -> float:
 
     For free and summed labels 1 - 0.35 / sqrt(m), at most 0.8, m the median number of labels in a
     class: one with one or two labels is found only by the shape of its cluster, which takes time.
-    (More than 0.8 would suit many labels at random places, but not strokes, which are many labels in few
-    places.) The margin of absorbing labels falls far more slowly, and 0.65 suits all m. Both were
-    chosen on problems apart from those reported (experiments/few_labels/tau.py).
+    (More than 0.8 would suit many labels at random places, but not strokes, which are many labels
+    in few places.) The margin of absorbing labels falls far more slowly, and 0.65 suits all m. Both
+    were chosen on problems apart from those reported (experiments/few_labels/tau.py).
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def diffuse_labels(
         raise DataError("y holds no label; mark at least one point")
     trust = _checked_weights(label_weight, codes)
     prior = _checked_prior(class_prior, len(classes))
-    walk = _start(operator, codes, trust, len(classes), labels=labels, measure=measure)
+    walk = start_walk(operator, codes, trust, len(classes), labels=labels, measure=measure)
     with stage("diffusion"):
         if isinstance(tau, str):
             check_choice(tau, "tau", ("margin",))
@@ -209,15 +209,33 @@ def diffuse_labels(
         return _read_off(walk, classes, prior, tau, curve)
 
 
-def _start(
+def start_walk(
     operator: MarkovOperator | WarpedOperator,
     codes: np.ndarray,
     trust: np.ndarray,
     n_classes: int,
     *,
     labels: str,
-    measure: str,
+    measure: str = "operator",
 ) -> Walk:
+    """Return the walk of labels at time 0.
+
+    Parameters
+    ----------
+    operator : MarkovOperator or WarpedOperator
+    codes : ndarray of int of shape (n,)
+        Class number of each point, -1 where unlabelled.
+    trust : ndarray of shape (n,)
+        0 to 1.
+    n_classes : int
+    labels, measure
+        As in `diffuse_labels`.
+
+    Raises
+    ------
+    DataError
+        Where the operator is warped for another number of classes.
+    """
     if isinstance(operator, WarpedOperator):
         if operator.scores.shape[1] != n_classes:
             raise DataError(

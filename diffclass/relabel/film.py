@@ -10,14 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from diffclass import _compiled
-from diffclass.label_diffusion import kept_share
-from diffclass.label_walks import (
-    AbsorbingWalk,
-    FreeWalk,
-    Walk,
-    WarpedAbsorbingWalk,
-    WarpedFreeWalk,
-)
+from diffclass.label_diffusion import kept_share, start_walk
+from diffclass.label_walks import Walk
 from diffclass.labels import encode_labels
 from diffclass.margin_time import MarginCurve, curve_times, hop_coverage
 from diffclass.markov import MarkovOperator
@@ -98,11 +92,6 @@ class Film:
         return ids, margin
 
     def _start(self) -> Walk:
-        operator, codes, n_classes = self._operator, self._codes, len(self._classes)
-        trust = np.ones(len(codes))
-        if isinstance(operator, WarpedOperator):
-            warped = WarpedFreeWalk if self._labels == "free" else WarpedAbsorbingWalk
-            return warped(operator, codes, trust)
-        if self._labels == "free":
-            return FreeWalk(operator, codes, trust, n_classes, "operator")
-        return AbsorbingWalk(operator, codes, trust, n_classes)
+        trust = np.ones(len(self._codes))
+        n_classes = len(self._classes)
+        return start_walk(self._operator, self._codes, trust, n_classes, labels=self._labels)

@@ -141,7 +141,7 @@ def forecast_classification(
     held = _points_held(n, p, k) + 20 * _edges(n, k)
     first = (twice - 1) * 12 * _edges(n, k)
     stages |= {name: base + kept + first + size for name, size in graph.items()}
-    stages["diffusion"] = base + kept + held + (32 + 24 * bool(classifier.rounds)) * n * n_classes
+    stages["diffusion"] = base + kept + held + (36 + 24 * bool(classifier.rounds)) * n * n_classes
     if suggesting:
         pairs = 8 * n * 3 * _SUGGESTION_PAIRS
         stages["suggestions"] = base + kept + held + 44 * n * n_classes + pairs
