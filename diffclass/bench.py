@@ -185,7 +185,8 @@ def _time_relabel(operator: Any, n_classes: int, repeats: int, seed: int) -> dic
     session.update()
     y = np.where(session.label_ids, session.label_ids.astype(int), -1)
     stroke, fresh = _medians_in_turn(
-        [paint_and_map, lambda: diffuse_labels(operator, y, tau=session.tau)], repeats
+        [paint_and_map, lambda: diffuse_labels(operator, y, labels="free", tau=session.tau)],
+        repeats,
     )
     n_early = len(session.strokes)
     while len(session.strokes) < 200:

@@ -41,8 +41,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         they are; see `diffclass.label_diffusion`.
     tau : "margin" or int, default="margin"
         Diffusion time in steps, or the rule that chooses it.
-    max_time : int, default=256
-        Last time the rule looks at.
+    max_time : int, optional
+        Last time the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected shares of the classes, in the order of ``classes_``.
     rounds : int, default=0
@@ -118,7 +118,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         alpha: float = 0.0,
         labels: str = "summed",
         tau: str | int = "margin",
-        max_time: int = 256,
+        max_time: int | None = None,
         class_prior: Any = None,
         rounds: int = 0,
         warp_floor: float = 0.4,

@@ -45,6 +45,7 @@ from diffclass.markov import MarkovOperator
 from diffclass.progress import stage
 from diffclass.warped import WarpedOperator
 
+_POINTS_WITH_TIME = 65_536
 LABELS = ("summed", "free", "absorbing")
 
 
@@ -119,7 +120,7 @@ def diffuse_labels(
     *,
     labels: str = "summed",
     tau: str | int = "margin",
-    max_time: int = 256,
+    max_time: int | None = None,
     class_prior: Any = None,
     measure: str = "operator",
     label_weight: Any = None,
@@ -138,8 +139,9 @@ def diffuse_labels(
     tau : "margin" or int, default="margin"
         Time in steps, or the rule that chooses it (see `diffclass.margin_time`). Summed labels
         have the time of free ones, and are summed up to 3 tau.
-    max_time : int, default=256
-        Last time that the rule looks at.
+    max_time : int, optional
+        Last time that the rule looks at; by default 1,024 for up to 65,536 points, where so many
+        steps take a moment, and 256 for more.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected shares of the classes; None takes the diffused values as they are.
     measure : {"operator", "counting"}, default="operator"
@@ -189,6 +191,8 @@ def diffuse_labels(
     True
     """
     check_choice(labels, "labels", LABELS)
+    if max_time is None:
+        max_time = 1024 if len(operator) <= _POINTS_WITH_TIME else 256
     check_positive(max_time, "max_time", integer=True)
     classes, codes = encode_labels(y)
     if len(codes) != len(operator):

@@ -155,14 +155,14 @@ def test_paired_interval_is_students():
 def test_table_names_the_best_other_and_pairs_by_draw():
     rows = {}
     for seed, (ours, near, forest) in enumerate([(0.9, 0.8, 0.7), (0.8, 0.6, 0.7)]):
-        for method, accuracy in (("free", ours), ("1-NN", near), ("random forest", forest)):
+        for method, accuracy in (("summed", ours), ("1-NN", near), ("random forest", forest)):
             rows["fields", "equal", 1, seed, method] = accuracy
-    rows["fields", "equal", 1, 2, "free"] = 0.1  # a draw the others have not seen
+    rows["fields", "equal", 1, 2, "summed"] = 0.1  # a draw the others have not seen
     cells = [cell.strip() for cell in table(rows)[-1].split("|")[1:-1]]
     assert cells[:4] == ["equal", "fields", "1", "3"]
-    assert cells[4:7] == ["60.0 ± 43.6", "-", "1-NN 70.0 ± 14.1"]
-    assert cells[7:9] == ["70.0", "70.0"]
-    assert cells[9:] == ["+15.0 ± 63.5", "-"]
+    assert cells[4:8] == ["60.0 ± 43.6", "-", "-", "1-NN 70.0 ± 14.1"]
+    assert cells[8:10] == ["70.0", "70.0"]
+    assert cells[10:] == ["+15.0 ± 63.5", "-", "-"]
 
 
 def test_quick_run_on_digits_can_be_taken_up_again(tmp_path, capsys):

@@ -700,7 +700,7 @@ def test_the_audit_leaves_one_stroke_out_at_a_time(session, operator, tau):
         y[stroke.points] = -1
         if stroke.class_id not in y:
             continue
-        others = diffuse_labels(operator, y, tau=tau)
+        others = diffuse_labels(operator, y, labels="free", tau=tau)
         own = others.posteriors[:, others.classes == stroke.class_id][:, 0]
         margin = others.posteriors.max(axis=1) - own
         for x in stroke.points:

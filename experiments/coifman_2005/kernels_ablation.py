@@ -15,6 +15,7 @@ import argparse
 import csv
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ KERNELS: dict[str, Kernel] = {
 }
 WARPED = {"warped": "shared", "directed and warped": "directed"}  # by the kernel's own posteriors
 METHODS = (*KERNELS, *WARPED)
+free_labels = partial(diffuse_labels, labels="free", max_time=256)
 OUTPUT = Path(__file__).with_name("kernels_ablation.csv")
 
 
@@ -79,7 +81,7 @@ def _classified(
     problem: Problem, fixed: dict[str, MarkovOperator], y: np.ndarray
 ) -> Iterator[tuple[str, LabelDiffusion]]:
     """Yield each method's result; those shaped by posteriors are rebuilt for each draw."""
-    first = diffuse_labels(fixed["shared"], y)
+    first = free_labels(fixed["shared"], y)
     operators, results = dict(fixed), {"shared": first}
     for method, kernel in KERNELS.items():
         if method not in operators:
@@ -87,11 +89,11 @@ def _classified(
                 problem.points, kernel=kernel, y=y, scores=first.posteriors, random_state=0
             )
         if method not in results:
-            results[method] = diffuse_labels(operators[method], y)
+            results[method] = free_labels(operators[method], y)
         yield method, results[method]
     for method, kernel_name in WARPED.items():
         scores = results[kernel_name].posteriors
-        yield method, diffuse_labels(warped_operator(operators[kernel_name], scores, y=y), y)
+        yield method, free_labels(warped_operator(operators[kernel_name], scores, y=y), y)
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:

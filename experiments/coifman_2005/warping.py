@@ -87,7 +87,7 @@ def _overturned(n_draws: int) -> dict[tuple[str, str], np.ndarray]:
     found: dict[tuple[str, str], list] = {}
     for seed in range(n_draws):
         rounds = draw_rounds(truth, 5, seed)
-        scores = diffuse_labels(operator, rounds[0]).posteriors
+        scores = diffuse_labels(operator, rounds[0], labels="free", max_time=256).posteriors
         for kind in ("scattered", "clumped"):
             wrong, spoilt = _spoilt(operator, scores, truth, rounds, kind, seed)
             runs = {

@@ -18,6 +18,7 @@ import argparse
 import csv
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ BUDGETS = (10, 20, 40, 60, 100, 200)
 RANDOM, DEFAULT = "random", "hybrid"
 NAMES = ("digits", "salinas-spectral", "pines-spatial")
 LEAST_BATCH, HOPS_APART = 10, 2
+free_labels = partial(diffuse_labels, labels="free", max_time=256)
 OUTPUT = Path(__file__).with_name("acquisition.csv")
 
 Row = dict[str, Any]
@@ -68,7 +70,7 @@ class Run:
         self.y, _ = draw_labels(problem.truth, 1, seed)
         self.random = np.random.default_rng(seed)
         self.batch = max(LEAST_BATCH, int(np.count_nonzero(self.y >= 0)))
-        self.diffusion = diffuse_labels(operator, self.y)
+        self.diffusion = free_labels(operator, self.y)
         self.scored = problem.truth > 0
         self.asked = self.scored.copy()
         if held_out:
@@ -82,7 +84,7 @@ class Run:
                 new = self._chosen(rule, min(self.batch, budget - n_labels))
                 self.y[new] = self.truth[new]
                 if rule != RANDOM or len(new) + n_labels == budget:
-                    self.diffusion = diffuse_labels(self.operator, self.y)
+                    self.diffusion = free_labels(self.operator, self.y)
             if n_labels == budget:
                 yield budget, self._accuracy()
 

@@ -19,7 +19,8 @@ def check_classifier(classifier: DiffusionClassifier, n_pixels: int) -> None:
     _check_neighbors(classifier.n_neighbors, n_pixels)
     if not isinstance(classifier.tau, str):
         _check_whole(classifier.tau, "tau", least=1)
-    _check_whole(classifier.max_time, "max_time", least=1)
+    if classifier.max_time is not None:
+        _check_whole(classifier.max_time, "max_time", least=1)
     _check_whole(classifier.rounds, "rounds", least=0)
 
 
