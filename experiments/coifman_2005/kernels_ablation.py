@@ -31,8 +31,7 @@ from diffclass.kernels import (
     SharedNeighbors,
 )
 from diffclass.label_diffusion import LabelDiffusion
-from experiments.few_labels.accuracy import BUDGETS
-from experiments.few_labels.draws import draw_labels
+from experiments.few_labels.draws import BUDGETS, draw_labels
 from experiments.problems import PROBLEMS, Problem, default_operator
 
 NAMES = ("digits", "tissue", "jasper", "salinas-spectral", "pines-spectral", "pines-spatial")

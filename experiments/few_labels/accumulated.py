@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from diffclass import MarkovOperator
-from experiments.few_labels.accuracy import BUDGETS
-from experiments.few_labels.draws import draw_labels
+from experiments.few_labels.draws import BUDGETS, draw_labels
 from experiments.problems import PROBLEMS, default_operator
 
 TIMES = 2 ** np.arange(3, 11)

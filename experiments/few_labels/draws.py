@@ -30,6 +30,7 @@ from diffclass_hyperspectral.holdout import hold_out
 
 Shape = tuple[int, int] | None  # rows and columns of a picture; points in no picture have none
 Drawn = tuple[np.ndarray, np.ndarray]
+BUDGETS = (1, 5, 10)  # labels per class, where an experiment has no own
 WRONG_SHARE = 0.1
 _TURN = 0.3  # radians: standard deviation of a stroke's heading from pixel to pixel
 

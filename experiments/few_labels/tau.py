@@ -21,8 +21,7 @@ import numpy as np
 
 from diffclass import MarkovOperator, diffuse_labels
 from diffclass.label_walks import SUMMED_TAUS
-from experiments.few_labels.accuracy import BUDGETS
-from experiments.few_labels.draws import draw_labels
+from experiments.few_labels.draws import BUDGETS, draw_labels
 from experiments.problems import PROBLEMS, default_operator
 
 TIMES = np.unique(np.rint(2 ** np.arange(0, 10.01, 0.5)).astype(int))
