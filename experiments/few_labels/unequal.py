@@ -59,7 +59,7 @@ def main() -> None:
     for spatial in (False, True):
         problem = salinas_a(spatial=spatial)
         operator = default_operator(problem)
-        for labels in ("free", "absorbing"):
+        for labels in ("summed", "free", "absorbing"):
             scores = {}
             for way, draw in WAYS.items():
                 scores[way] = np.array([_score(operator, problem.truth, draw, s, labels)

@@ -37,7 +37,7 @@ _OPTIONS = (
         type=click.Choice(["spectral", "spatial"]),
         default="spectral",
         show_default=True,
-        help="Components of the spectra, alone or at three spatial scales.",
+        help="Components of the spectra, alone or beside themselves smoothed within fields.",
     ),
     metric_option,
     click.option(

@@ -60,7 +60,7 @@ class _NumberOr(click.ParamType):
     type=click.Choice(["spectral", "spatial"]),
     default="spectral",
     show_default=True,
-    help="Of a scene: components of the spectra, alone or at three spatial scales.",
+    help="Of a scene: components, alone or beside themselves smoothed within fields.",
 )
 @metric_option
 @click.option("--variable", help="Array to take from a .mat file with several.")

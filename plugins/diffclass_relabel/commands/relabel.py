@@ -47,7 +47,7 @@ class _Time(click.ParamType):
 @click.option(
     "--features",
     type=click.Choice(["spectral", "spatial"]),
-    help="Noise-adjusted components, alone (the default) or at three spatial scales.",
+    help="Components of the spectra, alone (default) or beside themselves smoothed within fields.",
 )
 @click.option("--components", type=click.IntRange(1), help="Their number; 20 by default.")
 @click.option("--neighbors", type=click.IntRange(1), help="Of a pixel in the graph; 12 by default.")
