@@ -1,0 +1,80 @@
+"""From a stroke released to its map on the screen, and the server's part of it.
+
+    python -m experiments.relabel.latency [--strokes 40]
+
+Synthetic scenes of 512 x 217 and 145 x 145 pixels, 100 bands and 16 classes (`fields` of
+experiments.scaling.million, cut to size), written to a temporary folder; the server in a process
+of its own, the page in Chromium at 1280 x 720, spectral features, live map, all as by default. One
+stroke in each class comes first and is not timed; then 40 strokes are drawn by mouse, 3 x 10
+pixels each, at random places that a seed gives, classes in turn and not those of the fields: the
+map is of no use, its time the same. The page's latency is the one it shows: from the button's
+release to the new map painted on the canvas. The server's is the engine's time for that map.
+Medians and 90th percentiles go to standard output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from diffclass.datasets import make_hyperspectral_scene
+from experiments.relabel.page import choose_class, opened, served
+from experiments.scaling.million import N_BANDS, N_CLASSES, fields
+from tests.relabel.browser import Tab
+
+SHAPES = ((512, 217), (145, 145))
+LENGTH = 10  # of a stroke, pixels; the brush is three wide
+
+
+def draw(tab: Tab, class_id: int, shape: tuple[int, int], random: np.random.Generator) -> int:
+    """Draw a stroke at a random place and wait for its map; returns how many pixels it has."""
+    row = int(random.integers(1, shape[0] - 1))
+    column = int(random.integers(1, shape[1] - LENGTH))
+    tab.js("place => diffclass.view.show(place)", {"row": row, "column": column + LENGTH // 2})
+    choose_class(tab, class_id)
+    tab.stroke((row, column), (row, column + LENGTH - 3))
+    tab.idle()
+    return int(tab.js("diffclass.state.strokes.at(-1).count"))
+
+
+def compute(shape: tuple[int, int], n_strokes: int) -> dict[str, np.ndarray]:
+    """Return milliseconds on the page and on the server, and pixels, of each stroke."""
+    random = np.random.default_rng(0)
+    found: dict[str, list[float]] = {"page": [], "server": [], "pixels": []}
+    with tempfile.TemporaryDirectory() as folder:
+        scene = Path(folder) / "scene.npy"
+        truth = fields(max(shape))[: shape[0], : shape[1]]
+        np.save(scene, make_hyperspectral_scene(truth, n_bands=N_BANDS))
+        with served(scene) as url, opened(url) as tab:
+            for class_id in range(1, N_CLASSES + 1):
+                tab.add_class(f"class {class_id}")
+                draw(tab, class_id, shape, random)
+            for number in range(n_strokes):
+                found["pixels"].append(draw(tab, 1 + number % N_CLASSES, shape, random))
+                found["page"].append(tab.js("diffclass.lastLatency"))
+                found["server"].append(tab.js("diffclass.state.ms"))
+    return {name: np.array(values) for name, values in found.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--strokes", type=int, default=40)
+    arguments = parser.parse_args()
+    print("| scene | pixels a stroke | page, ms: median | 90 % | server, ms: median | 90 % |")
+    print("|---|---|---|---|---|---|", flush=True)
+    for shape in SHAPES:
+        found = compute(shape, arguments.strokes)
+        cells = [
+            f"{np.quantile(found[name], share):.0f}"
+            for name in ("page", "server")
+            for share in (0.5, 0.9)
+        ]
+        size = f"{shape[0]} x {shape[1]}"
+        print(f"| {size} | {np.median(found['pixels']):.0f} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""The relabel tool as its user has it: a server in a process of its own, a page in Chromium."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.relabel.browser import Tab, chromium
+
+MAIN = "from diffclass.cli import main; main()"
+FIRST_SIZE = 3  # of the brush, pixels, when the page opens
+
+
+@contextmanager
+def served(scene: Path, *options: str) -> Iterator[str]:
+    """Serve a scene with a session that is new and thrown away; yields the page's address."""
+    with tempfile.TemporaryDirectory() as name:
+        command = [sys.executable, "-c", MAIN, "relabel", str(scene), "--json", "--no-browser"]
+        command += ["--session", str(Path(name) / "session.jsonl"), *options]
+        said = Path(name) / "said.txt"
+        with said.open("w", encoding="utf-8") as errors:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        try:
+            line = process.stdout.readline()
+            if not line:
+                raise RuntimeError(f"the server did not start: {said.read_text(encoding='utf-8')}")
+            yield json.loads(line)["url"]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+            process.stdout.close()
+
+
+@contextmanager
+def opened(url: str, **options: Any) -> Iterator[Tab]:
+    """Open the page in a browser of its own; options as of `Tab`."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = chromium(playwright)
+        tab = Tab(browser, url, **options)
+        yield tab
+        tab.close()
+        browser.close()
+
+
+def choose_class(tab: Tab, class_id: int) -> None:
+    """Click a class in the list."""
+    tab.find(f"[data-class='{class_id}'] button.class-name").click()
+
+
+def set_brush(tab: Tab, size: int, *, now: int) -> int:
+    """Press [ or ] until the brush, as large as it is now, has a size below 10; returns it."""
+    tab.key(*(["]"] * (size - now) + ["["] * (now - size)))
+    return size
+
+
+def next_suggestion(tab: Tab) -> tuple[int, int] | None:
+    """Press n and wait for the row and column it leads to; None where nothing is left."""
+    from playwright.sync_api import TimeoutError as NothingLeft
+
+    before = tab.js("JSON.stringify(diffclass.suggestions)")
+    tab.key("n")
+    try:
+        tab.page.wait_for_function(
+            "before => diffclass.suggestions.current >= 0"
+            " && JSON.stringify(diffclass.suggestions) !== before",
+            arg=before,
+            polling=10,
+        )
+    except NothingLeft:
+        return None
+    found = tab.js("diffclass.suggestions")
+    row, column = divmod(found["pixels"][found["current"]], tab.js("diffclass.scene.columns"))
+    return row, column
