@@ -19,6 +19,9 @@ import numpy as np
 
 from diffclass import _compiled
 
+# Largest sum of dropped coefficients, where none is asked for: single and double precision.
+TOLERANCE = {"f": 1e-6, "d": 1e-12}
+
 
 def power_coefficients(times: Sequence[int], tolerance: float) -> np.ndarray:
     """Return the Chebyshev coefficients of x^t, each series cut where its tail is negligible.

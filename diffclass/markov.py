@@ -23,13 +23,11 @@ from scipy.sparse.linalg import LinearOperator
 
 from diffclass import _compiled
 from diffclass._validation import check_affinity, check_points, check_positive
-from diffclass.chebyshev import chebyshev_series, power_coefficients
+from diffclass.chebyshev import TOLERANCE, chebyshev_series, power_coefficients
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import Gaussian, Kernel
 from diffclass.neighbors import kept_edges, neighbors_graph
 from diffclass.progress import stage
-
-_TOLERANCE = {"f": 1e-6, "d": 1e-12}  # of series, in single and double precision
 
 
 def markov_operator(
@@ -212,7 +210,7 @@ class MarkovOperator:
             for t in ([n_steps] if np.ndim(n_steps) == 0 else n_steps)
         ]
         if tolerance is None:
-            tolerance = _TOLERANCE[self.dtype.char]
+            tolerance = TOLERANCE[self.dtype.char]
         check_positive(tolerance, "tolerance", zero=True)
         powers = self._powers(self._columns(f), times, tolerance)
         powers = powers.reshape(len(times), *np.shape(f))
@@ -248,7 +246,7 @@ class MarkovOperator:
         n_steps = check_positive(n_steps, "n_steps", integer=True, zero=True)
         columns = self._columns(f)
         if tolerance is None:
-            tolerance = _TOLERANCE[self.dtype.char]
+            tolerance = TOLERANCE[self.dtype.char]
         check_positive(tolerance, "tolerance", zero=True)
         total, last = self._summed_powers(columns, n_steps, tolerance)
         return total.reshape(np.shape(f)), last.reshape(np.shape(f))

@@ -26,7 +26,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass import _compiled
-from diffclass.chebyshev import chebyshev_series, power_coefficients
+from diffclass.chebyshev import TOLERANCE, chebyshev_series, power_coefficients
 from diffclass.margin_time import curve_times
 from diffclass.markov import MarkovOperator
 from diffclass.relabel.strokes import Stroke
@@ -36,7 +36,6 @@ from diffclass.relabel.strokes import Stroke
 HEIGHT = 2.0**64
 _FIRST_CHECK = 16
 _WIDTH = 32
-_TOLERANCE = {"f": 1e-6, "d": 1e-12}
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +216,7 @@ class _ColumnWalk:
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
         n_steps, self._time = time - self._time, time
-        series = power_coefficients([n_steps], _TOLERANCE[self._state.dtype.char])
+        series = power_coefficients([n_steps], TOLERANCE[self._state.dtype.char])
         if series.shape[1] - 1 >= n_steps or not self._is_late.any():
             self._state = self._step(self._state, n_steps)
         elif self._is_late.all():
