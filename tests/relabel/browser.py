@@ -55,7 +55,7 @@ class Tab:
         self.page.wait_for_function(f"() => {condition}", polling=10)
 
     def idle(self):
-        """Wait until everything is confirmed and, in live mode, the map drawn."""
+        """Wait until all this tab did is confirmed, and picture and (live) map are drawn."""
         self.js("diffclass.idle()")
 
     def key(self, *keys):

@@ -498,7 +498,7 @@ def test_pictures(painted):
     for choice in ("true", "false", "mnf"):
         with tab.page.expect_response(lambda answer: "picture.png" in answer.url):
             tab.find("[aria-label=Picture]").last.select_option(choice)
-        tab.page.wait_for_timeout(200)
+        tab.idle()
         seen.add(tuple(tab.color(row, 20) for row in range(5, 45, 8)))
     assert len(seen) == 3
     with tab.page.expect_response("**/picture.png?bands=*"):

@@ -53,6 +53,8 @@ def test_two_tabs_see_the_same(begun, open_tab, editor):
         tab.key(str(k % 3 + 1))
         tab.stroke((10 + 6 * k, 10), (10 + 6 * k, 40))
     for tab in (first, second):
+        # idle() knows only what this tab has heard
+        tab.wait("diffclass.state.strokes.length === 7")
         tab.idle()
         np.testing.assert_array_equal(tab.map, engine_map(editor))
     np.testing.assert_array_equal(first.labels, second.labels)

@@ -157,7 +157,7 @@ function start(): void {
     if (session.socket.pending.length) event.preventDefault();
   });
   Object.assign(window, {
-    diffclass: makeProbe({ session, ui, view, layers, painter, pointer, suggestions, area: stage.area }),
+    diffclass: makeProbe({ session, ui, view, layers, painter, picture, pointer, suggestions, area: stage.area }),
   });
   session.socket.open();
 }

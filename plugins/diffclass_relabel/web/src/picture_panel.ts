@@ -12,6 +12,8 @@ export class PicturePanel {
   /** Called with each new picture, and with the bands shown (none for components). */
   shown: (picture: CanvasImageSource, bands: number[]) => void = () => {};
   failed: (message: string) => void = () => {};
+  /** Whether the picture asked for last is still on its way. */
+  isLoading = false;
   private readonly select = el("select", { attributes: { "aria-label": "Picture" } });
   private readonly inputs = CHANNELS.map((name) => bandInput(name));
   private readonly notes = CHANNELS.map(() => el("span", { class: "muted" }));
@@ -58,10 +60,13 @@ export class PicturePanel {
     this.note();
     const query = this.select.value === "bands" ? `bands=${bands.join(",")}` : `preset=${this.select.value}`;
     const request = ++this.request;
+    this.isLoading = true;
     const response = await fetch(`/picture.png?${query}`).catch(() => null);
-    if (!response?.ok) return this.failed(await reason(response));
-    const picture = await createImageBitmap(await response.blob());
-    if (request === this.request) this.shown(picture, bands);
+    const picture = response?.ok ? await createImageBitmap(await response.blob()) : null;
+    if (request !== this.request) return; // another was chosen meanwhile
+    this.isLoading = false;
+    if (picture) this.shown(picture, bands);
+    else this.failed(await reason(response));
   }
 
   private note(): void {

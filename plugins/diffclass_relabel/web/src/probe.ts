@@ -14,10 +14,12 @@
 //   clientOf(r, c)  {x, y} of the middle of a pixel on the page
 //   canvasPixel(r, c)  [red, green, blue, alpha] on the canvas at the middle of a pixel, painted now
 //   drop()          loses the connection, as a network would
-//   idle()          a promise: all confirmed, and in live mode the map up to date and painted
+//   idle()          a promise: all confirmed, the picture there, and in live mode the map up to date
+//                   and painted; it cannot know what another tab has sent a moment ago
 
 import type { Layers } from "./layers";
 import type { Painter } from "./painter";
+import type { PicturePanel } from "./picture_panel";
 import type { Pointer } from "./pointer";
 import type { Session } from "./session";
 import type { Suggestions } from "./suggestions";
@@ -30,12 +32,13 @@ interface Parts {
   view: View;
   layers: Layers;
   painter: Painter;
+  picture: PicturePanel;
   pointer: Pointer;
   suggestions: Suggestions;
   area: HTMLElement;
 }
 
-export function makeProbe({ session, ui, view, layers, painter, pointer, suggestions, area }: Parts) {
+export function makeProbe({ session, ui, view, layers, painter, picture, pointer, suggestions, area }: Parts) {
   return {
     get state() { return session.state; },
     get scene() { return session.scene; },
@@ -69,7 +72,7 @@ export function makeProbe({ session, ui, view, layers, painter, pointer, suggest
     drop: () => session.socket.drop(),
     async idle() {
       const busy = () =>
-        session.socket.connection !== "open" || session.isStale || session.state?.computing ||
+        session.socket.connection !== "open" || session.isStale || session.state?.computing || picture.isLoading ||
         (session.state?.live && session.state.strokes.length > 0 && session.map?.version !== session.state.version);
       while (busy()) await new Promise((resolve) => setTimeout(resolve, 5));
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
