@@ -17,6 +17,7 @@ from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
 from diffclass.labels import UNLABELLED, encode_labels
 from diffclass.markov import MarkovOperator, markov_operator
+from diffclass.neighbors import neighbors_graph
 from diffclass.warped import WarpedOperator, warped_operator
 
 # Rounds of warping end where fewer than this share of the points change their class.
@@ -272,18 +273,24 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if self.affinity == "precomputed":
             return MarkovOperator.from_affinity(X, alpha=self.alpha)
         self.kernel_ = SharedNeighbors() if self.kernel is None else clone(self.kernel)
-        scores = None
+        graph, scores = None, None
         if self.kernel_.uses_scores:
-            operator, _ = self._searched(X, SharedNeighbors())
+            first = SharedNeighbors()
+            graph = self._searched(X, first)
+            operator = markov_operator(X, kernel=first, alpha=self.alpha, graph=graph)
             scores = self._diffused(operator, codes, label_weight).posteriors
-        operator, self.search_ = self._searched(X, self.kernel_, y=y, scores=scores)
-        return operator
+        if graph is None or self.kernel_.search_features(X, y=y, scores=scores) is not X:
+            graph = self._searched(X, self.kernel_, y=y, scores=scores)
+        return markov_operator(
+            X, kernel=self.kernel_, alpha=self.alpha, graph=graph, y=y, scores=scores
+        )
 
     def _searched(
         self, X: np.ndarray, kernel: Kernel, *, y: Any = None, scores: Any = None
-    ) -> tuple[MarkovOperator, Any]:
-        """Return the operator of a kernel, and the search that found its neighbours."""
-        search = kernel.search_for(
+    ) -> sp.csr_array:
+        """Fit the search that suits a kernel and return the graph of the neighbours it finds."""
+        features = kernel.search_features(X, y=y, scores=scores)
+        self.search_ = kernel.search_for(
             X,
             self.n_neighbors,
             given=self.search,
@@ -291,16 +298,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             scores=scores,
             random_state=self.random_state,
         )
-        operator = markov_operator(
-            X,
-            kernel=kernel,
-            alpha=self.alpha,
-            search=search,
-            symmetrize=self.symmetrize,
-            y=y,
-            scores=scores,
-        )
-        return operator, search
+        return neighbors_graph(features, search=self.search_, symmetrize=self.symmetrize)
 
     def _diffused(
         self, operator: MarkovOperator | WarpedOperator, codes: np.ndarray, label_weight: Any

@@ -24,7 +24,7 @@ from scipy.sparse.linalg import LinearOperator
 from diffclass import _compiled
 from diffclass._validation import check_affinity, check_points, check_positive
 from diffclass.chebyshev import TOLERANCE, chebyshev_series, power_coefficients
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Gaussian, Kernel
 from diffclass.neighbors import kept_edges, neighbors_graph
 from diffclass.progress import stage
@@ -38,6 +38,7 @@ def markov_operator(
     alpha: float = 0.0,
     search: Any = None,
     symmetrize: str = "union",
+    graph: sp.csr_array | None = None,
     y: Any = None,
     scores: Any = None,
     random_state: Any = None,
@@ -59,6 +60,9 @@ def markov_operator(
         Neighbour search, fitted here; see `neighbors_graph`. The kernel's own by default.
     symmetrize : {"union", "mutual"}, default="union"
         See `neighbors_graph`.
+    graph : csr_array of shape (n, n), optional
+        What `neighbors_graph` found in the kernel's search features: then nothing is searched, and
+        ``n_neighbors``, ``search``, ``symmetrize`` and ``random_state`` play no part.
     y, scores : array-like, optional
         Handed to the kernel.
     random_state : int, RandomState or None, default=None
@@ -87,9 +91,12 @@ def markov_operator(
     kernel = Gaussian() if kernel is None else kernel
     features = kernel.search_features(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
-    if search is None:
-        search = kernel.search(features, n_neighbors, random_state=random_state)
-    graph = neighbors_graph(features, search=search, symmetrize=symmetrize)
+    if graph is None:
+        if search is None:
+            search = kernel.search(features, n_neighbors, random_state=random_state)
+        graph = neighbors_graph(features, search=search, symmetrize=symmetrize)
+    elif graph.shape != (len(X), len(X)):
+        raise DataError(f"graph has shape {graph.shape}; there are {len(X)} points")
     with stage("affinities"):
         affinity = kernel.affinity(graph, X, y=y, scores=scores)
         return MarkovOperator.from_affinity(affinity, alpha=alpha, check=False)

@@ -28,7 +28,7 @@ from diffclass import (
     neighbors_graph,
 )
 from diffclass.datasets import make_tissue_scene
-from diffclass.kernels import Correlation, Gaussian
+from diffclass.kernels import Correlation, Directed, Gaussian, LocalDiscriminant
 from diffclass.neighbors import InvertedFileSearch
 
 ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
@@ -244,6 +244,34 @@ def test_pandas(blobs):
     assert clf.score(frame[y > 0], y[y > 0]) > 0.9
     with pytest.raises(ValueError, match="feature names"):
         clf.predict(frame[["green", "red", "blue", "nir"]])
+
+
+class CountedSearch(KNeighborsTransformer):
+    """Counts how often it is fitted, in all its copies."""
+
+    fits = 0
+
+    def fit(self, X, y=None):
+        type(self).fits += 1
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(("kernel", "n_searches"), [(LocalDiscriminant(), 1), (Directed(), 2)])
+def test_searches_again_only_in_other_features(blobs, monkeypatch, kernel, n_searches):
+    X, y, _ = blobs
+    monkeypatch.setattr(CountedSearch, "fits", 0)
+    clf = DiffusionClassifier(kernel=kernel, search=CountedSearch(n_neighbors=9)).fit(X, y)
+    assert CountedSearch.fits == n_searches
+    first = DiffusionClassifier(search=KNeighborsTransformer(n_neighbors=9)).fit(X, y)
+    alone = markov_operator(
+        X,
+        kernel=clone(kernel),
+        search=KNeighborsTransformer(n_neighbors=9),
+        y=y,
+        scores=first.label_distributions_,
+    )
+    np.testing.assert_allclose(clf.operator_.affinity.data, alone.affinity.data, rtol=1e-6)
+    assert clf.predict(X[:5]).shape == (5,)
 
 
 @pytest.mark.parametrize("search", [None, KNeighborsTransformer(n_neighbors=9),
