@@ -3,9 +3,10 @@
     python -m experiments.few_labels.spatial [problem ...]
 
 Accuracy of DiffusionClassifier's defaults on the components alone, on several Gaussian scales of
-them, and on them beside the same diffused over the grid of pixels, with several times and
-quantiles (see `diffclass_hyperspectral.smoothing`). Ten draws; the table goes to standard output,
-means and deviations to spatial.csv.
+them, and on them beside the same diffused over the grid of pixels (see
+`diffclass_hyperspectral.smoothing`), weighed by several powers of what varies within fields (see
+`diffclass_hyperspectral.field_weights`). Ten draws; the table goes to standard output, means and
+deviations to spatial.csv.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ from experiments.problems import DATA, Problem, default_operator, jasper_ridge
 
 OUTPUT = Path(__file__).with_name("spatial.csv")
 
-SCALES: dict[str, tuple] = {
-    "components alone": (0,),
-    "Gaussians 0, 1, 2": (0, 1, 2),
-    "128 steps (default)": (0, GridDiffusion()),
-    "128 steps, quantile 0.5": (0, GridDiffusion(quantile=0.5)),
+WAYS: dict[str, dict] = {
+    "components alone": {"scales": (0,)},
+    "Gaussians 0, 1, 2, power 0": {"scales": (0, 1, 2), "field_power": 0},
+    "128 steps, power 0": {"field_power": 0},
+    "128 steps, power 1/2": {"field_power": 0.5},
+    "128 steps, power 1 (default)": {},
+    "128 steps, power 1, quantile 0.5": {"scales": (0, GridDiffusion(quantile=0.5))},
 }
 
 
@@ -79,8 +82,8 @@ def accuracies(points: np.ndarray, truth: np.ndarray) -> Iterator[np.ndarray]:
 def compute(name: str) -> Iterator[list[object]]:
     """Yield a row for each way to smooth: scene, way, accuracies by budget."""
     scene, truth = SCENES[name]()
-    for way, scales in SCALES.items():
-        points = SceneFeatures(spatial=True, scales=scales).fit_transform(scene)
+    for way, parameters in WAYS.items():
+        points = SceneFeatures(spatial=True, **parameters).fit_transform(scene)
         cells = [f"{a.mean():.2f} ± {a.std(ddof=1):.2f}" for a in accuracies(points, truth)]
         yield [name, way, *cells]
 
@@ -90,7 +93,7 @@ def main() -> None:
     parser.add_argument("scenes", nargs="*", default=list(SCENES))
     with OUTPUT.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["scene", "scales", *(f"labels_{budget}" for budget in BUDGETS)])
+        writer.writerow(["scene", "smoothing", *(f"labels_{budget}" for budget in BUDGETS)])
         for name in parser.parse_args().scenes or list(SCENES):
             for row in compute(name):
                 writer.writerow(row)

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
+from diffclass_hyperspectral.field_weights import field_weights
 from diffclass_hyperspectral.scenes import Scene
 from diffclass_hyperspectral.smoothing import GaussianSmoothing, GridDiffusion, Smoothing
 
@@ -61,6 +62,9 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         Gaussian in pixels, 0 none; an object is one of `diffclass_hyperspectral.smoothing` or has
         its ``smooth(image, valid)``. For angle and correlation spectra are smoothed first and
         then scaled to length 1.
+    field_power : float, default=1.0
+        How much less directions of smoothed MNF components count in which pixels differ within
+        fields; 0 takes all alike. See `diffclass_hyperspectral.field_weights`.
     position_weight : float, default=0.0
         Units of feature per pixel of row and column, which join the components if spatial and
         not 0; the components of each scale have mean square 1 (for angle and correlation about
@@ -78,6 +82,9 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     signal_to_noise_ : ndarray of shape (n_components_,)
         l - 1; only of MNF components.
     n_components_ : int
+    weights_ : ndarray of float32 of shape (n_scales, n_components_, n_components_)
+        What the smoothed components of each scale are multiplied by; only of MNF components, and
+        if spatial.
     scales_ : ndarray of shape (n_scales,)
         What the components of each spatial scale are divided by; only if spatial.
 
@@ -103,12 +110,14 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         metric: str = "euclidean",
         spatial: bool = False,
         scales: Sequence[float | Smoothing] = (0, GridDiffusion()),
+        field_power: float = 1.0,
         position_weight: float = 0.0,
     ):
         self.n_components = n_components
         self.metric = metric
         self.spatial = spatial
         self.scales = scales
+        self.field_power = field_power
         self.position_weight = position_weight
 
     def fit(self, X: Any, y: Any = None) -> SceneFeatures:
@@ -177,8 +186,9 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             raise ParameterError(f"metric = {self.metric!r}; possible: {', '.join(METRICS)}")
         if self.spatial:
             self._smoothings()
-        if self.position_weight < 0:
-            raise ParameterError(f"position_weight = {self.position_weight!r} is below 0")
+        for name in ("field_power", "position_weight"):
+            if not getattr(self, name) >= 0:
+                raise ParameterError(f"{name} = {getattr(self, name)!r} is below 0")
 
     def _fit_components(self, scene: Scene) -> None:
         self.check_parameters()
@@ -281,10 +291,15 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             out = np.full((rows * columns, n_scales * k + positions), np.nan, dtype=np.float32)
             if fit:
                 self.scales_ = np.ones(n_scales)
+                self.weights_ = np.zeros((n_scales, k, k), dtype=np.float32)
             for j, smoothing in enumerate(smoothings):
-                found = smoothing.smooth(image, valid)[valid]
+                smooth = smoothing.smooth(image, valid)
                 if self.metric != "euclidean":
-                    found = _unit_rows(found)
+                    found = _unit_rows(smooth[valid])
+                else:
+                    if fit:
+                        self.weights_[j] = field_weights(image, smooth, valid, self.field_power)
+                    found = smooth[valid] @ self.weights_[j]
                 if fit:
                     self.scales_[j] = self._spread(found) or 1
                 out[valid.ravel(), j * k : (j + 1) * k] = found / np.float32(self.scales_[j])

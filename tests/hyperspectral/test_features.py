@@ -44,7 +44,7 @@ def test_noise_has_unit_variance_in_every_component(cube):
 
 
 def test_spatial_scales(cube):
-    features = SceneFeatures(5, spatial=True, scales=(0, 1.5))
+    features = SceneFeatures(5, spatial=True, scales=(0, 1.5), field_power=0)
     points = features.fit_transform(cube)
     assert points.shape == (1200, 10)
     for block in (points[:, :5], points[:, 5:]):
@@ -80,7 +80,7 @@ def test_missing_pixels_are_nan_and_influence_nothing(cube, spatial):
 
 def test_smoothing_takes_the_weighted_mean_of_what_is_there(cube):
     cube[:7, :9] = cube[30, 20] = np.nan
-    features = SceneFeatures(2, spatial=True, scales=(1.5,)).fit(cube)
+    features = SceneFeatures(2, spatial=True, scales=(1.5,), field_power=0).fit(cube)
     found = features.transform(cube).reshape(40, 30, 2) * features.scales_[0]
     plain = SceneFeatures(2).fit_transform(cube)
     valid = np.isfinite(plain[:, 0])
@@ -151,6 +151,8 @@ def test_bad_input(cube):
         ({"scales": (-1,)}, "sigma"),
         ({"scales": ()}, "scales"),
         ({"position_weight": -1}, "position_weight"),
+        ({"field_power": -1}, "field_power"),
+        ({"field_power": float("nan")}, "field_power"),
     ]:
         with pytest.raises(ParameterError, match=named):
             SceneFeatures(**{"spatial": True} | parameters).fit(cube)

@@ -121,7 +121,7 @@ def test_walks_that_cannot_be(wrong):
 
 def test_scales_of_features():
     image = image_of(20, 18, 6)
-    features = SceneFeatures(4, spatial=True, scales=(0, 1, GridDiffusion(8)))
+    features = SceneFeatures(4, spatial=True, scales=(0, 1, GridDiffusion(8)), field_power=0)
     points = features.fit_transform(image)
     components = SceneFeatures(4).fit_transform(image).reshape(20, 18, 4)
     smooth = GridDiffusion(8).smooth(components, everywhere(image)).reshape(360, 4)
