@@ -5,7 +5,7 @@ labelled points of class i, scaled so that <chi_i, pi> = 1 (or to sum 1, in coun
 diffused; on a connected graph every class tends to the same constant 1, so that a class with few
 labels is at no disadvantage. *Summed* labels are free ones, summed over the walk,
 
-    N_i(tau) = sum over s = 0, ..., 3 tau of A^s chi_i,
+    N_i(tau) = sum over s = 0, ..., h tau of A^s chi_i,   h = 3, or 6 with one label a class,
 
 the mean number of visits that the walk from x pays to the labels of class i: as linear in the
 labels, hardly sensitive to tau, and with growing tau, but for a constant, a solution of Poisson's
@@ -138,7 +138,7 @@ def diffuse_labels(
         what they are. By a warped operator summed labels diffuse as free ones.
     tau : "margin" or int, default="margin"
         Time in steps, or the rule that chooses it (see `diffclass.margin_time`). Summed labels
-        have the time of free ones, and are summed up to 3 tau.
+        have the time of free ones, and are summed up to 3 tau, with one label a class up to 6 tau.
     max_time : int, optional
         Last time that the rule looks at; by default 1,024 for up to 65,536 points, where so many
         steps take a moment, and 256 for more.
@@ -172,7 +172,7 @@ def diffuse_labels(
     Notes
     -----
     Cost: tau products of the operator with n_classes columns, and some after it to see the margin
-    fall; up to 3 tau for summed labels. Memory: four to five arrays of n x n_classes.
+    fall; up to 3 or 6 tau for summed labels. Memory: four to five arrays of n x n_classes.
 
     References
     ----------

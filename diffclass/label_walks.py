@@ -16,8 +16,27 @@ from diffclass.margin_time import curve_times
 from diffclass.markov import MarkovOperator
 from diffclass.warped import WarpedOperator
 
-# Labels are summed over so many times tau; from 2 to 4 it matters little (experiments/few_labels).
-SUMMED_TAUS = 3
+_LONGEST_SERIES = 4096  # steps in one; its coefficients then take 13 MB
+
+
+def summed_taus(codes: np.ndarray) -> int:
+    """Return over how many times tau labels are summed: 3, or 6 with one label a class.
+
+    A single label has to reach all clusters of its class, which takes time; with more the late
+    steps lose what the early ones told (experiments/few_labels/tau.py).
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        Class number of each label, or of each point, -1 where unlabelled.
+
+    Returns
+    -------
+    int
+        3 or 6.
+    """
+    per_class = np.bincount(codes[codes >= 0])
+    return 6 if np.median(per_class) == 1 else 3
 
 
 class Walk:
@@ -137,14 +156,17 @@ class FreeWalk(Walk):
             super()._walk_on(n_steps)
 
     def _remove_drift(self) -> None:
-        if self.time < 16 or not self._taken_apart():
-            return
+        if self.time >= 16 and self._taken_apart():
+            self._subtract_means(self.state)
+
+    def _subtract_means(self, columns: np.ndarray) -> None:
+        """Subtract from each column its mean on each component, in place."""
         component, pi = self.operator.components, self.operator.stationary_distribution
         mass = np.bincount(component, pi)
         if len(mass) == 1:
-            self.state -= (pi.astype(self.state.dtype) @ self.state) / mass.astype(self.state.dtype)
+            columns -= (pi.astype(columns.dtype) @ columns) / mass.astype(columns.dtype)
             return
-        for column in self.state.T:
+        for column in columns.T:
             column -= (np.bincount(component, pi * column) / mass)[component].astype(column.dtype)
 
     def _taken_apart(self) -> bool:
@@ -166,12 +188,14 @@ class SummedWalk(FreeWalk):
 
     def settle(self) -> int:
         """Walk to where the sum ends and hold the sum from there on; return tau."""
-        end = SUMMED_TAUS * self._tau
+        end = summed_taus(self.codes) * self._tau
         if self.time > end:  # the choice of tau looked further ahead than the sum goes
             self._start()
         for time in curve_times(end):
-            if time > self.time:
+            if time > self.time and not self._is_late:
                 self.advance(int(time))
+        while self.time < end:
+            self.advance(min(end, self.time + _LONGEST_SERIES))
         self.state, self.limits = self._total, self._total_limits
         return self._tau
 
@@ -184,6 +208,7 @@ class SummedWalk(FreeWalk):
         self._total_limits += n_steps * self.limits
         if self._is_late:
             total, self.state = self.operator.running_sum(self.state, n_steps)
+            self._subtract_means(total)  # each of so many steps adds its rounding
             self._total += total
             return
         for _ in range(n_steps):

@@ -103,8 +103,9 @@ def free_labels(A, pi, codes, n_classes, t, *, measure="operator", weight=None):
 
 
 def summed_labels(A, pi, codes, n_classes, tau, **options):
-    """Free labels summed over the times 0 to 3 tau."""
-    times = range(3 * tau + 1)
+    """Free labels summed over the times 0 to h tau, h = 6 with one label a class, else 3."""
+    n_labels = [np.sum(np.asarray(codes) == c) for c in range(n_classes)]
+    times = range((6 if np.median(n_labels) == 1 else 3) * tau + 1)
     return sum(free_labels(A, pi, codes, n_classes, t, **options) for t in times)
 
 
