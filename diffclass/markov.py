@@ -386,10 +386,12 @@ class MarkovOperator:
                 total, last = chebyshev_series(self._backward, columns, series)
                 return total, last
         total, current, spare = np.zeros_like(columns), columns.copy(), np.empty_like(columns)
+        K, scale = self.affinity, self._inverse_degrees
         for _ in range(n_steps):
-            self._backward(current, spare)
+            _compiled.products.row_scaled_product_summed(
+                K.indptr, K.indices, K.data, scale, current, spare, total
+            )
             current, spare = spare, current
-            total += current
         return total, current
 
     def _backward(self, columns: np.ndarray, out: np.ndarray) -> None:

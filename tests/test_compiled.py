@@ -68,6 +68,11 @@ def small_cases():
     limits, component = rng.random((2, 5)), np.arange(n) % 2
     posteriors.margins(f - 1, limits, component, np.ones(5) / 5, out("margins", n))
     products.row_scaled_product(indptr, indices, data, scale, f, out("product", (n, 5)))
+    total = out("summed", (n, 5))
+    total[:] = 1
+    products.row_scaled_product_summed(
+        indptr, indices, data, scale, f, out("product summed", (n, 5)), total
+    )
     products.scaled_product(indptr, indices, data, f, 2 * f, out("scaled product", (n, 5)))
     row = np.uint64(indptr[1]), np.uint64(indptr[2])
     products.row_product(indices, data, *row, f, 1, out("row product", (n, 5)))
@@ -275,6 +280,8 @@ def test_margins_and_products_are_numpys(cases):
     np.testing.assert_allclose(cases["margins"], naive.margins(p), atol=1e-14)
     expected = scale[:, None] * (graph.toarray() @ f)
     np.testing.assert_allclose(cases["product"], expected, atol=1e-14)
+    np.testing.assert_array_equal(cases["product summed"], cases["product"])
+    np.testing.assert_allclose(cases["summed"], 1 + expected, atol=1e-14)
     np.testing.assert_allclose(cases["vector product"], expected[:, 1], atol=1e-14)
     product = graph.toarray() @ f
     np.testing.assert_allclose(cases["scaled product"], 2 * f * product, atol=1e-14)

@@ -18,6 +18,17 @@ def row_scaled_product(indptr, indices, data, row_scale, f, out):
 
 
 @parallel
+def row_scaled_product_summed(indptr, indices, data, row_scale, f, out, total):
+    """`row_scaled_product`, and total(x, c) += out(x, c) while it is at hand."""
+    for x in prange(indptr.shape[0] - 1):
+        row_product(indices, data, np.uint64(indptr[x]), np.uint64(indptr[x + 1]), f, x, out)
+        scale = row_scale[x]
+        for c in range(f.shape[1]):
+            out[x, c] *= scale
+            total[x, c] += out[x, c]
+
+
+@parallel
 def scaled_product(indptr, indices, data, scale, f, out):
     """out(x, c) = scale(x, c) sum_y K(x, y) f(y, c)."""
     for x in prange(indptr.shape[0] - 1):

@@ -22,7 +22,6 @@ from scipy.io import loadmat
 from diffclass import diffuse_labels
 from diffclass.datasets import make_hyperspectral_scene, make_tissue_scene
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene, read_labels
-from diffclass_hyperspectral.smoothing import GridDiffusion
 from experiments.few_labels.draws import BUDGETS, draw_labels
 from experiments.problems import DATA, Problem, default_operator, jasper_ridge
 
@@ -34,7 +33,6 @@ WAYS: dict[str, dict] = {
     "128 steps, power 0": {"field_power": 0},
     "128 steps, power 1/2": {"field_power": 0.5},
     "128 steps, power 1 (default)": {},
-    "128 steps, power 1, quantile 0.5": {"scales": (0, GridDiffusion(quantile=0.5))},
 }
 
 

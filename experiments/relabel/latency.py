@@ -2,12 +2,12 @@
 
     python -m experiments.relabel.latency [--strokes 40]
 
-Synthetic scenes of 512 x 217 and 145 x 145 pixels, 100 bands and 16 classes (`fields` of
-experiments.scaling.million, cut to size), written to a temporary folder; the server in a process
-of its own, the page in Chromium at 1280 x 720, spectral features, live map, all as by default. One
-stroke in each class comes first and is not timed; then 40 strokes are drawn by mouse, 3 x 10
-pixels each, at random places that a seed gives, classes in turn and not those of the fields: the
-map is of no use, its time the same. The page's latency is the one it shows: from the button's
+Synthetic scenes of 145 x 145, 512 x 217 and 1,000 x 1,000 pixels, 100 bands and 16 classes
+(`fields` of experiments.scaling.million, cut to size), written to a temporary folder; the server in
+a process of its own, the page in Chromium at 1280 x 720, spectral features, live map, all as by
+default. One stroke in each class comes first and is not timed; then 40 strokes are drawn by mouse,
+3 x 10 pixels each, at random places that a seed gives, classes in turn and not those of the fields:
+the map is of no use, its time the same. The page's latency is the one it shows: from the button's
 release to the new map painted on the canvas. The server's is the engine's time for that map.
 Medians and 90th percentiles go to standard output.
 """
@@ -25,7 +25,7 @@ from experiments.relabel.page import choose_class, opened, served
 from experiments.scaling.million import N_BANDS, N_CLASSES, fields
 from tests.relabel.browser import Tab
 
-SHAPES = ((512, 217), (145, 145))
+SHAPES = ((145, 145), (512, 217), (1000, 1000))
 LENGTH = 10  # of a stroke, pixels; the brush is three wide
 
 
