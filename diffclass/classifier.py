@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import check_choice, check_points, check_positive
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.extension import step_weights
 from diffclass.kernels import Kernel, SharedNeighbors
@@ -276,28 +276,27 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         graph, scores = None, None
         if self.kernel_.uses_scores:
             first = SharedNeighbors()
-            graph = self._searched(X, first)
+            self.search_ = self._search_for(first, X)
+            graph = self._graph(X)
             operator = markov_operator(X, kernel=first, alpha=self.alpha, graph=graph)
             scores = self._diffused(operator, codes, label_weight).posteriors
-        if graph is None or self.kernel_.search_features(X, y=y, scores=scores) is not X:
-            graph = self._searched(X, self.kernel_, y=y, scores=scores)
+        features = self.kernel_.search_features(X, y=y, scores=scores)
+        search = self._search_for(self.kernel_, features)
+        if graph is None or features is not X or not _alike(search, self.search_):
+            self.search_ = search
+            graph = self._graph(features)
         return markov_operator(
             X, kernel=self.kernel_, alpha=self.alpha, graph=graph, y=y, scores=scores
         )
 
-    def _searched(
-        self, X: np.ndarray, kernel: Kernel, *, y: Any = None, scores: Any = None
-    ) -> sp.csr_array:
-        """Fit the search that suits a kernel and return the graph of the neighbours it finds."""
-        features = kernel.search_features(X, y=y, scores=scores)
-        self.search_ = kernel.search_for(
-            X,
-            self.n_neighbors,
-            given=self.search,
-            y=y,
-            scores=scores,
-            random_state=self.random_state,
+    def _search_for(self, kernel: Kernel, features: np.ndarray) -> Any:
+        return kernel.search_for(
+            features, self.n_neighbors, given=self.search, random_state=self.random_state
         )
+
+    def _graph(self, features: np.ndarray) -> sp.csr_array:
+        """Fit the search and return the graph of the neighbours it finds."""
+        features = check_points(features, name="the kernel's search features")
         return neighbors_graph(features, search=self.search_, symmetrize=self.symmetrize)
 
     def _diffused(
@@ -381,3 +380,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
         points, labelled = map(self.kernel_.new_features, (X[which], self._labelled_points))
         return self._labelled_codes[pairwise_distances_argmin(points, labelled)]
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two searches are of one kind with the same parameters."""
+    return type(one) is type(other) and one.get_params() == other.get_params()

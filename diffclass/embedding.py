@@ -257,7 +257,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 random_state=self.random_state,
             )
         self.search_ = self.kernel_.search_for(
-            X, n_neighbors, given=self.search, random_state=self.random_state
+            self.kernel_.search_features(X),
+            n_neighbors,
+            given=self.search,
+            random_state=self.random_state,
         )
         operator = markov_operator(
             X,

@@ -39,7 +39,7 @@ from diffclass.label_walks import (
     WarpedAbsorbingWalk,
     WarpedFreeWalk,
 )
-from diffclass.labels import encode_labels
+from diffclass.labels import encode_labels, labels_per_class
 from diffclass.margin_time import MarginCurve, TimeChoice, curve_times, hop_coverage
 from diffclass.markov import MarkovOperator
 from diffclass.progress import stage
@@ -71,8 +71,7 @@ def kept_share(labels: str, codes: np.ndarray) -> float:
     """
     if labels == "absorbing":
         return 0.65
-    per_class = np.bincount(codes[codes >= 0])
-    return min(0.8, float(1 - 0.35 / np.sqrt(np.median(per_class))))
+    return min(0.8, float(1 - 0.35 / np.sqrt(labels_per_class(codes))))
 
 
 @dataclass(frozen=True)

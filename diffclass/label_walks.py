@@ -12,6 +12,7 @@ import numpy as np
 
 from diffclass import _compiled
 from diffclass._validation import check_choice
+from diffclass.labels import labels_per_class
 from diffclass.margin_time import curve_times
 from diffclass.markov import MarkovOperator
 from diffclass.warped import WarpedOperator
@@ -35,8 +36,7 @@ def summed_taus(codes: np.ndarray) -> int:
     int
         3 or 6.
     """
-    per_class = np.bincount(codes[codes >= 0])
-    return 6 if np.median(per_class) == 1 else 3
+    return 6 if labels_per_class(codes) == 1 else 3
 
 
 class Walk:

@@ -64,6 +64,22 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     return _plain_numbers(classes), codes
 
 
+def labels_per_class(codes: np.ndarray) -> float:
+    """Return the median number of labels in a class.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n,)
+        Class number of each point, -1 where unlabelled.
+
+    Returns
+    -------
+    float
+        At least 0.
+    """
+    return float(np.median(np.bincount(codes[codes >= 0])))
+
+
 def _refuse_wrapped(values: np.ndarray) -> None:
     """Refuse unsigned labels in which an unlabelled -1 has silently become a class."""
     if values.dtype.kind != "u" or not len(values):

@@ -256,6 +256,20 @@ class CountedSearch(KNeighborsTransformer):
         return super().fit(X, y)
 
 
+class SearchedByFew(LocalDiscriminant):
+    """Looks for fewer neighbours, in the same features."""
+
+    def search(self, X, n_neighbors, *, random_state=None):
+        return super().search(X, 5, random_state=random_state)
+
+
+def test_a_kernels_own_search_is_used(blobs):
+    X, y, _ = blobs
+    clf = DiffusionClassifier(kernel=SearchedByFew()).fit(X, y)
+    assert clf.search_.n_neighbors == 5
+    np.testing.assert_array_equal(clf.operator_.affinity.indices, neighbors_graph(X, 5).indices)
+
+
 @pytest.mark.parametrize(("kernel", "n_searches"), [(LocalDiscriminant(), 1), (Directed(), 2)])
 def test_searches_again_only_in_other_features(blobs, monkeypatch, kernel, n_searches):
     X, y, _ = blobs

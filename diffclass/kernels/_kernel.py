@@ -51,19 +51,11 @@ class Kernel(BaseEstimator, ABC):
         return default_search(X, n_neighbors, random_state=random_state)
 
     def search_for(
-        self,
-        X: np.ndarray,
-        n_neighbors: int,
-        *,
-        given: Any = None,
-        y: Any = None,
-        scores: Any = None,
-        random_state: Any = None,
+        self, features: np.ndarray, n_neighbors: int, *, given: Any = None, random_state: Any = None
     ) -> Any:
-        """Return an unfitted search for points ``X``: a copy of the given one, or the kernel's."""
+        """Return an unfitted search in `search_features`: a copy of the given, or the kernel's."""
         if given is not None:
             return clone(given)
-        features = self.search_features(X, y=y, scores=scores)
         return self.search(features, n_neighbors, random_state=random_state)
 
     @abstractmethod

@@ -184,14 +184,14 @@ class Directed(Gaussian):
         )
 
     def search_for(
-        self, X: np.ndarray, n_neighbors: int, *, given: Any = None, **others: Any
+        self, features: np.ndarray, n_neighbors: int, *, given: Any = None, random_state: Any = None
     ) -> Any:
-        """Return an unfitted search for points ``X``; along a field it has to be a `FieldSearch`.
+        """Return an unfitted search; along a field it has to be a `FieldSearch`.
 
         Its epsilon is then the kernel's.
         """
         if self.field is None or given is None:
-            return super().search_for(X, n_neighbors, given=given, **others)
+            return super().search_for(features, n_neighbors, given=given, random_state=random_state)
         if not isinstance(given, FieldSearch):
             raise ParameterError(
                 f"search = {given!r} knows no field; leave it out, or pass a FieldSearch"

@@ -21,6 +21,7 @@ import numpy as np
 
 from diffclass import MarkovOperator, diffuse_labels
 from diffclass.label_walks import summed_taus
+from diffclass.labels import encode_labels
 from experiments.few_labels.draws import BUDGETS, draw_labels
 from experiments.problems import PROBLEMS, default_operator
 
@@ -34,7 +35,7 @@ def ends_of(labels: str, y: np.ndarray) -> np.ndarray:
     """Return how far the walk goes for each tau of TIMES, for those that are not too far."""
     if labels == "absorbing":
         return TIMES
-    ends = summed_taus(np.unique(y, return_inverse=True)[1] - 1) * TIMES
+    ends = summed_taus(encode_labels(y)[1]) * TIMES
     return ends[ends <= LAST_STEP]
 
 

@@ -51,9 +51,12 @@ def field_weights(
     >>> np.linalg.norm(weights, axis=1).round().astype(int).tolist()
     [1, 1000]
     """
+    identity = np.eye(image.shape[2])
+    if power == 0 or smooth is image:
+        return identity
     variances, directions = np.linalg.eigh(_covariance_within(image, smooth, valid))
-    if power == 0 or not variances[-1] > 0:
-        return np.eye(image.shape[2])
+    if not variances[-1] > 0:
+        return identity
     return directions * np.maximum(variances / variances[-1], _LEAST_VARIANCE) ** -power
 
 
