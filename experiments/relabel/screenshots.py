@@ -207,7 +207,7 @@ def audit() -> None:
         tab.idle()
         tab.find("[data-tab=Audit]").click()
         tab.find("text=Check labels").click()
-        tab.find("[role=tabpanel] .item").first.click()
+        tab.find("[role=tabpanel] .item:visible").first.click()  # other panels have items too
         tab.move(*ends[1])
         shoot(tab, "audit")
 
