@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from diffclass.acquisition import Suggestions, suggest
     from diffclass.anomaly import DiffusionAnomaly
-    from diffclass.bandwidth import BandwidthCurve, semigroup_bandwidth, slope_bandwidth
     from diffclass.classifier import DiffusionClassifier
     from diffclass.clustering import DiffusionClustering
     from diffclass.embedding import DiffusionMap
     from diffclass.exceptions import DataError, DiffclassError, ParameterError, UnreachedWarning
     from diffclass.geometric_harmonics import GeometricHarmonics
     from diffclass.label_diffusion import diffuse_labels
-    from diffclass.markov import MarkovOperator, markov_operator
     from diffclass.neighbors import neighbors_graph
+    from diffclass.operators.markov import MarkovOperator, markov_operator
+    from diffclass.operators.warped import WarpedOperator, warped_operator
     from diffclass.regression import EigenfunctionRegressor
     from diffclass.relabel import RelabelSession
-    from diffclass.spectrum import Spectrum, leading_spectrum
-    from diffclass.warped import WarpedOperator, warped_operator
+    from diffclass.spectral.bandwidth import BandwidthCurve, semigroup_bandwidth, slope_bandwidth
+    from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
 
 __version__ = "0.1.0"
 
@@ -36,17 +36,17 @@ __all__ = [
     "DiffusionClustering",
     "DiffusionMap",
     "EigenfunctionRegressor",
+    "Eigenpairs",
     "GeometricHarmonics",
     "MarkovOperator",
     "ParameterError",
     "RelabelSession",
-    "Spectrum",
     "Suggestions",
     "UnreachedWarning",
     "WarpedOperator",
     "__version__",
     "diffuse_labels",
-    "leading_spectrum",
+    "leading_eigenpairs",
     "markov_operator",
     "neighbors_graph",
     "semigroup_bandwidth",
@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BandwidthCurve": "bandwidth",
+    "BandwidthCurve": "spectral.bandwidth",
     "DataError": "exceptions",
     "DiffclassError": "exceptions",
     "DiffusionAnomaly": "anomaly",
@@ -65,21 +65,21 @@ _HOMES = {
     "DiffusionMap": "embedding",
     "EigenfunctionRegressor": "regression",
     "GeometricHarmonics": "geometric_harmonics",
-    "MarkovOperator": "markov",
+    "MarkovOperator": "operators.markov",
     "ParameterError": "exceptions",
     "RelabelSession": "relabel",
-    "Spectrum": "spectrum",
+    "Eigenpairs": "spectral.eigenpairs",
     "Suggestions": "acquisition",
     "UnreachedWarning": "exceptions",
-    "WarpedOperator": "warped",
+    "WarpedOperator": "operators.warped",
     "diffuse_labels": "label_diffusion",
-    "leading_spectrum": "spectrum",
-    "markov_operator": "markov",
+    "leading_eigenpairs": "spectral.eigenpairs",
+    "markov_operator": "operators.markov",
     "neighbors_graph": "neighbors",
-    "semigroup_bandwidth": "bandwidth",
-    "slope_bandwidth": "bandwidth",
+    "semigroup_bandwidth": "spectral.bandwidth",
+    "slope_bandwidth": "spectral.bandwidth",
     "suggest": "acquisition",
-    "warped_operator": "warped",
+    "warped_operator": "operators.warped",
 }
 
 

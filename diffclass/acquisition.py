@@ -38,12 +38,12 @@ import numpy as np
 from sklearn.metrics import pairwise_distances_argmin_min
 
 from diffclass._validation import check_choice, check_positive
-from diffclass.distances import diffusion_coordinates
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion import LabelDiffusion
-from diffclass.markov import MarkovOperator
+from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
-from diffclass.spectrum import Spectrum, leading_spectrum
+from diffclass.spectral.distances import diffusion_coordinates
+from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
 
 N_PAIRS = 50
 _OFFSET, _NOISE = 0.01, 0.1  # from 0.001 to 0.1 and from 0.01 to 1 they matter little
@@ -77,18 +77,18 @@ class Rule:
 
     Attributes
     ----------
-    uses_spectrum : bool
+    uses_eigenpairs : bool
         Whether `start` needs eigenpairs.
     """
 
-    uses_spectrum = False
+    uses_eigenpairs = False
 
     def start(
         self,
         operator: MarkovOperator,
         diffusion: LabelDiffusion,
         labelled: np.ndarray,
-        spectrum: Spectrum | None = None,
+        eigenpairs: Eigenpairs | None = None,
     ) -> None:
         """Look at the state of affairs.
 
@@ -100,7 +100,7 @@ class Rule:
             Of the labels that there are.
         labelled : ndarray of int
             Numbers of the labelled points.
-        spectrum : Spectrum, optional
+        eigenpairs : Eigenpairs, optional
             Leading eigenpairs, for rules that use them.
         """
         raise NotImplementedError
@@ -121,7 +121,7 @@ class Margin(Rule):
         operator: MarkovOperator,
         diffusion: LabelDiffusion,
         labelled: np.ndarray,
-        spectrum: Spectrum | None = None,
+        eigenpairs: Eigenpairs | None = None,
     ) -> None:
         """Read the margins."""
         self._scores = 1 - diffusion.margin.astype(np.float64)
@@ -139,7 +139,7 @@ class Unexplored(Rule):
         operator: MarkovOperator,
         diffusion: LabelDiffusion,
         labelled: np.ndarray,
-        spectrum: Spectrum | None = None,
+        eigenpairs: Eigenpairs | None = None,
     ) -> None:
         """Diffuse the indicator of all labelled points."""
         self._operator, self._tau = operator, diffusion.tau
@@ -162,17 +162,17 @@ class Unexplored(Rule):
 class Distance(Rule):
     """q(x) times the diffusion distance D_tau from x to the nearest label, by eigenpairs."""
 
-    uses_spectrum = True
+    uses_eigenpairs = True
 
     def start(
         self,
         operator: MarkovOperator,
         diffusion: LabelDiffusion,
         labelled: np.ndarray,
-        spectrum: Spectrum | None = None,
+        eigenpairs: Eigenpairs | None = None,
     ) -> None:
         """Find every point's nearest label."""
-        self._coordinates = diffusion_coordinates(_given(spectrum), diffusion.tau)
+        self._coordinates = diffusion_coordinates(_given(eigenpairs), diffusion.tau)
         self._density = operator.density
         labels = self._coordinates[labelled]
         self._nearest = pairwise_distances_argmin_min(self._coordinates, labels)[1]
@@ -198,7 +198,7 @@ class ProcessRule(Rule):
         gamma, the variance of a label about f, relative to the mean prior variance; above 0.
     """
 
-    uses_spectrum = True
+    uses_eigenpairs = True
 
     def __init__(self, *, offset: float = _OFFSET, noise: float = _NOISE):
         self.offset = offset
@@ -209,10 +209,10 @@ class ProcessRule(Rule):
         operator: MarkovOperator,
         diffusion: LabelDiffusion,
         labelled: np.ndarray,
-        spectrum: Spectrum | None = None,
+        eigenpairs: Eigenpairs | None = None,
     ) -> None:
         """Condition the process on the labels."""
-        self.process_ = Process(_given(spectrum), offset=self.offset, noise=self.noise)
+        self.process_ = Process(_given(eigenpairs), offset=self.offset, noise=self.noise)
         self.process_.observe_all(labelled)
         self._diffusion = diffusion
 
@@ -245,10 +245,10 @@ class ModelChange(ProcessRule):
         operator: MarkovOperator,
         diffusion: LabelDiffusion,
         labelled: np.ndarray,
-        spectrum: Spectrum | None = None,
+        eigenpairs: Eigenpairs | None = None,
     ) -> None:
         """Condition the process and take the residuals of the likeliest classes."""
-        super().start(operator, diffusion, labelled, spectrum)
+        super().start(operator, diffusion, labelled, eigenpairs)
         residuals = diffusion.posteriors.astype(np.float64)
         residuals[np.arange(len(residuals)), residuals.argmax(axis=1)] -= 1
         self._residual = np.linalg.norm(residuals, axis=1)
@@ -309,7 +309,7 @@ class Process:
 
     Parameters
     ----------
-    spectrum : Spectrum
+    eigenpairs : Eigenpairs
         m eigenpairs of n points.
     offset, noise : float
         See `ProcessRule`.
@@ -319,11 +319,11 @@ class Process:
     A label costs n m multiplications, many at once n m^2; memory two arrays of n x m.
     """
 
-    def __init__(self, spectrum: Spectrum, *, offset: float = _OFFSET, noise: float = _NOISE):
+    def __init__(self, eigenpairs: Eigenpairs, *, offset: float = _OFFSET, noise: float = _NOISE):
         check_positive(offset, "offset")
         self._noise = check_positive(noise, "noise")
-        self._psi = spectrum.right
-        prior = 1 / (np.maximum(1 - spectrum.eigenvalues, 0) + offset)
+        self._psi = eigenpairs.right
+        prior = 1 / (np.maximum(1 - eigenpairs.eigenvalues, 0) + offset)
         self._set(np.diag(prior / prior.sum()))  # sum_x pi(x) C(x,x) is the trace
 
     def _set(self, covariance: np.ndarray) -> None:
@@ -374,7 +374,7 @@ def suggest(
     n_points: int = 10,
     *,
     rule: str | Rule = "hybrid",
-    spectrum: Spectrum | None = None,
+    eigenpairs: Eigenpairs | None = None,
     candidates: Any = None,
     coordinates: Any = None,
     min_distance: float = 0.0,
@@ -393,7 +393,7 @@ def suggest(
         How many.
     rule : str or Rule, default="hybrid"
         A name in `RULES` (see the module), or a rule.
-    spectrum : Spectrum, optional
+    eigenpairs : Eigenpairs, optional
         Eigenpairs for the rules that use them, best ``which="algebraic"``; 50 are computed by
         default.
     candidates : array-like of bool of shape (n,), optional
@@ -442,11 +442,11 @@ def suggest(
     free = _free(candidates, labels, len(operator))
     places = None if coordinates is None else _places(coordinates, len(operator))
     name, scorer = _rule(rule)
-    if spectrum is None and scorer.uses_spectrum:
+    if eigenpairs is None and scorer.uses_eigenpairs:
         n_pairs = min(N_PAIRS, len(operator))
-        spectrum = leading_spectrum(operator, n_pairs, which="algebraic", tolerance=_TOLERANCE)
+        eigenpairs = leading_eigenpairs(operator, n_pairs, which="algebraic", tolerance=_TOLERANCE)
     with stage("suggestions"):
-        scorer.start(operator, diffusion, labels, spectrum)
+        scorer.start(operator, diffusion, labels, eigenpairs)
         points: list[int] = []
         scores: list[float] = []
         while len(points) < n_points and free.any():
@@ -471,10 +471,10 @@ def _rule(rule: str | Rule) -> tuple[str, Rule]:
     return rule, RULES[rule]()
 
 
-def _given(spectrum: Spectrum | None) -> Spectrum:
-    if spectrum is None:
-        raise ParameterError("this rule needs a spectrum; pass leading_spectrum(operator, 50)")
-    return spectrum
+def _given(eigenpairs: Eigenpairs | None) -> Eigenpairs:
+    if eigenpairs is None:
+        raise ParameterError("this rule needs a spectrum; pass leading_eigenpairs(operator, 50)")
+    return eigenpairs
 
 
 def _numbers(labelled: Any, n: int) -> np.ndarray:

@@ -12,13 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_choice, check_points, check_positive
 from diffclass.exceptions import DataError, UnreachedWarning
-from diffclass.extension import step_weights
 from diffclass.kernels import Kernel, SharedNeighbors
-from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
-from diffclass.labels import UNLABELLED, encode_labels
-from diffclass.markov import MarkovOperator, markov_operator
+from diffclass.label_diffusion import LabelDiffusion, diffuse_labels
+from diffclass.label_diffusion.diffusion import posteriors_of
 from diffclass.neighbors import neighbors_graph
-from diffclass.warped import WarpedOperator, warped_operator
+from diffclass.operators.markov import MarkovOperator, markov_operator
+from diffclass.operators.warped import WarpedOperator, warped_operator
+from diffclass.spectral.extension import step_weights
+from diffclass.targets import UNLABELLED, encode_labels
 
 # Rounds of warping end where fewer than this share of the points change their class.
 _CHANGED_SHARE = 1e-3
@@ -37,7 +38,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         A kernel that is shaped by posteriors gets those of the default kernel.
     alpha : float, default=0.0
         Density exponent of the operator.
-    labels : {"summed", "free", "absorbing"}, default="summed"
+    label_mode : {"summed", "free", "absorbing"}, default="summed"
         Whether labels diffuse away, summed over the walk or as they are at its end, or stay what
         they are; see `diffclass.label_diffusion`.
     tau : "margin" or int, default="margin"
@@ -50,7 +51,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         How often, at most, the labels diffuse once more by operators that are warped class by
         class with the posteriors before; ends earlier where a round changes the class of fewer
         than a thousandth of the points.
-    warp_floor, warp_reading : float, default=0.4, 0.25
+    warp_floor, warp_forward_exponent : float, default=0.4, 0.25
         See `diffclass.warped_operator`.
     affinity : "precomputed", optional
         Then ``X`` in `fit` is a symmetric (n, n) affinity, sparse or dense, and in `predict` the
@@ -117,13 +118,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         n_neighbors: int = 12,
         kernel: Kernel | None = None,
         alpha: float = 0.0,
-        labels: str = "summed",
+        label_mode: str = "summed",
         tau: str | int = "margin",
         max_time: int | None = None,
         class_prior: Any = None,
         rounds: int = 0,
         warp_floor: float = 0.4,
-        warp_reading: float = 0.25,
+        warp_forward_exponent: float = 0.25,
         affinity: str | None = None,
         search: Any = None,
         symmetrize: str = "union",
@@ -132,13 +133,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.n_neighbors = n_neighbors
         self.kernel = kernel
         self.alpha = alpha
-        self.labels = labels
+        self.label_mode = label_mode
         self.tau = tau
         self.max_time = max_time
         self.class_prior = class_prior
         self.rounds = rounds
         self.warp_floor = warp_floor
-        self.warp_reading = warp_reading
+        self.warp_forward_exponent = warp_forward_exponent
         self.affinity = affinity
         self.search = search
         self.symmetrize = symmetrize
@@ -305,7 +306,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         return diffuse_labels(
             operator,
             codes,
-            labels=self.labels,
+            label_mode=self.label_mode,
             tau=self.tau,
             max_time=self.max_time,
             class_prior=self.class_prior,
@@ -324,7 +325,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 diffused.posteriors,
                 y=codes,
                 floor=self.warp_floor,
-                reading=self.warp_reading,
+                forward_exponent=self.warp_forward_exponent,
             )
             before = diffused.codes
             diffused = self._diffused(self.warped_, codes, label_weight)

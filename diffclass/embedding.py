@@ -20,12 +20,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_choice, check_positive
-from diffclass.bandwidth import BandwidthCurve, check_spread, wide_gaussian
 from diffclass.exceptions import ParameterError
-from diffclass.extension import nystrom, step_weights
 from diffclass.kernels import Kernel
-from diffclass.markov import MarkovOperator, markov_operator
-from diffclass.spectrum import Spectrum, leading_spectrum
+from diffclass.operators.markov import MarkovOperator, markov_operator
+from diffclass.spectral.bandwidth import BandwidthCurve, check_spread, wide_gaussian
+from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
+from diffclass.spectral.extension import nystrom, step_weights
 
 _TIME_ACCURACY = 0.1
 _LATEST_TIME = 10**6
@@ -45,8 +45,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Affinity; by default a `Gaussian` with the global ``bandwidth``.
     bandwidth : {"graph", "semigroup", "slope", "self-tuning"} or float, default="graph"
         epsilon, in squared units of the points, if there is no kernel: a number; the widest that
-        the graph carries (see `Gaussian`); as `diffclass.bandwidth` chooses; or each point's own,
-        which suits densities that differ by orders of magnitude, as those of scenes do.
+        the graph carries (see `Gaussian`); as `diffclass.spectral.bandwidth` chooses; or each
+        point's own, which suits densities that differ by orders of magnitude, as in scenes.
     alpha : float, default=1.0
         Density exponent: 0 normalised graph Laplacian, 1/2 Fokker-Planck, 1 Laplace-Beltrami.
     time : float or "auto", default=1
@@ -74,7 +74,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Bandwidth in use, None if self-tuning and for a given kernel or affinity.
     bandwidth_curve_ : BandwidthCurve or None
         How a bandwidth was chosen by "semigroup" or "slope".
-    spectrum_ : Spectrum
+    eigenpairs_ : Eigenpairs
         The n_components + 1 leading eigenpairs; one more if the time was chosen.
     operator_ : MarkovOperator
         The walk.
@@ -169,18 +169,21 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.operator_ = self._build(X, y)
         # one more to see what a time chosen here leaves out
         n_pairs = min(self.n_components + 1 + (self.time == "auto"), len(self.operator_))
-        self.spectrum_ = leading_spectrum(self.operator_, n_pairs, random_state=self.random_state)
-        if self.operator_.n_components > 1:
+        self.eigenpairs_ = leading_eigenpairs(
+            self.operator_, n_pairs, random_state=self.random_state
+        )
+        n_parts = self.operator_.n_connected_components
+        if n_parts > 1:
             warnings.warn(
-                f"the graph has {self.operator_.n_components} components, which the first "
+                f"the graph has {n_parts} components, which the first "
                 "coordinates tell apart; raise n_neighbors, or embed each by itself",
                 UserWarning,
                 stacklevel=2,
             )
-        self.time_ = self._chosen_time(self.spectrum_)
-        self.eigenvalues_ = self.spectrum_.eigenvalues[1 : self.n_components + 1]
+        self.time_ = self._chosen_time(self.eigenpairs_)
+        self.eigenvalues_ = self.eigenpairs_.eigenvalues[1 : self.n_components + 1]
         self.embedding_ = self._coordinates(
-            self.spectrum_.right[:, 1:] * self.spectrum_.powers(self.time_)[1:]
+            self.eigenpairs_.right[:, 1:] * self.eigenpairs_.powers(self.time_)[1:]
         )
         return self
 
@@ -205,7 +208,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_is_fitted(self)
         X = self._checked(X, reset=False)
         weights = step_weights(self.operator_, X, kernel=self.kernel_, search=self.search_)
-        return self._coordinates(nystrom(weights, self.spectrum_, time=self.time_))
+        return self._coordinates(nystrom(weights, self.eigenpairs_, time=self.time_))
 
     @property
     def _n_features_out(self) -> int:
@@ -274,10 +277,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self.epsilon_ = float(self.kernel_.scales_[0]) ** 2
         return operator
 
-    def _chosen_time(self, spectrum: Spectrum) -> float:
+    def _chosen_time(self, eigenpairs: Eigenpairs) -> float:
         if not isinstance(self.time, str):
             return self.time
-        moduli = np.abs(spectrum.eigenvalues)
+        moduli = np.abs(eigenpairs.eigenvalues)
         if len(moduli) < self.n_components + 2 or moduli[1] == 0:
             return 1
         ratio = moduli[self.n_components + 1] / moduli[1]

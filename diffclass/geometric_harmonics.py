@@ -21,11 +21,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_positive
-from diffclass.bandwidth import wide_gaussian
-from diffclass.eigensolver import leading_pairs
 from diffclass.exceptions import ParameterError
-from diffclass.extension import affinities_to
 from diffclass.neighbors import neighbors_graph
+from diffclass.spectral.bandwidth import wide_gaussian
+from diffclass.spectral.eigensolver import leading_pairs
+from diffclass.spectral.extension import affinities_to
 
 
 class GeometricHarmonics(RegressorMixin, BaseEstimator):

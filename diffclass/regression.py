@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from diffclass._validation import check_positive
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import DataError
-from diffclass.extension import nystrom, step_weights
+from diffclass.spectral.extension import nystrom, step_weights
 
 
 class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
@@ -88,7 +88,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         y, known = _checked_values(y, len(X))
         self.embedding_ = self._embedding(len(X)).fit(X)
-        functions = self.embedding_.spectrum_.right
+        functions = self.embedding_.eigenpairs_.right
         basis = functions[known]
         if self.n_components is not None:
             check_positive(self.n_components, "n_components", integer=True, zero=True)
@@ -116,7 +116,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         found = self.embedding_
         weights = step_weights(found.operator_, X, kernel=found.kernel_, search=found.search_)
-        functions = nystrom(weights, found.spectrum_)[:, : self.n_components_]
+        functions = nystrom(weights, found.eigenpairs_)[:, : self.n_components_]
         return self.coef_[0] + functions @ self.coef_[1:]
 
     def __sklearn_tags__(self) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffclass import diffuse_labels, leading_spectrum, markov_operator, suggest
+from diffclass import diffuse_labels, leading_eigenpairs, markov_operator, suggest
 from diffclass.acquisition import RULES, Hybrid, Process, Rule, SigmaOpt, VOpt
-from diffclass.distances import diffusion_distances
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.spectral.distances import diffusion_distances
 from experiments.few_labels.acquisition import Run, table
 from experiments.problems import Problem
 
@@ -23,7 +23,7 @@ class ByNumber(Rule):
         self.values = np.asarray(values, dtype=float)
         self.seen = []
 
-    def start(self, operator, diffusion, labelled, spectrum=None):
+    def start(self, operator, diffusion, labelled, eigenpairs=None):
         self.labelled = labelled
 
     def scores(self):
@@ -56,40 +56,40 @@ def diffusion(operator, y):
 
 
 @pytest.fixture(scope="module")
-def spectrum(operator):
-    return leading_spectrum(operator, 12, which="algebraic")
+def eigenpairs(operator):
+    return leading_eigenpairs(operator, 12, which="algebraic")
 
 
-def dense_covariance(spectrum, labels):
+def dense_covariance(eigenpairs, labels):
     """C of the process after labels, n x n, by the textbook's formula."""
-    prior = 1 / (1 - spectrum.eigenvalues + OFFSET)
-    C = spectrum.right @ np.diag(prior / prior.sum()) @ spectrum.right.T
+    prior = 1 / (1 - eigenpairs.eigenvalues + OFFSET)
+    C = eigenpairs.right @ np.diag(prior / prior.sum()) @ eigenpairs.right.T
     inner = C[np.ix_(labels, labels)] + NOISE * np.eye(len(labels))
     return C - C[:, labels] @ np.linalg.solve(inner, C[labels])
 
 
-def started(rule, operator, diffusion, spectrum):
-    rule.start(operator, diffusion, LABELLED, spectrum)
+def started(rule, operator, diffusion, eigenpairs):
+    rule.start(operator, diffusion, LABELLED, eigenpairs)
     return rule
 
 
 # The process
 
 
-def test_covariances_are_the_dense_twins(spectrum):
-    process = Process(spectrum, offset=OFFSET, noise=NOISE)
-    pi = spectrum.stationary_distribution
+def test_covariances_are_the_dense_twins(eigenpairs):
+    process = Process(eigenpairs, offset=OFFSET, noise=NOISE)
+    pi = eigenpairs.stationary_distribution
     assert process.mean_variance == pytest.approx(1)
     process.observe_all(LABELLED)
-    C = dense_covariance(spectrum, LABELLED)
+    C = dense_covariance(eigenpairs, LABELLED)
     np.testing.assert_allclose(process.variances(), np.diag(C), atol=1e-12)
     np.testing.assert_allclose(process.squares(), pi @ C**2, atol=1e-12)
     np.testing.assert_allclose(process.means(), pi @ C, atol=1e-12)
     assert process.mean_variance == pytest.approx(pi @ np.diag(C))
 
 
-def test_one_by_one_is_all_at_once(spectrum):
-    together, single = (Process(spectrum, offset=OFFSET, noise=NOISE) for _ in range(2))
+def test_one_by_one_is_all_at_once(eigenpairs):
+    together, single = (Process(eigenpairs, offset=OFFSET, noise=NOISE) for _ in range(2))
     labels = np.array([5, 9, 9, 33])
     together.observe_all(labels)
     for label in labels:
@@ -105,35 +105,35 @@ def test_one_by_one_is_all_at_once(spectrum):
         (SigmaOpt, lambda pi, C: pi @ C @ pi),
     ],
 )
-def test_scores_are_by_how_much_variance_falls(rule, total, operator, diffusion, spectrum):
-    pi = spectrum.stationary_distribution
-    scores = started(rule(offset=OFFSET, noise=NOISE), operator, diffusion, spectrum).scores()
-    before = total(pi, dense_covariance(spectrum, LABELLED))
-    after = [total(pi, dense_covariance(spectrum, np.append(LABELLED, x))) for x in range(N)]
+def test_scores_are_by_how_much_variance_falls(rule, total, operator, diffusion, eigenpairs):
+    pi = eigenpairs.stationary_distribution
+    scores = started(rule(offset=OFFSET, noise=NOISE), operator, diffusion, eigenpairs).scores()
+    before = total(pi, dense_covariance(eigenpairs, LABELLED))
+    after = [total(pi, dense_covariance(eigenpairs, np.append(LABELLED, x))) for x in range(N)]
     np.testing.assert_allclose(scores, before - np.array(after), atol=1e-12)
 
 
-def test_model_change_is_how_far_the_process_moves(operator, diffusion, spectrum):
+def test_model_change_is_how_far_the_process_moves(operator, diffusion, eigenpairs):
     rule = RULES["model-change"](offset=OFFSET, noise=NOISE)
-    scores = started(rule, operator, diffusion, spectrum).scores()
-    C, p = dense_covariance(spectrum, LABELLED), diffusion.posteriors
+    scores = started(rule, operator, diffusion, eigenpairs).scores()
+    C, p = dense_covariance(eigenpairs, LABELLED), diffusion.posteriors
     for x in range(N):
         residual = np.eye(2)[p[x].argmax()] - p[x]
         # one process a class; the mean moves by the gain times the residual of the new label
         moves = np.outer(C[:, x] / (NOISE + C[x, x]), residual)
-        norm = np.sqrt(spectrum.stationary_distribution @ (moves**2).sum(axis=1))
+        norm = np.sqrt(eigenpairs.stationary_distribution @ (moves**2).sum(axis=1))
         assert scores[x] == pytest.approx(norm, abs=1e-12)
 
 
 # The other rules
 
 
-def test_margin_and_uncertainty(operator, diffusion, spectrum):
+def test_margin_and_uncertainty(operator, diffusion, eigenpairs):
     margin = started(RULES["margin"](), operator, diffusion, None).scores()
     np.testing.assert_allclose(margin, 1 - diffusion.margin)
     rule = RULES["uncertainty"](offset=OFFSET, noise=NOISE)
-    scores = started(rule, operator, diffusion, spectrum).scores()
-    C = dense_covariance(spectrum, LABELLED)
+    scores = started(rule, operator, diffusion, eigenpairs).scores()
+    C = dense_covariance(eigenpairs, LABELLED)
     np.testing.assert_allclose(scores, margin * np.sqrt(np.diag(C)), atol=1e-12)
 
 
@@ -147,22 +147,22 @@ def test_unexplored_is_where_walks_hardly_meet_labels(operator, diffusion):
 
 
 def test_distance_is_to_the_nearest_label(operator, diffusion):
-    spectrum = leading_spectrum(operator)
-    rule = started(RULES["distance"](), operator, diffusion, spectrum)
+    eigenpairs = leading_eigenpairs(operator)
+    rule = started(RULES["distance"](), operator, diffusion, eigenpairs)
     for labels in ([*LABELLED], [*LABELLED, 11]):
-        D = diffusion_distances(spectrum, labels, time=3)
+        D = diffusion_distances(eigenpairs, labels, time=3)
         np.testing.assert_allclose(rule.scores(), operator.density * D.min(axis=0), atol=1e-6)
         rule.observe(11)
 
 
-def test_hybrid_explores_first(operator, diffusion, spectrum):
-    explore = started(Hybrid(explored=1e-9), operator, diffusion, spectrum)
-    refine = started(Hybrid(explored=1.0), operator, diffusion, spectrum)
-    vopt = started(VOpt(), operator, diffusion, spectrum)
+def test_hybrid_explores_first(operator, diffusion, eigenpairs):
+    explore = started(Hybrid(explored=1e-9), operator, diffusion, eigenpairs)
+    refine = started(Hybrid(explored=1.0), operator, diffusion, eigenpairs)
+    vopt = started(VOpt(), operator, diffusion, eigenpairs)
     np.testing.assert_array_equal(explore.scores(), vopt.scores())
     np.testing.assert_allclose(refine.scores(), 1 - diffusion.margin)
     left = vopt.process_.mean_variance
-    turning = started(Hybrid(explored=left - 1e-6), operator, diffusion, spectrum)
+    turning = started(Hybrid(explored=left - 1e-6), operator, diffusion, eigenpairs)
     np.testing.assert_array_equal(turning.scores(), vopt.scores())
     turning.observe(int(vopt.scores().argmax()))
     np.testing.assert_allclose(turning.scores(), 1 - diffusion.margin)
@@ -192,9 +192,9 @@ def test_candidates_only_and_no_more_than_there_are(operator, diffusion):
 
 
 @pytest.mark.parametrize("rule", list(RULES))
-def test_distances_in_the_plane(rule, operator, diffusion, points, spectrum):
+def test_distances_in_the_plane(rule, operator, diffusion, points, eigenpairs):
     found = suggest(
-        operator, diffusion, LABELLED, 6, rule=rule, spectrum=spectrum,
+        operator, diffusion, LABELLED, 6, rule=rule, eigenpairs=eigenpairs,
         coordinates=points, min_distance=0.9,
     )  # fmt: skip
     chosen = points[found.points]
@@ -239,17 +239,17 @@ def test_a_component_without_labels(rule):
     labels = np.full(60, -1)
     labels[[0, 1]] = [0, 1]
     walk = markov_operator(X, n_neighbors=5)
-    assert walk.n_components == 2
+    assert walk.n_connected_components == 2
     found = suggest(walk, diffuse_labels(walk, labels), [0, 1], 3, rule=rule, min_distance=2)
     assert np.isfinite(found.scores).all()
     assert (found.points >= 30).any()
 
 
-def test_many_labels_in_one_place_still_explore(operator, spectrum):
-    few, crowd = Process(spectrum), Process(spectrum)
+def test_many_labels_in_one_place_still_explore(operator, eigenpairs):
+    few, crowd = Process(eigenpairs), Process(eigenpairs)
     few.observe_all(np.array([4]))
     crowd.observe_all(np.full(200, 4))
-    three = Process(spectrum)
+    three = Process(eigenpairs)
     three.observe_all(LABELLED)
     assert few.mean_variance > crowd.mean_variance > three.mean_variance
 
@@ -293,7 +293,7 @@ def test_a_run_asks_for_known_points_up_to_each_budget(rule, held_out):
     truth = np.repeat([1, 2, 3], 60)
     truth[::5] = 0
     walk = markov_operator(X, n_neighbors=8)
-    pairs = leading_spectrum(walk, 10, which="algebraic")
+    pairs = leading_eigenpairs(walk, 10, which="algebraic")
     run = Run(Problem("blobs", X, truth), walk, pairs, seed=1, held_out=held_out)
     found = []
     for n_labels, accuracy in run.label(rule, [3, 10, 25]):

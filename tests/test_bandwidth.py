@@ -13,10 +13,10 @@ from diffclass import (
     semigroup_bandwidth,
     slope_bandwidth,
 )
-from diffclass.bandwidth import _first_minimum_after_maximum, semigroup_error
 from diffclass.datasets import make_circle, make_flat_torus, make_swiss_roll, make_torus_helix
 from diffclass.neighbors import ExactSearch
 from diffclass.plots import BandwidthDisplay
+from diffclass.spectral.bandwidth import _first_minimum_after_maximum, semigroup_error
 
 
 def dense_error(X, epsilon, alpha):

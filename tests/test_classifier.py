@@ -37,8 +37,8 @@ ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
 @parametrize_with_checks(
     [
         DiffusionClassifier(),
-        DiffusionClassifier(labels="free"),
-        DiffusionClassifier(labels="absorbing"),
+        DiffusionClassifier(label_mode="free"),
+        DiffusionClassifier(label_mode="absorbing"),
     ],
     expected_failed_checks=lambda _: {
         "check_classifiers_classes": "scikit-learn exempts its own semi-supervised classifiers "
@@ -67,10 +67,10 @@ def blobs(rng):
 @ALL
 def test_is_the_functions_in_a_row(blobs, labels):
     X, y, _ = blobs
-    clf = DiffusionClassifier(labels=labels, alpha=0.5, kernel=Gaussian(bandwidth="global"))
+    clf = DiffusionClassifier(label_mode=labels, alpha=0.5, kernel=Gaussian(bandwidth="global"))
     clf.fit(X, y)
     A = markov_operator(X, alpha=0.5, kernel=Gaussian(bandwidth="global"))
-    expected = diffuse_labels(A, y, labels=labels)
+    expected = diffuse_labels(A, y, label_mode=labels)
     assert (clf.label_distributions_ == expected.posteriors).all()
     assert (clf.margin_ == expected.margin).all()
     assert clf.tau_ == expected.tau
@@ -82,7 +82,7 @@ def test_is_the_functions_in_a_row(blobs, labels):
 @ALL
 def test_new_points(blobs, rng, labels):
     X, y, truth = blobs
-    clf = DiffusionClassifier(labels=labels).fit(X, y)
+    clf = DiffusionClassifier(label_mode=labels).fit(X, y)
     assert (clf.transduction_ == truth).mean() > 0.9
     new = X + 0.1 * rng.normal(size=X.shape)
     assert (clf.predict(new) == truth).mean() > 0.9
@@ -90,7 +90,7 @@ def test_new_points(blobs, rng, labels):
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     # one kernel step: the mean of the values at the neighbours
     weights = clf.kernel_.extend(squared(clf.search_.transform(new)), new)
-    mean = weights @ diffuse_labels(clf.operator_, y, labels=labels).values
+    mean = weights @ diffuse_labels(clf.operator_, y, label_mode=labels).values
     np.testing.assert_allclose(probabilities, mean / mean.sum(axis=1, keepdims=True), rtol=1e-10)
 
 
@@ -105,7 +105,7 @@ def squared(graph):
 @pytest.mark.parametrize("distance", [1e2, 1e6, 1e15, 1e30])
 def test_far_away_points(blobs, labels, kernel, dtype, distance):
     X, y, _ = blobs
-    clf = DiffusionClassifier(labels=labels, kernel=kernel).fit(X.astype(dtype), y)
+    clf = DiffusionClassifier(label_mode=labels, kernel=kernel).fit(X.astype(dtype), y)
     far = (distance * np.array([[1, -1, -1, 0], [-1, 1, -1, 0], [-1, -1, 1, 0]])).astype(dtype)
     probabilities = clf.predict_proba(far)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
@@ -126,11 +126,11 @@ def test_wrong_labels_are_overturned_by_free_ones(blobs):
     X, y, _ = blobs
     y = y.copy()
     y[8] = 12
-    assert DiffusionClassifier(labels="free", tau=40).fit(X, y).transduction_[8] == 3
-    kept = DiffusionClassifier(labels="absorbing").fit(X, y)
+    assert DiffusionClassifier(label_mode="free", tau=40).fit(X, y).transduction_[8] == 3
+    kept = DiffusionClassifier(label_mode="absorbing").fit(X, y)
     assert kept.transduction_[8] == 12
     trust = np.where(np.arange(120) == 8, 0.1, 1.0)
-    doubted = DiffusionClassifier(labels="absorbing").fit(X, y, label_weight=trust)
+    doubted = DiffusionClassifier(label_mode="absorbing").fit(X, y, label_weight=trust)
     assert doubted.transduction_[8] == 3
 
 
@@ -141,7 +141,7 @@ def test_a_component_without_labels(rng, labels, names):
                         rng.normal([50, 0], size=(20, 2))])  # fmt: skip
     y = np.full(80, None)
     y[[0, 30]] = names
-    clf = DiffusionClassifier(labels=labels, n_neighbors=15)
+    clf = DiffusionClassifier(label_mode=labels, n_neighbors=15)
     with pytest.warns(UnreachedWarning, match="20 of 80 points"):
         clf.fit(X, y)
     assert (clf.transduction_[60:] == -1).all()
@@ -159,7 +159,7 @@ def test_a_time_too_short_says_so(blobs):
     X, y, _ = blobs
     y = np.where(np.arange(120) % 40, -1, y)
     with pytest.warns(UnreachedWarning, match="by step 1; .* or tau"):
-        clf = DiffusionClassifier(labels="free", tau=1).fit(X, y)
+        clf = DiffusionClassifier(label_mode="free", tau=1).fit(X, y)
     assert (clf.transduction_ == -1).any()
     assert set(clf.predict(X)) <= {3, 7, 12}
 
@@ -170,7 +170,7 @@ def test_tissue_whose_spectra_drift(labels):
     scores = PCA(30, random_state=0).fit_transform(scene.cube.reshape(-1, scene.cube.shape[-1]))
     X = scores / np.sqrt(scores.std(axis=0))
     y, truth = scene.labels.ravel().astype(int), scene.truth.ravel()
-    clf = DiffusionClassifier(labels=labels, random_state=0).fit(X, np.where(y == 0, -1, y))
+    clf = DiffusionClassifier(label_mode=labels, random_state=0).fit(X, np.where(y == 0, -1, y))
     assert isinstance(clf.search_, InvertedFileSearch)
     hidden = y == 0
     assert (clf.transduction_ == truth)[hidden].mean() > 0.95
@@ -208,7 +208,7 @@ def test_precomputed_affinities_are_cross_validated_by_rows_and_columns(blobs):
     X, _, truth = blobs
     K = Gaussian().affinity(neighbors_graph(X, 119), X)
     search = GridSearchCV(
-        DiffusionClassifier(affinity="precomputed"), {"labels": ["free", "absorbing"]}, cv=3
+        DiffusionClassifier(affinity="precomputed"), {"label_mode": ["free", "absorbing"]}, cv=3
     )
     assert search.fit(K, truth).best_score_ > 0.8
 
@@ -318,7 +318,7 @@ def test_correlation(blobs, symmetrize):
 @ALL
 def test_hardly_any_points(n, dtype, labels):
     X = np.arange(n, dtype=dtype)[:, None]
-    clf = DiffusionClassifier(labels=labels).fit(X, [5] + [-1] * (n - 1))
+    clf = DiffusionClassifier(label_mode=labels).fit(X, [5] + [-1] * (n - 1))
     assert clf.transduction_.tolist() == [5] * n
     assert clf.predict([[100.0]]).tolist() == [5]
     assert clf.predict_proba(X).tolist() == [[1.0]] * n
@@ -330,7 +330,7 @@ def test_hardly_any_points(n, dtype, labels):
 def test_all_points_equal(labels, n_features, dtype):
     X = np.full((60, n_features), 7, dtype=dtype)
     y = np.where(np.arange(60) < 3, [0, 0, 1] + [-1] * 57, -1)
-    clf = DiffusionClassifier(labels=labels).fit(X, y)
+    clf = DiffusionClassifier(label_mode=labels).fit(X, y)
     assert np.isfinite(clf.label_distributions_).all()
     assert (clf.transduction_ >= 0).all()
     assert np.isfinite(clf.predict_proba(X[:2])).all()
@@ -341,12 +341,12 @@ def test_all_points_equal(labels, n_features, dtype):
 def test_constant_features_and_one_neighbor(blobs, labels):
     X, y, _ = blobs
     X = np.column_stack([np.full(120, 1e6), X, np.zeros(120)])
-    expected = DiffusionClassifier(labels=labels).fit(X[:, 1:5], y)
-    clf = DiffusionClassifier(labels=labels).fit(X, y)
+    expected = DiffusionClassifier(label_mode=labels).fit(X[:, 1:5], y)
+    clf = DiffusionClassifier(label_mode=labels).fit(X, y)
     np.testing.assert_allclose(clf.label_distributions_, expected.label_distributions_, atol=1e-9)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnreachedWarning)
-        alone = DiffusionClassifier(labels=labels, n_neighbors=1).fit(X, y)
+        alone = DiffusionClassifier(label_mode=labels, n_neighbors=1).fit(X, y)
     np.testing.assert_allclose(alone.label_distributions_.sum(axis=1), 1)
 
 
@@ -408,7 +408,7 @@ def test_read_only_memory_maps(blobs, tmp_path):
 def test_an_outlier_is_classified(blobs, labels, dtype, distance):
     X, y, _ = blobs
     X = np.concatenate([X, [[0, distance, 0, 0]]]).astype(dtype)
-    clf = DiffusionClassifier(labels=labels).fit(X, np.append(y, -1))
+    clf = DiffusionClassifier(label_mode=labels).fit(X, np.append(y, -1))
     assert clf.transduction_[-1] == 7
     assert clf.predict(2 * X[-1:]).tolist() == [7]
 

@@ -9,7 +9,7 @@ import warnings
 import click
 import pytest
 
-from diffclass import cli
+from diffclass.command_line import main as cli
 from diffclass.exceptions import DataError, ParameterError
 
 
@@ -86,7 +86,7 @@ def test_wrong_usage(capsys):
 
 def test_help_names_every_command_and_loads_nothing_heavy():
     code = (
-        "import sys; from diffclass.cli import run; code = run(['--help']);"
+        "import sys; from diffclass.command_line.main import run; code = run(['--help']);"
         "heavy = {'numpy', 'sklearn', 'numba', 'spectral', 'matplotlib'} & set(sys.modules);"
         "sys.exit(f'loaded {heavy}' if heavy else code)"
     )

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from diffclass._compiled import edges, gaussians, graphs, neighbors, posteriors, products, strokes
+from diffclass._compiled import edges, gaussians, graphs, nn_descent, posteriors, products, strokes
 
 
 def small_graph(dtype=np.float64):
@@ -142,43 +142,43 @@ def neighbor_cases(out):
     order, spare = np.arange(n, dtype=np.int32), out("halved", n, np.int32)
     directions, thresholds = out("directions", (1, 8), np.float32), out("threshold", 1, np.float32)
     picks, sums = np.array([[3, 50]]), np.zeros(n, np.float32)
-    neighbors.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
-    neighbors.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
+    nn_descent.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
+    nn_descent.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
     names = ("lists", "distances", "new")
     lists = [out(name, (n, 4), kind) for name, kind in zip(names, ("i4", "f4", "u1"), strict=True)]
     lists[0][:], lists[1][:] = -1, np.inf
     starts, leaves = np.array([0, 12, 24]), np.arange(n, dtype=np.int32)
-    neighbors.join_leaves(X, 6, leaves, starts, *lists)  # columns may be left out
+    nn_descent.join_leaves(X, 6, leaves, starts, *lists)  # columns may be left out
     lists[0][:], lists[1][:], lists[2][:] = -1, np.inf, 0
-    neighbors.join_leaves(X, 8, leaves, starts, *lists)
+    nn_descent.join_leaves(X, 8, leaves, starts, *lists)
     row = out("row", 12, np.float32)
-    neighbors.row_distances(X[:12].T.copy(), 2, row)
+    nn_descent.row_distances(X[:12].T.copy(), 2, row)
     own = [np.full(4, fill, kind) for fill, kind in ((-1, "i4"), (np.inf, "f4"), (0, "u1"))]
-    neighbors.enter_members(leaves[:12], 2, row, *own)
+    nn_descent.enter_members(leaves[:12], 2, row, *own)
     out("entered", 4, np.int32)[:] = own[0]
-    out("farthest", 1)[0] = neighbors.enter(*own, 20, 0.0)
+    out("farthest", 1)[0] = nn_descent.enter(*own, 20, 0.0)
     out("joined", (n, 4), np.int32)[:] = lists[0]
     lists[0][::2, 3], lists[1][::2, 3] = [(x + 12) % n for x in range(0, n, 2)], 1e9
     pools, sizes = out("pools", (n, 6), np.int32), out("sizes", n, np.int32)
-    neighbors.make_pools(lists[0], lists[2], 4, pools, sizes)
-    neighbors.refine(X, pools, sizes, *lists)
+    nn_descent.make_pools(lists[0], lists[2], 4, pools, sizes)
+    nn_descent.refine(X, pools, sizes, *lists)
     asked = [
         out(f"asked {name}", (5, 4), part.dtype) for name, part in zip(names, lists, strict=True)
     ]
     asked[0][:], asked[1][:] = -1, np.inf
     new, none = X[:5] + np.float32(0.5), np.array([-1, 1, -1, -1, -1])
     tree = directions, thresholds
-    neighbors.enter_leaves(new, none, X, spare, starts, *tree, *asked)
-    neighbors.ask_pools(new, none, X, pools, sizes, *asked)
-    out("square", 1)[0] = neighbors.squared_distance(X, 0, X, 1)
-    out("row dot", 1)[0] = neighbors.dot(X, 0, X, 1)
-    out("holds", 1)[0] = neighbors.holds(lists[0][0], 4, lists[0][0, 2])
+    nn_descent.enter_leaves(new, none, X, spare, starts, *tree, *asked)
+    nn_descent.ask_pools(new, none, X, pools, sizes, *asked)
+    out("square", 1)[0] = nn_descent.squared_distance(X, 0, X, 1)
+    out("row dot", 1)[0] = nn_descent.dot(X, 0, X, 1)
+    out("holds", 1)[0] = nn_descent.holds(lists[0][0], 4, lists[0][0, 2])
 
 
 def names_of_loops():
     return {
         name
-        for module in (edges, gaussians, graphs, neighbors, posteriors, products, strokes)
+        for module in (edges, gaussians, graphs, nn_descent, posteriors, products, strokes)
         for name, loop in vars(module).items()
         if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
     }

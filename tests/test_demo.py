@@ -11,7 +11,7 @@ from PIL import Image
 
 def run(*arguments, folder):
     done = subprocess.run(
-        [sys.executable, "-c", "from diffclass.cli import main; main()", *arguments],
+        [sys.executable, "-c", "from diffclass.command_line.main import main; main()", *arguments],
         cwd=folder, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -246,7 +246,7 @@ def test_duplicates_are_no_islands():
     for n_neighbors in (2, 5, 12):
         operator = markov_operator(X, n_neighbors=n_neighbors, kernel=Directed(field=rotation))
         # nine of a place, and two or more others: not what falls into as many parts as places
-        assert operator.n_components < 10
+        assert operator.n_connected_components < 10
 
 
 def test_more_columns_than_a_scene_has(rng):

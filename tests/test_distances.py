@@ -6,8 +6,8 @@ import naive
 import numpy as np
 import pytest
 
-from diffclass import MarkovOperator, ParameterError, leading_spectrum, markov_operator
-from diffclass.distances import (
+from diffclass import MarkovOperator, ParameterError, leading_eigenpairs, markov_operator
+from diffclass.spectral.distances import (
     KINDS,
     bump_distances,
     bumps,
@@ -45,11 +45,11 @@ def test_eigenpairs_bumps_and_sums_agree(walk, t, kind):
     K, A = walk
     expected = dense_distances(K, t, kind)
     everyone = np.arange(30)
-    by_pairs = diffusion_distances(leading_spectrum(A), everyone, time=t, kind=kind)
+    by_pairs = diffusion_distances(leading_eigenpairs(A), everyone, time=t, kind=kind)
     np.testing.assert_allclose(by_pairs, expected, atol=1e-12)
     by_bumps = bump_distances(A, everyone, time=t, kind=kind)
     np.testing.assert_allclose(by_bumps, expected, atol=1e-12)
-    some = diffusion_distances(leading_spectrum(A), [4, 2], [1, 1, 0], time=t, kind=kind)
+    some = diffusion_distances(leading_eigenpairs(A), [4, 2], [1, 1, 0], time=t, kind=kind)
     np.testing.assert_allclose(some, expected[np.ix_([4, 2], [1, 1, 0])], atol=1e-12)
 
 
@@ -63,10 +63,10 @@ def test_bumps_are_rows_of_the_power(walk):
 
 def test_what_left_out_pairs_cost_is_bounded(rng):
     A = markov_operator(rng.normal(size=(300, 2)), n_neighbors=10)
-    full, t = leading_spectrum(A), 4
+    full, t = leading_eigenpairs(A), 4
     exact = diffusion_distances(full, [0, 5], time=t)
     for n_pairs in (2, 5, 20, 100):
-        part = leading_spectrum(A, n_pairs)
+        part = leading_eigenpairs(A, n_pairs)
         short = diffusion_distances(part, [0, 5], time=t)
         pi = A.stationary_distribution
         bound = abs(full.eigenvalues[n_pairs]) ** t * np.sqrt(1 / pi[[0, 5], None] + 1 / pi)
@@ -78,7 +78,7 @@ def test_what_left_out_pairs_cost_is_bounded(rng):
 
 def test_counts_of_pairs_and_rank(rng):
     A = markov_operator(rng.normal(size=(200, 2)), n_neighbors=10)
-    full = leading_spectrum(A)
+    full = leading_eigenpairs(A)
     S = A.symmetric_conjugate @ np.eye(200)
     for t in (1, 4, 16):
         singular = np.linalg.svd(np.linalg.matrix_power(S, t), compute_uv=False)
@@ -86,13 +86,13 @@ def test_counts_of_pairs_and_rank(rng):
             assert numerical_rank(full, t, delta) == np.count_nonzero(singular > delta)
             above = singular[1:] > delta * singular[1]
             assert n_pairs_for(full, t, delta) == np.count_nonzero(above)
-    part = leading_spectrum(A, 30)
+    part = leading_eigenpairs(A, 30)
     assert numerical_rank(part, 16, 0.1) == numerical_rank(full, 16, 0.1)
 
 
 def test_spanning_columns_span(rng):
     A = markov_operator(rng.normal(size=(200, 2)), n_neighbors=10)
-    full = leading_spectrum(A)
+    full = leading_eigenpairs(A)
     power = np.linalg.matrix_power(A.symmetric_conjugate @ np.eye(200), 8)
     for delta in (0.1, 0.01):
         columns = spanning_columns(full, 8, delta)
@@ -106,7 +106,7 @@ def test_spanning_columns_span(rng):
 
 
 def test_too_short_a_spectrum_is_said(rng):
-    part = leading_spectrum(markov_operator(rng.normal(size=(200, 2)), n_neighbors=10), 3)
+    part = leading_eigenpairs(markov_operator(rng.normal(size=(200, 2)), n_neighbors=10), 3)
     with pytest.raises(ParameterError, match="compute more"):
         numerical_rank(part, 1, 1e-3)
     with pytest.raises(ParameterError, match="compute more"):
@@ -114,7 +114,7 @@ def test_too_short_a_spectrum_is_said(rng):
 
 
 def test_refusals(walk):
-    found = leading_spectrum(walk[1])
+    found = leading_eigenpairs(walk[1])
     with pytest.raises(ParameterError, match="kind"):
         diffusion_coordinates(found, kind="other")
     with pytest.raises(ParameterError, match="time"):

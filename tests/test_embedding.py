@@ -22,14 +22,14 @@ from diffclass import (
     DiffusionMap,
     ParameterError,
     UnreachedWarning,
-    leading_spectrum,
+    leading_eigenpairs,
     markov_operator,
 )
 from diffclass.datasets import make_circle, make_interval, make_swiss_roll
-from diffclass.distances import bump_distances
-from diffclass.extension import kernel_step, step_weights
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
 from diffclass.neighbors import ExactSearch, RadiusSearch
+from diffclass.spectral.distances import bump_distances
+from diffclass.spectral.extension import kernel_step, step_weights
 
 
 @parametrize_with_checks([DiffusionMap(), DiffusionMap(1, alpha=0.0, time="auto")])
@@ -131,9 +131,9 @@ def test_chosen_bandwidths_keep_their_curve(bandwidth):
 def test_time_may_be_chosen():
     X, _ = make_swiss_roll(600, random_state=0)
     found = DiffusionMap(2, n_neighbors=20, time="auto").fit(X)
-    kept, left = found.eigenvalues_[0], found.spectrum_.eigenvalues[3]
+    kept, left = found.eigenvalues_[0], found.eigenpairs_.eigenvalues[3]
     assert (left / kept) ** found.time_ <= 0.1 < (left / kept) ** (found.time_ - 1)
-    expected = found.eigenvalues_**found.time_ * found.spectrum_.right[:, 1:3]
+    expected = found.eigenvalues_**found.time_ * found.eigenpairs_.right[:, 1:3]
     np.testing.assert_allclose(found.embedding_, expected, rtol=1e-10)
 
 
@@ -332,5 +332,5 @@ def test_duplicates_and_a_lonely_point(rng):
 
 def test_the_whole_spectrum_of_few_points():
     found = DiffusionMap(2, n_neighbors=2).fit([[0.0], [1.0], [3.0]])
-    assert len(leading_spectrum(found.operator_)) == 3
+    assert len(leading_eigenpairs(found.operator_)) == 3
     assert found.embedding_.shape == (3, 2)

@@ -182,9 +182,9 @@ def test_warping_speeds_up_and_keeps_walks_in_their_classes(ran: dict[str, Any])
 
 def test_reading_forward_echoes_and_backward_forgets(ran: dict[str, Any]) -> None:
     _, found = _run("coifman_2005.warping", ran)
-    best = found["digits, reading 0.25, floor 0.4: accuracy (%)"]
-    assert found["digits, reading 1.0, floor 0.01: accuracy (%)"] < best - 1
-    assert found["digits, reading 0.0, floor 0.01: accuracy (%)"] < best - 1
-    assert found["digits, reading 1.0, floor 0.01: steps to tau"] == 256
+    best = found["digits, forward exponent 0.25, floor 0.4: accuracy (%)"]
+    assert found["digits, forward exponent 1.0, floor 0.01: accuracy (%)"] < best - 1
+    assert found["digits, forward exponent 0.0, floor 0.01: accuracy (%)"] < best - 1
+    assert found["digits, forward exponent 1.0, floor 0.01: steps to tau"] == 256
     clumps = "digits, clumped errors, {}, round 1: right (%)".format
-    assert found[clumps("reading 0.25")] > found[clumps("reading 1 (forward)")]
+    assert found[clumps("forward exponent 0.25")] > found[clumps("forward exponent 1")]

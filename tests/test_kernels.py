@@ -155,7 +155,7 @@ def test_correlation_of_a_point_at_zero():
     kernel = Correlation()
     assert np.isfinite(kernel.search_features(X)).all()
     A = markov_operator(X, kernel=kernel)
-    assert A.n_components == 4
+    assert A.n_connected_components == 4
 
 
 @pytest.mark.parametrize("power", [0, 0.5, 1, 2.0, 4])

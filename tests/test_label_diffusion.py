@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from diffclass import MarkovOperator, diffuse_labels, markov_operator
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.margin_time import TimeChoice, curve_times, hop_coverage
+from diffclass.label_diffusion.stopping_time import TimeChoice, curve_times, hop_coverage
 
 ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
 
@@ -23,7 +23,7 @@ def problem(rng):
     """A connected graph of 60 points, dense and as operator, and three classes of labels."""
     K = naive.gaussian(*naive.neighbors_graph(rng.normal(size=(60, 2)), 6), 0.5)
     A = MarkovOperator.from_affinity(K)
-    assert A.n_components == 1
+    assert A.n_connected_components == 1
     codes = np.full(60, -1)
     codes[rng.permutation(60)[:8]] = [0, 0, 0, 0, 1, 1, 2, 2]
     return A, naive.markov_matrix(K), codes
@@ -50,7 +50,9 @@ def marked(n, labels):
 def test_free_labels(problem, rng, t, measure, weighted):
     A, dense, codes = problem
     weight = rng.random(60) if weighted else None
-    result = diffuse_labels(A, codes, labels="free", tau=t, measure=measure, label_weight=weight)
+    result = diffuse_labels(
+        A, codes, label_mode="free", tau=t, measure=measure, label_weight=weight
+    )
     N = naive.free_labels(
         dense, A.stationary_distribution, codes, 3, t, measure=measure, weight=weight
     )
@@ -70,7 +72,7 @@ def test_summed_labels(problem, rng, tau, measure, weighted):
     A, dense, codes = problem
     options = {"measure": measure, "weight": rng.random(60) if weighted else None}
     result = diffuse_labels(
-        A, codes, labels="summed", tau=tau, measure=measure, label_weight=options["weight"]
+        A, codes, label_mode="summed", tau=tau, measure=measure, label_weight=options["weight"]
     )
     N = naive.summed_labels(dense, A.stationary_distribution, codes, 3, tau, **options)
     np.testing.assert_allclose(result.values, N, rtol=1e-10)
@@ -83,7 +85,7 @@ def test_summed_labels(problem, rng, tau, measure, weighted):
 def test_summed_labels_tend_to_the_solution_of_poissons_equation(problem):
     A, dense, codes = problem
     pi = A.stationary_distribution
-    values = diffuse_labels(A, codes, labels="summed", tau=20000).values
+    values = diffuse_labels(A, codes, label_mode="summed", tau=20000).values
     chi = naive.indicators(codes, 3)
     chi /= pi @ chi
     solution = np.linalg.solve(np.eye(60) - dense + pi, chi - 1)  # the one of mean 0
@@ -92,10 +94,10 @@ def test_summed_labels_tend_to_the_solution_of_poissons_equation(problem):
 
 def test_summed_labels_have_the_tau_of_free_ones(problem):
     A, _, codes = problem
-    summed, free = (diffuse_labels(A, codes, labels=labels) for labels in ("summed", "free"))
+    summed, free = (diffuse_labels(A, codes, label_mode=labels) for labels in ("summed", "free"))
     assert summed.tau == free.tau
     np.testing.assert_array_equal(summed.curve.margin, free.curve.margin)
-    again = diffuse_labels(A, codes, labels="summed", tau=summed.tau)
+    again = diffuse_labels(A, codes, label_mode="summed", tau=summed.tau)
     np.testing.assert_allclose(again.values, summed.values, rtol=1e-10)
 
 
@@ -104,7 +106,7 @@ def test_summed_labels_have_the_tau_of_free_ones(problem):
 def test_absorbing_labels(problem, rng, t, weighted):
     A, dense, codes = problem
     weight = rng.random(60) if weighted else None
-    result = diffuse_labels(A, codes, labels="absorbing", tau=t, label_weight=weight)
+    result = diffuse_labels(A, codes, label_mode="absorbing", tau=t, label_weight=weight)
     N = naive.absorbing_labels(dense, codes, 3, t, weight=weight)
     np.testing.assert_allclose(result.values, N, atol=1e-12)
     assert (result.values.sum(axis=1) <= 1 + 1e-12).all()
@@ -116,7 +118,7 @@ def test_absorbing_labels(problem, rng, t, weighted):
 @pytest.mark.parametrize("prior", ["uniform", [1, 2, 5], [1e-200, 1e100, 1e308]])
 def test_class_prior_is_class_mass_normalisation(problem, labels, prior):
     A, _, codes = problem
-    result = diffuse_labels(A, codes, labels=labels, tau=40, class_prior=prior)
+    result = diffuse_labels(A, codes, label_mode=labels, tau=40, class_prior=prior)
     pi = A.stationary_distribution
     share = np.ones(3) if isinstance(prior, str) else np.array(prior) / np.max(prior)
     weight = naive.class_weight(result.values, pi, share)
@@ -131,9 +133,9 @@ def test_free_mass_does_not_depend_on_time(problem):
     A, _, codes = problem
     assert np.median(np.bincount(codes[codes >= 0])) > 1  # so that the sum goes to 3 tau
     for t in (1, 3, 16, 17, 200, 5000):
-        values = diffuse_labels(A, codes, labels="free", tau=t).values
+        values = diffuse_labels(A, codes, label_mode="free", tau=t).values
         np.testing.assert_allclose(A.stationary_distribution @ values, 1, rtol=1e-12)
-        values = diffuse_labels(A, codes, labels="summed", tau=t).values
+        values = diffuse_labels(A, codes, label_mode="summed", tau=t).values
         np.testing.assert_allclose(A.stationary_distribution @ values, 3 * t + 1, rtol=1e-12)
 
 
@@ -142,7 +144,7 @@ def test_free_limit_is_constant_on_each_component(rng):
     A = MarkovOperator.from_affinity(sp.block_diag(blocks))
     codes = marked(36, {0: 0, 1: 1, 5: 0, 12: 1, 20: 2, 21: 1})
     pi, part = A.stationary_distribution, A.components
-    values = diffuse_labels(A, codes, labels="free", tau=20000).values
+    values = diffuse_labels(A, codes, label_mode="free", tau=20000).values
     for x in range(36):
         for i in range(3):
             labelled = codes == i
@@ -153,13 +155,13 @@ def test_free_limit_is_constant_on_each_component(rng):
 
 def test_absorbing_limit_is_harmonic(problem):
     A, dense, codes = problem
-    values = diffuse_labels(A, codes, labels="absorbing", tau=20000).values
+    values = diffuse_labels(A, codes, label_mode="absorbing", tau=20000).values
     np.testing.assert_allclose(values, naive.harmonic_labels(dense, codes, 3), atol=1e-9)
     np.testing.assert_allclose(values.sum(axis=1), 1, atol=1e-9)
 
 
 def test_absorbing_limit_on_a_chain_is_linear():
-    values = diffuse_labels(chain(11), marked(11, {0: 3, 10: 7}), labels="absorbing", tau=5000)
+    values = diffuse_labels(chain(11), marked(11, {0: 3, 10: 7}), label_mode="absorbing", tau=5000)
     np.testing.assert_allclose(values.posteriors[:, 1], np.linspace(0, 1, 11), atol=1e-10)
 
 
@@ -176,7 +178,7 @@ def test_where_little_or_nothing_has_arrived(labels, dtype, t):
         "free": lambda: naive.free_labels(dense, pi, y, 2, t),
         "absorbing": lambda: naive.absorbing_labels(dense, y, 2, t),
     }[labels]()
-    result = diffuse_labels(A, y, labels=labels, tau=t)
+    result = diffuse_labels(A, y, label_mode=labels, tau=t)
     p = naive.posteriors(N, np.ones(2))
     np.testing.assert_allclose(result.posteriors, p, atol=1e-5)
     assert (result.codes == np.where(N.sum(axis=1) > 0, p.argmax(axis=1), -1)).all()
@@ -213,8 +215,8 @@ def test_names_and_numbering_do_not_matter(seed, labels, tau):
     y[:3] = [0, 1, 2]
     names = np.array(["c", "a", "b", None], dtype=object)  # None is y = -1
     A, B = (markov_operator(Z, n_neighbors=8) for Z in (X, X[order]))
-    result = diffuse_labels(A, y, labels=labels, tau=tau)
-    other = diffuse_labels(B, names[y][order], labels=labels, tau=tau)
+    result = diffuse_labels(A, y, label_mode=labels, tau=tau)
+    other = diffuse_labels(B, names[y][order], label_mode=labels, tau=tau)
     assert other.tau == result.tau
     assert other.classes.tolist() == ["a", "b", "c"]
     np.testing.assert_allclose(other.posteriors, result.posteriors[order][:, [1, 2, 0]], atol=1e-10)
@@ -238,11 +240,11 @@ def test_free_values_are_linear_in_the_labels(seed, t):
 @ALL
 def test_labels_of_many_kinds(problem, labels):
     A, _, codes = problem
-    expected = diffuse_labels(A, codes, labels=labels)
+    expected = diffuse_labels(A, codes, label_mode=labels)
     for names in ([3, 7, 12, -1], ["a", "b", "c", -1], [1.0, 2.0, 3.0, np.nan]):
         y = np.array(names, dtype=object)[codes]
         for target in (y, list(y), pd.Series(y)):
-            result = diffuse_labels(A, target, labels=labels)
+            result = diffuse_labels(A, target, label_mode=labels)
             assert result.classes.tolist() == names[:3]
             assert (result.posteriors == expected.posteriors).all()
 
@@ -250,7 +252,7 @@ def test_labels_of_many_kinds(problem, labels):
 @ALL
 def test_one_class(problem, labels):
     A, _, codes = problem
-    result = diffuse_labels(A, np.where(codes == 1, 7, -1), labels=labels)
+    result = diffuse_labels(A, np.where(codes == 1, 7, -1), label_mode=labels)
     assert result.classes.tolist() == [7]
     assert (result.posteriors == 1).all()
     assert (result.margin == 1).all()
@@ -261,7 +263,7 @@ def test_one_class(problem, labels):
 def test_everything_labelled(problem, labels):
     A, _, _ = problem
     y = np.arange(60) % 3
-    result = diffuse_labels(A, y, labels=labels)
+    result = diffuse_labels(A, y, label_mode=labels)
     np.testing.assert_allclose(result.posteriors.sum(axis=1), 1)
     if labels == "absorbing":
         assert (result.codes == y).all()
@@ -276,7 +278,7 @@ def test_components_without_labels(rng, labels, tau, prior, dtype):
     X = np.concatenate([rng.normal(size=(20, 2)), 100 + rng.normal(size=(15, 2))]).astype(dtype)
     A = markov_operator(X, n_neighbors=10)
     result = diffuse_labels(
-        A, marked(35, {0: 3, 1: 7, 2: 9}), labels=labels, tau=tau, class_prior=prior
+        A, marked(35, {0: 3, 1: 7, 2: 9}), label_mode=labels, tau=tau, class_prior=prior
     )
     assert (result.codes[20:] == -1).all()
     assert (result.margin[20:] == 0).all()
@@ -292,8 +294,8 @@ def test_absorbing_keeps_labels_and_free_may_overturn_them(rng):
     A = markov_operator(X)
     y = np.where(np.arange(100) % 5, -1, np.repeat([0, 1], 50))
     y[5] = 1
-    assert diffuse_labels(A, y, labels="absorbing").codes[5] == 1
-    assert diffuse_labels(A, y, labels="free", tau=64).codes[5] == 0
+    assert diffuse_labels(A, y, label_mode="absorbing").codes[5] == 1
+    assert diffuse_labels(A, y, label_mode="free", tau=64).codes[5] == 0
 
 
 def test_weights_are_trust(problem):
@@ -303,9 +305,9 @@ def test_weights_are_trust(problem):
     weight[dropped] = 0
     fewer = np.where(weight > 0, codes, -1)
     for labels in ("summed", "free", "absorbing"):
-        weighted = diffuse_labels(A, codes, labels=labels, tau=20, label_weight=weight)
+        weighted = diffuse_labels(A, codes, label_mode=labels, tau=20, label_weight=weight)
         np.testing.assert_allclose(
-            weighted.values, diffuse_labels(A, fewer, labels=labels, tau=20).values, atol=1e-12
+            weighted.values, diffuse_labels(A, fewer, label_mode=labels, tau=20).values, atol=1e-12
         )
     # free labels only know the weights within a class
     halves = diffuse_labels(A, codes, tau=20, label_weight=np.full(60, 0.5)).values
@@ -318,7 +320,7 @@ def test_weights_are_trust(problem):
 def test_coverage_counts_hops_within_components(problem):
     A, _, codes = problem
     for labels, groups in (("free", codes), ("absorbing", np.minimum(codes, 0))):
-        curve = diffuse_labels(A, codes, labels=labels, tau=30).curve
+        curve = diffuse_labels(A, codes, label_mode=labels, tau=30).curve
         hops = naive.hops(A.affinity.toarray(), groups)
         expected = [naive.coverage(hops, t) for t in curve.times]
         np.testing.assert_allclose(curve.coverage, expected, rtol=1e-12)
@@ -332,7 +334,7 @@ def test_coverage_counts_hops_within_components(problem):
 def test_margin_curve(problem, labels, prior):
     A, dense, codes = problem
     pi = A.stationary_distribution
-    curve = diffuse_labels(A, codes, labels=labels, tau=60, class_prior=prior).curve
+    curve = diffuse_labels(A, codes, label_mode=labels, tau=60, class_prior=prior).curve
     assert (curve.times == curve_times(60)).all()
     for t, margin in zip(curve.times, curve.margin, strict=True):
         if labels == "absorbing":
@@ -356,7 +358,7 @@ def test_tau_follows_the_rule(seed, labels, prior, max_time):
     A = markov_operator(rng.normal(size=(60, 2)), n_neighbors=8)
     y = np.where(rng.random(60) < 0.1, rng.integers(0, 3, 60), -1)
     y[0] = 0
-    parameters = {"labels": labels, "class_prior": prior}
+    parameters = {"label_mode": labels, "class_prior": prior}
     whole = diffuse_labels(A, y, tau=max_time, **parameters).curve
     counts = np.unique(y[y >= 0], return_counts=True)[1]
     share = min(0.8, 1 - 0.35 / np.median(counts) ** 0.5) if labels != "absorbing" else 0.65
@@ -373,7 +375,7 @@ def test_tau_follows_the_rule(seed, labels, prior, max_time):
 def test_without_coverage_the_latest_time_is_used_and_said():
     A, y = chain(100), marked(100, {0: 0, 99: 1})
     with pytest.warns(ConvergenceWarning, match=r"by max_time = 20 .* raise max_time"):
-        result = diffuse_labels(A, y, labels="free", max_time=20)
+        result = diffuse_labels(A, y, label_mode="free", max_time=20)
     assert result.tau == 20
     assert not result.curve.is_covered
     assert result.codes[50] == -1
@@ -418,7 +420,7 @@ def test_the_choice_of_time_by_hand():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"labels": "sticky"}, "'free', 'absorbing'"),
+        ({"label_mode": "sticky"}, "'free', 'absorbing'"),
         ({"tau": "best"}, "'margin'"),
         ({"tau": 0}, "tau"),
         ({"tau": 2.5}, "tau"),

@@ -10,7 +10,7 @@ from diffclass import (
     DiffusionMap,
     MarkovOperator,
     ParameterError,
-    leading_spectrum,
+    leading_eigenpairs,
     markov_operator,
 )
 from diffclass.datasets import (
@@ -25,7 +25,7 @@ from diffclass.datasets import (
     sample_ornstein_uhlenbeck,
 )
 from diffclass.kernels import Gaussian
-from diffclass.laplacians import (
+from diffclass.operators.laplacians import (
     drift_coefficient,
     generator,
     generator_eigenvalues,
@@ -80,7 +80,7 @@ def test_circle():
     rates = generator_eigenvalues(found.eigenvalues_, 0.005)
     np.testing.assert_allclose(rates, [1, 1, 4, 4, 9, 9], rtol=0.02)
     for k in (1, 2, 3):
-        plane = found.spectrum_.right[:, 2 * k - 1 : 2 * k + 1]
+        plane = found.eigenpairs_.right[:, 2 * k - 1 : 2 * k + 1]
         waves = np.column_stack([np.cos(k * angle), np.sin(k * angle)])
         left = waves - plane @ np.linalg.lstsq(plane, waves, rcond=None)[0]
         assert np.linalg.norm(left) < 1e-6 * np.linalg.norm(waves)
@@ -99,7 +99,7 @@ def test_interval():
     rates = generator_eigenvalues(found.eigenvalues_, 0.005)
     np.testing.assert_allclose(rates, [0.25, 1, 2.25, 4], rtol=0.05)
     for k in range(4):
-        assert unlikeness(found.spectrum_.right[:, k + 1], np.cos((k + 1) * s / 2)) < 0.003
+        assert unlikeness(found.eigenpairs_.right[:, k + 1], np.cos((k + 1) * s / 2)) < 0.003
 
 
 def test_a_non_uniform_interval_has_the_uniform_ones_spectrum():
@@ -109,7 +109,7 @@ def test_a_non_uniform_interval_has_the_uniform_ones_spectrum():
         rates = generator_eigenvalues(found.eigenvalues_, 0.01)
         assert np.allclose(rates, [0.25, 1, 2.25], rtol=0.1) == is_same
         unlike = [
-            unlikeness(found.spectrum_.right[:, k + 1], np.cos((k + 1) * s / 2)) for k in range(3)
+            unlikeness(found.eigenpairs_.right[:, k + 1], np.cos((k + 1) * s / 2)) for k in range(3)
         ]
         assert (max(unlike) < 0.01) == is_same
 
@@ -119,7 +119,7 @@ def test_sphere():
     found = DiffusionMap(8, n_neighbors=100).fit(X)
     rates = generator_eigenvalues(found.eigenvalues_, found.epsilon_)
     np.testing.assert_allclose(rates, [2] * 3 + [6] * 5, rtol=0.05)
-    first = found.spectrum_.right[:, 1:4]
+    first = found.eigenpairs_.right[:, 1:4]
     for coordinate in X.T:
         fitted = first @ np.linalg.lstsq(first, coordinate, rcond=None)[0]
         assert unlikeness(fitted, coordinate) < 0.001
@@ -131,7 +131,7 @@ def test_ornstein_uhlenbeck():
     rates = generator_eigenvalues(found.eigenvalues_, 0.05)
     expected, functions = ornstein_uhlenbeck_spectrum(x, n_pairs=3, theta=1.0)
     np.testing.assert_allclose(rates, expected[1:], rtol=0.1)
-    assert unlikeness(found.spectrum_.right[:, 1], functions[:, 1]) < 0.01
+    assert unlikeness(found.eigenpairs_.right[:, 1], functions[:, 1]) < 0.01
 
 
 @pytest.mark.parametrize(("alpha", "times"), [(0.5, 1), (0.0, 2)])
@@ -144,13 +144,13 @@ def test_double_well(alpha, times):
         lambda x: times * double_well(x, barrier=2.0), (x.min() - 0.2, x.max() + 0.2), n_pairs=2
     )
     assert rate == pytest.approx(exact.eigenvalues[1], rel=0.1)
-    assert unlikeness(found.spectrum_.right[:, 1], exact.at(x)[:, 1]) < 0.01
+    assert unlikeness(found.eigenpairs_.right[:, 1], exact.at(x)[:, 1]) < 0.01
 
 
 def test_two_block_chain():
     stay, leave = 0.9, 0.1
     K = np.kron([[stay, leave], [leave, stay]], np.ones((4, 4)) / 4)
-    found = leading_spectrum(MarkovOperator.from_affinity(K))
+    found = leading_eigenpairs(MarkovOperator.from_affinity(K))
     np.testing.assert_allclose(found.eigenvalues[:2], [1, stay - leave], atol=1e-14)
     np.testing.assert_allclose(found.eigenvalues[2:], 0, atol=1e-14)
     np.testing.assert_allclose(np.abs(found.right[:, 1]), 1, atol=1e-14)

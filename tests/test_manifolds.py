@@ -470,12 +470,12 @@ def test_hermite_functions_are_orthonormal():
 
 
 def test_fokker_planck_of_no_potential_is_the_neumann_interval():
-    spectrum = fokker_planck_spectrum(np.zeros_like, (0.0, 3.0), n_pairs=5)
-    np.testing.assert_allclose(spectrum.eigenvalues, (np.arange(5) * np.pi / 3) ** 2, rtol=1e-4)
-    exact = np.cos(np.outer(spectrum.grid, np.arange(5)) * np.pi / 3) * np.sqrt(2)
+    eigenpairs = fokker_planck_spectrum(np.zeros_like, (0.0, 3.0), n_pairs=5)
+    np.testing.assert_allclose(eigenpairs.eigenvalues, (np.arange(5) * np.pi / 3) ** 2, rtol=1e-4)
+    exact = np.cos(np.outer(eigenpairs.grid, np.arange(5)) * np.pi / 3) * np.sqrt(2)
     exact[:, 0] = 1
     exact *= np.sign(exact[-1])
-    np.testing.assert_allclose(spectrum.eigenfunctions, exact, atol=1e-4)
+    np.testing.assert_allclose(eigenpairs.eigenfunctions, exact, atol=1e-4)
 
 
 def test_fokker_planck_errors_fall_with_the_square_of_the_step():
@@ -489,11 +489,11 @@ def test_fokker_planck_errors_fall_with_the_square_of_the_step():
 
 
 def test_fokker_planck_pairs_are_orthonormal_and_constant_first():
-    spectrum = fokker_planck_spectrum(double_well, (-2.3, 2.3), n_pairs=4)
-    f, w = spectrum.eigenfunctions, spectrum.weights
+    eigenpairs = fokker_planck_spectrum(double_well, (-2.3, 2.3), n_pairs=4)
+    f, w = eigenpairs.eigenfunctions, eigenpairs.weights
     assert w.sum() == pytest.approx(1)
     np.testing.assert_allclose(f.T @ (w[:, None] * f), np.eye(4), atol=1e-9)
-    assert spectrum.eigenvalues[0] == 0
+    assert eigenpairs.eigenvalues[0] == 0
     np.testing.assert_allclose(f[:, 0], 1, rtol=1e-9)
     # the constant is dropped; the others change sign as often as their number says
     changes = (np.diff(np.sign(f), axis=0) != 0).sum(axis=0)
@@ -502,14 +502,14 @@ def test_fokker_planck_pairs_are_orthonormal_and_constant_first():
 
 def test_crossing_rate_of_a_high_barrier_is_that_of_kramers():
     barrier = 12.0
-    spectrum = fokker_planck_spectrum(
+    eigenpairs = fokker_planck_spectrum(
         lambda x: double_well(x, barrier=barrier), (-1.9, 1.9), n_pairs=3
     )
     # Kramers for G = f'' - U' f': sqrt(U''(1) |U''(0)|) / (2 pi) exp(-barrier) each way
     rate = np.sqrt(8 * barrier * 4 * barrier) / (2 * np.pi) * np.exp(-barrier)
-    assert spectrum.eigenvalues[1] == pytest.approx(2 * rate, rel=0.15)
+    assert eigenpairs.eigenvalues[1] == pytest.approx(2 * rate, rel=0.15)
     # nearly constant on each well
-    assert spectrum.at([-1.0, 1.0])[:, 1] == pytest.approx([-1, 1], abs=0.01)
+    assert eigenpairs.at([-1.0, 1.0])[:, 1] == pytest.approx([-1, 1], abs=0.01)
 
 
 def test_a_diffusion_map_of_the_sample_finds_the_spectrum():
@@ -517,9 +517,9 @@ def test_a_diffusion_map_of_the_sample_finds_the_spectrum():
     X, x = sample_double_well(3000, random_state=0)
     epsilon = 0.004
     values, functions = diffusion_map(X, 4 * epsilon, alpha=0.5, n_functions=2)
-    spectrum = fokker_planck_spectrum(double_well, (-2.3, 2.3), n_pairs=2)
-    assert -np.log(values[1]) / epsilon == pytest.approx(spectrum.eigenvalues[1], rel=0.2)
-    assert abs(np.corrcoef(functions[:, 1], spectrum.at(x)[:, 1])[0, 1]) > 0.995
+    eigenpairs = fokker_planck_spectrum(double_well, (-2.3, 2.3), n_pairs=2)
+    assert -np.log(values[1]) / epsilon == pytest.approx(eigenpairs.eigenvalues[1], rel=0.2)
+    assert abs(np.corrcoef(functions[:, 1], eigenpairs.at(x)[:, 1])[0, 1]) > 0.995
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
 
 from diffclass import MarkovOperator, diffuse_labels, markov_operator, neighbors_graph
-from diffclass.chebyshev import power_coefficients
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Gaussian, Isotropic
+from diffclass.operators.chebyshev import power_coefficients
 
 
 def random_affinity(rng, n=40, degree=5):
@@ -185,7 +185,7 @@ def test_components_and_hops(rng):
     expected = naive.components(K)
     pairs = A.components[:, None] == A.components
     assert (pairs == (expected[:, None] == expected)).all()
-    assert A.n_components == expected.max() + 1
+    assert A.n_connected_components == expected.max() + 1
     groups = np.where(rng.random(40) < 0.15, rng.integers(0, 3, 40), -1)
     groups[:3] = [0, 1, 2]
     hops = A.hops(groups)
@@ -215,7 +215,7 @@ def test_isolated_points_stay(rng):
 def test_stored_zeros_are_no_edges(check):
     K = sp.csr_array(([1.0, 0.0, 0.0, 1.0], [0, 1, 0, 1], [0, 2, 4]), shape=(2, 2))
     A = MarkovOperator.from_affinity(K, check=check)
-    assert A.n_components == 2
+    assert A.n_connected_components == 2
     assert A.hops([0, -1]).ravel().tolist() == [0, -1]
     assert K.nnz == 4
 
@@ -223,7 +223,7 @@ def test_stored_zeros_are_no_edges(check):
 def test_a_profile_that_ends_cuts_the_graph():
     X = np.array([[0.0], [1.0], [5.0], [6.0]])
     A = markov_operator(X, n_neighbors=3, kernel=Isotropic(near(2.0), bandwidth=1.0))
-    assert A.n_components == 2
+    assert A.n_connected_components == 2
 
 
 def test_weights_too_small_to_invert():
@@ -358,13 +358,13 @@ def test_running_sums(rng, dtype, t, n_columns):
     A = MarkovOperator.from_affinity(sp.csr_array(K.astype(dtype)))
     dense = naive.markov_matrix(K)
     f = rng.normal(size=40 if n_columns is None else (40, n_columns))
-    total, last = A.running_sum(f, t)
+    total, last = A.expected_visits(f, t)
     powers = [np.linalg.matrix_power(dense, s) @ f for s in range(t + 1)]
     tolerance = {np.float32: 1e-4, np.float64: 1e-10}[dtype]
     np.testing.assert_allclose(last, powers[-1], atol=tolerance)
     np.testing.assert_allclose(total, sum(powers[1:], np.zeros_like(f)), atol=tolerance * (t + 1))
     assert total.dtype == last.dtype == dtype
-    plain, _ = A.running_sum(f, t, tolerance=0)
+    plain, _ = A.expected_visits(f, t, tolerance=0)
     np.testing.assert_allclose(total, plain, atol=tolerance * (t + 1))
 
 
@@ -409,7 +409,7 @@ def test_the_number_of_threads_does_not_matter(rng):
     A = markov_operator(X, alpha=0.5)
     f = rng.normal(size=(500, 7)).astype("f4")
     expected = A.apply(f, 20)
-    posteriors = diffuse_labels(A, y, labels="free").posteriors
+    posteriors = diffuse_labels(A, y, label_mode="free").posteriors
     threads = numba.get_num_threads()
     try:
         for number in {1, 2, numba.config.NUMBA_NUM_THREADS}:
@@ -417,7 +417,7 @@ def test_the_number_of_threads_does_not_matter(rng):
             again = markov_operator(X, alpha=0.5)
             assert (again.affinity.data == A.affinity.data).all()
             assert (again.apply(f, 20) == expected).all()
-            assert (diffuse_labels(again, y, labels="free").posteriors == posteriors).all()
+            assert (diffuse_labels(again, y, label_mode="free").posteriors == posteriors).all()
     finally:
         numba.set_num_threads(threads)
 

@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.neighbors import (
-    DescentSearch,
     ExactSearch,
     InvertedFileSearch,
+    NNDescentSearch,
     RadiusSearch,
     default_search,
     kept_edges,
@@ -96,7 +96,7 @@ def test_one_point():
     assert pattern(graph).tolist() == [[True]]
 
 
-@pytest.mark.parametrize("search", [ExactSearch, InvertedFileSearch, DescentSearch])
+@pytest.mark.parametrize("search", [ExactSearch, InvertedFileSearch, NNDescentSearch])
 def test_all_points_equal(search):
     graph = neighbors_graph(np.ones((50, 4)), search=search(3))
     assert_well_formed(graph)
@@ -121,7 +121,7 @@ def test_few_duplicates_are_edges_of_length_zero():
 @pytest.mark.parametrize("symmetrize", ["union", "mutual"])
 @pytest.mark.parametrize(
     "search",
-    [ExactSearch(4), InvertedFileSearch(4, random_state=0), DescentSearch(4, random_state=0)],
+    [ExactSearch(4), InvertedFileSearch(4, random_state=0), NNDescentSearch(4, random_state=0)],
 )
 def test_a_crowd_of_duplicates_is_no_island(rng, symmetrize, search):
     X = rng.normal(size=(120, 5))
@@ -235,14 +235,14 @@ def many_points():
     return (rng.normal(size=(12000, 5)) @ mixing + 0.1 * rng.normal(size=(12000, 12))).astype("f4")
 
 
-@pytest.fixture(scope="module", params=[InvertedFileSearch, DescentSearch])
+@pytest.fixture(scope="module", params=[InvertedFileSearch, NNDescentSearch])
 def large_search(request, many_points):
     search = request.param(10, random_state=3)
     return search, search.fit_transform(many_points)
 
 
 def test_default_search_follows_the_size(many_points):
-    assert isinstance(default_search(np.zeros((70_000, 4)), 5), DescentSearch)
+    assert isinstance(default_search(np.zeros((70_000, 4)), 5), NNDescentSearch)
     assert isinstance(default_search(many_points, 5), InvertedFileSearch)
     assert isinstance(default_search(many_points[:, :3], 5), ExactSearch)
     assert isinstance(default_search(many_points[:8192], 5), ExactSearch)
@@ -323,7 +323,7 @@ def test_too_few_probes_still_find_enough(rng):
 @pytest.mark.parametrize("n", [1, 2, 5, 250])
 def test_descent_of_one_leaf_is_exact(rng, n, n_neighbors):
     X = rng.normal(size=(n, 4))
-    search = DescentSearch(n_neighbors, random_state=0)
+    search = NNDescentSearch(n_neighbors, random_state=0)
     assert_same_graph(neighbors_graph(X, search=search), *naive.neighbors_graph(X, n_neighbors))
     assert search.recall_ == 1
     assert search.transform(X[:1]).nnz == min(n_neighbors, n)
@@ -342,7 +342,7 @@ def test_descent_finds_neighbors_of_every_shape(rng, kind, n_features):
         "grid": lambda: rng.integers(0, 4000, size=(n, n_features)) / 4.0,  # ties, duplicates
         "line": lambda: rng.random((n, 1)) @ np.ones((1, n_features)),
     }[kind]()
-    search = DescentSearch(8, random_state=0)
+    search = NNDescentSearch(8, random_state=0)
     graph = search.fit_transform(X)
     assert search.recall_ >= 0.99
     squared = naive.squared_distances(X)
@@ -354,10 +354,10 @@ def test_descent_finds_neighbors_of_every_shape(rng, kind, n_features):
 
 
 def test_where_trees_do_not_get_there_an_inverted_file_does(rng, monkeypatch):
-    monkeypatch.setattr("diffclass.neighbors.descent._FIRST_TREES", 4)
-    monkeypatch.setattr("diffclass.neighbors.descent._MOST_TREES", 4)
+    monkeypatch.setattr("diffclass.neighbors.nn_descent._FIRST_TREES", 4)
+    monkeypatch.setattr("diffclass.neighbors.nn_descent._MOST_TREES", 4)
     X = rng.normal(size=(4000, 40))
-    search = DescentSearch(5, random_state=0)
+    search = NNDescentSearch(5, random_state=0)
     graph = search.fit_transform(X)
     assert search.recall_ >= 0.99
     assert (graph.indices.reshape(-1, 5) != np.arange(4000)[:, None]).all()
@@ -367,7 +367,7 @@ def test_where_trees_do_not_get_there_an_inverted_file_does(rng, monkeypatch):
 
 def test_new_points_of_noise_find_their_neighbors_too(rng):
     X, new = rng.normal(size=(6000, 20)), rng.normal(size=(200, 20))
-    graph = DescentSearch(10, random_state=0).fit(X).transform(new)
+    graph = NNDescentSearch(10, random_state=0).fit(X).transform(new)
     squared = naive.squared_distances(new, X)
     farthest = np.sort(squared, axis=1)[:, 9:10] * (1 + 1e-4)
     found = np.take_along_axis(squared, graph.indices.reshape(-1, 10).astype(int), axis=1)
@@ -435,7 +435,7 @@ def test_refuses_distance_graphs(D, message):
 
 
 @pytest.mark.parametrize(("dtype", "scale"), [("f4", 1e25), ("f4", 1e-25), ("f8", 1e200)])
-@pytest.mark.parametrize("search", [ExactSearch, InvertedFileSearch, DescentSearch])
+@pytest.mark.parametrize("search", [ExactSearch, InvertedFileSearch, NNDescentSearch])
 def test_refuses_scales_whose_squares_are_no_numbers(rng, dtype, scale, search):
     X = (rng.normal(size=(50, 4)) * scale).astype(dtype)
     with pytest.raises(DataError, match="rescale"):
@@ -445,7 +445,7 @@ def test_refuses_scales_whose_squares_are_no_numbers(rng, dtype, scale, search):
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
 @pytest.mark.parametrize(
     "search",
-    [ExactSearch(4), InvertedFileSearch(4, random_state=0), DescentSearch(4, random_state=0)],
+    [ExactSearch(4), InvertedFileSearch(4, random_state=0), NNDescentSearch(4, random_state=0)],
 )
 def test_scale_does_not_matter(rng, scale, search):
     X = rng.normal(size=(100, 4))

@@ -20,8 +20,8 @@ from diffclass import (
     ParameterError,
 )
 from diffclass.datasets import make_interval, make_swiss_roll
-from diffclass.distances import bumps
 from diffclass.neighbors import ExactSearch
+from diffclass.spectral.distances import bumps
 
 
 @parametrize_with_checks(
@@ -123,7 +123,7 @@ def test_leaving_one_out_is_what_it_says(rng):
     X, s = make_interval(80, length=3.0, regular=True)
     y = np.cos(2 * s) + 0.05 * rng.normal(size=80)
     found = EigenfunctionRegressor(DiffusionMap(20, n_neighbors=20)).fit(X, y)
-    basis = found.embedding_.spectrum_.right
+    basis = found.embedding_.eigenpairs_.right
     for m in (0, 3, 12):
         errors = []
         for i in range(80):
@@ -136,7 +136,7 @@ def test_leaving_one_out_is_what_it_says(rng):
 
 def test_an_eigenfunction_is_its_own_regression(rng):
     X = rng.normal(size=(200, 2))
-    psi = DiffusionMap(5, n_neighbors=20).fit(X).spectrum_.right[:, 3]
+    psi = DiffusionMap(5, n_neighbors=20).fit(X).eigenpairs_.right[:, 3]
     found = EigenfunctionRegressor(DiffusionMap(5, n_neighbors=20), n_components=4).fit(X, psi)
     np.testing.assert_allclose(found.coef_, [0, 0, 0, 1, 0], atol=1e-9)
 

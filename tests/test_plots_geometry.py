@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from diffclass.plots import (
     DEFAULT_PALETTE,
     BandwidthDisplay,
+    EigenvaluesDisplay,
     EmbeddingDisplay,
-    SpectrumDisplay,
 )
 
 EIGENVALUES = np.array([1.0, -0.9, 0.8, 0.5, -0.1])
@@ -40,11 +40,11 @@ def assert_nothing_cut_off(figure):
     assert top <= height + 1
 
 
-# --- SpectrumDisplay ---
+# --- EigenvaluesDisplay ---
 
 
 def test_spectrum_draws_powers_of_magnitudes():
-    display = SpectrumDisplay(EIGENVALUES, times=(1, 4)).plot()
+    display = EigenvaluesDisplay(EIGENVALUES, times=(1, 4)).plot()
     for line, t in zip(display.lines_, (1, 4), strict=True):
         np.testing.assert_array_equal(line.get_xdata(), np.arange(5))
         np.testing.assert_allclose(line.get_ydata(), np.abs(EIGENVALUES) ** t)
@@ -58,7 +58,7 @@ def test_spectrum_draws_powers_of_magnitudes():
 
 
 def test_negative_eigenvalues_are_hollow_and_explained():
-    display = SpectrumDisplay(EIGENVALUES, times=(1, 2)).plot()
+    display = EigenvaluesDisplay(EIGENVALUES, times=(1, 2)).plot()
     assert len(display.negative_lines_) == 2
     for line, hollow, t in zip(display.lines_, display.negative_lines_, (1, 2), strict=True):
         assert line.get_markevery() == [0, 2, 3]
@@ -70,15 +70,15 @@ def test_negative_eigenvalues_are_hollow_and_explained():
 
 
 def test_spectrum_without_negative_ones_says_nothing_of_them():
-    display = SpectrumDisplay([1.0, 0.5]).plot()
+    display = EigenvaluesDisplay([1.0, 0.5]).plot()
     assert display.negative_lines_ == []
     assert legend_texts(display) == ["t = 1"]
     assert display.threshold_line_ is None
-    assert SpectrumDisplay([1.0, 0.5]).plot(legend=False).legend_ is None
+    assert EigenvaluesDisplay([1.0, 0.5]).plot(legend=False).legend_ is None
 
 
 def test_spectrum_counts_what_is_above_the_threshold():
-    display = SpectrumDisplay([1.0, 0.9, 0.8, 0.5], times=(1, 4)).plot(threshold=0.45)
+    display = EigenvaluesDisplay([1.0, 0.9, 0.8, 0.5], times=(1, 4)).plot(threshold=0.45)
     assert list(display.threshold_line_.get_ydata()) == [0.45, 0.45]
     assert display.threshold_line_.get_linestyle() == "--"
     # 0.9^4 = 0.66, 0.8^4 = 0.41
@@ -90,11 +90,11 @@ def test_spectrum_counts_what_is_above_the_threshold():
 def test_spectrum_from_estimator_prepends_the_trivial_one():
     ax = Figure().add_subplot()
     fitted = SimpleNamespace(eigenvalues_=np.array([0.5, 0.25]), time_=2)
-    display = SpectrumDisplay.from_estimator(fitted, ax=ax)
+    display = EigenvaluesDisplay.from_estimator(fitted, ax=ax)
     assert display.ax_ is ax
     np.testing.assert_allclose(display.lines_[0].get_ydata(), [1, 0.25, 0.0625])
     assert legend_texts(display) == ["t = 2"]
-    several = SpectrumDisplay.from_estimator(fitted, times=(1, 8), threshold=0.3)
+    several = EigenvaluesDisplay.from_estimator(fitted, times=(1, 8), threshold=0.3)
     assert several.times == (1, 8)
     assert several.threshold_line_ is not None
 
@@ -113,14 +113,14 @@ def test_spectrum_from_estimator_prepends_the_trivial_one():
 )
 def test_spectrum_refuses(error, match, arguments):
     with pytest.raises(error, match=match):
-        SpectrumDisplay(**arguments)
+        EigenvaluesDisplay(**arguments)
 
 
 def test_spectrum_refuses_thresholds_and_unfitted():
     with pytest.raises(ParameterError, match="threshold"):
-        SpectrumDisplay([1.0]).plot(threshold=1.5)
+        EigenvaluesDisplay([1.0]).plot(threshold=1.5)
     with pytest.raises(ParameterError, match="fit it first"):
-        SpectrumDisplay.from_estimator(SimpleNamespace(time_=1))
+        EigenvaluesDisplay.from_estimator(SimpleNamespace(time_=1))
 
 
 # --- EmbeddingDisplay ---

@@ -16,13 +16,13 @@ from relabel_strategies import NaiveSession, random_operation
 from diffclass import (
     MarkovOperator,
     diffuse_labels,
-    leading_spectrum,
+    leading_eigenpairs,
     markov_operator,
     suggest,
     warped_operator,
 )
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.margin_time import curve_times
+from diffclass.label_diffusion.stopping_time import curve_times
 from diffclass.relabel import ClassInfo, RelabelSession
 
 N = 64
@@ -59,7 +59,7 @@ def targets(session):
 
 
 def fresh(operator, session, **parameters):
-    parameters = {"labels": "free", "tau": session.tau, **parameters}
+    parameters = {"label_mode": "free", "tau": session.tau, **parameters}
     return diffuse_labels(operator, targets(session), **parameters)
 
 
@@ -460,7 +460,7 @@ def test_refuses_what_needs_labels(operator):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"labels": "sticky"}, "labels"),
+        ({"label_mode": "sticky"}, "label_mode"),
         ({"tau": 0}, "tau"),
         ({"max_time": 0}, "max_time"),
         ({"classes": [3]}, "name"),
@@ -549,15 +549,15 @@ def test_without_coverage_the_margin_takes_the_last_time():
 
 
 def test_absorbing_labels_are_diffused_afresh(operator):
-    session = RelabelSession(operator, ["a", "b"], labels="absorbing", tau=30)
+    session = RelabelSession(operator, ["a", "b"], label_mode="absorbing", tau=30)
     session.apply({"op": "stroke", "class": 1, "points": [0, 1]})
     session.apply({"op": "stroke", "class": 2, "points": [30]})
     session.update()
-    assert_is_fresh(operator, session, labels="absorbing")
+    assert_is_fresh(operator, session, label_mode="absorbing")
     ids, margin = session.tau_preview(30)
     np.testing.assert_array_equal(ids, session.map_ids)
     np.testing.assert_allclose(margin, session.margin, atol=1e-6)
-    curve = fresh(operator, session, labels="absorbing", tau=256).curve
+    curve = fresh(operator, session, label_mode="absorbing", tau=256).curve
     np.testing.assert_allclose(session.margin_curve().margin, curve.margin, atol=1e-7)
 
 
@@ -635,7 +635,9 @@ def test_when_a_session_was_updated_does_not_matter(seed, labels):
     """Also where the walk is warped again and again and the margin chooses the time."""
     rng, operator = np.random.default_rng(seed), operator_of(seed % 3)
     steering = [{"op": "warp"}, {"op": "unwarp"}, {"op": "tau", "tau": "margin"}]
-    often, once = (RelabelSession(operator, list("abc"), labels=labels, tau=9) for _ in range(2))
+    often, once = (
+        RelabelSession(operator, list("abc"), label_mode=labels, tau=9) for _ in range(2)
+    )
     for _ in range(25):
         operation = random_operation(rng, N, len(often.strokes))
         if rng.random() < 0.2:
@@ -700,7 +702,7 @@ def test_the_audit_leaves_one_stroke_out_at_a_time(session, operator, tau):
         y[stroke.points] = -1
         if stroke.class_id not in y:
             continue
-        others = diffuse_labels(operator, y, labels="free", tau=tau)
+        others = diffuse_labels(operator, y, label_mode="free", tau=tau)
         own = others.posteriors[:, others.classes == stroke.class_id][:, 0]
         margin = others.posteriors.max(axis=1) - own
         for x in stroke.points:
@@ -732,9 +734,9 @@ def test_suggestions_are_those_of_the_same_map(session, operator, rule):
     labelled = np.flatnonzero(session.label_ids)
     places = np.arange(2.0 * N).reshape(N, 2)
     found = session.suggest(4, rule=rule, coordinates=places, min_distance=5)
-    spectrum = leading_spectrum(operator, 50, which="algebraic", tolerance=1e-4)
+    eigenpairs = leading_eigenpairs(operator, 50, which="algebraic", tolerance=1e-4)
     expected = suggest(
-        operator, fresh(operator, session), labelled, 4, rule=rule, spectrum=spectrum,
+        operator, fresh(operator, session), labelled, 4, rule=rule, eigenpairs=eigenpairs,
         coordinates=places, min_distance=5,
     )  # fmt: skip
     assert found.rule == rule

@@ -82,7 +82,7 @@ def test_a_column_does_not_depend_on_those_beside_it(seed, n_groups, tau, dtype)
 
 def test_the_limit_is_taken_out_late_and_only_where_all_has_arrived():
     _, A = blobs(gap=4.0)
-    assert A.n_components == 2
+    assert A.n_connected_components == 2
     everywhere, one = np.arange(61, dtype=np.int32), np.array([3], dtype=np.int32)
     early, late = (diffused_columns(Steps(A), [everywhere, one], tau) for tau in (15, 3000))
     assert [column.limits is None for column in early] == [True, True]

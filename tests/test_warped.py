@@ -81,14 +81,14 @@ def test_forward_mass_is_the_backward_function_times_the_degrees():
     np.testing.assert_allclose(moved, warped.degrees * warped.apply(f, 5), rtol=1e-10)
 
 
-@pytest.mark.parametrize("reading", [0.0, 0.25, 1.0])
-def test_reading_lies_between_function_and_mass(reading):
+@pytest.mark.parametrize("forward_exponent", [0.0, 0.25, 1.0])
+def test_forward_exponent_lies_between_function_and_mass(forward_exponent):
     _, operator, p, rng = graph_and_scores(3)
-    warped = warped_operator(operator, p, reading=reading)
+    warped = warped_operator(operator, p, forward_exponent=forward_exponent)
     f = rng.random(p.shape)
     h = warped.advance(warped.scores * f, 4)
     moved = warped.apply(f, 4)
-    expected = (warped.degrees * moved) ** reading * moved ** (1 - reading)
+    expected = (warped.degrees * moved) ** forward_exponent * moved ** (1 - forward_exponent)
     np.testing.assert_allclose(warped.read(h), expected, rtol=1e-9)
 
 
@@ -131,9 +131,9 @@ def test_a_floor_of_one_does_not_warp(labels):
     codes = np.full(len(p), -1)
     codes[rng.permutation(len(p))[:6]] = [0, 0, 1, 1, 2, 2]
     trust = rng.random(len(p))
-    plain = diffuse_labels(operator, codes, labels=labels, label_weight=trust)
-    warped = warped_operator(operator, p, floor=1.0, reading=0.0)
-    result = diffuse_labels(warped, codes, labels=labels, label_weight=trust)
+    plain = diffuse_labels(operator, codes, label_mode=labels, label_weight=trust)
+    warped = warped_operator(operator, p, floor=1.0, forward_exponent=0.0)
+    result = diffuse_labels(warped, codes, label_mode=labels, label_weight=trust)
     assert result.tau == plain.tau
     np.testing.assert_allclose(result.posteriors, plain.posteriors, rtol=1e-9)
     np.testing.assert_allclose(result.margin, plain.margin, atol=1e-9)
@@ -144,7 +144,7 @@ def test_free_labels_of_each_class_have_the_same_mass(t):
     _, operator, p, _ = graph_and_scores(8)
     codes = np.full(len(p), -1)
     codes[:9] = [0, 0, 0, 0, 0, 0, 0, 1, 2]
-    warped = warped_operator(operator, p, y=codes, reading=1.0)
+    warped = warped_operator(operator, p, y=codes, forward_exponent=1.0)
     values = diffuse_labels(warped, codes, tau=t).values  # N = m
     shares = values.sum(axis=0) / warped.degrees.sum(axis=0)
     np.testing.assert_allclose(shares, shares[0], rtol=1e-10)
@@ -154,8 +154,8 @@ def test_absorbing_labels_stay():
     K, operator, p, _ = graph_and_scores(9)
     codes = np.full(len(p), -1)
     codes[[0, 5, 9]] = [0, 1, 2]
-    warped = warped_operator(operator, p, y=codes, reading=0.0)
-    result = diffuse_labels(warped, codes, labels="absorbing", tau=3)
+    warped = warped_operator(operator, p, y=codes, forward_exponent=0.0)
+    result = diffuse_labels(warped, codes, label_mode="absorbing", tau=3)
     expected = np.zeros(p.shape)
     one_hot = np.eye(3)[codes[[0, 5, 9]]]
     expected[[0, 5, 9]] = one_hot
@@ -192,10 +192,10 @@ def test_new_labels_overturn_wrong_scores(labels):
 
     def share_right(**options):
         warped = warped_operator(operator, scores, y=y, **options)
-        return (diffuse_labels(warped, y, labels=labels).codes == truth)[wrong].mean()
+        return (diffuse_labels(warped, y, label_mode=labels).codes == truth)[wrong].mean()
 
     assert share_right() >= 0.9
-    assert share_right(reading=1.0, floor=0.01) < 0.5
+    assert share_right(forward_exponent=1.0, floor=0.01) < 0.5
 
 
 def test_permuting_the_points_permutes_the_result():
@@ -230,7 +230,9 @@ def test_bad_scores(spoil, match):
         warped_operator(operator, spoil(p))
 
 
-@pytest.mark.parametrize("options", [{"floor": 0}, {"floor": 1.5}, {"floor": "a"}, {"reading": -1}])
+@pytest.mark.parametrize(
+    "options", [{"floor": value} for value in (0, 1.5, "a")] + [{"forward_exponent": -1}]
+)
 def test_bad_parameters(options):
     _, operator, p, _ = graph_and_scores(12)
     with pytest.raises(ParameterError, match="it has to be"):
@@ -268,7 +270,7 @@ def digits():
 @BOTH
 def test_rounds_in_the_classifier(digits, labels):
     X, truth, y = digits
-    clf = DiffusionClassifier(rounds=6, labels=labels).fit(X, y)
+    clf = DiffusionClassifier(rounds=6, label_mode=labels).fit(X, y)
     assert 1 <= clf.n_rounds_ < 6  # few points change after a round or two
     assert clf.warped_.operator is clf.operator_
     assert (clf.transduction_ == truth)[y < 0].mean() > 0.88
@@ -292,10 +294,10 @@ def test_new_points_step_by_the_walks_of_their_classes():
     codes[:3] = [0, 1, 2]
     values = diffuse_labels(warped, codes, tau=4).values
     found = warped.read_at_new_points(sp.csr_array(K), values)
-    f = values / warped.degrees**warped.reading
+    f = values / warped.degrees**warped.forward_exponent
     s = (K @ warped.scores) / K.sum(axis=1, keepdims=True)
     degrees = s * (K @ warped.scores)
-    expected = degrees**warped.reading * warped.apply(f)
+    expected = degrees**warped.forward_exponent * warped.apply(f)
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
@@ -327,7 +329,7 @@ def test_grid_search_reaches_every_parameter(digits):
         "kernel__bandwidth": ["self-tuning"],
         "rounds": [0, 1],
         "warp_floor": [0.4],
-        "warp_reading": [0.0],
+        "warp_forward_exponent": [0.0],
     }
     search = GridSearchCV(
         DiffusionClassifier(kernel=Directed()), grid, cv=PartlyLabelledKFold(2), error_score="raise"

@@ -39,7 +39,11 @@ from diffclass.datasets.potentials import (
     sample_potential,
 )
 from diffclass.datasets.rotated_images import make_rotated_images
-from diffclass.datasets.scenes import TissueScene, make_hyperspectral_scene, make_tissue_scene
+from diffclass.datasets.synthetic_scenes import (
+    TissueScene,
+    make_hyperspectral_scene,
+    make_tissue_scene,
+)
 
 __all__ = [
     "FokkerPlanckSpectrum",

@@ -34,7 +34,7 @@ def make_circle(
 ) -> tuple[Floats, Floats]:
     """Sample the unit circle, with density 1 + density * cos(theta).
 
-    Spectrum of -Delta: k^2, k = 0, 1, 2, ..., double for k > 0, with cos(k theta) and
+    Eigenpairs of -Delta: k^2, k = 0, 1, 2, ..., double for k > 0, with cos(k theta) and
     sin(k theta).
 
     Parameters
@@ -99,7 +99,7 @@ def make_interval(
 ) -> tuple[Floats, Floats]:
     """Sample the interval [0, length], with density 1 + density * cos(pi s / length).
 
-    Spectrum of -Delta with Neumann ends: (k pi / length)^2, k = 0, 1, 2, ..., simple, with
+    Eigenpairs of -Delta with Neumann ends: (k pi / length)^2, k = 0, 1, 2, ..., simple, with
     cos(k pi s / length); for the default length (k / 2)^2.
 
     Parameters
@@ -154,7 +154,7 @@ def make_spiral(
     """Sample the open planar spiral (t cos t, t sin t) unevenly along its arclength.
 
     t runs from 3 pi / 2 to 9 pi / 2, over a length of L = 89.3733; the density is
-    1 + density * cos(pi s / L), highest at the inner end. Spectrum of -Delta with Neumann ends:
+    1 + density * cos(pi s / L), highest at the inner end. Eigenpairs of -Delta with Neumann ends:
     (k pi / L)^2, simple, with cos(k pi s / L): the first two eigenfunctions draw a parabola.
 
     Parameters
@@ -256,7 +256,7 @@ def make_torus_helix(
     """Sample a helix that winds eight times round a torus and closes.
 
     x(t) = ((2 + cos 8t) cos t, (2 + cos 8t) sin t, sin 8t), 0 <= t < 2 pi; its length is
-    L = 51.9914. Density along the arclength: 1 + density * cos(2 pi s / L). Spectrum of -Delta:
+    L = 51.9914. Density along the arclength: 1 + density * cos(2 pi s / L). Eigenpairs of -Delta:
     (2 pi k / L)^2, double for k > 0: the first two eigenfunctions draw a circle.
 
     Parameters
@@ -316,7 +316,7 @@ def make_closed_curve(
     flower   r(t) = 1 + 0.4 cos 5t in polar coordinates, L = 10.6056
     trefoil  (sin t + 2 sin 2t, cos t - 2 cos 2t, -sin 3t), L = 28.8263
 
-    for 0 <= t < 2 pi. Density along the arclength: 1 + density * cos(2 pi s / L). Spectrum of
+    for 0 <= t < 2 pi. Density along the arclength: 1 + density * cos(2 pi s / L). Eigenpairs of
     -Delta: (2 pi k / L)^2, double for k > 0, whatever the shape.
 
     Parameters

@@ -20,7 +20,7 @@ def make_flat_torus(
 ) -> tuple[Floats, Floats]:
     """Sample the flat torus (cos a, sin a, cos b, sin b) uniformly.
 
-    Spectrum of -Delta: k^2 + m^2 for whole k and m, with cos and sin of k a times those of
+    Eigenpairs of -Delta: k^2 + m^2 for whole k and m, with cos and sin of k a times those of
     m b: 0 once, 1 and 2 four times each, 4 four times, 5 eight times, ...
 
     Parameters
@@ -70,7 +70,7 @@ def make_sphere(
 ) -> tuple[Floats, Floats]:
     """Sample the unit sphere in space uniformly.
 
-    Spectrum of -Delta: l (l + 1), l = 0, 1, 2, ..., with multiplicity 2 l + 1, and the
+    Eigenpairs of -Delta: l (l + 1), l = 0, 1, 2, ..., with multiplicity 2 l + 1, and the
     spherical harmonics; those of l = 1 are x, y and z themselves.
 
     Parameters
@@ -123,7 +123,7 @@ def make_swiss_roll(
     """Sample a rolled-up rectangle uniformly by area.
 
     (t cos t, h, t sin t) with 3 pi / 2 <= t <= 9 pi / 2 and 0 <= h <= height; the unrolled
-    rectangle has the sides L = 89.3733 (arclength of the spiral) and ``height``. Spectrum of
+    rectangle has the sides L = 89.3733 (arclength of the spiral) and ``height``. Eigenpairs of
     -Delta with Neumann edges: (pi j / L)^2 + (pi k / height)^2, j, k = 0, 1, 2, ..., with
     cos(pi j s / L) cos(pi k h / height). With the default height the first four eigenfunctions
     that are not constant depend on s alone; the one that unrolls the height is the fifth.

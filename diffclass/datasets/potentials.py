@@ -177,7 +177,7 @@ def sample_ornstein_uhlenbeck(
 ) -> tuple[Floats, Floats]:
     """Draw independent numbers from the Ornstein-Uhlenbeck density, exp(-theta x^2 / 2).
 
-    U(x) = theta x^2 / 2, G f = f'' - theta x f'. Spectrum of -G: k theta, k = 0, 1, 2, ...,
+    U(x) = theta x^2 / 2, G f = f'' - theta x f'. Eigenpairs of -G: k theta, k = 0, 1, 2, ...,
     simple, with the Hermite polynomials of `ornstein_uhlenbeck_spectrum`.
 
     Parameters

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from diffclass._validation import check_positive
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.labels import encode_labels
+from diffclass.targets import encode_labels
 
 
 class PartlyLabelledKFold:

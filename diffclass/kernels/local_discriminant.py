@@ -41,8 +41,8 @@ from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels._kernel import Kernel
 from diffclass.kernels._over_kernel import OverKernel
-from diffclass.labels import encode_labels
 from diffclass.neighbors import ExactSearch
+from diffclass.targets import encode_labels
 
 _METHODS = ("linear", "quadratic", "fisher")
 _POINTS_PER_ANCHOR, _MOST_ANCHORS = 16, 1024

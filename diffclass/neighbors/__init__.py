@@ -6,18 +6,18 @@ gives the CSR matrix of distances between the points, ``transform`` that from ne
 zeros (the diagonal, duplicates) are edges.
 """
 
-from diffclass.neighbors._default import default_search
-from diffclass.neighbors._graph import kept_edges, neighbors_graph
-from diffclass.neighbors._search import Search
-from diffclass.neighbors.descent import DescentSearch
+from diffclass.neighbors.default import default_search
 from diffclass.neighbors.exact import ExactSearch
+from diffclass.neighbors.graph import kept_edges, neighbors_graph
 from diffclass.neighbors.inverted_file import InvertedFileSearch
+from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.radius import RadiusSearch
+from diffclass.neighbors.search import Search
 
 __all__ = [
-    "DescentSearch",
     "ExactSearch",
     "InvertedFileSearch",
+    "NNDescentSearch",
     "RadiusSearch",
     "Search",
     "default_search",

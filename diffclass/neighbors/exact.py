@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass.neighbors._search import Search
+from diffclass.neighbors.search import Search
 
 
 class ExactSearch(Search):

@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from diffclass._validation import check_positive
-from diffclass.neighbors._recall import AIMED_RECALL, LEAST_RECALL, share_within, true_reach
-from diffclass.neighbors._search import Search
-from diffclass.neighbors._single import SinglePrecision
+from diffclass.neighbors.recall import AIMED_RECALL, LEAST_RECALL, share_within, true_reach
+from diffclass.neighbors.search import Search
+from diffclass.neighbors.single_precision import SinglePrecision
 
 
 class InvertedFileSearch(Search):

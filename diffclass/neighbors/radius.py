@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass._validation import check_points, check_positive
-from diffclass.neighbors._default import default_search
-from diffclass.neighbors._graph import kept_edges
-from diffclass.neighbors._search import check_spread
+from diffclass.neighbors.default import default_search
+from diffclass.neighbors.graph import kept_edges
+from diffclass.neighbors.search import check_spread
 
 
 class RadiusSearch(TransformerMixin, BaseEstimator):

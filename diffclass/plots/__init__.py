@@ -11,16 +11,16 @@ matplotlib is imported inside the functions, for the core runs without it.
 
 from __future__ import annotations
 
-from diffclass.plots.bandwidth import BandwidthDisplay
+from diffclass.plots.bandwidth_curve import BandwidthDisplay
+from diffclass.plots.certainty_curves import ReliabilityDisplay, ThresholdDisplay
+from diffclass.plots.class_maps import ClassMapDisplay, MarginMapDisplay
 from diffclass.plots.composite import CompositeDisplay
 from diffclass.plots.confusion import ConfusionDisplay, plot_evaluation
-from diffclass.plots.curves import MarginCurveDisplay
-from diffclass.plots.embedding import EmbeddingDisplay
-from diffclass.plots.maps import ClassMapDisplay, MarginMapDisplay
+from diffclass.plots.coordinates import EmbeddingDisplay
+from diffclass.plots.eigenvalues import EigenvaluesDisplay
+from diffclass.plots.margin_curve import MarginCurveDisplay
 from diffclass.plots.palette import DEFAULT_PALETTE, class_palette
-from diffclass.plots.reliability import ReliabilityDisplay, ThresholdDisplay
 from diffclass.plots.side_by_side import plot_side_by_side
-from diffclass.plots.spectrum import SpectrumDisplay
 
 __all__ = [
     "DEFAULT_PALETTE",
@@ -28,11 +28,11 @@ __all__ = [
     "ClassMapDisplay",
     "CompositeDisplay",
     "ConfusionDisplay",
+    "EigenvaluesDisplay",
     "EmbeddingDisplay",
     "MarginCurveDisplay",
     "MarginMapDisplay",
     "ReliabilityDisplay",
-    "SpectrumDisplay",
     "ThresholdDisplay",
     "class_palette",
     "plot_evaluation",

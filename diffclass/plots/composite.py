@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.plots.axes import axes_or_new, label_map_axes, list_beside, map_size, settle
-from diffclass.plots.maps import ClassMapDisplay
+from diffclass.plots.class_maps import ClassMapDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from diffclass.plots.axes import axes_or_new, new_figure, settle
-from diffclass.plots.reliability import ReliabilityDisplay, ThresholdDisplay
+from diffclass.plots.certainty_curves import ReliabilityDisplay, ThresholdDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

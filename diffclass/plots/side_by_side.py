@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError
 from diffclass.plots.axes import new_figure, settle
+from diffclass.plots.class_maps import ClassMapDisplay, MarginMapDisplay, picture
 from diffclass.plots.composite import CompositeDisplay
-from diffclass.plots.maps import ClassMapDisplay, MarginMapDisplay, picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ The points are those of a `diffclass.MarkovOperator`; that they may be pixels is
 from __future__ import annotations
 
 from diffclass.relabel.audit import Contradiction, Share
-from diffclass.relabel.maps import ClassMap
 from diffclass.relabel.session import Change, RelabelSession
+from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.strokes import ClassInfo, Stroke
 
 __all__ = ["Change", "ClassInfo", "ClassMap", "Contradiction", "RelabelSession", "Share", "Stroke"]

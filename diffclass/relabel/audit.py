@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass.label_diffusion import posteriors_of
-from diffclass.markov import MarkovOperator
+from diffclass.label_diffusion.diffusion import posteriors_of
+from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.columns import Column
 from diffclass.relabel.strokes import Stroke
 

@@ -11,7 +11,7 @@ taken costs as much, and where little is left it leaves nothing but rounding.)
 A column is kept whole while it is young. Once every point of every component has half of its
 limit pi(S in C) / pi(C), the limit is taken out, so that single precision holds what differs from
 point to point, and the Chebyshev series takes over from single steps: nothing is small beside the
-rest any more. See `diffclass.label_walks.FreeWalk`, which does the same for all classes at once;
+rest any more. See `label_diffusion.walks.FreeWalk`, which does the same for all classes at once;
 here every column decides by itself.
 """
 
@@ -26,9 +26,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass import _compiled
-from diffclass.chebyshev import TOLERANCE, chebyshev_series, power_coefficients
-from diffclass.margin_time import curve_times
-from diffclass.markov import MarkovOperator
+from diffclass.label_diffusion.stopping_time import curve_times
+from diffclass.operators.chebyshev import TOLERANCE, chebyshev_series, power_coefficients
+from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.strokes import Stroke
 
 # What an indicator is high: a power of two, so that rounding stays what it is and what arrives

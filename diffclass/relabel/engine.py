@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass.label_diffusion import diffuse_labels
-from diffclass.markov import MarkovOperator
+from diffclass.operators.markov import MarkovOperator
+from diffclass.operators.warped import WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
 from diffclass.relabel.columns import ColumnStore
-from diffclass.relabel.film import Film
-from diffclass.relabel.maps import ClassMap, ClassSums
+from diffclass.relabel.session_maps import ClassMap, ClassSums
 from diffclass.relabel.state import State
-from diffclass.warped import WarpedOperator, warped_operator
+from diffclass.relabel.time_sweep import TimeSweep
 
 _FLOOR = 0.4
 
@@ -27,31 +27,31 @@ class Engine:
     ----------
     operator : MarkovOperator
         Of n points.
-    labels : {"free", "absorbing"}
+    label_mode : {"free", "absorbing"}
         See `diffclass.diffuse_labels`.
     max_time : int
         Last time that the margin rule looks at.
     """
 
-    def __init__(self, operator: MarkovOperator, *, labels: str, max_time: int):
+    def __init__(self, operator: MarkovOperator, *, label_mode: str, max_time: int):
         self.operator = operator
-        self.labels = labels
+        self.label_mode = label_mode
         self.max_time = max_time
         self.columns = ColumnStore(operator)
         self._sums = ClassSums(operator, self.columns)
         self._taus: WeakKeyDictionary[State, int] = WeakKeyDictionary()
         self._warps: WeakKeyDictionary[State, _Warp] = WeakKeyDictionary()
-        self._film: tuple[object, Film] | None = None
+        self._time_sweep: tuple[object, TimeSweep] | None = None
 
     def map_of(self, state: State) -> ClassMap:
         """Return the map of a state's labels."""
         tau = self.tau_of(state)
         if not state.strokes:
             return ClassMap.empty(state.n_points, tau)
-        if self.labels == "free" and state.warped_by is None:
+        if self.label_mode == "free" and state.warped_by is None:
             return self._sums.map_of(state.strokes, tau)
         diffusion = diffuse_labels(
-            self.operator_of(state), targets(state), labels=self.labels, tau=tau
+            self.operator_of(state), targets(state), label_mode=self.label_mode, tau=tau
         )
         return ClassMap.from_diffusion(diffusion)
 
@@ -68,7 +68,7 @@ class Engine:
             chosen = diffuse_labels(
                 self.operator_of(source),
                 targets(source),
-                labels=self.labels,
+                label_mode=self.label_mode,
                 tau="margin",
                 max_time=self.max_time,
             )
@@ -89,15 +89,18 @@ class Engine:
             self._warps[source] = _Warp(self.operator, scores, source)
         return self._warps[source].for_classes(state.mapped_classes)
 
-    def film_of(self, state: State) -> Film:
+    def time_sweep_of(self, state: State) -> TimeSweep:
         """Return the maps of a state's labels at other times; kept until labels or walk change."""
         key = state.labels_key, state.warped_by
-        if self._film is None or self._film[0] != key:
-            film = Film(
-                self.operator_of(state), targets(state), labels=self.labels, max_time=self.max_time
+        if self._time_sweep is None or self._time_sweep[0] != key:
+            sweep = TimeSweep(
+                self.operator_of(state),
+                targets(state),
+                label_mode=self.label_mode,
+                max_time=self.max_time,
             )
-            self._film = key, film
-        return self._film[1]
+            self._time_sweep = key, sweep
+        return self._time_sweep[1]
 
     def shares_at(self, state: State, point: int) -> list[Share]:
         """Return what each stroke contributes at a point by its free diffusion, not warped."""
@@ -124,14 +127,14 @@ class _Warp:
             return warped
         shape = len(warped), len(class_ids)
         scores = np.full(shape, _FLOOR, dtype=warped.scores.dtype)
-        around = np.empty_like(scores)
-        around[:] = (_FLOOR * warped.operator.degrees)[:, None]
+        smoothed_scores = np.empty_like(scores)
+        smoothed_scores[:] = (_FLOOR * warped.operator.degrees)[:, None]
         for column, class_id in enumerate(class_ids):
             if class_id in self._class_ids:
                 known = self._class_ids.index(class_id)
                 scores[:, column] = warped.scores[:, known]
-                around[:, column] = warped.around[:, known]
-        return WarpedOperator(warped.operator, scores, around, warped.reading)
+                smoothed_scores[:, column] = warped.smoothed_scores[:, known]
+        return WarpedOperator(warped.operator, scores, smoothed_scores, warped.forward_exponent)
 
 
 def targets(state: State) -> np.ndarray:

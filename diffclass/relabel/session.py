@@ -17,18 +17,18 @@ import numpy as np
 from diffclass._validation import check_choice, check_positive
 from diffclass.acquisition import N_PAIRS, RULES, Rule, Suggestions, suggest
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.margin_time import MarginCurve
-from diffclass.markov import MarkovOperator
+from diffclass.label_diffusion.stopping_time import MarginCurve
+from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 from diffclass.relabel.audit import Contradiction, Share
+from diffclass.relabel.edits import next_state
 from diffclass.relabel.engine import Engine
-from diffclass.relabel.film import Film
 from diffclass.relabel.history import History
-from diffclass.relabel.maps import ClassMap
-from diffclass.relabel.operations import next_state
+from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.state import DEFAULT_TAU, State
 from diffclass.relabel.strokes import ClassInfo, Stroke
-from diffclass.spectrum import Spectrum, leading_spectrum
+from diffclass.relabel.time_sweep import TimeSweep
+from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class RelabelSession:
     `apply` does something at once and computes nothing; `update` brings the map up to date. With
     free labels and an operator that is not warped the map is that of
 
-        diffuse_labels(operator, labels, labels="free", tau=tau)
+        diffuse_labels(operator, labels, label_mode="free", tau=tau)
 
     but for rounding, and costs one diffused column a new stroke. A state has one map to the last
     bit: what is undone gives the map before, and the same operations, updated at whatever times,
@@ -70,7 +70,7 @@ class RelabelSession:
         Of n points.
     classes : iterable of ClassInfo or str, default=()
         Classes to begin with; a name alone gets the next id and colour.
-    labels : {"free", "absorbing"}, default="free"
+    label_mode : {"free", "absorbing"}, default="free"
         See `diffclass.diffuse_labels`.
     tau : int or "margin", default=32
         Time in steps, at most 10,000, or the rule that chooses it once two classes have labels,
@@ -112,16 +112,16 @@ class RelabelSession:
         operator: MarkovOperator,
         classes: Iterable[ClassInfo | str] = (),
         *,
-        labels: str = "free",
+        label_mode: str = "free",
         tau: int | str = DEFAULT_TAU,
         max_time: int = 256,
         random_state: Any = 0,
     ):
-        check_choice(labels, "labels", ("free", "absorbing"))
+        check_choice(label_mode, "label_mode", ("free", "absorbing"))
         check_positive(max_time, "max_time", integer=True)
-        self._engine = Engine(operator, labels=labels, max_time=max_time)
+        self._engine = Engine(operator, label_mode=label_mode, max_time=max_time)
         self._random_state = random_state
-        self._spectrum: Spectrum | None = None
+        self._eigenpairs: Eigenpairs | None = None
         first = next_state(State(len(operator)), {"op": "tau", "tau": tau})
         self._history = History(_with_classes(first, classes))
         self._computing = threading.RLock()
@@ -267,7 +267,7 @@ class RelabelSession:
                 np.flatnonzero(self.label_ids),
                 n_points,
                 rule=rule,
-                spectrum=self._spectrum_for(rule),
+                eigenpairs=self._eigenpairs_for(rule),
                 candidates=candidates,
                 coordinates=coordinates,
                 min_distance=min_distance,
@@ -282,7 +282,7 @@ class RelabelSession:
             Where nothing is labelled.
         """
         with self._computing:
-            return self._film().curve
+            return self._time_sweep().curve
 
     def tau_preview(self, tau: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the map of the present labels at another time, without changing anything.
@@ -306,25 +306,25 @@ class RelabelSession:
         """
         check_positive(tau, "tau", integer=True)
         with self._computing:
-            return self._film().at(int(tau))
+            return self._time_sweep().at(int(tau))
 
-    def _film(self) -> Film:
+    def _time_sweep(self) -> TimeSweep:
         if not self._state.strokes:
             raise DataError("nothing is labelled; paint a stroke first")
-        return self._engine.film_of(self._state)
+        return self._engine.time_sweep_of(self._state)
 
-    def _spectrum_for(self, rule: str | Rule) -> Spectrum | None:
+    def _eigenpairs_for(self, rule: str | Rule) -> Eigenpairs | None:
         scorer = rule if isinstance(rule, Rule) else RULES.get(rule)
-        if self._spectrum is None and scorer is not None and scorer.uses_spectrum:
+        if self._eigenpairs is None and scorer is not None and scorer.uses_eigenpairs:
             operator = self._engine.operator
-            self._spectrum = leading_spectrum(
+            self._eigenpairs = leading_eigenpairs(
                 operator,
                 min(N_PAIRS, len(operator)),
                 which="algebraic",
                 tolerance=1e-4,  # scores need no more
                 random_state=self._random_state,
             )
-        return self._spectrum
+        return self._eigenpairs
 
     # --- what there is
 

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from diffclass import leading_spectrum, markov_operator
+from diffclass import leading_eigenpairs, markov_operator
 from diffclass.datasets import double_well, fokker_planck_spectrum, sample_double_well
 from diffclass.kernels import Gaussian
-from diffclass.laplacians import generator_eigenvalues
 from diffclass.neighbors import RadiusSearch
+from diffclass.operators.laplacians import generator_eigenvalues
 from experiments.figure import main
 
 EPSILON = 1 / 48
@@ -61,8 +61,8 @@ def _leading(
     # A ball, not a number of neighbours: that would cut the kernel where the wells are dense.
     search = RadiusSearch(3 * np.sqrt(epsilon))
     operator = markov_operator(X, kernel=Gaussian(bandwidth=epsilon), alpha=alpha, search=search)
-    spectrum = leading_spectrum(operator, 4, which="algebraic", tolerance=1e-8)
-    return x, generator_eigenvalues(spectrum.eigenvalues[1:], epsilon), spectrum.right[:, 1]
+    eigenpairs = leading_eigenpairs(operator, 4, which="algebraic", tolerance=1e-8)
+    return x, generator_eigenvalues(eigenpairs.eigenvalues[1:], epsilon), eigenpairs.right[:, 1]
 
 
 def _by_epsilon(n_points: int, n_draws: int) -> dict[float, np.ndarray]:

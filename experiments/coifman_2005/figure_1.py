@@ -33,10 +33,15 @@ from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 from scipy.stats import spearmanr
 
-from diffclass import MarkovOperator, leading_spectrum, markov_operator, neighbors_graph
-from diffclass.distances import bumps, diffusion_coordinates, numerical_rank, spanning_columns
+from diffclass import MarkovOperator, leading_eigenpairs, markov_operator, neighbors_graph
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import RadiusSearch
+from diffclass.spectral.distances import (
+    bumps,
+    diffusion_coordinates,
+    numerical_rank,
+    spanning_columns,
+)
 from experiments.figure import main
 
 HALF_SIDES = np.array([1.2, 1.0])
@@ -64,15 +69,15 @@ def _powers(n_points: int, seed: int) -> tuple[np.ndarray, list[int], list[int],
     operator = markov_operator(
         X, n_neighbors=n_points - 1, kernel=Gaussian(bandwidth=0.02), alpha=1.0
     )
-    spectrum = leading_spectrum(operator)
+    eigenpairs = leading_eigenpairs(operator)
     S = operator.symmetric_conjugate @ np.eye(n_points)
     ranks, dense_ranks, errors = [], [], []
     for t in POWERS:
         power = np.linalg.matrix_power(S, t)
-        ranks.append(numerical_rank(spectrum, t, DELTA))
+        ranks.append(numerical_rank(eigenpairs, t, DELTA))
         dense_ranks.append(int((np.linalg.svd(power, compute_uv=False) > DELTA).sum()))
-        errors.append(_unspanned(power, spanning_columns(spectrum, t, DELTA)))
-    return np.abs(spectrum.eigenvalues), ranks, dense_ranks, errors
+        errors.append(_unspanned(power, spanning_columns(eigenpairs, t, DELTA)))
+    return np.abs(eigenpairs.eigenvalues), ranks, dense_ranks, errors
 
 
 def _unspanned(power: np.ndarray, columns: np.ndarray) -> float:
@@ -84,10 +89,10 @@ def _unspanned(power: np.ndarray, columns: np.ndarray) -> float:
 def _plate(n_rows: int) -> dict[str, Any]:
     X, h = _pixels(n_rows)
     operator, rate = _heat_walk(X, h)
-    spectrum = leading_spectrum(operator, 40, which="algebraic")
-    mu = (1 - spectrum.eigenvalues) / rate
+    eigenpairs = leading_eigenpairs(operator, 40, which="algebraic")
+    mu = (1 - eigenpairs.eigenvalues) / rate
     steps = max(round(HEAT_TIME / rate), 1)
-    coordinates = diffusion_coordinates(spectrum, steps)
+    coordinates = diffusion_coordinates(eigenpairs, steps)
     picked = np.random.default_rng(0).choice(len(X), 200, replace=False)
     heat = bumps(operator, picked, time=2 * steps)[:, picked] * len(X)
     return {

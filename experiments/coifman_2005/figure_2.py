@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from diffclass import leading_spectrum, markov_operator
+from diffclass import leading_eigenpairs, markov_operator
 from diffclass.datasets import make_dumbbell
-from diffclass.distances import diffusion_coordinates, diffusion_distances
 from diffclass.kernels import Gaussian
+from diffclass.spectral.distances import diffusion_coordinates, diffusion_distances
 from experiments.figure import main
 
 HEIGHTS = {"round lobes": 1.0, "tall lobes": 1.4}
@@ -45,7 +45,7 @@ def compute(quick: bool) -> dict[str, Any]:
     results: dict[str, Any] = {}
     for name, height in HEIGHTS.items():
         draws = [_dumbbell(n_points, seed, height) for seed in range(n_draws)]
-        spectra = [_spectrum(X, n_pairs) for X, _ in draws]
+        spectra = [_eigenpairs(X, n_pairs) for X, _ in draws]
         results[name] = {
             "X": draws[0][0],
             "plane": _sides(draws[0][0]),
@@ -64,9 +64,9 @@ def _dumbbell(n_points: int, seed: int, height: float) -> tuple[np.ndarray, np.n
     return X * [1.0, height], part
 
 
-def _spectrum(X: np.ndarray, n_pairs: int) -> Any:
+def _eigenpairs(X: np.ndarray, n_pairs: int) -> Any:
     operator = markov_operator(X, n_neighbors=64, kernel=Gaussian(bandwidth="graph"), alpha=0.0)
-    return leading_spectrum(operator, n_pairs, which="algebraic")
+    return leading_eigenpairs(operator, n_pairs, which="algebraic")
 
 
 def _log_ratio(eigenvalues: np.ndarray) -> np.ndarray:
@@ -74,17 +74,17 @@ def _log_ratio(eigenvalues: np.ndarray) -> np.ndarray:
     return np.log(eigenvalues) / -np.log(eigenvalues[0])
 
 
-def _steps(spectrum: Any, time: float) -> float:
-    return time / -np.log(spectrum.eigenvalues[1])
+def _steps(eigenpairs: Any, time: float) -> float:
+    return time / -np.log(eigenpairs.eigenvalues[1])
 
 
-def _diffused(spectrum: Any, time: float, n_pairs: int) -> np.ndarray:
+def _diffused(eigenpairs: Any, time: float, n_pairs: int) -> np.ndarray:
     """Return D_t(A, B), D_t(A, C) and D_t(C, B) by the first pairs."""
-    first = type(spectrum)(
-        spectrum.eigenvalues[:n_pairs], spectrum.right[:, :n_pairs],
-        spectrum.stationary_distribution, spectrum.n_components,
+    first = type(eigenpairs)(
+        eigenpairs.eigenvalues[:n_pairs], eigenpairs.right[:, :n_pairs],
+        eigenpairs.stationary_distribution, eigenpairs.n_connected_components,
     )  # fmt: skip
-    D = diffusion_distances(first, [A, B, C], [A, B, C], time=_steps(spectrum, time))
+    D = diffusion_distances(first, [A, B, C], [A, B, C], time=_steps(eigenpairs, time))
     return D[[A, A, C], [B, C, B]]
 
 
@@ -92,9 +92,9 @@ def _sides(X: np.ndarray) -> np.ndarray:
     return np.linalg.norm(X[[A, A, C]] - X[[B, C, B]], axis=1)
 
 
-def _apart(X: np.ndarray, part: np.ndarray, spectrum: Any) -> tuple[float, float]:
+def _apart(X: np.ndarray, part: np.ndarray, eigenpairs: Any) -> tuple[float, float]:
     """Return the gap of the lobes' middles over their rms radius, in the plane and diffused."""
-    coordinates = diffusion_coordinates(spectrum, _steps(spectrum, APART))[:, :3]
+    coordinates = diffusion_coordinates(eigenpairs, _steps(eigenpairs, APART))[:, :3]
     return _separation(X, part), _separation(coordinates, part)
 
 

@@ -36,10 +36,10 @@ def compute(quick: bool) -> dict[str, Any]:
     results: dict[str, Any] = {"epsilon": epsilon, "curve": curves[0]}
     for alpha in ALPHAS:
         embeddings = [
-            DiffusionMap(n_neighbors=300, bandwidth=epsilon, alpha=alpha).fit(X).spectrum_
+            DiffusionMap(n_neighbors=300, bandwidth=epsilon, alpha=alpha).fit(X).eigenpairs_
             for X, _ in curves
         ]
-        planes = [spectrum.right[:, 1:3] for spectrum in embeddings]
+        planes = [eigenpairs.right[:, 1:3] for eigenpairs in embeddings]
         results[f"embedding {alpha:g}"] = planes[0]
         results[f"fits {alpha:g}"] = np.array(
             [_fit(plane, turn) for plane, (_, turn) in zip(planes, curves, strict=True)]

@@ -91,7 +91,7 @@ def _class_maps(picture: Slice) -> dict[str, np.ndarray]:
     found = {
         name: peer.fit(points[y > 0], y[y > 0]).predict(points) for name, peer in peers.items()
     }
-    first = DiffusionClassifier(labels="free", max_time=256, random_state=0).fit(points, y)
+    first = DiffusionClassifier(label_mode="free", max_time=256, random_state=0).fit(points, y)
     found["diffusion"] = first.transduction_
     found["discriminant"] = _second_round(points, y, first)
     return {name: classes.reshape(picture.labels.shape) for name, classes in found.items()}
@@ -101,7 +101,7 @@ def _second_round(points: np.ndarray, y: np.ndarray, first: DiffusionClassifier)
     kernel = SharedNeighbors(LocalDiscriminant())
     scores = first.label_distributions_
     operator = markov_operator(points, kernel=kernel, search=first.search_, y=y, scores=scores)
-    second = diffuse_labels(operator, y, labels="free", max_time=256)
+    second = diffuse_labels(operator, y, label_mode="free", max_time=256)
     return np.where(second.reached, second.classes[second.codes], 0)
 
 

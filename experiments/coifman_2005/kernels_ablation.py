@@ -47,7 +47,7 @@ KERNELS: dict[str, Kernel] = {
 }
 WARPED = {"warped": "shared", "directed and warped": "directed"}  # by the kernel's own posteriors
 METHODS = (*KERNELS, *WARPED)
-free_labels = partial(diffuse_labels, labels="free", max_time=256)
+free_labels = partial(diffuse_labels, label_mode="free", max_time=256)
 OUTPUT = Path(__file__).with_name("kernels_ablation.csv")
 
 

@@ -4,8 +4,8 @@ From one label per class, five rounds of new labels at random places, as many as
 Each round the labels diffuse afresh (restart), or by operators warped with the last posteriors.
 The claims: the steps to tau and the probability of crossing between classes in one step fall from
 round to round; the accuracy, on points that are never labelled, is at least that of the restart,
-in less time. Then, on digits, what the reading and the floor of the scores do, and how wrong
-scores (a tenth of the points, at random places or in five clumps) are overturned.
+in less time. Then, on digits, what the forward exponent and the floor of the scores do, and how
+wrong scores (a tenth of the points, at random places or in five clumps) are overturned.
 
     python -m experiments.coifman_2005.warping
 """
@@ -35,7 +35,7 @@ def compute(quick: bool) -> dict[str, Any]:
     names = NAMES[:1] if quick else NAMES
     return {
         "rounds": {name: _compared(name, n_draws) for name in names},
-        "readings": _readings(n_draws),
+        "forward_exponents": _forward_exponents(n_draws),
         "overturned": _overturned(n_draws),
     }
 
@@ -63,19 +63,21 @@ def _compared(name: str, n_draws: int) -> dict[tuple[str, str], np.ndarray]:
     return {key: np.array(values) for key, values in found.items()}
 
 
-def _readings(n_draws: int) -> dict[tuple[float, float], np.ndarray]:
-    """Return, by reading and floor, each draw's accuracy and steps after the last round."""
+def _forward_exponents(n_draws: int) -> dict[tuple[float, float], np.ndarray]:
+    """Return, by forward exponent and floor, accuracy and steps after the last round."""
     problem = PROBLEMS["digits"]()
     operator, truth = default_operator(problem), problem.truth
     found: dict[tuple[float, float], list] = {}
     for seed in range(n_draws):
         rounds = draw_rounds(truth, 1, seed)
         scored = rounds[-1] < 0
-        for reading in READINGS:
+        for forward_exponent in READINGS:
             for floor in FLOORS:
-                *_, last = warped(operator, rounds, reading=reading, floor=floor)
+                *_, last = warped(operator, rounds, forward_exponent=forward_exponent, floor=floor)
                 accuracy = 100 * last.is_right(truth)[scored].mean()
-                found.setdefault((reading, floor), []).append((accuracy, last.diffused.tau))
+                found.setdefault((forward_exponent, floor), []).append(
+                    (accuracy, last.diffused.tau)
+                )
     return {key: np.array(values) for key, values in found.items()}
 
 
@@ -83,11 +85,11 @@ def _overturned(n_draws: int) -> dict[tuple[str, str], np.ndarray]:
     """Return, by kind of error and way, the share of wrong scores overturned by each round."""
     problem = PROBLEMS["digits"]()
     operator, truth = default_operator(problem), problem.truth
-    ways = {"reading 0.25": {}, "reading 1 (forward)": {"reading": 1.0}}
+    ways = {"forward exponent 0.25": {}, "forward exponent 1": {"forward_exponent": 1.0}}
     found: dict[tuple[str, str], list] = {}
     for seed in range(n_draws):
         rounds = draw_rounds(truth, 5, seed)
-        scores = diffuse_labels(operator, rounds[0], labels="free", max_time=256).posteriors
+        scores = diffuse_labels(operator, rounds[0], label_mode="free", max_time=256).posteriors
         for kind in ("scattered", "clumped"):
             wrong, spoilt = _spoilt(operator, scores, truth, rounds, kind, seed)
             runs = {
@@ -144,9 +146,10 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
             found[f"{name}, {labels}: half of its 95 % interval"] = half
             spent = [runs[labels, way][:, 1:, 3].sum(axis=1) for way in WAYS]
             found[f"{name}, {labels}: time warped over restart"] = np.median(spent[1] / spent[0])
-    for (reading, floor), values in results["readings"].items():
-        found[f"digits, reading {reading}, floor {floor}: accuracy (%)"] = values[:, 0].mean()
-        found[f"digits, reading {reading}, floor {floor}: steps to tau"] = values[:, 1].mean()
+    for (forward_exponent, floor), values in results["forward_exponents"].items():
+        setting = f"digits, forward exponent {forward_exponent}, floor {floor}"
+        found[f"{setting}: accuracy (%)"] = values[:, 0].mean()
+        found[f"{setting}: steps to tau"] = values[:, 1].mean()
     for (kind, way), values in results["overturned"].items():
         for step, value in enumerate(values.mean(axis=0), start=1):
             found[f"digits, {kind} errors, {way}, round {step}: right (%)"] = value
@@ -171,17 +174,17 @@ def plot(results: dict[str, Any]) -> Figure:
                 )
             ax.set(xlabel="round", ylabel=quantity, title=name if i == 0 else None)
     axes[0, 0].legend(fontsize=7)
-    _plot_readings(axes[-1, :2], results["readings"])
+    _plot_forward_exponents(axes[-1, :2], results["forward_exponents"])
     _plot_overturned(axes[-1, 2:], results["overturned"])
     return figure
 
 
-def _plot_readings(axes: np.ndarray, found: dict[tuple[float, float], np.ndarray]) -> None:
+def _plot_forward_exponents(axes: np.ndarray, found: dict[tuple[float, float], np.ndarray]) -> None:
     for ax, i, quantity in zip(axes, (0, 1), QUANTITIES, strict=False):
         for floor in FLOORS:
-            values = [found[reading, floor][:, i].mean() for reading in READINGS]
+            values = [found[forward_exponent, floor][:, i].mean() for forward_exponent in READINGS]
             ax.plot(READINGS, values, marker="o", markersize=3, label=f"floor {floor}")
-        ax.set(xlabel="reading: 0 backward, 1 forward", ylabel=f"{quantity}, last round")
+        ax.set(xlabel="forward exponent: 0 backward, 1 forward", ylabel=f"{quantity}, last round")
     axes[0].set_title("digits")
     axes[0].legend(fontsize=7)
 

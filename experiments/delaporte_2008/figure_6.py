@@ -19,10 +19,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.neighbors import NearestCentroid
 
-from diffclass import leading_spectrum, markov_operator
+from diffclass import leading_eigenpairs, markov_operator
 from diffclass.datasets import make_c_shape
-from diffclass.distances import diffusion_coordinates
 from diffclass.kernels import Gaussian
+from diffclass.spectral.distances import diffusion_coordinates
 from experiments.delaporte_2008.order import keeps_order
 from experiments.figure import main
 from experiments.measures import rank_correlation
@@ -37,7 +37,7 @@ def compute(quick: bool) -> dict[str, Any]:
     sets = [make_c_shape(n_points, random_state=seed) for seed in range(n_draws)]
     results: dict[str, Any] = {"set": sets[0], "measures": {}, "eigenvalues": {}}
     for epsilon in EPSILONS:
-        spectra = [_spectrum(X, epsilon) for X, _ in sets]
+        spectra = [_eigenpairs(X, epsilon) for X, _ in sets]
         maps = [[diffusion_coordinates(s, t) for t in TIMES] for s in spectra]
         results["eigenvalues"][epsilon] = np.array([s.eigenvalues for s in spectra])
         results["measures"][epsilon] = np.array(
@@ -48,9 +48,11 @@ def compute(quick: bool) -> dict[str, Any]:
     return results
 
 
-def _spectrum(X: np.ndarray, epsilon: float) -> Any:
+def _eigenpairs(X: np.ndarray, epsilon: float) -> Any:
     kernel = Gaussian(bandwidth=epsilon)
-    return leading_spectrum(markov_operator(X, n_neighbors=len(X) - 1, kernel=kernel, alpha=0.0), 3)
+    return leading_eigenpairs(
+        markov_operator(X, n_neighbors=len(X) - 1, kernel=kernel, alpha=0.0), 3
+    )
 
 
 def _measures(Y: np.ndarray, place: np.ndarray) -> tuple[float, ...]:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import MarkovOperator, Spectrum, diffuse_labels, leading_spectrum, suggest
+from diffclass import Eigenpairs, MarkovOperator, diffuse_labels, leading_eigenpairs, suggest
 from diffclass.acquisition import N_PAIRS, RULES
 from experiments.few_labels.draws import draw_labels
 from experiments.problems import PROBLEMS, Problem, default_operator
@@ -33,7 +33,7 @@ BUDGETS = (10, 20, 40, 60, 100, 200)
 RANDOM, DEFAULT = "random", "hybrid"
 NAMES = ("digits", "salinas-spectral", "pines-spatial")
 LEAST_BATCH, HOPS_APART = 10, 2
-free_labels = partial(diffuse_labels, labels="free", max_time=256)
+free_labels = partial(diffuse_labels, label_mode="free", max_time=256)
 OUTPUT = Path(__file__).with_name("acquisition.csv")
 
 Row = dict[str, Any]
@@ -45,11 +45,11 @@ def compute(names: list[str], *, quick: bool = False, held_out: bool = False) ->
     for name in names:
         problem = PROBLEMS[name]()
         operator = default_operator(problem)
-        spectrum = leading_spectrum(operator, N_PAIRS, which="algebraic", tolerance=1e-4)
+        eigenpairs = leading_eigenpairs(operator, N_PAIRS, which="algebraic", tolerance=1e-4)
         for rule in (RANDOM, *RULES):
             for seed in range(2 if quick else 10):
                 head = {"problem": problem.name, "rule": rule, "seed": seed}
-                run = Run(problem, operator, spectrum, seed=seed, held_out=held_out)
+                run = Run(problem, operator, eigenpairs, seed=seed, held_out=held_out)
                 for n_labels, accuracy in run.label(rule, budgets):
                     yield head | {"n_labels": n_labels, "accuracy": accuracy}
 
@@ -61,12 +61,12 @@ class Run:
         self,
         problem: Problem,
         operator: MarkovOperator,
-        spectrum: Spectrum,
+        eigenpairs: Eigenpairs,
         *,
         seed: int,
         held_out: bool,
     ):
-        self.truth, self.operator, self.spectrum = problem.truth, operator, spectrum
+        self.truth, self.operator, self.eigenpairs = problem.truth, operator, eigenpairs
         self.y, _ = draw_labels(problem.truth, 1, seed)
         self.random = np.random.default_rng(seed)
         self.batch = max(LEAST_BATCH, int(np.count_nonzero(self.y >= 0)))
@@ -98,7 +98,7 @@ class Run:
             np.flatnonzero(self.y >= 0),
             n_points,
             rule=rule,
-            spectrum=self.spectrum,
+            eigenpairs=self.eigenpairs,
             candidates=free,
             min_distance=HOPS_APART,
         ).points

@@ -13,7 +13,7 @@ strokes
     in curved strokes one pixel wide, as a hand would draw them in a picture.
 blocks
     at random places in one half of the picture's blocks; scored in the others, six pixels from any
-    label (`diffclass_hyperspectral.holdout`). A class that lies in one field is cut in two.
+    label (`diffclass_hyperspectral.workflows.holdout`). A class in one field is cut in two.
 
 Labels are of shape (n,), -1 where unlabelled; scored are all other points of known class (in
 *blocks* those of the other blocks).
@@ -26,7 +26,7 @@ from collections.abc import Callable
 import numpy as np
 
 from diffclass.evaluation import draw_per_class
-from diffclass_hyperspectral.holdout import hold_out
+from diffclass_hyperspectral.workflows.holdout import hold_out
 
 Shape = tuple[int, int] | None  # rows and columns of a picture; points in no picture have none
 Drawn = tuple[np.ndarray, np.ndarray]

@@ -54,7 +54,7 @@ Method = Callable[[Setting, np.ndarray, np.ndarray], np.ndarray]
 
 def diffused(setting: Setting, y: np.ndarray, at: np.ndarray, *, labels: str) -> np.ndarray:
     """Classify by diffusion; 0, which is wrong, where no label arrives."""
-    result = diffuse_labels(setting.operator, y, labels=labels)
+    result = diffuse_labels(setting.operator, y, label_mode=labels)
     return np.where(result.reached, result.classes[result.codes], 0)[at]
 
 

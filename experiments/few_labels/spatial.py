@@ -4,8 +4,8 @@
 
 Accuracy of DiffusionClassifier's defaults on the components alone, on several Gaussian scales of
 them, and on them beside the same diffused over the grid of pixels (see
-`diffclass_hyperspectral.smoothing`), weighed by several powers of what varies within fields (see
-`diffclass_hyperspectral.field_weights`). Ten draws; the table goes to standard output, means and
+`smoothing`), weighed by several powers of what varies within fields (see `field_weights`, both in
+`diffclass_hyperspectral.features`). Ten draws; the table goes to standard output, means and
 deviations to spatial.csv.
 """
 

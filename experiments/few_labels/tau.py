@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from diffclass import MarkovOperator, diffuse_labels
-from diffclass.label_walks import summed_taus
-from diffclass.labels import encode_labels
+from diffclass.label_diffusion.walks import summed_taus
+from diffclass.targets import encode_labels
 from experiments.few_labels.draws import BUDGETS, draw_labels
 from experiments.problems import PROBLEMS, default_operator
 
@@ -77,7 +77,7 @@ def compute(names: list[str], *, quick: bool = False) -> Iterator[dict[str, Any]
                             for found in codes_at_times(operator, y, labels)
                         ]
                     )
-                    result = diffuse_labels(operator, y, labels=labels)
+                    result = diffuse_labels(operator, y, label_mode=labels)
                     found = result.classes[result.codes]
                     chosen.append((found[scored] == known).mean())
                     taus.append(result.tau)

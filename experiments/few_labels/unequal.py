@@ -74,7 +74,7 @@ def main() -> None:
 
 def _score(operator, truth: np.ndarray, draw: Callable, seed: int, labels: str) -> float:
     y = draw(truth, np.random.default_rng(seed), seed)
-    result = diffuse_labels(operator, y, labels=labels)
+    result = diffuse_labels(operator, y, label_mode=labels)
     scored = (truth > 0) & (y < 0)
     return 100 * (result.classes[result.codes] == truth)[scored].mean()
 

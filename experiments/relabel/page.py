@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.relabel.browser import Tab, chromium
 
-MAIN = "from diffclass.cli import main; main()"
+MAIN = "from diffclass.command_line.main import main; main()"
 FIRST_SIZE = 3  # of the brush, pixels, when the page opens
 
 

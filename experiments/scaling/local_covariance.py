@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass import neighbors_graph
-from diffclass.console import peak_memory_bytes
+from diffclass.command_line.console import peak_memory_bytes
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass.kernels import Gaussian, LocalCovariance
 from diffclass_hyperspectral import SceneFeatures

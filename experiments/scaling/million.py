@@ -46,7 +46,7 @@ def run(side: int, folder: Path, features: str) -> dict[str, Any]:
         "classify", "scene.npy", "--labels", "truth.npy", "-o", "map.npy", "--overwrite",
         f"--labels-per-class={LABELS_PER_CLASS}", f"--features={features}", "--json", "-q",
     ]  # fmt: skip
-    command = [sys.executable, "-c", "from diffclass.cli import main; main()", *words]
+    command = [sys.executable, "-c", "from diffclass.command_line.main import main; main()", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 

@@ -4,7 +4,7 @@
     python -m experiments.scaling.spectrum --peer .peers/bin/python -o spectrum.json
 
 The graph is that of the scene of `whole_scene` (15 neighbours, self-tuned, double precision for
-both). Ours: `leading_spectrum`, 21 pairs with the trivial one. Theirs, each in a process of its
+both). Ours: `leading_eigenpairs`, 21 pairs with the trivial one. Theirs, each in a process of its
 own that gets the affinity for nothing: SpectralEmbedding(20, affinity="precomputed") with the
 solvers arpack, lobpcg and amg, stopped after --limit seconds or at 12 GiB. In turn, medians of
 --repeats runs.
@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass import MarkovOperator, leading_spectrum, markov_operator, semigroup_bandwidth
-from diffclass.console import peak_memory_bytes
+from diffclass import MarkovOperator, leading_eigenpairs, markov_operator, semigroup_bandwidth
+from diffclass.command_line.console import peak_memory_bytes
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass_hyperspectral import SceneFeatures
 from experiments.scaling.whole_scene import fields
@@ -54,8 +54,8 @@ np.save(sys.argv[3], embedding)
 
 def ours(operator: MarkovOperator) -> tuple[float, np.ndarray]:
     start = time.perf_counter()
-    spectrum = leading_spectrum(operator, N_PAIRS, which="algebraic")
-    return time.perf_counter() - start, spectrum.eigenvalues
+    eigenpairs = leading_eigenpairs(operator, N_PAIRS, which="algebraic")
+    return time.perf_counter() - start, eigenpairs.eigenvalues
 
 
 def theirs(
@@ -113,7 +113,7 @@ def compute(python: str | None, repeats: int, limit: float) -> dict[str, Any]:
     return {
         "n_points": len(operator),
         "edges_per_point": operator.affinity.nnz / len(operator),
-        "graph_components": operator.n_components,
+        "graph_components": operator.n_connected_components,
         "seconds": {name: _median(spent, limit) for name, spent in seconds.items()},
         "eigenvalues_off": off,
         "eigenvalues": values.tolist(),

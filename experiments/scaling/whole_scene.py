@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.console import peak_memory_bytes
+from diffclass.command_line.console import peak_memory_bytes
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass.progress import stage_seconds
 from diffclass_hyperspectral import LabelImage, SceneFeatures, open_scene, read_labels
-from diffclass_hyperspectral.classification import SceneClassification, classify_scene
+from diffclass_hyperspectral.workflows.classification import SceneClassification, classify_scene
 from experiments.few_labels.draws import draw_labels
 from experiments.problems import DATA
 

@@ -1,7 +1,7 @@
 """What the figures share: the t that the semigroup error chooses, and what is recovered there.
 
 t and epsilon = 4t as in the paper's equation 11, with the full kernel; t is chosen by the rule of
-`diffclass.bandwidth.semigroup_bandwidth` on the paper's grids: powers of 4, for the roll of 2.
+`diffclass.semigroup_bandwidth` on the paper's grids: powers of 4, for the roll of 2.
 Draws in which the rule finds no t count in the share found and in nothing else.
 """
 
@@ -16,10 +16,10 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import ClassicalMDS, SpectralEmbedding
 from sklearn.neighbors import kneighbors_graph
 
-from diffclass import leading_spectrum, markov_operator
-from diffclass.bandwidth import semigroup_bandwidth
-from diffclass.distances import diffusion_coordinates
+from diffclass import leading_eigenpairs, markov_operator
 from diffclass.kernels import Gaussian
+from diffclass.spectral.bandwidth import semigroup_bandwidth
+from diffclass.spectral.distances import diffusion_coordinates
 from experiments.measures import mean_and_spread
 
 FACTORS = {"t/4": 0.25, "t": 1.0, "4t": 4.0}
@@ -41,8 +41,8 @@ def coordinates(
     kernel = Gaussian(bandwidth=4 * time)
     operator = markov_operator(X, n_neighbors=len(X) - 1, kernel=kernel, alpha=alpha)
     # all pairs where eigenvalues crowd below 1: there LAPACK is much faster than ARPACK
-    spectrum = leading_spectrum(operator, len(X) if is_crowded else n_coordinates + 1)
-    return diffusion_coordinates(spectrum)[:, :n_coordinates]
+    eigenpairs = leading_eigenpairs(operator, len(X) if is_crowded else n_coordinates + 1)
+    return diffusion_coordinates(eigenpairs)[:, :n_coordinates]
 
 
 def others(X: np.ndarray, n_coordinates: int) -> dict[str, np.ndarray]:

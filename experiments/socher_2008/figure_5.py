@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import leading_spectrum, markov_operator
+from diffclass import leading_eigenpairs, markov_operator
 from diffclass.datasets import make_three_clusters
-from diffclass.distances import bumps, numerical_rank
 from diffclass.kernels import Gaussian
+from diffclass.spectral.distances import bumps, numerical_rank
 from experiments.figure import main
 from experiments.socher_2008.draws import over_draws, panels
 
@@ -29,13 +29,13 @@ def compute(quick: bool) -> dict[str, Any]:
     for seed in range(10):
         X, cluster = make_three_clusters(n, random_state=seed)
         operator = markov_operator(X, n_neighbors=n - 1, kernel=Gaussian(bandwidth=0.7))
-        spectrum = leading_spectrum(operator, 8)
+        eigenpairs = leading_eigenpairs(operator, 8)
         draw = {}
         for t in TIMES:
             row = bumps(operator, [0], time=t)[0]
             mass = np.bincount(cluster, row)
             draw |= {f"t = {t}: mass in cluster {c}": mass[c] for c in range(3)}
-            draw[f"t = {t}: eigenvalues above 0.1"] = numerical_rank(spectrum, t, 0.1)
+            draw[f"t = {t}: eigenvalues above 0.1"] = numerical_rank(eigenpairs, t, 0.1)
         draws.append(draw)
         first = first or {"X": X, "operator": operator}
     return {"draws": draws, "first": first}

@@ -17,7 +17,7 @@ from scipy.sparse.linalg import eigsh
 
 from diffclass import DiffusionMap
 from diffclass.datasets import make_dumbbell
-from diffclass.laplacians import generator_eigenvalues
+from diffclass.operators.laplacians import generator_eigenvalues
 from experiments.figure import main
 from experiments.socher_2008.draws import over_draws, panels, points
 

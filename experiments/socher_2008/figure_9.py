@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from diffclass import MarkovOperator, leading_spectrum
+from diffclass import MarkovOperator, leading_eigenpairs
 from diffclass.datasets import make_two_gaussians
 from experiments.figure import main
 from experiments.socher_2008.draws import over_draws, panels
@@ -30,10 +30,10 @@ def compute(quick: bool) -> dict[str, Any]:
         X, _ = make_two_gaussians(random_state=seed)
         d = cdist(X, X)
         operator = MarkovOperator.from_affinity(np.exp(-(d**2) / 8) * ((d < CUT) & (d > 0)))
-        if operator.n_components > 1:
+        if operator.n_connected_components > 1:
             continue
-        spectrum = leading_spectrum(operator, 2, which="algebraic")
-        vectors = {"L_sym": spectrum.symmetric[:, 1], "L_rw": spectrum.right[:, 1]}
+        eigenpairs = leading_eigenpairs(operator, 2, which="algebraic")
+        vectors = {"L_sym": eigenpairs.symmetric[:, 1], "L_rw": eigenpairs.right[:, 1]}
         draws.append({f"spread, {k}": _spread(v, X[:, 0]) for k, v in vectors.items()})
         first = first or {"x": X[:, 0], "vectors": vectors}
     return {"draws": draws, "first": first, "n_draws": n_draws}

@@ -9,15 +9,15 @@ import importlib
 from typing import Any
 
 _HOMES = {
-    "ClassEntry": "class_table",
-    "ClassTable": "class_table",
-    "LabelImage": "labels",
-    "Scene": "scenes",
-    "SceneFeatures": "features",
-    "open_scene": "scenes",
-    "read_labels": "labels",
-    "write_class_map": "maps",
-    "write_raster": "maps",
+    "ClassEntry": "io.class_table",
+    "ClassTable": "io.class_table",
+    "LabelImage": "io.label_images",
+    "Scene": "io.scenes",
+    "SceneFeatures": "features.scene_features",
+    "open_scene": "io.scenes",
+    "read_labels": "io.label_images",
+    "write_class_map": "io.map_files",
+    "write_raster": "io.map_files",
 }
 
 __all__ = [*_HOMES]

@@ -11,7 +11,7 @@ import numpy as np
 from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassEntry, ClassTable, write_class_map, write_raster
-from diffclass_hyperspectral.reports import write_json
+from diffclass_hyperspectral.workflows.reports import write_json
 from diffclass_relabel.editor import SessionEditor
 
 _IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}

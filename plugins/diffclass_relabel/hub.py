@@ -208,7 +208,7 @@ class Hub:
         facts = await answer(self, client, message)
         client.tell({"kind": "answer", "seq": number, "ask": ask} | facts)
 
-    async def _spectrum(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+    async def _eigenpairs(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
         workspace, labels = self._editor.workspace, self._editor.labels
         pixel = workspace.pixel_within(message.get("pixel"))
         values = await self.read(spectrum_at, workspace.scene, pixel)
@@ -284,7 +284,7 @@ class Hub:
         return {"url": f"/download/{files[0]}", "files": files}
 
     _ANSWERS = {  # noqa: RUF012
-        "spectrum": _spectrum,
+        "spectrum": _eigenpairs,
         "why": _why,
         "audit": _audit,
         "suggest": _suggest,

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from diffclass.exceptions import DiffclassError
+from diffclass_relabel.backdrops import band_picture, parsed_bands, preset_picture
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.hub import Client, Hub
-from diffclass_relabel.pictures import band_picture, parsed_bands, preset_picture
 from diffclass_relabel.security import Gate
 
 log = logging.getLogger("diffclass_relabel")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from diffclass_relabel.backdrops import PRESETS, preset_bands
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.exports import FORMATS
-from diffclass_relabel.pictures import PRESETS, preset_bands
 from diffclass_relabel.spectra import drawn_bands
 from diffclass_relabel.workspace import Workspace
 

@@ -11,7 +11,7 @@ import pytest
 import scipy.io
 import spectral.io.envi as envi
 
-from diffclass.cli import run
+from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import open_scene, read_labels
 
@@ -89,7 +89,7 @@ def fails(files, capsys):
 
 
 def in_a_process(*arguments, folder):
-    code = "from diffclass.cli import main; main()"
+    code = "from diffclass.command_line.main import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True
     )
@@ -189,7 +189,7 @@ def test_the_seed_decides_the_draw(classify, files):
 
 
 def test_parameters_reach_the_classifier(classify):
-    options = ["--neighbors", "9", "--tau", "8", "--boundary", "absorbing"]
+    options = ["--neighbors", "9", "--tau", "8", "--label-mode", "absorbing"]
     report = classify("-o", "map.npy", *options, "--features", "spatial")
     assert report["tau"] == 8
     assert report["parameters"]["n_neighbors"] == 9
@@ -471,7 +471,10 @@ def test_a_map_of_another_size_or_an_empty_truth(fails, files):
 
 @pytest.mark.parametrize(
     "place",
-    ["diffclass_hyperspectral.classification.classify_scene", "spectral.io.envi.save_image"],
+    [
+        "diffclass_hyperspectral.workflows.classification.classify_scene",
+        "spectral.io.envi.save_image",
+    ],
 )
 def test_interrupted(monkeypatch, files, capsys, place):
     def interrupt(*_, **__):

@@ -12,7 +12,7 @@ import scipy.io
 import spectral.io.envi as envi
 from PIL import Image
 
-from diffclass.cli import run
+from diffclass.command_line.main import run
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import open_scene, read_labels
 

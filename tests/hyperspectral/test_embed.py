@@ -11,10 +11,10 @@ from PIL import Image
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from diffclass.cli import run
+from diffclass.command_line.main import run
 from diffclass.datasets import make_circle, make_tissue_scene
 from diffclass_hyperspectral import open_scene
-from diffclass_hyperspectral.tables import is_table, read_table, write_table
+from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
 
 from .writers import save_envi
 

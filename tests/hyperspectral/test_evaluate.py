@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import spectral.io.envi as envi
 
-from diffclass.cli import run
+from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.evaluation import clustered_interval, reliability_curve, stratified_areas
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.certainty import measure_certainty, probability_of_class
-from diffclass_hyperspectral.cleanup import Cleanup
+from diffclass_hyperspectral.workflows.certainty import measure_certainty, probability_of_class
+from diffclass_hyperspectral.workflows.cleanup import Cleanup
 
 from .writers import save_envi
 

@@ -139,10 +139,10 @@ def test_bad_input(cube):
         features.fit(np.full((4, 4, 3), np.nan))
     with pytest.raises(DataError, match="every band is constant"):
         features.fit(np.ones((4, 4, 3)))
-    lonely = np.full((5, 5, 3), np.nan)
-    lonely[::2, ::2] = np.random.default_rng(0).normal(size=(3, 3, 3))
+    isolated = np.full((5, 5, 3), np.nan)
+    isolated[::2, ::2] = np.random.default_rng(0).normal(size=(3, 3, 3))
     with pytest.raises(DataError, match="no two pixels"):
-        features.fit(lonely)
+        features.fit(isolated)
     alike = np.array([[[1.0, 2], [1, 2], [np.nan, 0], [5, 1], [5, 1]]])
     with pytest.raises(DataError, match="all alike"):
         features.fit(alike)

@@ -15,7 +15,7 @@ import pytest
 import rasterio
 import scipy.io
 
-from diffclass.cli import run
+from diffclass.command_line.main import run
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LabelImage, Scene, open_scene, read_labels
 
@@ -244,7 +244,7 @@ def test_labels_that_are_a_measurement(files, capsys):
 
 def test_parameters_by_name():
     from diffclass import DiffusionClassifier
-    from diffclass_hyperspectral.classification import classify_scene
+    from diffclass_hyperspectral.workflows.classification import classify_scene
 
     scene = Scene.from_array(np.random.default_rng(0).random((6, 5, 4)))
     labels = LabelImage.from_array(IDS)

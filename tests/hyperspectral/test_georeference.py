@@ -19,7 +19,7 @@ from diffclass_hyperspectral import (
     write_class_map,
     write_raster,
 )
-from diffclass_hyperspectral.georeference import (
+from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,
     from_envi,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.holdout import GAP, hold_out
+from diffclass_hyperspectral.workflows.holdout import GAP, hold_out
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from PIL import Image
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassTable, open_scene, read_labels
-from diffclass_hyperspectral.maps import (
+from diffclass_hyperspectral.io.map_files import (
     output_files,
     require_outputs,
     write_class_map,

@@ -9,19 +9,20 @@ import numpy as np
 import pytest
 
 from diffclass import DiffusionClassifier, DiffusionMap
-from diffclass.cli import run
-from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures, memory
-from diffclass_hyperspectral.classification import apply_model, classify_scene
-from diffclass_hyperspectral.embedding import embed_file
-from diffclass_hyperspectral.mapped_pages import release_pages
-from diffclass_hyperspectral.memory import (
+from diffclass.command_line.main import run
+from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures
+from diffclass_hyperspectral.io.mapped_pages import release_pages
+from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.workflows import memory_forecast as memory
+from diffclass_hyperspectral.workflows.classification import apply_model, classify_scene
+from diffclass_hyperspectral.workflows.memory_forecast import (
     MemoryForecast,
     available_memory_bytes,
     forecast_classification,
     forecast_embedding,
     forecast_prediction,
 )
-from diffclass_hyperspectral.readers.blocks import BlockArray
+from diffclass_hyperspectral.workflows.scene_embedding import embed_file
 
 from .test_classify import in_a_process
 
@@ -257,8 +258,8 @@ def test_a_system_that_does_not_say(tmp_path, monkeypatch):
 def test_a_scene_opened_lazily_is_never_read_whole(reader, labels, monkeypatch, spatial, metric):
     rows_at_once = 6
     values = rows_at_once * 20 * 16
-    monkeypatch.setattr("diffclass_hyperspectral.scenes._BLOCK_VALUES", values)
-    monkeypatch.setattr("diffclass_hyperspectral.features.BLOCK_VALUES", values)
+    monkeypatch.setattr("diffclass_hyperspectral.io.scenes._BLOCK_VALUES", values)
+    monkeypatch.setattr("diffclass_hyperspectral.features.scene_features.BLOCK_VALUES", values)
     features = SceneFeatures(5, metric=metric, spatial=spatial)
     result = classify_scene(reader.scene, labels, features=features)
     assert reader.n_reads > 120 / rows_at_once

@@ -7,7 +7,7 @@ import pytest
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import SceneFeatures
-from diffclass_hyperspectral.smoothing import GaussianSmoothing, GridDiffusion
+from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion
 
 
 def image_of(rows=7, columns=6, k=3, seed=0):

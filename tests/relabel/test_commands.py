@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from diffclass.cli import run
+from diffclass.command_line.main import run
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_relabel.shown import NO_DATA
 from diffclass_relabel.states import session_state
@@ -130,7 +130,7 @@ def test_help_is_instant():
     import sys
 
     code = (
-        "import sys; from diffclass.cli import run; run(['relabel', '--help']);"
+        "import sys; from diffclass.command_line.main import run; run(['relabel', '--help']);"
         "run(['replay', '--help']);"
         "assert not {'numpy', 'starlette', 'uvicorn', 'diffclass_hyperspectral'} & set(sys.modules)"
     )

@@ -30,7 +30,9 @@ def test_map_is_that_of_the_labels(editor, tissue, workspace):
     apply_all(editor, three_classes(tissue))
     shown = editor.update()
     ids = editor.labels.ids.ravel()[workspace.pixels].astype(int)
-    fresh = diffuse_labels(workspace.operator, np.where(ids > 0, ids, -1), labels="free", tau=32)
+    fresh = diffuse_labels(
+        workspace.operator, np.where(ids > 0, ids, -1), label_mode="free", tau=32
+    )
     found = shown.ids.ravel()[workspace.pixels]
     assert np.mean(found == fresh.classes[fresh.codes]) > 0.999
     np.testing.assert_allclose(
@@ -110,7 +112,7 @@ def test_refused_and_nothing_changed(editor, tissue, operation):
 
 
 def test_every_operation_of_the_engine_can_be_sent():
-    from diffclass.relabel.operations import OPERATIONS
+    from diffclass.relabel.edits import OPERATIONS
 
     assert FIELDS.keys() == OPERATIONS.keys() | {"undo", "redo"}
 

@@ -41,7 +41,7 @@ def test_all_agree(editor, new_editor, serve, connect, tissue, workspace, rng, m
     # the map is that of the labels alone, whatever was done and undone before
     ids = editor.labels.ids.ravel()[workspace.pixels].astype(int)
     fresh = diffuse_labels(
-        workspace.operator, np.where(ids > 0, ids, -1), labels="free", tau=editor.session.tau
+        workspace.operator, np.where(ids > 0, ids, -1), label_mode="free", tau=editor.session.tau
     )
     reached = fresh.codes >= 0
     found = shown.ids.ravel()[workspace.pixels]

@@ -10,8 +10,8 @@ from PIL import Image
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import Scene, open_scene
+from diffclass_relabel.backdrops import band_picture, parsed_bands, preset_bands, preset_picture
 from diffclass_relabel.fingerprint import fingerprint_of
-from diffclass_relabel.pictures import band_picture, parsed_bands, preset_bands, preset_picture
 from diffclass_relabel.spectra import class_means, spectrum_at
 
 from .conftest import HOLES

@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL there"),
 ]
 
-MAIN = "from diffclass.cli import main; main()"
+MAIN = "from diffclass.command_line.main import main; main()"
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.console import Console
+from diffclass.command_line.console import Console
 
 if TYPE_CHECKING:
-    from diffclass_hyperspectral.memory import MemoryForecast
+    from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
 
 SMALLER = (
     "ask for fewer --components or --neighbors, or cut the scene into tiles: fit on one with "
@@ -19,7 +19,7 @@ SMALLER = (
 
 _KERNELS = ("shared", "gaussian", "covariance", "directed", "discriminant", "directed-discriminant")
 
-# As in diffclass_hyperspectral.features, which is too heavy to import for --help.
+# As in diffclass_hyperspectral.features.scene_features, which is too heavy to import for --help.
 METRICS = ("euclidean", "angle", "correlation")
 
 metric_option = click.option(
@@ -57,7 +57,7 @@ _OPTIONS = (
         "posteriors, along their level sets or the classes' boundaries.",
     ),
     click.option(
-        "--boundary",
+        "--label-mode",
         type=click.Choice(["summed", "free", "absorbing"]),
         help="Whether labels diffuse away, summed over the walk (default) or at its end, or stay.",
     ),
@@ -92,7 +92,7 @@ def diffusion_classifier(
     *,
     neighbors: int | None,
     kernel: str,
-    boundary: str | None,
+    label_mode: str | None,
     tau: int | None,
     max_time: int | None,
     rounds: int,
@@ -100,7 +100,7 @@ def diffusion_classifier(
     """Return the classifier that was asked for; what was not keeps the library's default."""
     from diffclass.classifier import DiffusionClassifier
 
-    given = {"n_neighbors": neighbors, "labels": boundary, "tau": tau, "max_time": max_time}
+    given = {"n_neighbors": neighbors, "label_mode": label_mode, "tau": tau, "max_time": max_time}
     chosen = {name: value for name, value in given.items() if value is not None}
     return DiffusionClassifier(kernel=_kernel(kernel), rounds=rounds, random_state=seed).set_params(
         **chosen

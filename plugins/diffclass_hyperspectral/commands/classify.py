@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.console import (
+from diffclass.command_line.console import (
     BOUND_MISSED,
     Console,
     common_options,
@@ -25,11 +25,11 @@ from diffclass_hyperspectral.commands._diffusion import (
 )
 
 if TYPE_CHECKING:
-    from diffclass_hyperspectral.classification import SceneClassification
-    from diffclass_hyperspectral.cleanup import Cleanup
-    from diffclass_hyperspectral.holdout import Holdout
-    from diffclass_hyperspectral.labels import LabelImage
-    from diffclass_hyperspectral.scenes import Scene
+    from diffclass_hyperspectral.io.label_images import LabelImage
+    from diffclass_hyperspectral.io.scenes import Scene
+    from diffclass_hyperspectral.workflows.classification import SceneClassification
+    from diffclass_hyperspectral.workflows.cleanup import Cleanup
+    from diffclass_hyperspectral.workflows.holdout import Holdout
 
 _PATH = click.Path(path_type=Path)
 
@@ -95,8 +95,8 @@ def classify(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import open_scene
-    from diffclass_hyperspectral.cleanup import Cleanup
-    from diffclass_hyperspectral.maps import check_outputs
+    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.workflows.cleanup import Cleanup
 
     cleanup = Cleanup(min_margin, majority, min_area)
     _check_usage(labels, model, save, probability, options)
@@ -141,9 +141,9 @@ def _check_usage(
 def _by_model(
     cube: Scene, path: Path, console: Console
 ) -> tuple[SceneClassification, dict[str, Any]]:
-    from diffclass_hyperspectral.classification import apply_model
-    from diffclass_hyperspectral.memory import forecast_prediction
-    from diffclass_hyperspectral.models import load_model
+    from diffclass_hyperspectral.workflows.classification import apply_model
+    from diffclass_hyperspectral.workflows.memory_forecast import forecast_prediction
+    from diffclass_hyperspectral.workflows.scene_models import load_model
 
     model = load_model(path)
     facts = {
@@ -177,12 +177,12 @@ def _by_labels(
     from sklearn.base import clone
 
     from diffclass_hyperspectral import read_labels
-    from diffclass_hyperspectral.classification import (
+    from diffclass_hyperspectral.workflows.classification import (
         check_before,
         classify_scene,
         describe_holdout,
     )
-    from diffclass_hyperspectral.memory import forecast_classification
+    from diffclass_hyperspectral.workflows.memory_forecast import forecast_classification
 
     labels = read_labels(path, variable=label_variable, grid=cube)
     parts = scene_features(features, metric, components), diffusion_classifier(seed, **options)
@@ -229,7 +229,7 @@ def _holdout_kinds(
 
 
 def _split(labels: LabelImage, kind: str, labels_per_class: int | None, seed: int) -> Holdout:
-    from diffclass_hyperspectral.holdout import hold_out
+    from diffclass_hyperspectral.workflows.holdout import hold_out
 
     return hold_out(labels.ids, kind=kind, labels_per_class=labels_per_class, seed=seed)
 
@@ -244,7 +244,7 @@ def _other_holdout(
 ) -> dict[str, Any]:
     """Fit and score once more; where these labels do not allow it, say why."""
     from diffclass.exceptions import DataError
-    from diffclass_hyperspectral.classification import describe_holdout
+    from diffclass_hyperspectral.workflows.classification import describe_holdout
 
     try:
         split = _split(labels, kind, labels_per_class, seed)
@@ -259,7 +259,7 @@ def _clean(
     from dataclasses import asdict
 
     from diffclass.progress import stage
-    from diffclass_hyperspectral.classification import cleaned
+    from diffclass_hyperspectral.workflows.classification import cleaned
 
     with stage("cleaning"):
         result, changes = cleaned(result, cleanup)
@@ -323,7 +323,7 @@ def _write_maps(
 
 
 def _save(path: Path, result: SceneClassification, *, overwrite: bool) -> None:
-    from diffclass_hyperspectral.models import save_model
+    from diffclass_hyperspectral.workflows.scene_models import save_model
 
     save_model(path, result.model, overwrite=overwrite)
 
@@ -337,8 +337,8 @@ def _report(
     overwrite: bool,
 ) -> None:
     from diffclass import __version__
-    from diffclass_hyperspectral.classification import describe_classification
-    from diffclass_hyperspectral.reports import report_lines, write_json
+    from diffclass_hyperspectral.workflows.classification import describe_classification
+    from diffclass_hyperspectral.workflows.reports import report_lines, write_json
 
     report = describe_classification(result) | facts
     for entry in report["classes"]:
@@ -355,7 +355,7 @@ def _report(
 
 
 def _holdout_lines(result: SceneClassification, report: dict[str, Any]) -> list[str]:
-    from diffclass_hyperspectral.reports import certainty_lines, holdout_lines
+    from diffclass_hyperspectral.workflows.reports import certainty_lines, holdout_lines
 
     if "holdout" not in report:
         return ["no labels were held out: no accuracy to report (--holdout, --labels-per-class)"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.console import (
+from diffclass.command_line.console import (
     Console,
     common_options,
     overwrite_option,
@@ -18,7 +18,7 @@ from diffclass_hyperspectral.commands._diffusion import metric_option, say_forec
 
 if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap
-    from diffclass_hyperspectral.embedding import EmbeddedPoints
+    from diffclass_hyperspectral.workflows.scene_embedding import EmbeddedPoints
 
 _PATH = click.Path(path_type=Path)
 _SMALLER = "ask for fewer --neighbors or --components, or embed a part of the scene"
@@ -86,8 +86,12 @@ def embed(
     and rows with missing values get none.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral.embedding import draw_embedding, embed_file, write_coordinates
-    from diffclass_hyperspectral.tables import is_table
+    from diffclass_hyperspectral.io.tables import is_table
+    from diffclass_hyperspectral.workflows.scene_embedding import (
+        draw_embedding,
+        embed_file,
+        write_coordinates,
+    )
 
     _check_outputs(points, output, picture, report, overwrite=overwrite)
     if options["bandwidth"] is None:
@@ -111,8 +115,8 @@ def embed(
 def _check_outputs(
     points: Path, output: Path, picture: Path | None, report: Path | None, *, overwrite: bool
 ) -> None:
-    from diffclass_hyperspectral.maps import check_outputs
-    from diffclass_hyperspectral.tables import is_table
+    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.io.tables import is_table
 
     suffix = output.suffix.lower()
     if suffix == ".png":
@@ -156,7 +160,7 @@ def _report(
     overwrite: bool,
 ) -> None:
     from diffclass import __version__
-    from diffclass_hyperspectral.reports import write_json
+    from diffclass_hyperspectral.workflows.reports import write_json
 
     model, curve = embedded.model, embedded.model.bandwidth_curve_
     facts: dict[str, Any] = {
@@ -168,7 +172,7 @@ def _report(
         "alpha": model.alpha,
         "n_neighbors": model.search_.n_neighbors,
         "neighbor_recall": getattr(model.search_, "recall_", None),
-        "n_graph_components": model.operator_.n_components,
+        "n_graph_components": model.operator_.n_connected_components,
         "bandwidth_curve": None if curve is None else _curve(curve),
         "seconds": console.seconds | {"total": console.total_seconds},
         "peak_memory_bytes": peak_memory_bytes(),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.console import Console, common_options, overwrite_option
+from diffclass.command_line.console import Console, common_options, overwrite_option
 
 if TYPE_CHECKING:
-    from diffclass_hyperspectral.evaluation import MapEvaluation
+    from diffclass_hyperspectral.workflows.map_evaluation import MapEvaluation
 
 _PATH = click.Path(path_type=Path)
 
@@ -54,9 +54,9 @@ def evaluate(
     out (--holdout).
     """
     from diffclass_hyperspectral import read_labels
-    from diffclass_hyperspectral.evaluation import evaluate_map
-    from diffclass_hyperspectral.maps import check_outputs
-    from diffclass_hyperspectral.reports import write_json
+    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.workflows.map_evaluation import evaluate_map
+    from diffclass_hyperspectral.workflows.reports import write_json
 
     if (truth is None) == (labels is None):
         raise click.UsageError("give the truth once: as TRUTH or with --labels")
@@ -98,7 +98,7 @@ def _draw(evaluation: MapEvaluation, path: Path, *, overwrite: bool) -> None:
 
 
 def _lines(evaluation: MapEvaluation, facts: dict[str, Any]) -> list[str]:
-    from diffclass_hyperspectral.reports import (
+    from diffclass_hyperspectral.workflows.reports import (
         area_lines,
         block_lines,
         certainty_lines,

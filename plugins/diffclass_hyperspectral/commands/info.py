@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from diffclass.console import Console, common_options
+from diffclass.command_line.console import Console, common_options
 
 
 @click.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.console import (
+from diffclass.command_line.console import (
     BOUND_MISSED,
     Console,
     common_options,
@@ -24,10 +24,10 @@ from diffclass_hyperspectral.commands._diffusion import (
 )
 
 if TYPE_CHECKING:
-    from diffclass_hyperspectral.classification import SceneClassification
-    from diffclass_hyperspectral.labels import LabelImage
-    from diffclass_hyperspectral.scenes import Scene
-    from diffclass_hyperspectral.suggestions import SuggestedPixel
+    from diffclass_hyperspectral.io.label_images import LabelImage
+    from diffclass_hyperspectral.io.scenes import Scene
+    from diffclass_hyperspectral.workflows.classification import SceneClassification
+    from diffclass_hyperspectral.workflows.suggestions import SuggestedPixel
 
 _PATH = click.Path(path_type=Path)
 # As in diffclass.acquisition, which is too heavy to import for --help.
@@ -96,8 +96,8 @@ def suggest(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import open_scene, read_labels
-    from diffclass_hyperspectral.maps import check_outputs
-    from diffclass_hyperspectral.suggestions import check_ending, suggest_pixels
+    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.workflows.suggestions import check_ending, suggest_pixels
 
     check_ending(output)
     others = [path for path in (output, report) if path is not None]
@@ -133,8 +133,8 @@ def _classified(
     seed: int,
     **options: Any,
 ) -> tuple[SceneClassification, dict[str, Any]]:
-    from diffclass_hyperspectral.classification import check_before, classify_scene
-    from diffclass_hyperspectral.memory import forecast_classification
+    from diffclass_hyperspectral.workflows.classification import check_before, classify_scene
+    from diffclass_hyperspectral.workflows.memory_forecast import forecast_classification
 
     parts = scene_features(features, metric, components), diffusion_classifier(seed, **options)
     check_before(cube, labels, *parts)
@@ -145,8 +145,8 @@ def _classified(
 
 
 def _write(path: Path, pixels: list[SuggestedPixel], cube: Scene, *, overwrite: bool) -> None:
-    from diffclass_hyperspectral.georeference import georeference_of
-    from diffclass_hyperspectral.suggestions import write_suggestions
+    from diffclass_hyperspectral.io.georeference import georeference_of
+    from diffclass_hyperspectral.workflows.suggestions import write_suggestions
 
     georeference = georeference_of(cube.map_info)
     crs = None if georeference is None else georeference.crs
@@ -162,8 +162,8 @@ def _report(
     overwrite: bool,
 ) -> None:
     from diffclass import __version__
-    from diffclass_hyperspectral.reports import write_json
-    from diffclass_hyperspectral.suggestions import as_dict, suggestion_lines
+    from diffclass_hyperspectral.workflows.reports import write_json
+    from diffclass_hyperspectral.workflows.suggestions import as_dict, suggestion_lines
 
     report = facts | {
         "pixels": [as_dict(pixel) for pixel in pixels],

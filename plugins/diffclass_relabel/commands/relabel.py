@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.console import INTERRUPTED, Console, common_options
+from diffclass.command_line.console import INTERRUPTED, Console, common_options
 
 if TYPE_CHECKING:
     from diffclass_relabel.editor import SessionEditor
@@ -99,7 +99,7 @@ def relabel(
     secret token, is printed when it is ready. Ctrl-C ends the server (exit code 130); nothing is
     lost.
     """
-    from diffclass_hyperspectral.optional import require
+    from diffclass_hyperspectral.io.optional import require
     from diffclass_relabel.security import is_loopback
 
     for library in ("starlette", "uvicorn", "websockets"):

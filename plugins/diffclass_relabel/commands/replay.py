@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.console import Console, common_options, overwrite_option
+from diffclass.command_line.console import Console, common_options, overwrite_option
 
 if TYPE_CHECKING:
     from diffclass_relabel.editor import SessionEditor
@@ -42,7 +42,7 @@ def replay(
     is refused (exit code 3). LOG is only read, and may be in use.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral.maps import check_outputs
+    from diffclass_hyperspectral.io.map_files import check_outputs
     from diffclass_relabel.replaying import replayed
 
     wanted = {"map": rasters.pop("output"), **rasters}

@@ -1,0 +1,231 @@
+"""``diffclass bench``: timings on this machine, as JSON.
+
+Each figure is a median of runs taken in turn with its reference, and a ratio to it: machines
+differ and are noisy, ratios less so.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import click
+
+from diffclass.command_line.console import Console, common_options, peak_memory_bytes, seed_option
+
+
+@click.command()
+@click.option("--rows", type=click.IntRange(32), default=512, show_default=True)
+@click.option("--columns", type=click.IntRange(32), default=217, show_default=True)
+@click.option("--classes", type=click.IntRange(2), default=16, show_default=True)
+@click.option("--repeats", type=click.IntRange(1), default=15, show_default=True)
+@seed_option
+@common_options
+def bench(
+    rows: int, columns: int, classes: int, repeats: int, seed: int, *, console: Console
+) -> None:
+    """Time diffusion steps beside scipy's, points to classes, and strokes to maps."""
+    import numpy as np
+
+    from diffclass.progress import stage
+
+    with console.timing():
+        with stage("points"):
+            points, y = _points(rows * columns, classes, seed)
+        whole = _time_fit(points, y, seed)
+        operator = whole.pop("operator")
+        with stage("products"):
+            product = _time_product(operator, classes, repeats, seed)
+        with stage("warped"):
+            warped = _time_warped(operator, classes, repeats, seed)
+        with stage("powers"):
+            powers = _time_powers(operator, classes, seed)
+        with stage("relabel"):
+            relabel = _time_relabel(operator, classes, repeats, seed)
+    result: dict[str, Any] = {
+        "n_points": rows * columns,
+        "n_features": points.shape[1],
+        "n_classes": classes,
+        "threads": _threads(),
+        "product": product,
+        "warped": warped,
+        "powers": powers,
+        "relabel": relabel,
+        "fit": whole,
+        "peak_memory_bytes": peak_memory_bytes(),
+        "numpy": np.__version__,
+    }
+    console.give(result, json.dumps(result, indent=1))
+
+
+def _points(n: int, n_classes: int, seed: int) -> tuple[Any, Any]:
+    """Classes as strands of a few blobs each in 20 dimensions, pixels in the order of fields."""
+    import numpy as np
+
+    random = np.random.default_rng(seed)
+    blobs = random.normal(size=(4 * n_classes, 20)) * 1.5
+    blob = np.sort(random.integers(len(blobs), size=n))
+    spread = np.linspace(1.2, 0.2, 20)
+    points = blobs[blob] + random.normal(size=(n, 20)) * spread
+    truth = blob // 4
+    y = np.full(n, -1)
+    for label in range(n_classes):
+        y[random.choice(np.flatnonzero(truth == label), 5, replace=False)] = label
+    return points.astype(np.float32), y
+
+
+def _time_fit(points: Any, y: Any, seed: int) -> dict[str, Any]:
+    from diffclass.classifier import DiffusionClassifier
+    from diffclass.progress import stage_seconds
+
+    DiffusionClassifier(random_state=seed).fit(points[::50], y[::50])  # loads compiled code
+    start = time.perf_counter()
+    with stage_seconds() as seconds:
+        fitted = DiffusionClassifier(random_state=seed).fit(points, y)
+    seconds["total"] = time.perf_counter() - start
+    operator = fitted.operator_
+    return {
+        "seconds": seconds,
+        "tau": int(fitted.tau_),
+        "neighbor_recall": fitted.search_.recall_,
+        "edges_per_point": operator.affinity.nnz / len(operator),
+        "operator": operator,
+    }
+
+
+def _time_product(operator: Any, n_columns: int, repeats: int, seed: int) -> dict[str, Any]:
+    import numpy as np
+
+    f = np.random.default_rng(seed).random((len(operator), n_columns), dtype=np.float32)
+    K = operator.affinity
+    stream = np.empty(_bytes_touched(operator, n_columns) // 8)
+    ours, scipys, floor = _medians_in_turn(
+        [lambda: operator @ f, lambda: K @ f, lambda: stream.sum()], repeats
+    )
+    return {
+        "milliseconds": 1e3 * ours,
+        "scipy_milliseconds": 1e3 * scipys,
+        "times_faster_than_scipy": scipys / ours,
+        "memory_floor_milliseconds": 1e3 * floor,
+    }
+
+
+def _time_warped(operator: Any, n_classes: int, repeats: int, seed: int) -> dict[str, Any]:
+    """Time steps of all class-specific walks beside those of the plain one, eight at a time."""
+    import numpy as np
+
+    from diffclass.operators.warped import warped_operator
+
+    random, n_steps = np.random.default_rng(seed), 8
+    scores = random.dirichlet(np.ones(n_classes), size=len(operator)).astype(np.float32)
+    warped = warped_operator(operator, scores)
+    f = random.random((len(operator), n_classes), dtype=np.float32)
+    ours, plain = _medians_in_turn(
+        [
+            lambda: warped.advance(f, n_steps),
+            lambda: operator.apply(f, n_steps, tolerance=0),
+        ],
+        repeats,
+    )
+    return {
+        "milliseconds_per_step": 1e3 * ours / n_steps,
+        "plain_milliseconds_per_step": 1e3 * plain / n_steps,
+        "times_plain": ours / plain,
+    }
+
+
+def _time_powers(operator: Any, n_columns: int, seed: int) -> list[dict[str, Any]]:
+    """A^t of all classes by plain steps and by the Chebyshev series, in turn, thrice."""
+    import numpy as np
+
+    from diffclass.operators.chebyshev import power_coefficients
+
+    f = np.random.default_rng(seed).random((len(operator), n_columns), dtype=np.float32)
+    rows = []
+    for t in (16, 32, 64, 128, 256, 1024):
+        plain, series = _medians_in_turn(
+            [partial(operator.apply, f, t, tolerance=0), partial(operator.apply, f, t)], 3
+        )
+        rows.append(
+            {
+                "n_steps": t,
+                "series_products": min(t, power_coefficients([t], 1e-6).shape[1] - 1),
+                "plain_seconds": plain,
+                "seconds": series,
+                "times_faster_than_plain": plain / series,
+            }
+        )
+    return rows
+
+
+def _time_relabel(operator: Any, n_classes: int, repeats: int, seed: int) -> dict[str, Any]:
+    """Time a stroke of 30 points, from `apply` to the map, beside diffusing all labels afresh."""
+    import numpy as np
+
+    from diffclass.label_diffusion import diffuse_labels
+    from diffclass.relabel import RelabelSession
+
+    random, n = np.random.default_rng(seed), len(operator)
+    session = RelabelSession(operator, [f"class {i + 1}" for i in range(n_classes)])
+
+    def paint() -> None:
+        first = int(random.integers(n - 30))
+        class_id = 1 + len(session.strokes) % n_classes
+        session.apply({"op": "stroke", "class": class_id, "points": np.arange(first, first + 30)})
+
+    def paint_and_map() -> None:
+        paint()
+        session.update()
+
+    for _ in range(n_classes):
+        paint()
+    session.update()
+    y = np.where(session.label_ids, session.label_ids.astype(int), -1)
+    stroke, fresh = _medians_in_turn(
+        [paint_and_map, lambda: diffuse_labels(operator, y, label_mode="free", tau=session.tau)],
+        repeats,
+    )
+    n_early = len(session.strokes)
+    while len(session.strokes) < 200:
+        paint()
+    session.update()
+    (late,) = _medians_in_turn([paint_and_map], repeats)
+    return {
+        "tau": session.tau,
+        "milliseconds_per_stroke": 1e3 * stroke,
+        "n_strokes": n_early,
+        "milliseconds_after_200_strokes": 1e3 * late,
+        "fresh_milliseconds": 1e3 * fresh,
+        "times_faster_than_fresh": fresh / stroke,
+        "column_bytes": session.column_bytes,
+    }
+
+
+def _bytes_touched(operator: Any, n_columns: int) -> int:
+    """Bytes of one product if each array went once through memory."""
+    K = operator.affinity
+    columns = 2 * len(operator) * n_columns * K.dtype.itemsize
+    return K.data.nbytes + K.indices.nbytes + K.indptr.nbytes + columns
+
+
+def _medians_in_turn(calls: list[Callable[[], Any]], repeats: int) -> list[float]:
+    import numpy as np
+
+    times = np.empty((repeats, len(calls)))
+    for call in calls:
+        call()
+    for i in range(repeats):
+        for j, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            times[i, j] = time.perf_counter() - start
+    return np.median(times, axis=0).tolist()
+
+
+def _threads() -> int:
+    import numba
+
+    return numba.get_num_threads()

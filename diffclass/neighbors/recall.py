@@ -1,0 +1,32 @@
+"""Which share of the true neighbours a search finds, measured on samples."""
+
+from __future__ import annotations
+
+import numpy as np
+
+LEAST_RECALL, AIMED_RECALL = 0.99, 0.993
+
+
+def true_reach(points: np.ndarray, sample: np.ndarray, k: int) -> np.ndarray:
+    """Squared distance from sampled points to their true k-th neighbours, of shape (m, 1)."""
+    import faiss
+
+    queries = points[sample]
+    _, true = faiss.knn(queries, points, k + 1)
+    return row_distances(queries, points[true]).max(axis=1, keepdims=True)
+
+
+def row_distances(points: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the squared distances from points (m, p) to others (m, k, p), of shape (m, k)."""
+    difference = others - points[:, None, :]
+    return np.einsum("ijk,ijk->ij", difference, difference)
+
+
+def share_within(
+    points: np.ndarray, sample: np.ndarray, found: np.ndarray, reach: np.ndarray
+) -> float:
+    """Share of what was found (-1: nothing) that is no further than the true k-th neighbour."""
+    if found.size == 0:
+        return 1.0
+    near = row_distances(points[sample], points[found]) <= reach * (1 + 1e-5)
+    return float(np.count_nonzero(near & (found >= 0)) / found.size)

@@ -1,0 +1,12 @@
+"""Diffusion operators: from affinities to the walk, and what is built on it.
+
+`markov` is the walk A = D^-1 K_alpha, `warped` one walk per class, `laplacians` are views of A,
+`chebyshev` evaluates its polynomials.
+"""
+
+from __future__ import annotations
+
+from diffclass.operators.markov import MarkovOperator, markov_operator
+from diffclass.operators.warped import WarpedOperator, warped_operator
+
+__all__ = ["MarkovOperator", "WarpedOperator", "markov_operator", "warped_operator"]

@@ -1,0 +1,103 @@
+"""High powers of an operator by the Chebyshev series of x^t.
+
+On [-1, 1], where the spectrum of a reversible Markov operator lies,
+
+    x^t = sum over k = t, t - 2, ... of c_k T_k(x),   c_k = 2^(1-t) binom(t, (t - k) / 2),
+
+c_0 at half its value. The coefficients are those of a symmetric random walk: all but a tolerance
+of their sum, which is 1, lies within k = sqrt(2 t log(2 / tolerance)). One recurrence
+T_(k+1) = 2 x T_k - T_(k-1) serves every t.
+
+Source: S. Sachdeva and N. Vishnoi, Faster algorithms via approximation theory, 2014, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from diffclass import _compiled
+
+# Largest sum of dropped coefficients, where none is asked for: single and double precision.
+TOLERANCE = {"f": 1e-6, "d": 1e-12}
+
+
+def power_coefficients(times: Sequence[int], tolerance: float) -> np.ndarray:
+    """Return the Chebyshev coefficients of x^t, each series cut where its tail is negligible.
+
+    Parameters
+    ----------
+    times : sequence of int
+        Each t, at least 0.
+    tolerance : float
+        Largest sum of dropped coefficients, which bounds the error on [-1, 1]; 0 drops none.
+
+    Returns
+    -------
+    ndarray of shape (n_times, degree + 1)
+        Coefficients of T_0, T_1, ...
+
+    Examples
+    --------
+    >>> from diffclass.operators.chebyshev import power_coefficients
+    >>> power_coefficients([0, 1, 2], 0)
+    array([[1. , 0. , 0. ],
+           [0. , 1. , 0. ],
+           [0.5, 0. , 0.5]])
+    """
+    series = [_coefficients(int(t), tolerance) for t in times]
+    out = np.zeros((len(series), max(len(c) for c in series)))
+    for row, coefficients in zip(out, series, strict=True):
+        row[: len(coefficients)] = coefficients
+    return out
+
+
+def _coefficients(t: int, tolerance: float) -> np.ndarray:
+    # beyond 9 sqrt(t) the walk's tail is below exp(-40)
+    k = np.arange(t % 2, min(t, 10 + int(9 * np.sqrt(t))) + 1, 2)
+    ratios = (t - k[:-1]) / (t + k[:-1] + 2)
+    c = np.cumprod(np.concatenate([[1.0], ratios]))
+    if k[0] == 0:
+        c[0] /= 2
+    c /= c.sum()
+    tails = np.cumsum(c[::-1])[::-1]
+    n_kept = max(int(np.count_nonzero(tails > tolerance)), 1)
+    out = np.zeros(k[n_kept - 1] + 1)
+    out[k[:n_kept]] = c[:n_kept]
+    return out
+
+
+def chebyshev_series(
+    product: Callable[[np.ndarray, np.ndarray], None], f: np.ndarray, coefficients: np.ndarray
+) -> np.ndarray:
+    """Evaluate several Chebyshev series of an operator on the columns of f in one pass.
+
+    Parameters
+    ----------
+    product : callable
+        Called as ``product(g, out)``, writes A g to ``out``; the spectrum of A is in [-1, 1].
+    f : ndarray of shape (n, m)
+        Columns.
+    coefficients : ndarray of shape (n_series, degree + 1)
+        Of T_0(A), T_1(A), ...
+
+    Returns
+    -------
+    ndarray of shape (n_series, n, m)
+        sum_k c_k T_k(A) f; ``degree`` products, in the dtype of f.
+    """
+    coefficients = coefficients.astype(f.dtype)
+    sums = coefficients[:, 0, None, None] * f
+    if coefficients.shape[1] == 1:
+        return sums
+    previous, current, spare = f.copy(), np.empty_like(f), np.empty_like(f)
+    product(previous, current)
+    sums += coefficients[:, 1, None, None] * current
+    for k in range(2, coefficients.shape[1]):
+        product(current, spare)
+        _compiled.products.chebyshev_step(
+            spare, previous, np.ascontiguousarray(coefficients[:, k]), sums
+        )
+        previous, current = current, previous
+    return sums

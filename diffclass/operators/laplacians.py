@@ -1,0 +1,131 @@
+"""Laplacians and generators, as views of a Markov operator.
+
+    L     = D - K_alpha              unnormalised
+    L_rw  = I - A = D^-1 L           random walk
+    L_sym = I - S = D^-1/2 L D^-1/2  symmetric
+
+For points of density exp(-U) on a manifold and the kernel exp(-|x - y|^2 / epsilon),
+
+    (I - A) / epsilon -> -(1/4) (Delta f - s grad U . grad f),   s = 2 (1 - alpha)
+
+as epsilon -> 0: alpha = 1 gives the Laplace-Beltrami operator whatever the density, 1/2 the
+Fokker-Planck operator of the potential U, 0 the normalised graph Laplacian with U counted twice.
+So A^(t / epsilon) is the heat kernel exp(t Delta / 4).
+
+Sources: Coifman et al. 2005, sections 2.2 to 2.4 (equations 2.6, 2.9 and 2.14);
+Socher 2008, sections 1.5.1 (graph Laplacians) and 3.1 (s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from diffclass._validation import check_positive
+from diffclass.operators.markov import MarkovOperator
+
+
+def unnormalized_laplacian(operator: MarkovOperator) -> LinearOperator:
+    """Return L = D - K_alpha, symmetric, of shape (n, n); rows sum to 0."""
+    root = np.sqrt(operator.degrees)
+    return _identity_less_conjugate(operator, root, root)
+
+
+def random_walk_laplacian(operator: MarkovOperator) -> LinearOperator:
+    """Return L_rw = I - A, of shape (n, n); its eigenvalues are 1 - lambda_l, in [0, 2]."""
+    root = np.sqrt(operator.degrees)
+    return _identity_less_conjugate(operator, 1 / root, root)
+
+
+def symmetric_laplacian(operator: MarkovOperator) -> LinearOperator:
+    """Return L_sym = I - S, symmetric, of shape (n, n); the spectrum of L_rw."""
+    ones = np.ones(len(operator))
+    return _identity_less_conjugate(operator, ones, ones)
+
+
+def generator(operator: MarkovOperator, epsilon: float) -> LinearOperator:
+    """Return (I - A) / epsilon, which tends to -(1/4)(Delta - 2 (1 - alpha) grad U . grad).
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        With the kernel exp(-|x - y|^2 / epsilon).
+    epsilon : float
+        In squared units of the points.
+
+    Returns
+    -------
+    LinearOperator of shape (n, n)
+        In double precision.
+    """
+    check_positive(epsilon, "epsilon")
+    root = np.sqrt(operator.degrees)
+    return _identity_less_conjugate(operator, 1 / (epsilon * root), root)
+
+
+def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray:
+    """Return 4 (1 - lambda) / epsilon, the eigenvalues of -Delta + 2 (1 - alpha) grad U . grad.
+
+    Parameters
+    ----------
+    eigenvalues : ndarray
+        lambda_l of A.
+    epsilon : float
+        In squared units of the points.
+
+    Returns
+    -------
+    ndarray
+        At least 0; to first order in epsilon.
+    """
+    return 4 * (1 - np.asarray(eigenvalues)) / check_positive(epsilon, "epsilon")
+
+
+def heat_steps(time: float, epsilon: float) -> int:
+    """Return the number of steps n for which A^n is closest to exp(time Delta): 4 time / epsilon.
+
+    Parameters
+    ----------
+    time : float
+        In squared units of the points, at least 0.
+    epsilon : float
+        Of the kernel exp(-|x - y|^2 / epsilon).
+
+    Returns
+    -------
+    int
+        Rounded to the nearest step.
+    """
+    steps = 4 * check_positive(time, "time", zero=True) / check_positive(epsilon, "epsilon")
+    return round(steps)
+
+
+def drift_coefficient(alpha: float) -> float:
+    """Return s = 2 (1 - alpha): the limit is Delta f - s grad U . grad f for a density exp(-U)."""
+    return 2 * (1 - alpha)
+
+
+def _identity_less_conjugate(
+    operator: MarkovOperator, row_scale: np.ndarray, column_scale: np.ndarray
+) -> LinearOperator:
+    """Return diag(row_scale) (I - S) diag(column_scale)."""
+    S = operator.symmetric_conjugate
+
+    def scaled(outer: np.ndarray, inner: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        def product(f: np.ndarray) -> np.ndarray:
+            columns = f.reshape(len(operator), -1) * inner[:, None]
+            return ((columns - S @ columns) * outer[:, None]).reshape(f.shape)
+
+        return product
+
+    forward, backward = scaled(row_scale, column_scale), scaled(column_scale, row_scale)
+    return LinearOperator(
+        operator.shape,
+        matvec=forward,
+        matmat=forward,
+        rmatvec=backward,
+        rmatmat=backward,
+        dtype=np.float64,
+    )

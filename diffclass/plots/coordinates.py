@@ -1,0 +1,323 @@
+"""Points at their diffusion coordinates, in one, two or three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.plots.axes import axes_or_new, list_beside, settle
+from diffclass.plots.palette import class_palette
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_UNLABELLED_COLOR = "0.75"
+# From here on points are drawn as small dots and kept as pixels, also in vector formats.
+_MANY_POINTS = 20_000
+
+
+class EmbeddingDisplay:
+    """Scatter of diffusion coordinates, coloured by a number or by class.
+
+    Parameters
+    ----------
+    coordinates : array-like of shape (n, n_components), float
+        Diffusion coordinates, one row per point; rows with NaN are not drawn.
+    values : array-like of shape (n,), float, optional
+        A number per point: its colour or, against one coordinate, its place. Points without one
+        (NaN) are grey, or not drawn where it is the place.
+    values_label : str, optional
+        What ``values`` are, with their unit; "value" by default.
+    y : array-like of shape (n,), int or str, optional
+        Class of each point; -1, None and NaN are unlabelled, drawn in grey behind the others.
+    classes : sequence of classes, or mapping of class to name, optional
+        Classes in the order of the legend and of the colours; by default those in ``y``, sorted.
+
+    Attributes
+    ----------
+    ax_, figure_, points_, unlabelled_, colorbar_, legend_
+        What `plot` drew; ``points_`` and ``unlabelled_`` are collections, ``unlabelled_`` None
+        where every point has a colour, ``colorbar_`` None without values as colours, ``legend_``
+        None without classes.
+
+    Raises
+    ------
+    DataError
+        Where coordinates are not a table of numbers, values or y are not one per point, or y
+        holds classes that ``classes`` lacks.
+    """
+
+    def __init__(
+        self,
+        coordinates: ArrayLike,
+        *,
+        values: ArrayLike | None = None,
+        values_label: str | None = None,
+        y: ArrayLike | None = None,
+        classes: Sequence[Any] | Mapping[Any, str] | None = None,
+    ) -> None:
+        self.coordinates = _numbers(coordinates, "coordinates")
+        shape = self.coordinates.shape
+        if len(shape) != 2 or 0 in shape:
+            raise DataError(
+                f"coordinates must have shape (n, n_components), got {shape}; "
+                "a single column is coordinates[:, None]"
+            )
+        self.values = None if values is None else _numbers(values, "values")
+        if self.values is not None and self.values.shape != shape[:1]:
+            raise DataError(f"values have shape {self.values.shape} for {shape[0]} points")
+        self.values_label = "value" if values_label is None else values_label
+        self.codes: NDArray[Any] | None = None
+        self.class_names: list[str] = []
+        if y is not None:
+            self.codes, self.class_names = _coded(y, classes, n_points=shape[0])
+
+    @classmethod
+    def from_estimator(
+        cls,
+        diffusion_map: Any,
+        *,
+        values: ArrayLike | None = None,
+        values_label: str | None = None,
+        y: ArrayLike | None = None,
+        classes: Sequence[Any] | Mapping[Any, str] | None = None,
+        components: Sequence[int] | None = None,
+        ax: Axes | None = None,
+    ) -> EmbeddingDisplay:
+        """Draw the embedding of a fitted diffusion map.
+
+        Parameters
+        ----------
+        diffusion_map : DiffusionMap
+            Fitted; ``embedding_`` of shape (n, n_components).
+        values, values_label, y, classes
+            As in the class.
+        components : sequence of 1 to 3 ints, optional
+            As in `plot`.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        EmbeddingDisplay
+            The display, drawn.
+
+        Raises
+        ------
+        DataError, ParameterError
+            Where the map is not fitted, or as in the class and in `plot`.
+        """
+        embedding = getattr(diffusion_map, "embedding_", None)
+        if embedding is None:
+            raise ParameterError(f"{type(diffusion_map).__name__} has no embedding_: fit it first")
+        display = cls(embedding, values=values, values_label=values_label, y=y, classes=classes)
+        return display.plot(ax=ax, components=components)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        components: Sequence[int] | None = None,
+        cmap: str = "viridis",
+        legend: bool = True,
+    ) -> EmbeddingDisplay:
+        """Draw the points.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw, of projection "3d" for three components; a new figure by default.
+        components : sequence of 1 to 3 ints, optional
+            Columns to draw, counted from 0: one against the values (or the point's number), two
+            in the plane, three in space, the latter two with equal units on all axes. By default
+            all of up to three columns, of more the first two.
+        cmap : str, default="viridis"
+            Colours of the values.
+        legend : bool, default=True
+            Whether to list the classes beside the picture, or to draw the values' colour bar.
+
+        Returns
+        -------
+        EmbeddingDisplay
+            This object.
+
+        Raises
+        ------
+        ParameterError
+            Where the components are no 1 to 3 different columns, ``ax`` has another projection
+            than they need, values and y both ask for the colour, or matplotlib is missing.
+        """
+        chosen = self._columns(components)
+        in_space = len(chosen) == 3
+        if len(chosen) > 1 and self.values is not None and self.codes is not None:
+            raise ParameterError(
+                "values and y both ask for the points' colour; give one of them, or draw one "
+                "component, which is placed by values and coloured by y"
+            )
+        self.ax_: Any = axes_or_new(ax, self._size(legend), projection="3d" if in_space else None)
+        if (self.ax_.name == "3d") != in_space:
+            raise ParameterError(
+                f"ax has projection {self.ax_.name!r} for {len(chosen)} components; "
+                "three need add_subplot(projection='3d'), fewer a plain one"
+            )
+        self.figure_ = self.ax_.figure
+        self._scatter(chosen, cmap)
+        self._label_axes(chosen)
+        self.colorbar_: Any = None
+        self.legend_: Any = None
+        if legend:
+            self._add_key(own_figure=ax is None)
+        if ax is None:
+            settle(self.figure_)
+        return self
+
+    def _columns(self, components: Sequence[int] | None) -> list[int]:
+        """Return the columns to draw."""
+        n_columns = self.coordinates.shape[1]
+        if components is None:
+            return list(range(n_columns if n_columns <= 3 else 2))
+        chosen = [int(c) for c in components]
+        valid = all(0 <= c < n_columns for c in chosen) and len(set(chosen)) == len(chosen)
+        if not (valid and 1 <= len(chosen) <= 3):
+            raise ParameterError(
+                f"components must be 1 to 3 different columns from 0 to {n_columns - 1}, "
+                f"got {chosen}"
+            )
+        return chosen
+
+    def _positions(self, chosen: list[int]) -> NDArray[Any]:
+        """Return the points' places, shape (n, 2 or 3)."""
+        columns = self.coordinates[:, chosen]
+        if len(chosen) > 1:
+            return columns
+        n = len(columns)
+        return np.column_stack([np.arange(n) if self.values is None else self.values, columns])
+
+    def _colors(self, chosen: list[int]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return a number or colour per point, and which points have one."""
+        n = len(self.coordinates)
+        if self.codes is not None:
+            palette = class_palette(range(len(self.class_names))) or {0: (0.0, 0.0, 0.0, 0.0)}
+            known = self.codes >= 0
+            return np.array(list(palette.values()))[np.where(known, self.codes, 0)], known
+        if self.values is not None and len(chosen) > 1:
+            return self.values, np.isfinite(self.values)
+        from matplotlib.colors import to_rgba
+
+        return np.tile(to_rgba("#0072B2"), (n, 1)), np.ones(n, dtype=bool)
+
+    def _scatter(self, chosen: list[int], cmap: str) -> None:
+        """Draw the points without a colour, then all others in their own order.
+
+        One collection for all classes, for the last of several would hide the others.
+        """
+        places = self._positions(chosen)
+        drawn = np.isfinite(places).all(axis=1)
+        colors, known = self._colors(chosen)
+        look: dict[str, Any] = {
+            "s": _dot_area(len(places)), "linewidths": 0, "rasterized": len(places) > _MANY_POINTS
+        }  # fmt: skip
+        self.unlabelled_: Any = None
+        behind, front = places[drawn & ~known], drawn & known
+        if len(behind):
+            self.unlabelled_ = self.ax_.scatter(
+                *behind.T, color=_UNLABELLED_COLOR, zorder=1, **look
+            )
+            if len(chosen) == 3:
+                # by default mplot3d orders collections by their depth, whatever their zorder
+                self.ax_.computed_zorder = False
+        look |= {"cmap": cmap} if colors.ndim == 1 else {}
+        self.points_ = self.ax_.scatter(*places[front].T, c=colors[front], zorder=2, **look)
+
+    def _label_axes(self, chosen: list[int]) -> None:
+        """Name the axes; coordinates share one unit, as their distances mean something."""
+        names = [f"diffusion coordinate {c + 1}" for c in chosen]
+        if len(chosen) == 1:
+            names.insert(0, "point number" if self.values is None else self.values_label)
+        elif len(chosen) == 2:
+            # the box stays as it is, for a second coordinate may vary little beside the first
+            self.ax_.set_aspect("equal", adjustable="datalim")
+        else:
+            self._set_up_space(names[2])
+        self.ax_.set_xlabel(names[0])
+        self.ax_.set_ylabel(names[1])
+
+    def _set_up_space(self, name: str) -> None:
+        """Give the three axes equal units, and their labels room: the layout reckons with none."""
+        from matplotlib.ticker import MaxNLocator
+
+        self.ax_.set_aspect("equal", adjustable="datalim")
+        self.ax_.set_box_aspect(None, zoom=0.92)
+        self.ax_.set_zlabel(name)
+        for axis in (self.ax_.xaxis, self.ax_.yaxis, self.ax_.zaxis):
+            axis.labelpad = 8
+            axis.set_major_locator(MaxNLocator(5))
+
+    def _size(self, legend: bool) -> tuple[float, float]:
+        """Choose a figure size in inches that holds the legend."""
+        has_key = legend and (self.codes is not None or self.values is not None)
+        n_listed = len(self.class_names) + 1 if legend else 0
+        return 7.4 if has_key else 6.0, max(5.0, 0.24 * n_listed + 0.4)
+
+    def _add_key(self, *, own_figure: bool) -> None:
+        """Put a legend of the classes, or a colour bar of the values, beside the picture."""
+        if self.codes is not None:
+            self.legend_ = list_beside(self.ax_, self._class_marks(), own_figure=own_figure)
+        elif self.points_.get_array() is not None:
+            in_space = self.ax_.name == "3d"
+            self.colorbar_ = self.figure_.colorbar(
+                self.points_, ax=self.ax_, label=self.values_label,
+                shrink=0.75 if in_space else 1.0, pad=0.12 if in_space else 0.03,
+            )  # fmt: skip
+
+    def _class_marks(self) -> list[Any]:
+        """Return one mark per class, and one for the unlabelled if any are drawn."""
+        from matplotlib.lines import Line2D
+
+        colors: list[Any] = list(class_palette(range(len(self.class_names))).values())
+        names = list(self.class_names)
+        if self.unlabelled_ is not None:
+            colors, names = [*colors, _UNLABELLED_COLOR], [*names, "unlabelled"]
+        return [
+            Line2D([], [], linestyle="none", marker="o", markersize=6, color=color, label=name)
+            for color, name in zip(colors, names, strict=True)
+        ]
+
+
+def _numbers(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return real numbers as floats, or say what they are instead."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"{name} must be real numbers, got {array.dtype}; classes are given by y=")
+    return array.astype(float)
+
+
+def _coded(
+    y: ArrayLike, classes: Sequence[Any] | Mapping[Any, str] | None, *, n_points: int
+) -> tuple[NDArray[Any], list[str]]:
+    """Return each point's place in the legend, -1 for unlabelled, and the legend's names."""
+    # scikit-learn comes with it, which a class map alone does not need
+    from diffclass.targets import encode_labels
+
+    found, codes = encode_labels(y)
+    if len(codes) != n_points:
+        raise DataError(f"y has {len(codes)} labels for {n_points} points")
+    if classes is None:
+        return codes, [str(c) for c in found]
+    places = {c: place for place, c in enumerate(classes)}
+    unknown = [c for c in found.tolist() if c not in places]
+    if unknown:
+        raise DataError(f"y holds classes {unknown} that classes does not list")
+    names = classes.values() if isinstance(classes, Mapping) else classes
+    # one place more, for the code -1 looks up the last
+    lookup = np.array([*(places[c] for c in found.tolist()), -1])
+    return lookup[codes], [str(name) for name in names]
+
+
+def _dot_area(n: int) -> float:
+    """Choose the area of a dot in square points: less for more, two pixels across for many."""
+    return 1.0 if n > _MANY_POINTS else float(np.clip(12000.0 / n, 4.0, 24.0))

@@ -1,0 +1,1 @@
+"""The spectral side of a diffusion: eigenpairs, distances, bandwidths, extension to new points."""

@@ -1,0 +1,246 @@
+"""Diffusion distances: how differently two walks are spread after t steps.
+
+Three stand in the literature; the first is the default here.
+
+    weighted      D^2(x,y) = sum_z (a_t(x,z) - a_t(y,z))^2 / pi(z)
+                           = sum_{l>=1} lambda_l^2t (psi_l(x) - psi_l(y))^2
+    symmetric     the same of S^t:   sum_{l>=0} lambda_l^2t (phi_l(x) - phi_l(y))^2
+    unweighted    D^2(x,y) = sum_z (a_t(x,z) - a_t(y,z))^2
+
+Each is the Euclidean distance between rows: of *coordinates* from eigenpairs, to an accuracy that
+their number sets, or of *bumps* a_t(x, .), exactly, by moving mass forward from x.
+
+Sources: weighted: the encyclopedia's article and Socher 2008, section 2.2 (equation 10); symmetric:
+Coifman et al. 2005, section 2.1 (the definition of D_m after equation 2.4, whose eigenvalues are
+lambda^2); unweighted: de la Porte et al. (equation 6).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+from scipy.spatial.distance import cdist
+
+from diffclass._validation import check_choice, check_positive
+from diffclass.exceptions import ParameterError
+from diffclass.operators.markov import MarkovOperator
+from diffclass.spectral.eigenpairs import Eigenpairs
+
+KINDS = ("weighted", "symmetric", "unweighted")
+
+
+def diffusion_coordinates(
+    eigenpairs: Eigenpairs, time: float = 1, *, kind: str = "weighted"
+) -> np.ndarray:
+    """Return rows whose Euclidean distances are diffusion distances.
+
+    Parameters
+    ----------
+    eigenpairs : Eigenpairs
+        Of n points. With all pairs the distances are exact.
+    time : float, default=1
+        t, at least 0.
+    kind : {"weighted", "symmetric", "unweighted"}, default="weighted"
+        Which distance; see the module.
+
+    Returns
+    -------
+    ndarray of shape (n, n_pairs - 1), or (n, n_pairs) if symmetric
+        lambda_l^t psi_l; lambda_l^t phi_l; or lambda_l^t psi_l mixed by the root of the left
+        eigenvectors' Gram matrix.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown kind or a negative time.
+    """
+    check_choice(kind, "kind", KINDS)
+    powers = eigenpairs.powers(time)
+    if kind == "symmetric":
+        return eigenpairs.symmetric * powers
+    coordinates = eigenpairs.right[:, 1:] * powers[1:]
+    if kind == "unweighted":
+        left = eigenpairs.left[:, 1:]
+        values, vectors = np.linalg.eigh(left.T @ left)
+        coordinates = coordinates @ (vectors * np.sqrt(np.maximum(values, 0)))
+    return coordinates
+
+
+def diffusion_distances(
+    eigenpairs: Eigenpairs,
+    sources: Any,
+    targets: Any = None,
+    *,
+    time: float = 1,
+    kind: str = "weighted",
+) -> np.ndarray:
+    """Return the diffusion distances between points, by eigenpairs.
+
+    Parameters
+    ----------
+    eigenpairs : Eigenpairs
+        Of n points; see `n_pairs_for` for how many pairs an accuracy takes.
+    sources : array-like of int of shape (p,)
+        Numbers of points.
+    targets : array-like of int of shape (q,), optional
+        Numbers of points; all by default.
+    time, kind
+        As in `diffusion_coordinates`.
+
+    Returns
+    -------
+    ndarray of shape (p, q)
+        D_t; too small by at most |lambda_m|^t sqrt(1 / pi(x) + 1 / pi(y)) if weighted, lambda_m
+        the first eigenvalue that was left out.
+
+    Examples
+    --------
+    >>> from diffclass import MarkovOperator, leading_eigenpairs
+    >>> from diffclass.spectral.distances import diffusion_distances
+    >>> two_states = leading_eigenpairs(MarkovOperator.from_affinity([[3.0, 1.0], [1.0, 3.0]]))
+    >>> diffusion_distances(two_states, [0], time=2).round(12)
+    array([[0. , 0.5]])
+    """
+    coordinates = diffusion_coordinates(eigenpairs, time, kind=kind)
+    to = coordinates if targets is None else coordinates[_numbers(targets, len(coordinates))]
+    return cdist(coordinates[_numbers(sources, len(coordinates))], to)
+
+
+def bumps(
+    operator: MarkovOperator, points: Any, *, time: int = 1, kind: str = "unweighted"
+) -> np.ndarray:
+    """Return where walks are after t steps, exactly: a_t(x, .) for some points x.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    points : array-like of int of shape (p,)
+        Where the walks start.
+    time : int, default=1
+        t, at least 0.
+    kind : {"weighted", "symmetric", "unweighted"}, default="unweighted"
+        Rows of A^t as they are; scaled so that their Euclidean distance is the weighted
+        diffusion distance; or rows of S^t.
+
+    Returns
+    -------
+    ndarray of shape (p, n)
+        In double precision if the operator is; time products of p columns.
+    """
+    check_choice(kind, "kind", KINDS)
+    points = _numbers(points, len(operator))
+    starts = np.zeros((len(operator), len(points)), dtype=operator.dtype)
+    starts[points, np.arange(len(points))] = 1
+    rows = operator.forward(starts, time).T
+    root = np.sqrt(operator.stationary_distribution).astype(rows.dtype)
+    if kind != "unweighted":
+        rows = rows / root
+    return rows * root[points, None] if kind == "symmetric" else rows
+
+
+def bump_distances(
+    operator: MarkovOperator, points: Any, *, time: int = 1, kind: str = "weighted"
+) -> np.ndarray:
+    """Return the diffusion distances among some points, exactly, by their bumps.
+
+    Parameters
+    ----------
+    operator, points, time, kind
+        As in `bumps`.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        D_t.
+    """
+    rows = bumps(operator, points, time=time, kind=kind)
+    return cdist(rows, rows)
+
+
+def n_pairs_for(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
+    """Count the nontrivial pairs that give distances to a relative accuracy.
+
+    Parameters
+    ----------
+    eigenpairs : Eigenpairs
+        By magnitude; long enough that its last pair can be left out, or complete.
+    time : float
+        t, above 0.
+    accuracy : float
+        delta, between 0 and 1.
+
+    Returns
+    -------
+    int
+        Number of l >= 1 with |lambda_l|^t > delta |lambda_1|^t (R. Coifman
+        and S. Lafon, Diffusion maps, 2006, section 2).
+
+    Raises
+    ------
+    ParameterError
+        Where the spectrum is too short to tell.
+    """
+    moduli = np.abs(eigenpairs.eigenvalues[1:])
+    return _count_above(moduli / moduli.max(initial=0), eigenpairs, time, accuracy)
+
+
+def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
+    """Count the eigenvalues of A^t above an accuracy, the trivial one among them.
+
+    Parameters
+    ----------
+    spectrum, time, accuracy
+        As in `n_pairs_for`.
+
+    Returns
+    -------
+    int
+        Number of l >= 0 with |lambda_l|^t > delta.
+
+    Raises
+    ------
+    ParameterError
+        Where the spectrum is too short to tell.
+    """
+    return _count_above(np.abs(eigenpairs.eigenvalues), eigenpairs, time, accuracy)
+
+
+def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np.ndarray:
+    """Return points whose bumps span the numerical range of A^t.
+
+    Parameters
+    ----------
+    spectrum, time, accuracy
+        As in `n_pairs_for`.
+
+    Returns
+    -------
+    ndarray of int of shape (numerical_rank,)
+        Numbers of points, the widest first: pivots of a QR decomposition of lambda_l^t phi_l(x),
+        which costs n times the rank squared.
+    """
+    rank = numerical_rank(eigenpairs, time, accuracy)
+    rows = (eigenpairs.symmetric[:, :rank] * eigenpairs.powers(time)[:rank]).T
+    return qr(rows, mode="r", pivoting=True)[1][:rank]
+
+
+def _count_above(moduli: np.ndarray, eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
+    check_positive(time, "time")
+    check_positive(accuracy, "accuracy")
+    above = moduli**time > accuracy
+    if above.all() and not eigenpairs.is_complete:
+        raise ParameterError(
+            f"all {len(eigenpairs)} eigenvalues are above {accuracy:g} at time {time:g}; "
+            "compute more"
+        )
+    return int(np.count_nonzero(above))
+
+
+def _numbers(points: Any, n: int) -> np.ndarray:
+    numbers = np.atleast_1d(np.asarray(points))
+    if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= n)).any():
+        raise ParameterError(f"points are numbered 0 to {n - 1}; got {points!r}")
+    return numbers

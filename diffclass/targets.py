@@ -1,0 +1,146 @@
+"""Partly labelled targets: which points have a label, and which class it is."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import DataConversionWarning
+
+from diffclass.exceptions import DataError
+
+UNLABELLED = -1
+
+
+def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Split labels into the sorted classes and each point's class number.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Integers, strings, booleans or whole floats. Unlabelled are -1 (also among strings, where
+        NumPy turns it into "-1"), None, NaN and missing values of pandas.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+        Sorted; empty where nothing is labelled.
+    codes : ndarray of int64 of shape (n,)
+        Position in ``classes``, -1 for unlabelled points.
+
+    Raises
+    ------
+    DataError
+        Where y is not one-dimensional, mixes kinds that cannot be sorted, or is of an unsigned
+        type and holds its largest number, which is what -1 becomes there.
+
+    Examples
+    --------
+    >>> from diffclass.targets import encode_labels
+    >>> encode_labels(["soy", -1, "corn", None])
+    (array(['corn', 'soy'], dtype=object), array([ 1, -1,  0, -1]))
+    """
+    values = _as_array(y)
+    missing = _missing(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; its column is used",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        values = values[:, 0]
+    if values.ndim != 1:
+        raise DataError(f"y has shape {values.shape}; labels are one value a point")
+    _refuse_wrapped(values)
+    labelled = ~missing & ~_is_minus_one(values)
+    codes = np.full(len(values), UNLABELLED, dtype=np.int64)
+    try:
+        classes, codes[labelled] = np.unique(values[labelled], return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values[labelled]})
+        raise DataError(f"y mixes {' and '.join(kinds)}; use one kind of label") from None
+    return _plain_numbers(classes), codes
+
+
+def labels_per_class(codes: np.ndarray) -> float:
+    """Return the median number of labels in a class.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n,)
+        Class number of each point, -1 where unlabelled.
+
+    Returns
+    -------
+    float
+        At least 0.
+    """
+    return float(np.median(np.bincount(codes[codes >= 0])))
+
+
+def _refuse_wrapped(values: np.ndarray) -> None:
+    """Refuse unsigned labels in which an unlabelled -1 has silently become a class."""
+    if values.dtype.kind != "u" or not len(values):
+        return
+    largest = np.iinfo(values.dtype).max
+    if values.max() == largest:
+        raise DataError(
+            f"y is {values.dtype} and holds {largest}, which is what -1 becomes there; "
+            "use y.astype(int) before marking unlabelled points"
+        )
+
+
+def _as_array(y: Any) -> np.ndarray:
+    if isinstance(y, np.ndarray):
+        return y
+    if hasattr(y, "to_numpy"):
+        # pandas' own kinds would turn whole numbers beside missing ones into floats
+        own_kind = hasattr(y, "isna") and not isinstance(getattr(y, "dtype", None), np.dtype)
+        return y.to_numpy(dtype=object) if own_kind else np.asarray(y.to_numpy())
+    values = np.asarray(y)
+    # a list of strings and -1 keeps its kinds only as objects
+    return np.asarray(y, dtype=object) if values.dtype.kind in "USO" else values
+
+
+def _plain_numbers(classes: np.ndarray) -> np.ndarray:
+    """Numbers that were objects (beside None) as numbers: scikit-learn scores no others."""
+    if classes.dtype == object and len(classes):
+        plain = np.array(classes.tolist())
+        return plain if plain.dtype.kind in "biuf" else classes
+    return classes
+
+
+def _missing(y: Any) -> np.ndarray:
+    if hasattr(y, "to_numpy") and hasattr(y, "isna"):  # pandas
+        return np.asarray(y.isna()).ravel()
+    values = _as_array(y)
+    if values.dtype.kind == "f":
+        return np.isnan(values).ravel()
+    if values.dtype.kind == "O":
+        # NaN alone differs from itself; pandas' own NA has no truth value
+        return np.array([v is None or _differs_from_itself(v) for v in values.ravel()], dtype=bool)
+    return np.zeros(values.size, dtype=bool)
+
+
+def _differs_from_itself(value: Any) -> bool:
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
+
+
+def _is_minus_one(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind in "UT":
+        return values == "-1"
+    if values.dtype.kind == "S":
+        return values == b"-1"
+    if values.dtype.kind == "O":
+        return np.array(
+            [isinstance(v, Real | str | bytes) and v in (-1, "-1", b"-1") for v in values],
+            dtype=bool,
+        )
+    if values.dtype.kind == "b":
+        return np.zeros(len(values), dtype=bool)
+    return values == UNLABELLED

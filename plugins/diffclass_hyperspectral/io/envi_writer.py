@@ -1,0 +1,171 @@
+"""ENVI pairs (data and header) written by ``spectral``, both or none."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass.output import replacing, require_writable
+from diffclass_hyperspectral.io.ascii_text import from_ascii, to_ascii
+from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    coordinate_system_string,
+    from_envi,
+    georeference_of,
+)
+from diffclass_hyperspectral.io.label_images import UNUSED
+from diffclass_hyperspectral.io.optional import require
+
+ENDINGS = (".hdr", ".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
+# ENVI keeps lists between braces, divided by commas, and knows no escape for either.
+_PLAIN = str.maketrans({",": ";", "{": "(", "}": ")", "\n": " ", "\r": " "})
+
+
+def pair(path: Path) -> tuple[Path, Path]:
+    """Return the data file and the header that belong to the name a user gave."""
+    if path.suffix.lower() == ".hdr":
+        return path.with_suffix(".img"), path
+    return path, path.with_suffix(".hdr")
+
+
+def plain_name(name: str) -> str:
+    """Return a name as an ENVI list can hold it: commas become semicolons, braces brackets."""
+    return " ".join(name.translate(_PLAIN).split())
+
+
+def _header_name(name: str) -> str:
+    return to_ascii(plain_name(name))  # spectral writes in the encoding of the locale
+
+
+def write_classification(
+    path: Path,
+    ids: np.ndarray,
+    table: ClassTable,
+    *,
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
+    """Write class ids (rows, columns) as an ENVI classification, value == id."""
+    envi = require("spectral.io.envi")
+    n_classes = max(int(ids.max()), *table.ids, 0) + 1
+    if n_classes > 65535:
+        raise ParameterError(
+            f"class id {n_classes - 1} is too large for an ENVI class map (65534); write .npy"
+        )
+    # spectral adds 1 to the greatest value in the map's own type, so 255 needs 16 bits.
+    dtype = np.uint8 if n_classes <= 255 else np.uint16
+
+    def save(header: str, **options: Any) -> None:
+        envi.save_classification(
+            header,
+            ids.astype(dtype),
+            class_names=_names(table, n_classes),
+            class_colors=_colors(table, n_classes),
+            **options,
+        )
+
+    _write_pair(path, save, overwrite=overwrite, metadata=_georeference(map_info))
+
+
+def write_standard(
+    path: Path,
+    array: np.ndarray,
+    *,
+    band_names: Sequence[str],
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
+    """Write a float32 array (rows, columns, bands); NaN is declared as "no data"."""
+    envi = require("spectral.io.envi")
+    values = array.astype(np.float32, copy=False)
+    metadata = _georeference(map_info) | {"band names": [_header_name(n) for n in band_names]}
+    if np.isnan(values).any():
+        metadata["data ignore value"] = "nan"
+
+    def save(header: str, **options: Any) -> None:
+        envi.save_image(header, values, **options)
+
+    _write_pair(path, save, overwrite=overwrite, metadata=metadata)
+
+
+def _names(table: ClassTable, n_classes: int) -> list[str]:
+    known = {entry.id: _header_name(entry.name) or f"class {entry.id}" for entry in table.entries}
+    return [known.get(i, UNUSED) for i in range(n_classes)]
+
+
+def _colors(table: ClassTable, n_classes: int) -> list[tuple[int, int, int]]:
+    known = {entry.id: entry.color for entry in table.entries}
+    return [known.get(i, (0, 0, 0)) for i in range(n_classes)]
+
+
+def _georeference(map_info: Sequence[str] | None) -> dict[str, Any]:
+    if map_info is None:
+        return {}
+    place = georeference_of(map_info)
+    if place is not None and not _holds(map_info, place):
+        warnings.warn(
+            "ENVI headers cannot hold a sheared grid; the coordinates are left out, write .tif",
+            UserWarning,
+            stacklevel=2,
+        )
+        return {}
+    fields: dict[str, Any] = {"map info": [to_ascii(text) for text in map_info]}
+    system = coordinate_system_string(None if place is None else place.crs)
+    return fields if system is None else fields | {"coordinate system string": f"{{{system}}}"}
+
+
+def _holds(map_info: Sequence[str], place: Georeference) -> bool:
+    """Tell whether the strings alone lead to the same transform."""
+    again = from_envi(tuple(map_info)).georeference
+    size = max(abs(value) for value in place.transform[:2] + place.transform[3:5])
+    return again is not None and np.allclose(
+        again.transform, place.transform, rtol=1e-9, atol=1e-6 * size
+    )
+
+
+def _write_pair(
+    path: Path, save: Callable[..., None], *, overwrite: bool, metadata: dict[str, Any]
+) -> None:
+    data, header = pair(path)
+    interleave = data.suffix.lower().removeprefix(".")
+    with _replacing_pair(data, header, overwrite=overwrite) as temporary, warnings.catch_warnings():
+        # spectral's buffer is as long as a piece of the data, which may be one byte.
+        warnings.filterwarnings("ignore", message="line buffering")
+        save(
+            os.fspath(temporary),
+            ext=".img",
+            interleave=interleave if interleave in {"bil", "bip"} else "bsq",
+            metadata=metadata,
+        )
+        temporary.write_text(from_ascii(temporary.read_text("ascii")), encoding="utf-8")
+
+
+@contextmanager
+def _replacing_pair(data: Path, header: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Yield a header name with free ``.img`` beside; rename both, the header last.
+
+    Both targets are checked before anything is written.
+    """
+    for target in (data, header):
+        require_writable(target, overwrite=overwrite)
+    with (
+        tempfile.TemporaryDirectory(dir=header.parent, prefix=f".{header.stem}.") as folder,
+        replacing(header, overwrite=overwrite) as new_header,
+        replacing(data, overwrite=overwrite) as new_data,
+    ):
+        written = Path(folder) / "image.hdr"
+        yield written
+        os.replace(written, new_header)
+        os.replace(written.with_suffix(".img"), new_data)
+        # Data and header cannot be renamed at once. Without its header new data are no image; with
+        # the old one they would be a wrong image.
+        header.unlink(missing_ok=True)

@@ -1,0 +1,135 @@
+"""GeoTIFFs written by ``rasterio``: class maps with palette and names, rasters with band names.
+
+GDAL knows no place for category names inside a TIFF; it reads them from ``.aux.xml`` beside. They
+are written there, and into a tag of the band, so that the TIFF alone keeps the class table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.output import replacing, require_writable
+from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass_hyperspectral.io.georeference import georeference_of, parsed_crs
+from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.rasterio_warnings import quiet
+from diffclass_hyperspectral.io.readers.png import NAMES_KEY
+
+ENDINGS = (".tif",)
+_GREATEST = 65535
+
+
+def pair(path: Path) -> tuple[Path, Path]:
+    """Return the TIFF and the file of category names beside it."""
+    return path, path.with_name(f"{path.name}.aux.xml")
+
+
+def write_classification(
+    path: Path,
+    ids: np.ndarray,
+    table: ClassTable,
+    *,
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
+    """Write class ids (rows, columns) with palette, names and coordinates, value == id."""
+    greatest = max(int(ids.max()), *table.ids, 0)
+    if greatest > _GREATEST:
+        raise ParameterError(
+            f"class id {greatest} is too large for a GeoTIFF class map ({_GREATEST}); write .npy"
+        )
+    dtype = np.uint8 if greatest <= 255 else np.uint16
+    names = {entry.id: entry.name for entry in table.entries}
+    with _replacing(path, overwrite=overwrite) as (temporary, beside):
+        with _created(temporary, ids[:, :, None].astype(dtype), map_info) as raster:
+            raster.write_colormap(1, {entry.id: (*entry.color, 255) for entry in table.entries})
+            raster.update_tags(1, **{NAMES_KEY: json.dumps(names)})
+        _write_categories(beside, [names.get(i, "") for i in range(max(names) + 1)])
+
+
+def write_standard(
+    path: Path,
+    array: np.ndarray,
+    *,
+    band_names: Sequence[str],
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
+    """Write a float32 array (rows, columns, bands) with coordinates; NaN is "no data"."""
+    values = array.astype(np.float32, copy=False)
+    options = {"nodata": float("nan")} if np.isnan(values).any() else {}
+    with (
+        _replacing(path, overwrite=overwrite) as (temporary, _),
+        _created(temporary, values, map_info, **options) as raster,
+    ):
+        raster.descriptions = tuple(band_names)
+
+
+@contextmanager
+def _created(
+    path: Path, values: np.ndarray, map_info: Sequence[str] | None, **options: Any
+) -> Iterator[Any]:
+    """Yield rasterio's dataset of a new TIFF that holds ``values``."""
+    rasterio = require("rasterio", extra="maps")
+    options |= _coordinates(map_info)
+    rows, columns, bands = values.shape
+    with (
+        quiet(),
+        rasterio.open(
+            path, "w", driver="GTiff", height=rows, width=columns, count=bands,
+            dtype=values.dtype, compress="deflate", bigtiff="if_safer", **options,
+        ) as raster,
+    ):  # fmt: skip
+        raster.write(np.ascontiguousarray(values.transpose(2, 0, 1)))
+        yield raster
+
+
+def _coordinates(map_info: Sequence[str] | None) -> dict[str, Any]:
+    place = georeference_of(map_info)
+    if place is None:
+        return {}
+    transform = require("rasterio.transform", extra="maps").Affine(*place.transform)
+    try:
+        return {"transform": transform, "crs": parsed_crs(place.crs)}
+    except DataError as error:
+        # a map that took hours is worth more than the name of its projection
+        warnings.warn(f"{error}; it is left out of the map", UserWarning, stacklevel=2)
+        return {"transform": transform}
+
+
+def _write_categories(path: Path, names: list[str]) -> None:
+    root = ElementTree.Element("PAMDataset")
+    band = ElementTree.SubElement(root, "PAMRasterBand", band="1")
+    categories = ElementTree.SubElement(band, "CategoryNames")
+    for name in names:
+        ElementTree.SubElement(categories, "Category").text = name
+    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=False)
+
+
+@contextmanager
+def _replacing(path: Path, *, overwrite: bool) -> Iterator[tuple[Path, Path]]:
+    """Yield free names for the TIFF and its names; rename both, or the one that was written.
+
+    The old names go first: a process killed in between leaves no TIFF with another's names.
+    """
+    target, beside = (require_writable(file, overwrite=overwrite) for file in pair(path))
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        written = pair(Path(folder) / f"image{path.suffix}")
+        yield written
+        beside.unlink(missing_ok=True)
+        with replacing(target, overwrite=overwrite) as temporary:
+            os.replace(written[0], temporary)
+        if written[1].exists():
+            with replacing(beside, overwrite=overwrite) as temporary:
+                os.replace(written[1], temporary)

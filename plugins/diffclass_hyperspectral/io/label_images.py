@@ -1,0 +1,260 @@
+"""Label images: which pixels are labelled, and with which class.
+
+In files 0 is unlabelled (-1 is taken for it too) and every other id is kept as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass_hyperspectral.io.georeference import check_overlap, georeference_of, same_crs
+from diffclass_hyperspectral.io.readers import read_image
+from diffclass_hyperspectral.io.readers.contents import Color, Contents
+from diffclass_hyperspectral.io.scenes import Scene
+
+# Name in the class list of an ENVI file for a number that is no class: the list has no gaps.
+UNUSED = "unused"
+# More than fit beside 0 and a fill value in the bytes and palettes of class maps.
+MOST_CLASSES = 254
+
+
+def read_labels(
+    path: str | os.PathLike[str], *, variable: str | None = None, grid: Any = None
+) -> LabelImage:
+    """Read a label image, a class map, or the shapes of a vector file.
+
+    Parameters
+    ----------
+    path : path-like
+        ENVI classification, GeoTIFF, ERDAS GIS, MATLAB ``.mat`` (any version), HDF5, greyscale or
+        palette PNG, NumPy ``.npy``; GeoJSON, shapefile or GeoPackage.
+    variable : str, optional
+        Name of the array in a ``.mat`` or HDF5 file that holds more than one picture; the class
+        field of a vector file, or ``"layer/field"``.
+    grid : Scene or LabelImage, optional
+        Whose pixels the shapes of a vector file are put on; only those need it.
+
+    Returns
+    -------
+    LabelImage
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read, or its values are no class ids.
+    ParameterError
+        For a vector file without ``grid``, a missing library, or ``variable`` where there is none.
+    """
+    from diffclass_hyperspectral.io.vector_labels import is_vector
+
+    if is_vector(path):
+        return _from_shapes(path, variable, grid)
+    contents = read_image(path, variable=variable, n_axes=2)
+    place = Path(path)
+    ids = _as_ids(_single_band(contents.data, place), place, ignore_value=contents.ignore_value)
+    return LabelImage(ids, _table(ids, contents), place, contents.format, contents.map_info)
+
+
+def _from_shapes(path: str | os.PathLike[str], variable: str | None, grid: Any) -> LabelImage:
+    from diffclass_hyperspectral.io.vector_labels import read_vector_labels
+
+    if grid is None:
+        raise ParameterError(
+            f"{path} holds shapes, which need a scene's pixels to lie on; pass grid=scene, or "
+            "give the labels as an image"
+        )
+    layer, _, field = (variable or "").rpartition("/")
+    return read_vector_labels(path, grid, class_field=field or None, layer=layer or None)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelImage:
+    """Class ids of the pixels of a scene.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (rows, columns), int32
+        0 = unlabelled.
+    table : ClassTable
+        Ids, names and colours of the classes present or declared.
+    path : Path
+    format : str
+    map_info : tuple of str or None
+        As the ENVI header has it.
+    """
+
+    ids: np.ndarray
+    table: ClassTable
+    path: Path = Path("labels")
+    format: str = "array"
+    map_info: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_array(
+        cls,
+        ids: np.ndarray,
+        *,
+        names: Mapping[int, str] | None = None,
+        colors: Mapping[int, Color] | None = None,
+        path: str | os.PathLike[str] = "labels",
+    ) -> LabelImage:
+        """Make a label image of an array.
+
+        Parameters
+        ----------
+        ids : array of shape (rows, columns)
+            Whole numbers; 0 or -1 = unlabelled.
+        names, colors : mapping from id, optional
+            Declare classes, also absent ones.
+        path : path-like
+            What messages call it.
+
+        Raises
+        ------
+        DataError
+            Where the values are no class ids.
+        """
+        place = Path(path)
+        checked = _as_ids(_single_band(np.asarray(ids), place), place)
+        contents = Contents(
+            checked, "array", class_names=dict(names or {}), class_colors=dict(colors or {})
+        )
+        return cls(checked, _table(checked, contents), place)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self.ids.shape
+        return rows, columns
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of labelled pixels."""
+        return int(np.count_nonzero(self.ids))
+
+    def counts(self) -> dict[int, int]:
+        """Return the number of pixels of every class of the table, absent ones included."""
+        present = dict(
+            zip(*(a.tolist() for a in np.unique(self.ids, return_counts=True)), strict=True)
+        )
+        return {class_id: present.get(class_id, 0) for class_id in self.table.ids}
+
+    def check_trainable(self) -> None:
+        """Raise `DataError` unless at least two, and at most 254, classes are labelled."""
+        present = [class_id for class_id, count in self.counts().items() if count]
+        if not present:
+            raise DataError(
+                f"{self.path}: no pixel is labelled (all {self.ids.size} are 0); "
+                "label pixels of at least two classes"
+            )
+        if len(present) == 1:
+            entry = self.table[present[0]]
+            raise DataError(
+                f"{self.path}: only class {entry.id} ({entry.name}) is labelled; "
+                "label pixels of at least one more class"
+            )
+        if len(present) > MOST_CLASSES:
+            raise DataError(
+                f"{self.path}: {len(present)} classes are labelled, more than {MOST_CLASSES}; "
+                "check that this is a picture of class ids and no measurement"
+            )
+
+    def check_matches(self, scene: Scene) -> None:
+        """Raise `DataError` unless the label image lies on ``scene``.
+
+        It has to have its rows and columns, and where both state coordinates, the same place.
+        """
+        if self.shape == scene.shape[:2]:
+            self._check_place(scene)
+            return
+        swapped = self.shape[::-1] == scene.shape[:2]
+        raise DataError(
+            f"{self.path}: {self.shape[0]} rows x {self.shape[1]} columns of labels, but "
+            f"{scene.path} has {scene.shape[0]} rows x {scene.shape[1]} columns; "
+            + ("transpose one of them" if swapped else "give the labels of this scene")
+        )
+
+    def _check_place(self, scene: Scene) -> None:
+        own, other = georeference_of(self.map_info), georeference_of(scene.map_info)
+        if own is None or other is None:
+            return
+        check_overlap(own, other, (self.shape, scene.shape[:2]), (self.path, scene.path))
+        if not same_crs(own.crs, other.crs):
+            return  # grids of two systems have no pixels in common: the overlap has to do
+        pixel = np.hypot(other.transform[0], other.transform[3])
+        shift = np.hypot(
+            own.transform[2] - other.transform[2], own.transform[5] - other.transform[5]
+        )
+        if shift > pixel:
+            raise DataError(
+                f"{self.path}: its corner lies {shift / pixel:.1f} pixels from that of "
+                f"{scene.path}; give labels on the scene's own grid"
+            )
+
+
+def _single_band(array: np.ndarray, path: Path) -> np.ndarray:
+    if array.ndim == 3 and array.shape[2] == 1:
+        array = array[:, :, 0]
+    if array.ndim != 2:
+        raise DataError(
+            f"{path}: an array of shape {array.shape}; labels are one band of class ids "
+            "(rows, columns) - take the argmax of scores or one-hot layers first"
+        )
+    if array.size == 0:
+        raise DataError(f"{path}: an empty array {array.shape}; check how it was written")
+    return array
+
+
+def _as_ids(array: np.ndarray, path: Path, *, ignore_value: float | None = None) -> np.ndarray:
+    """Return class ids as int32, 0 = unlabelled."""
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"{path}: holds {array.dtype} values; class ids are whole numbers")
+    if array.dtype == bool:
+        array = array.astype(np.uint8)
+    ignored = np.zeros(array.shape, bool) if ignore_value is None else array == ignore_value
+    if ignore_value is not None and np.isnan(ignore_value):
+        ignored = np.isnan(array)
+    values = np.where(ignored, np.zeros((), array.dtype), array)
+    _check_ids(values, path)
+    ids = values.astype(np.int32)
+    ids[ids == -1] = 0
+    ids.flags.writeable = False
+    return ids
+
+
+def _check_ids(values: np.ndarray, path: Path) -> None:
+    if values.dtype.kind == "f":
+        broken = ~(np.isfinite(values) & (values == np.rint(values)))
+        if broken.any():
+            row, column = np.argwhere(broken)[0]
+            raise DataError(
+                f"{path}: value {values[row, column]:g} at row {row}, column {column} is no class "
+                "id; labels are whole numbers, 0 = unlabelled"
+            )
+    if values.min() < -1:
+        row, column = np.unravel_index(values.argmin(), values.shape)
+        raise DataError(
+            f"{path}: class id {values.min():g} at row {row}, column {column}; ids are 1, 2, ... "
+            "and 0 or -1 for unlabelled"
+        )
+    if values.max() > np.iinfo(np.int32).max:
+        raise DataError(f"{path}: class id {values.max():g} is too large for a class number")
+
+
+def _table(ids: np.ndarray, contents: Contents) -> ClassTable:
+    """Make the table of the classes present and of the declared ones that are not fillers."""
+    present = set(np.unique(ids).tolist())
+    names = {
+        i: name
+        for i, name in (contents.class_names or {}).items()
+        if i in present or name != UNUSED
+    }
+    return ClassTable.from_ids(present | set(names), names=names, colors=contents.class_colors)

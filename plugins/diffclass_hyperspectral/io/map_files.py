@@ -1,0 +1,257 @@
+"""Writing class maps, probabilities and margins, each file whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass.output import replacing, require_writable
+from diffclass_hyperspectral.io import envi_writer, geotiff_writer, png_maps
+from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.io.scale_bar import add_scale_bar
+
+
+def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Return the files that writing a class map to ``path`` makes, the one to read first.
+
+    ENVI has a data file and a header; a GeoTIFF has its category names in an ``.aux.xml`` too,
+    where GDAL looks for them.
+
+    Raises
+    ------
+    ParameterError
+        Where the ending of ``path`` stands for no format.
+    """
+    place = Path(path)
+    suffix = place.suffix.lower()
+    if suffix in {".png", ".npy"}:
+        return (place,)
+    if suffix in envi_writer.ENDINGS:
+        return envi_writer.pair(place)
+    if suffix in geotiff_writer.ENDINGS:
+        return geotiff_writer.pair(place)
+    raise ParameterError(
+        f"{place}: no format for the ending {suffix or '(none)'!r}; use .img, .dat or .hdr (ENVI), "
+        ".tif, .png or .npy"
+    )
+
+
+def require_outputs(path: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
+    """Return the files that writing to ``path`` makes, or say why they cannot be written.
+
+    Call it before any long computation.
+
+    Raises
+    ------
+    ParameterError
+        Where the ending is unknown, a folder is missing, or one of the files exists and
+        ``overwrite`` is false.
+    """
+    return tuple(require_writable(file, overwrite=overwrite) for file in output_files(path))
+
+
+def check_outputs(
+    maps: Sequence[Path], others: Sequence[Path], inputs: Sequence[Path], *, overwrite: bool = False
+) -> None:
+    """Refuse outputs that cannot be written, share a file, or would replace an input.
+
+    Call it before any long computation.
+
+    Parameters
+    ----------
+    maps, others : sequence of Path
+        Outputs: maps and rasters, and files of one name.
+    inputs : sequence of Path
+        What is read; an ENVI file stands for its header too.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced; inputs never may.
+
+    Raises
+    ------
+    ParameterError
+        Where one of them must not be written.
+    """
+    files = [file for path in maps for file in require_outputs(path, overwrite=overwrite)]
+    files += [require_writable(path, overwrite=overwrite) for path in others]
+    places = [file.resolve() for file in files]
+    read = {file.resolve() for path in inputs for file in _files_of(path)}
+    for file, place in zip(files, places, strict=True):
+        if places.count(place) > 1:
+            raise ParameterError(f"two outputs would be written to {file}; name them apart")
+        if place in read:
+            raise ParameterError(f"{file} is read from; write to another file")
+
+
+def _files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that an input is read from, as far as its name tells."""
+    try:
+        return (path, *output_files(path))
+    except ParameterError:
+        return (path,)
+
+
+def write_class_map(
+    path: str | os.PathLike[str],
+    class_ids: np.ndarray,
+    table: ClassTable | None = None,
+    *,
+    overwrite: bool = False,
+    map_info: Sequence[str] | None = None,
+    legend: bool = True,
+) -> tuple[Path, ...]:
+    """Write a class map; `read_labels` of it gives the same ids, names and colours.
+
+    In ENVI every value is the class id; numbers between that are no class are named "unused",
+    and commas and braces in names, which ENVI cannot hold, become semicolons and brackets.
+
+    Parameters
+    ----------
+    path : path-like
+        The ending chooses the format: ``.img .dat .bsq .bil .bip .raw .bin`` (ENVI data with a
+        ``.hdr`` beside), ``.hdr`` (with an ``.img`` beside), ``.tif`` (palette, names and
+        coordinates), ``.png``, ``.npy`` (ids alone).
+    class_ids : array of shape (rows, columns)
+        Whole numbers; 0 or -1 = unclassified.
+    table : ClassTable, optional
+        Names and colours; classes that it lacks get defaults.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced.
+    map_info : sequence of str, optional
+        The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG with a legend gets
+        a scale bar.
+    legend : bool, default=True
+        For PNG: a picture with a legend; without it a palette image, one pixel a pixel, that
+        `read_labels` can read.
+
+    Returns
+    -------
+    tuple of Path
+        The files written.
+
+    Raises
+    ------
+    ParameterError
+        Where nothing can be written there, or ids are too large for the format.
+    DataError
+        Where ``class_ids`` is no picture of whole numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from diffclass_hyperspectral import read_labels
+    >>> name = tempfile.mkdtemp() + "/map.img"
+    >>> files = write_class_map(name, np.array([[0, 2], [1, 2]]))
+    >>> [file.name for file in files], read_labels(name).ids.tolist()
+    (['map.img', 'map.hdr'], [[0, 2], [1, 2]])
+    """
+    files = require_outputs(path, overwrite=overwrite)
+    ids = LabelImage.from_array(class_ids, path="class_ids").ids
+    full = (table or ClassTable.from_ids([])).including(np.unique(ids).tolist())
+    suffix = files[0].suffix.lower()
+    if suffix == ".npy":
+        _save_npy(files[0], ids, overwrite=overwrite)
+    elif suffix == ".png":
+        save = png_maps.save_class_png if legend else png_maps.save_palette_png
+        with replacing(files[0], overwrite=overwrite) as temporary:
+            save(temporary, ids, full)
+            if legend:
+                dots = png_maps.dots_of_a_pixel(ids.shape)
+                add_scale_bar(temporary, map_info, ids.shape, dots=dots)
+    else:
+        writer = geotiff_writer if suffix in geotiff_writer.ENDINGS else envi_writer
+        writer.write_classification(Path(path), ids, full, overwrite=overwrite, map_info=map_info)
+    return files
+
+
+def write_raster(
+    path: str | os.PathLike[str],
+    array: np.ndarray,
+    *,
+    band_names: Sequence[str] | None = None,
+    overwrite: bool = False,
+    map_info: Sequence[str] | None = None,
+) -> tuple[Path, ...]:
+    """Write numbers per pixel: probabilities of all classes, or the margin.
+
+    Parameters
+    ----------
+    path : path-like
+        As for `write_class_map`; ``.png`` only for one band.
+    array : array of shape (rows, columns, bands) or (rows, columns)
+        Real numbers, written as float32; NaN = no data.
+    band_names : sequence of str, optional
+        ``"band 1"`` and so on by default.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced.
+    map_info : sequence of str, optional
+        The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG gets a scale bar.
+
+    Returns
+    -------
+    tuple of Path
+        The files written.
+
+    Raises
+    ------
+    ParameterError
+        Where nothing can be written there, or the shapes do not fit.
+    """
+    files = require_outputs(path, overwrite=overwrite)
+    values = np.asarray(array)
+    if values.ndim not in (2, 3) or values.size == 0 or values.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"array has shape {values.shape} and type {values.dtype}; a raster is "
+            "(rows, columns) or (rows, columns, bands) of real numbers"
+        )
+    names = _band_names(values, band_names)
+    suffix = files[0].suffix.lower()
+    if suffix == ".npy":
+        _save_npy(files[0], values.astype(np.float32, copy=False), overwrite=overwrite)
+    elif suffix == ".png":
+        _save_raster_png(files[0], values, names, overwrite=overwrite, map_info=map_info)
+    else:
+        is_tiff = suffix in geotiff_writer.ENDINGS
+        (geotiff_writer if is_tiff else envi_writer).write_standard(
+            Path(path),
+            values.reshape(*values.shape[:2], -1),
+            band_names=names,
+            overwrite=overwrite,
+            map_info=map_info,
+        )
+        files = files[:1] if is_tiff else files
+    return files
+
+
+def _band_names(values: np.ndarray, names: Sequence[str] | None) -> list[str]:
+    n_bands = values.shape[2] if values.ndim == 3 else 1
+    if names is None:
+        return [f"band {i + 1}" for i in range(n_bands)]
+    if len(names) != n_bands:
+        raise ParameterError(f"{len(names)} band names for {n_bands} bands; give one for each")
+    return [str(name) for name in names]
+
+
+def _save_npy(path: Path, array: np.ndarray, *, overwrite: bool) -> None:
+    with replacing(path, overwrite=overwrite, suffix=".npy") as temporary:
+        np.save(temporary, array, allow_pickle=False)
+
+
+def _save_raster_png(
+    path: Path,
+    values: np.ndarray,
+    names: list[str],
+    *,
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
+    if len(names) != 1:
+        raise ParameterError(f"{path}: a PNG shows one band, not {len(names)}; write .img or .npy")
+    with replacing(path, overwrite=overwrite) as temporary:
+        plane = values.reshape(values.shape[:2]).astype(np.float64)
+        png_maps.save_raster_png(temporary, plane, label=names[0])
+        add_scale_bar(temporary, map_info, plane.shape, dots=png_maps.dots_of_a_pixel(plane.shape))

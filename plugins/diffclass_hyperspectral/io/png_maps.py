@@ -1,0 +1,144 @@
+"""PNG pictures of maps: with a legend for people, or as a palette image for programs."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.readers.png import NAMES_KEY
+
+_DPI = 100
+_GAP = 12
+_LEAST_SIDE = 480
+_GREATEST_SIDE = 60_000  # matplotlib draws at most 2**16 screen pixels
+
+
+def save_palette_png(path: Path, ids: np.ndarray, table: ClassTable) -> None:
+    """Save ids as palette indices with the table's colours; names go into a text chunk."""
+    images = require("PIL.Image")
+    text = require("PIL.PngImagePlugin").PngInfo()
+    greatest = max(int(ids.max()), *table.ids, 0)
+    if greatest > 255:
+        raise ParameterError(
+            f"class id {greatest} is too large for a PNG (255); write .img or .npy"
+        )
+    palette = np.zeros((greatest + 1, 3), dtype=np.uint8)
+    for entry in table.entries:
+        palette[entry.id] = entry.color
+    text.add_text(NAMES_KEY, json.dumps({entry.id: entry.name for entry in table.entries}))
+    image = images.fromarray(ids.astype(np.uint8))
+    image.putpalette(palette.ravel().tolist())
+    image.save(path, format="PNG", pnginfo=text)
+
+
+def save_class_png(path: Path, ids: np.ndarray, table: ClassTable) -> None:
+    """Save the map in the table's colours, beside it names and pixel counts.
+
+    The pixels of the map are squares of whole screen pixels: nothing is resampled.
+    """
+    figure = new_figure()
+    legend = _class_legend(figure, ids, table)
+    picture = _magnified(_colored(ids, table))
+    height, width = picture.shape[:2]
+    with _any_letters():
+        box = legend.get_window_extent()
+    total_width = width + box.width + 3 * _GAP
+    total_height = max(height, box.height) + 2 * _GAP
+    figure.set_size_inches(total_width / _DPI, total_height / _DPI)
+    legend.set_bbox_to_anchor(((width + 2 * _GAP) / total_width, 1 - _GAP / total_height))
+    figure.figimage(picture, xo=_GAP, yo=round(total_height) - _GAP - height, origin="upper")
+    _save(figure, path)
+
+
+def save_raster_png(path: Path, array: np.ndarray, *, label: str) -> None:
+    """Save one band (rows, columns) in viridis with a colour bar; NaN is left white."""
+    figure = new_figure()
+    height, width = _magnified(array).shape
+    figure.set_size_inches((width + 110 + 2 * _GAP) / _DPI, (height + 2 * _GAP) / _DPI)
+    total_width, total_height = width + 110 + 2 * _GAP, height + 2 * _GAP
+    axes = figure.add_axes(
+        (_GAP / total_width, _GAP / total_height, width / total_width, height / total_height)
+    )
+    image = axes.imshow(array, cmap="viridis", interpolation="nearest", aspect="auto")
+    axes.set_axis_off()
+    bar = figure.add_axes(
+        ((width + 2 * _GAP) / total_width, _GAP / total_height,
+         16 / total_width, height / total_height)
+    )  # fmt: skip
+    figure.colorbar(image, cax=bar, label=_literal(label))
+    _save(figure, path)
+
+
+def new_figure(**options: Any) -> Any:
+    """Make a white figure of 100 dots an inch that draws without a screen."""
+    figure_class = require("matplotlib.figure", extra="plots").Figure
+    figure = figure_class(dpi=_DPI, facecolor="white", **options)
+    require("matplotlib.backends.backend_agg", extra="plots").FigureCanvasAgg(figure)
+    return figure
+
+
+def _class_legend(figure: Any, ids: np.ndarray, table: ClassTable) -> Any:
+    patches = require("matplotlib.patches", extra="plots")
+    values, counts = np.unique(ids, return_counts=True)
+    present = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    shown = [entry for entry in table.entries if entry.id or present.get(0)]
+    return figure.legend(
+        handles=[
+            patches.Patch(
+                facecolor=np.array(entry.color) / 255, edgecolor="0.4", linewidth=0.5,
+                label=f"{entry.id}  {_literal(entry.name)}  ({present.get(entry.id, 0):,})",
+            )
+            for entry in shown
+        ],
+        loc="upper left", frameon=False, fontsize=9, borderaxespad=0, borderpad=0,
+    )  # fmt: skip
+
+
+def _literal(text: str) -> str:
+    """Keep dollar signs from being read as formulas."""
+    return text.replace("$", r"\$")
+
+
+def _colored(ids: np.ndarray, table: ClassTable) -> np.ndarray:
+    colors = np.zeros((max(int(ids.max()), *table.ids, 0) + 1, 3), dtype=np.uint8)
+    for entry in table.entries:
+        colors[entry.id] = entry.color
+    return colors[ids]
+
+
+def dots_of_a_pixel(shape: tuple[int, ...]) -> int:
+    """Return how many dots of the screen wide a pixel of a map of this shape is drawn."""
+    return max(1, -(-_LEAST_SIDE // max(shape[:2])))
+
+
+def _magnified(array: np.ndarray) -> np.ndarray:
+    """Repeat pixels a whole number of times until the longer side is easy to see."""
+    if max(array.shape[:2]) > _GREATEST_SIDE:
+        raise ParameterError(
+            f"{array.shape[0]} rows x {array.shape[1]} columns are too many for a picture "
+            f"({_GREATEST_SIDE} at most); write .img or .npy"
+        )
+    times = dots_of_a_pixel(array.shape)
+    return array.repeat(times, axis=0).repeat(times, axis=1)
+
+
+@contextmanager
+def _any_letters() -> Iterator[None]:
+    """Let a letter that the font lacks be drawn as a box, without a warning."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        yield
+
+
+def _save(figure: Any, path: Path) -> None:
+    with _any_letters():
+        figure.savefig(path, dpi=_DPI, format="png")

@@ -1,0 +1,254 @@
+"""ENVI images, by ``spectral``: any interleave and byte order, memory-mapped."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.ascii_text import from_ascii, to_ascii
+from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
+from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.readers.contents import Color, Contents
+from diffclass_hyperspectral.io.readers.failures import reading, require_file
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
+
+INTERLEAVES = ("bsq", "bil", "bip")
+_NEEDED = ("lines", "samples", "bands", "data type", "interleave", "byte order")
+
+
+def read(path: Path) -> Contents:
+    """Map an ENVI image into memory, read-only, with what its header states.
+
+    Parameters
+    ----------
+    path : Path
+        The header, or the data file that has a header beside it.
+
+    Raises
+    ------
+    DataError
+        Where a file of the pair is missing, or header and data contradict each other.
+    """
+    envi = require("spectral.io.envi")
+    header = path if is_header(path) else _require_header(path)
+    with reading(header, "an ENVI header"), _ascii_copy(header) as readable:
+        fields = _read_fields(envi, readable)
+        _check_fields(header, fields, envi)
+        data = _data_file(header, fields, envi) if header == path else path
+        _check_size(header, data, envi.gen_params(fields))
+        facts = _facts(header, fields)
+        return Contents(_map(envi, readable, data), "ENVI", **facts)
+
+
+def is_header(path: Path) -> bool:
+    """Tell whether the file begins as an ENVI header does, or is called one."""
+    with path.open("rb") as stream:
+        head = stream.read(7)
+    return head.removeprefix(b"\xef\xbb\xbf").startswith(b"ENVI") or path.suffix.lower() == ".hdr"
+
+
+def header_beside(data: Path) -> Path | None:
+    """Return the header of a data file, ``x.img.hdr`` or ``x.hdr``, or None."""
+    for stem in (os.fspath(data), os.path.splitext(data)[0]):
+        for ending in (".hdr", ".HDR"):
+            if os.path.isfile(stem + ending):
+                return Path(stem + ending)
+    return None
+
+
+def _require_header(data: Path) -> Path:
+    header = header_beside(data)
+    if header is None:
+        raise DataError(f"{data}: no ENVI header beside it; put {data.stem}.hdr in the same folder")
+    return header
+
+
+@contextmanager
+def _ascii_copy(header: Path) -> Iterator[str]:
+    """Yield the name of a header that `spectral` can read, a copy where it holds other letters.
+
+    `spectral` calls a header binary that is not in the encoding of the locale (Latin-1 degree
+    signs, UTF-8 class names).
+    """
+    require_file(header)
+    raw = header.read_bytes()
+    if raw.isascii():
+        yield os.fspath(header.absolute())
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "header.hdr")
+        with open(copy, "w", encoding="ascii", newline="") as stream:
+            stream.write(to_ascii(_decoded(raw)))
+        yield copy
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def _read_fields(envi: Any, header: str) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Parameters with non-lowercase names")
+        fields = envi.read_envi_header(header)
+    return {name: _original(value) for name, value in fields.items()}
+
+
+def _original(value: str | list[str]) -> str | list[str]:
+    return from_ascii(value) if isinstance(value, str) else [from_ascii(text) for text in value]
+
+
+def _check_fields(header: Path, fields: dict[str, Any], envi: Any) -> None:
+    missing = [name for name in _NEEDED if name not in fields]
+    if missing:
+        raise DataError(f"{header}: the header lacks {', '.join(missing)}; add it as ENVI defines")
+    if str(fields.get("file type", "")).strip().lower() == "envi spectral library":
+        raise DataError(f"{header}: a spectral library, not an image; name an image")
+    if str(fields.get("file compression", "0")).strip() not in {"0", ""}:
+        raise DataError(f"{header}: the image is compressed; write it uncompressed first")
+    if fields["interleave"] not in (*INTERLEAVES, *map(str.upper, INTERLEAVES)):
+        raise DataError(
+            f"{header}: unknown interleave {fields['interleave']!r}; write bsq, bil or bip"
+        )
+    if fields["data type"] not in envi.envi_to_dtype or fields["data type"] in {"6", "9"}:
+        raise DataError(
+            f"{header}: data type {fields['data type']!r} is no kind of real number that ENVI "
+            "defines (1-5, 12-15); correct the header"
+        )
+    for name in ("lines", "samples", "bands"):
+        if not (fields[name].isdecimal() and int(fields[name]) > 0):
+            raise DataError(f"{header}: {name} = {fields[name]} is no positive whole number")
+
+
+def _data_file(header: Path, fields: dict[str, Any], envi: Any) -> Path:
+    """Find the data file of a header by the endings that `spectral` knows."""
+    stem = os.path.splitext(header)[0]
+    endings = [*envi.KNOWN_EXTS, fields["interleave"].lower()]
+    for ending in ["", *(f".{e}" for e in endings), *(f".{e.upper()}" for e in endings)]:
+        # a header under a data file's name is not its own data
+        if os.path.isfile(stem + ending) and not os.path.samefile(stem + ending, header):
+            return Path(stem + ending)
+    raise DataError(
+        f"{header}: no data file beside it; looked for {Path(stem).name} with the endings "
+        f"{', '.join(endings)} and none; put it in the same folder"
+    )
+
+
+def _check_size(header: Path, data: Path, params: Any) -> None:
+    values = params.nrows * params.ncols * params.nbands
+    needed = params.offset + values * np.dtype(params.dtype).itemsize
+    there = data.stat().st_size
+    size = f"{params.nrows} lines x {params.ncols} samples x {params.nbands} bands"
+    if there < needed:
+        raise DataError(
+            f"{data}: {there} bytes, but {header.name} ({size}) needs {needed}; "
+            "the file is cut short or the header belongs to another one"
+        )
+    if there > needed:
+        warnings.warn(
+            f"{data}: {there} bytes, {there - needed} more than {header.name} ({size}) needs; "
+            "check that the header belongs to it",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def _map(envi: Any, header: str, data: Path) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Parameters with non-lowercase names")
+        image = envi.open(header, os.fspath(data.absolute()))
+    array = image.open_memmap(interleave="bip")
+    if array is None:
+        raise DataError(f"{data}: cannot be mapped into memory; copy it to a local disk")
+    return np.asarray(array)
+
+
+def _facts(header: Path, fields: dict[str, Any]) -> dict[str, Any]:
+    n_bands = int(fields["bands"])
+    wavelengths = _per_band(header, fields, "wavelength", n_bands=n_bands)
+    good = _per_band(header, fields, "bbl", n_bands=n_bands)
+    unit = fields.get("wavelength units")
+    return {
+        "wavelengths": None if wavelengths is None else in_nanometres(wavelengths, unit),
+        "band_mask": None if good is None else good != 0,
+        "ignore_value": _number(header, fields, "data ignore value"),
+        "scale_factor": _scale_factor(header, fields),
+        "band_names": _texts(fields, "band names") or None,
+        "map_info": _map_info(fields),
+        "class_names": dict(enumerate(_texts(fields, "class names"))) or None,
+        "class_colors": _class_colors(fields) or None,
+    }
+
+
+def _map_info(fields: dict[str, Any]) -> MapInfo | None:
+    texts = _texts(fields, "map info")
+    # well-known text holds commas, at which spectral has cut it
+    system = ",".join(_texts(fields, "coordinate system string"))
+    return from_envi(texts, system) if texts else None
+
+
+def _texts(fields: dict[str, Any], name: str) -> tuple[str, ...]:
+    """Return a list field; `spectral` gives a bare string where the braces are missing."""
+    value = fields.get(name, [])
+    values = [value] if isinstance(value, str) else list(value)
+    while values and not values[-1]:  # a comma before the closing brace
+        values.pop()
+    return tuple(values)
+
+
+def _per_band(
+    header: Path, fields: dict[str, Any], name: str, *, n_bands: int
+) -> np.ndarray | None:
+    texts = _texts(fields, name)
+    if not texts:
+        return None
+    if len(texts) != n_bands:
+        raise DataError(
+            f"{header}: {n_bands} bands, but {len(texts)} values of '{name}'; "
+            f"correct or remove the '{name}' field"
+        )
+    return np.array([_as_float(header, name, text) for text in texts])
+
+
+def _number(header: Path, fields: dict[str, Any], name: str) -> float | None:
+    texts = _texts(fields, name)
+    return _as_float(header, name, texts[0]) if texts else None
+
+
+def _as_float(header: Path, name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise DataError(f"{header}: '{name}' holds {text!r}, which is no number") from None
+
+
+def _scale_factor(header: Path, fields: dict[str, Any]) -> float:
+    factor = _number(header, fields, "reflectance scale factor")
+    if factor is None:
+        return 1.0
+    if not (np.isfinite(factor) and factor > 0):
+        raise DataError(
+            f"{header}: 'reflectance scale factor' is {factor:g}; write a positive number"
+        )
+    return factor
+
+
+def _class_colors(fields: dict[str, Any]) -> dict[int, Color]:
+    try:
+        values = [min(255, max(0, int(float(text)))) for text in _texts(fields, "class lookup")]
+    except ValueError:
+        return {}  # colours are decoration: a damaged list costs only them
+    return {
+        index: (values[3 * index], values[3 * index + 1], values[3 * index + 2])
+        for index in range(len(values) // 3)
+    }

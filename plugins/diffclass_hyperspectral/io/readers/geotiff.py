@@ -1,0 +1,140 @@
+"""GeoTIFF scenes and label images, by ``rasterio``, read in blocks of rows.
+
+Wavelengths stand in the tags of the bands ("wavelength" with "wavelength_units", or
+"CENTRAL_WAVELENGTH_UM" of the IMAGERY domain, which GDAL has since 3.10), in the tags of the file,
+or in the names of the bands ("450.3 nm"). Names of classes stand in the band's tag that
+`geotiff_writer` makes, or in the ``.aux.xml`` beside.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from diffclass_hyperspectral.io.readers import enmap
+from diffclass_hyperspectral.io.readers.contents import Color, Contents
+from diffclass_hyperspectral.io.readers.failures import reading
+from diffclass_hyperspectral.io.readers.png import NAMES_KEY
+from diffclass_hyperspectral.io.readers.tiff_blocks import check_raster, map_info, opened, scaled
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
+
+_IN_NAME = re.compile(r"(\d+(?:\.\d+)?)\s*(nanomet\w+|micromet\w+|nm|um|\u00b5m|\u03bcm)\b", re.I)
+
+
+def read(path: Path) -> Contents:
+    """Open a GeoTIFF with what its tags state; its pixels are read when asked for.
+
+    Raises
+    ------
+    DataError
+        Where the file is damaged or holds complex numbers.
+    """
+    with reading(path, "a GeoTIFF"), opened(path) as raster:
+        check_raster(path, raster)
+        metadata = enmap.metadata_beside(path)
+        if metadata is not None:
+            return enmap.described(path, raster, metadata)
+        gains, offsets = np.array(raster.scales), np.array(raster.offsets)
+        ignored = raster.nodatavals[0]
+        facts = {
+            "wavelengths": _wavelengths(raster),
+            "band_mask": _band_mask(raster),
+            "band_names": _band_names(raster),
+            "map_info": map_info(raster),
+            "class_names": _class_names(path, raster),
+            "class_colors": _class_colors(raster),
+        }
+        return scaled(path, raster, gains, offsets, ignored, format="GeoTIFF", **facts)
+
+
+def _wavelengths(raster: Any) -> np.ndarray | None:
+    found = [_wavelength_of_band(raster, band) for band in range(1, raster.count + 1)]
+    if all(value is not None for value in found):
+        return _one_unit([value for value in found if value is not None])
+    tags = _lower(raster.tags())
+    listed = re.findall(r"[^\s,;{}]+", tags.get("wavelengths", tags.get("wavelength", "")))
+    values = _floats(listed)
+    if values is None or len(values) != raster.count:
+        return None
+    unit = tags.get("wavelength_units", tags.get("wavelength units"))
+    return in_nanometres(np.array(values), unit)
+
+
+def _wavelength_of_band(raster: Any, band: int) -> tuple[float, str | None] | None:
+    """Return a number and its unit."""
+    tags = _lower(raster.tags(band))
+    central = _lower(raster.tags(band, ns="IMAGERY")).get("central_wavelength_um")
+    for text, unit in ((tags.get("wavelength"), tags.get("wavelength_units")), (central, "um")):
+        values = _floats([text]) if text else None
+        if values:
+            return values[0], unit
+    named = _IN_NAME.search(raster.descriptions[band - 1] or "")
+    if named is None:
+        return None
+    unit = "nm" if named[2].lower().startswith("n") else "um"
+    return float(named[1]), unit
+
+
+def _one_unit(found: list[tuple[float, str | None]]) -> np.ndarray | None:
+    units = {unit for _, unit in found}
+    if len(units) == 1:
+        return in_nanometres(np.array([value for value, _ in found]), units.pop())
+    converted = [in_nanometres(np.array([value]), unit) for value, unit in found]
+    if any(value is None for value in converted):
+        return None
+    return np.concatenate([value for value in converted if value is not None])
+
+
+def _floats(texts: list[str]) -> list[float] | None:
+    try:
+        values = [float(text) for text in texts]
+    except ValueError:
+        return None  # a tag of another meaning
+    return values if values and np.isfinite(values).all() and min(values) > 0 else None
+
+
+def _lower(tags: dict[str, str]) -> dict[str, str]:
+    return {name.lower(): text for name, text in tags.items()}
+
+
+def _band_mask(raster: Any) -> np.ndarray | None:
+    flags = [_lower(raster.tags(band)).get("bbl") for band in range(1, raster.count + 1)]
+    if not any(flags):
+        return None
+    return np.array([(flag or "1").strip() not in {"0", "0.0", "false"} for flag in flags])
+
+
+def _band_names(raster: Any) -> tuple[str, ...] | None:
+    if not any(raster.descriptions):
+        return None
+    return tuple(name or f"band {i + 1}" for i, name in enumerate(raster.descriptions))
+
+
+def _class_names(path: Path, raster: Any) -> dict[int, str] | None:
+    if raster.count != 1:
+        return None
+    text = raster.tags(1).get(NAMES_KEY)
+    if text is not None:
+        return {int(key): str(name) for key, name in json.loads(text).items()}
+    beside = Path(f"{path}.aux.xml")
+    if not beside.is_file():
+        return None
+    try:
+        categories = ElementTree.parse(beside).iter("Category")
+    except ElementTree.ParseError:
+        return None  # names are decoration: damaged ones cost only themselves
+    names = [category.text for category in categories]
+    return {index: name for index, name in enumerate(names) if name} or None
+
+
+def _class_colors(raster: Any) -> dict[int, Color] | None:
+    try:
+        colors = raster.colormap(1) if raster.count == 1 else {}
+    except ValueError:
+        return None
+    return {index: (red, green, blue) for index, (red, green, blue, _) in colors.items()} or None

@@ -1,0 +1,51 @@
+"""HDF5 and NetCDF4 files by ``h5py``: EMIT and PRISMA products, or an array that is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.readers import emit, prisma
+from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.failures import reading
+from diffclass_hyperspectral.io.readers.hdf5_blocks import stored_blocks
+from diffclass_hyperspectral.io.readers.matlab import Listing, pick
+
+
+def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
+    """Open a product that is known by its layout, else the named or only array.
+
+    Arrays of three axes are (rows, columns, bands) as stored and are read in blocks of rows.
+
+    Raises
+    ------
+    DataError
+        Where the file is damaged, or no array or several arrays fit.
+    """
+    h5py = require("h5py")
+    with reading(path, "an HDF5 or NetCDF4 file"), h5py.File(path, "r") as file:
+        if variable is None and n_axes == 3 and emit.is_emit(file):
+            return emit.read(path, file)
+        if variable is None and n_axes == 3 and prisma.is_prisma(file):
+            return prisma.read(path, file)
+        listing = Listing(path, _shapes(file, h5py), lambda name: _load(path, file, name))
+        return Contents(pick(listing, variable, n_axes=n_axes), "HDF5")
+
+
+def _shapes(file: Any, h5py: Any) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+
+    def note(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf":
+            shapes[name] = item.shape
+
+    file.visititems(note)
+    return shapes
+
+
+def _load(path: Path, file: Any, name: str) -> Any:
+    stored = file[name]
+    return stored_blocks(path, stored) if stored.ndim == 3 else np.asarray(stored[()])

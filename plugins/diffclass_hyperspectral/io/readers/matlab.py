@@ -1,0 +1,132 @@
+"""MATLAB ``.mat`` files up to version 7, by ``scipy.io``; 7.3 is in `matlab73`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.failures import reading
+from diffclass_hyperspectral.io.readers.matlab_elements import check_array
+
+NUMERIC = frozenset(
+    ["double", "single", "logical"]
+    + [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+)
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The numeric arrays of one file and the way to load one.
+
+    Attributes
+    ----------
+    shapes : dict of str to tuple of int
+        In MATLAB's order of axes.
+    load : callable
+        Name to array, in MATLAB's order of axes.
+    """
+
+    path: Path
+    shapes: dict[str, tuple[int, ...]]
+    load: Callable[[str], np.ndarray]
+
+
+def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
+    """Read the named array of a ``.mat`` file, or the only one with ``n_axes`` axes.
+
+    Raises
+    ------
+    DataError
+        Where the file is damaged, or no array or several arrays fit.
+    """
+    with reading(path, "a MATLAB .mat file"):
+        listing = Listing(path, _shapes(path), lambda name: _load(path, name))
+        return Contents(pick(listing, variable, n_axes=n_axes), "MATLAB")
+
+
+def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    from scipy.io import whosmat
+
+    return {name: shape for name, shape, kind in whosmat(path) if kind in NUMERIC}
+
+
+def _load(path: Path, name: str) -> np.ndarray:
+    from scipy.io import loadmat
+    from scipy.io.matlab import MatReadWarning
+
+    check_array(path, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MatReadWarning)  # duplicated names of nameless workspaces
+        return np.asarray(loadmat(path, variable_names=[name])[name])
+
+
+def pick(listing: Listing, variable: str | None, *, n_axes: int) -> np.ndarray:
+    """Load the array that is meant, as (rows, columns, bands) or (rows, columns).
+
+    A scene may also be a (bands, pixels) matrix with scalars ``nRow`` and ``nCol`` beside it,
+    pixels in column-major order, as unmixing data sets have it.
+    """
+    if variable is not None:
+        return _named(listing, variable, n_axes=n_axes)
+    fitting = [name for name, shape in listing.shapes.items() if _fits(shape, n_axes)]
+    if len(fitting) == 1:
+        return listing.load(fitting[0])
+    if len(fitting) > 1:
+        raise DataError(
+            f"{listing.path}: several arrays with {n_axes} axes ({_described(listing, fitting)}); "
+            f"name one, as in variable={fitting[0]!r}"
+        )
+    matrix = _pixel_matrix(listing, list(listing.shapes)) if n_axes == 3 else None
+    if matrix is None:
+        raise DataError(
+            f"{listing.path}: no numeric array with {n_axes} axes; it holds "
+            f"{_described(listing, listing.shapes) or 'no numeric array'}"
+        )
+    return matrix
+
+
+def _fits(shape: tuple[int, ...], n_axes: int) -> bool:
+    # In MATLAB scalars and vectors have two axes as well.
+    return len(shape) == n_axes and min(shape[:2]) > 1
+
+
+def _named(listing: Listing, variable: str, *, n_axes: int) -> np.ndarray:
+    if variable not in listing.shapes:
+        raise DataError(
+            f"{listing.path}: no numeric array {variable!r}; it holds "
+            f"{_described(listing, listing.shapes) or 'no numeric array'}"
+        )
+    if n_axes == 3 and len(listing.shapes[variable]) == 2:
+        matrix = _pixel_matrix(listing, [variable])
+        if matrix is not None:
+            return matrix
+    return listing.load(variable)
+
+
+def _pixel_matrix(listing: Listing, names: list[str]) -> np.ndarray | None:
+    """Unfold the only (bands, pixels) matrix among ``names``, or return None."""
+    if any(listing.shapes.get(name) != (1, 1) for name in ("nRow", "nCol")):
+        return None
+    rows, columns = (int(listing.load(name).item()) for name in ("nRow", "nCol"))
+    fitting = [
+        name
+        for name in names
+        if len(listing.shapes[name]) == 2 and listing.shapes[name][1] == rows * columns > 1
+    ]
+    if len(fitting) != 1:
+        return None
+    matrix = listing.load(fitting[0])
+    return matrix.reshape(matrix.shape[0], rows, columns, order="F").transpose(1, 2, 0)
+
+
+def _described(listing: Listing, names: object) -> str:
+    return ", ".join(
+        f"{name} {' x '.join(map(str, listing.shapes[name]))}"
+        for name in names  # type: ignore[attr-defined]
+    )

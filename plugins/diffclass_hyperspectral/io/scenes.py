@@ -1,0 +1,360 @@
+"""Scenes: a cube of spectra with what its file says about bands, units and missing pixels.
+
+A scene is opened, not loaded: ENVI, ERDAS and NumPy cubes stay on disk as memory maps, those of
+GeoTIFF, HDF5 and MATLAB 7.3 in their compressed files, and every method goes through them in blocks
+of rows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
+from diffclass_hyperspectral.io.mapped_pages import release_pages
+from diffclass_hyperspectral.io.readers import read_image
+from diffclass_hyperspectral.io.readers.blocks import BlockArray
+
+_BLOCK_VALUES = 2**22
+
+
+def open_scene(path: str | os.PathLike[str], *, variable: str | None = None) -> Scene:
+    """Open a hyperspectral scene.
+
+    Parameters
+    ----------
+    path : path-like
+        ENVI (header or data file), ERDAS LAN, GeoTIFF, EMIT L2A, PRISMA L2D, EnMAP L2A (image or
+        METADATA.XML), MATLAB ``.mat`` (any version), HDF5 or NumPy ``.npy``. The content decides,
+        then the suffix.
+    variable : str, optional
+        Name of the array in a ``.mat`` or HDF5 file that holds more than one cube.
+
+    Returns
+    -------
+    Scene
+        With ``data`` of shape (rows, columns, bands).
+
+    Raises
+    ------
+    DataError
+        Where the file is missing, damaged, of unknown format, or holds no cube of numbers.
+    ParameterError
+        Where ``variable`` does not apply, or a library is missing.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> folder = tempfile.mkdtemp()
+    >>> np.save(folder + "/cube.npy", np.ones((4, 5, 3), dtype=np.float32))
+    >>> open_scene(folder + "/cube.npy").shape
+    (4, 5, 3)
+    """
+    contents = read_image(path, variable=variable, n_axes=3)
+    return Scene.from_array(
+        contents.data,
+        path=path,
+        format=contents.format,
+        wavelengths=contents.wavelengths,
+        band_mask=contents.band_mask,
+        ignore_value=contents.ignore_value,
+        scale_factor=contents.scale_factor,
+        band_names=contents.band_names,
+        map_info=contents.map_info,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A cube of spectra and the facts of its file.
+
+    Make one with `open_scene`, or with `Scene.from_array` from an array in memory.
+
+    Attributes
+    ----------
+    data : ndarray or BlockArray of shape (rows, columns, bands)
+        Stored values, unscaled: read when asked for, or read-only where it lies on a memory map,
+        and then in the file's byte order.
+    path : Path
+    format : str
+    wavelengths : ndarray of shape (bands,) or None
+        Band centres in nanometres.
+    band_mask : ndarray of shape (bands,), bool
+        True for the bands that the file calls good.
+    ignore_value : float or None
+        The stored value that means "no data".
+    scale_factor : float
+        Stored values divided by it are reflectances.
+    band_names, map_info : tuple of str or None
+        As the ENVI header has them.
+    georeference : Georeference or None
+        Affine transform and coordinate system, where the file states them.
+    """
+
+    data: Any  # BlockArray is an array to all that reads it, but no ndarray
+    path: Path
+    format: str
+    band_mask: np.ndarray
+    wavelengths: np.ndarray | None = None
+    ignore_value: float | None = None
+    scale_factor: float = 1.0
+    band_names: tuple[str, ...] | None = None
+    map_info: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_array(
+        cls,
+        data: np.ndarray,
+        *,
+        path: str | os.PathLike[str] = "array",
+        format: str = "array",
+        band_mask: np.ndarray | None = None,
+        **facts: Any,
+    ) -> Scene:
+        """Make a scene of an array.
+
+        Parameters
+        ----------
+        data : ndarray of shape (rows, columns, bands)
+        path : path-like
+            What messages call it.
+        format : str
+        band_mask : ndarray of shape (bands,), bool, optional
+            All bands by default.
+        **facts
+            The other attributes of `Scene`.
+
+        Raises
+        ------
+        DataError
+            Where ``data`` is no cube of real numbers, or no band is good.
+        """
+        place = Path(path)
+        cube = data if isinstance(data, BlockArray) else np.asarray(data)
+        _check_cube(cube, place)
+        mask = np.ones(cube.shape[2], bool) if band_mask is None else np.asarray(band_mask, bool)
+        if not mask.any():
+            raise DataError(f"{place}: its bad band list (bbl) leaves no band; correct the header")
+        return cls(cube, place, format, mask, **facts)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, columns and bands."""
+        rows, columns, bands = self.data.shape
+        return rows, columns, bands
+
+    @property
+    def n_bands(self) -> int:
+        """Number of bands, bad ones included."""
+        return self.data.shape[2]
+
+    @property
+    def georeference(self) -> Georeference | None:
+        """Where the pixels lie on the map, or None."""
+        return georeference_of(self.map_info)
+
+    @cached_property
+    def valid(self) -> np.ndarray:
+        """Pixels with data, bool of shape (rows, columns).
+
+        A pixel is valid where every good band is finite and not every good band is the ignore
+        value. Bands without one finite value anywhere are not asked.
+        """
+        asked = self.band_mask & ~self.empty_bands
+        mask = np.full(self.shape[:2], asked.any())
+        may_lack = self.data.dtype.kind == "f" or self.ignore_value is not None
+        if asked.any() and may_lack:
+            for rows in self._row_blocks():
+                mask[rows] = _has_data(_take_bands(self.data[rows], asked), self.ignore_value)
+        mask.flags.writeable = False
+        return mask
+
+    @cached_property
+    def empty_bands(self) -> np.ndarray:
+        """Bands without one finite value, bool of shape (bands,)."""
+        if self.data.dtype.kind != "f":
+            return np.zeros(self.n_bands, dtype=bool)
+        filled = np.zeros(self.n_bands, dtype=bool)
+        for rows in self._row_blocks():
+            filled |= np.isfinite(self.data[rows]).any(axis=(0, 1))
+        return ~filled
+
+    @cached_property
+    def constant_bands(self) -> np.ndarray:
+        """Good bands with one and the same value in all valid pixels, bool of shape (bands,)."""
+        considered = self.band_mask & ~self.empty_bands
+        lowest, highest = self._extremes(considered)
+        constant = np.zeros(self.n_bands, dtype=bool)
+        constant[considered] = lowest == highest
+        return constant
+
+    def usable_bands(self) -> np.ndarray:
+        """Return the bands to work with: good, not empty and not constant.
+
+        Returns
+        -------
+        ndarray of shape (bands,), bool
+
+        Raises
+        ------
+        DataError
+            Where no pixel is valid or no band is left.
+        """
+        if not self.valid.any():
+            raise DataError(
+                f"{self.path}: no pixel has data (all are NaN or the ignore value "
+                f"{self.ignore_value}); check the ignore value and the bad band list"
+            )
+        usable = self.band_mask & ~self.empty_bands & ~self.constant_bands
+        if not usable.any():
+            raise DataError(f"{self.path}: every band is constant; there is nothing to tell apart")
+        return usable
+
+    def spectra(self, rows: slice | None = None, *, bands: np.ndarray | None = None) -> np.ndarray:
+        """Return reflectances, a pixel a row, invalid pixels as NaN.
+
+        Parameters
+        ----------
+        rows : slice, optional
+            Rows of the picture; all by default.
+        bands : ndarray of shape (bands,), bool, optional
+            Which bands; `usable_bands` by default. Give those of another scene to apply a model
+            that was fitted there.
+
+        Returns
+        -------
+        ndarray of shape (n_rows * columns, n_chosen), float32
+
+        Raises
+        ------
+        ParameterError
+            Where ``bands`` is not as long as the scene has bands.
+        """
+        chosen = self.usable_bands() if bands is None else np.asarray(bands, dtype=bool)
+        if chosen.shape != (self.n_bands,):
+            raise ParameterError(
+                f"bands has shape {chosen.shape}, but {self.path} has {self.n_bands} bands"
+            )
+        rows = slice(None) if rows is None else rows
+        valid = self.valid[rows]
+        out = np.empty((*valid.shape, int(chosen.sum())), dtype=np.float32)
+        numbers = range(self.shape[0])[rows]
+        for block in _row_blocks(len(numbers), self._values_per_row):
+            part = numbers[block]
+            self._fill(out[block], self.data[part.start : part.stop : part.step], chosen)
+            release_pages(self.data)
+        out[~valid] = np.nan
+        return out.reshape(-1, out.shape[2])
+
+    def describe(self) -> dict[str, Any]:
+        """Return what ``diffclass info`` prints, in values that JSON can hold.
+
+        Band numbers count from 0. ``memory_bytes`` is the size of the whole cube as stored.
+        """
+        rows, columns, bands = self.shape
+        share = float(self.valid.mean())
+        constant = self.constant_bands
+        usable = self.band_mask & ~self.empty_bands & ~constant
+        return {
+            "path": str(self.path),
+            "format": self.format,
+            "rows": rows,
+            "columns": columns,
+            "bands": bands,
+            "dtype": self.data.dtype.newbyteorder("=").name,
+            "wavelengths_nm": _range(self.wavelengths),
+            "usable_bands": int(usable.sum()) if share else 0,
+            "bad_bands": np.flatnonzero(~self.band_mask).tolist(),
+            "empty_bands": np.flatnonzero(self.empty_bands).tolist(),
+            "constant_bands": np.flatnonzero(constant).tolist(),
+            "ignore_value": _jsonable(self.ignore_value),
+            "scale_factor": self.scale_factor,
+            "valid_share": share,
+            "memory_bytes": int(self.data.size) * self.data.dtype.itemsize,
+            "map_info": None if self.map_info is None else list(self.map_info),
+        }
+
+    @property
+    def _values_per_row(self) -> int:
+        return self.shape[1] * self.shape[2]
+
+    def _row_blocks(self) -> Iterator[slice]:
+        for rows in _row_blocks(self.shape[0], self._values_per_row):
+            yield rows
+            release_pages(self.data)
+
+    def _fill(self, out: np.ndarray, stored: np.ndarray, bands: np.ndarray) -> None:
+        # Cast before dividing: int16 / float would make a float64 copy of the block.
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[...] = _take_bands(stored, bands)
+            if self.scale_factor != 1.0:
+                out /= np.float32(self.scale_factor)
+
+    def _extremes(self, bands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the least and greatest stored value of each of ``bands`` over valid pixels."""
+        lowest = highest = np.zeros(int(bands.sum()))
+        started = False
+        for rows in self._row_blocks():
+            pixels = _take_bands(self.data[rows], bands)[self.valid[rows]]
+            if len(pixels) == 0:
+                continue
+            low, high = pixels.min(axis=0), pixels.max(axis=0)
+            lowest = np.minimum(lowest, low) if started else low
+            highest = np.maximum(highest, high) if started else high
+            started = True
+        if not started:
+            return lowest, lowest + 1  # without data no band is known to be constant
+        return lowest, highest
+
+
+def _check_cube(cube: np.ndarray | BlockArray, path: Path) -> None:
+    if cube.dtype.kind not in "iuf":
+        raise DataError(f"{path}: holds {cube.dtype} values; a scene needs real numbers")
+    if cube.ndim != 3:
+        raise DataError(
+            f"{path}: an array of {cube.ndim} axes {cube.shape}; a scene has three: "
+            "rows, columns and bands"
+        )
+    if cube.size == 0:
+        raise DataError(f"{path}: an empty cube {cube.shape}; check how it was written")
+
+
+def _row_blocks(n_rows: int, values_per_row: int) -> Iterator[slice]:
+    step = max(1, _BLOCK_VALUES // values_per_row)
+    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+
+
+def _take_bands(block: np.ndarray, bands: np.ndarray) -> np.ndarray:
+    return block if bands.all() else block[..., bands]
+
+
+def _has_data(block: np.ndarray, ignore_value: float | None) -> np.ndarray:
+    finite = np.ones(block.shape[:2], dtype=bool)
+    if block.dtype.kind == "f":
+        finite = np.isfinite(block).all(axis=2)
+    if ignore_value is None or not np.isfinite(ignore_value):
+        return finite
+    return finite & ~_equals(block, ignore_value).all(axis=2)
+
+
+def _equals(block: np.ndarray, value: float) -> np.ndarray:
+    if block.dtype.kind == "f":
+        # The header's decimal stands for a number of the file's own precision.
+        with np.errstate(over="ignore"):
+            return block == np.asarray(value).astype(block.dtype)
+    return block == value
+
+
+def _range(values: np.ndarray | None) -> list[float] | None:
+    return None if values is None else [float(values.min()), float(values.max())]
+
+
+def _jsonable(value: float | None) -> float | str | None:
+    return value if value is None or np.isfinite(value) else str(value)

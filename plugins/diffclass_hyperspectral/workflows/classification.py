@@ -1,0 +1,280 @@
+"""The main job: a scene and some labels in, a class map with posteriors and margins out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from diffclass.classifier import DiffusionClassifier
+from diffclass.evaluation import Scores, classification_scores
+from diffclass.exceptions import DataError
+from diffclass.progress import stage
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.workflows.certainty import (
+    describe_blocks,
+    measure_certainty,
+    probability_of_class,
+)
+from diffclass_hyperspectral.workflows.cleanup import Cleanup, CleanupReport
+from diffclass_hyperspectral.workflows.holdout import Holdout
+from diffclass_hyperspectral.workflows.parameters import check_classifier
+from diffclass_hyperspectral.workflows.scene_models import SceneModel
+
+UNCLASSIFIED = 0
+
+
+@dataclass(frozen=True)
+class SceneClassification:
+    """A classified scene.
+
+    Attributes
+    ----------
+    class_map : ndarray of int of shape (rows, columns)
+        Class ids; 0 where the scene has no data or no label can arrive.
+    posteriors : ndarray of shape (rows, columns, n_classes)
+        In the order of ``class_ids``; NaN where the scene has no data.
+    margin : ndarray of shape (rows, columns)
+        0 to 1; NaN where the scene has no data.
+    class_ids : ndarray of int of shape (n_classes,)
+    table : ClassTable
+    n_missing, n_unreached : int
+        Pixels without data, and with data but beyond the reach of any label.
+    model : SceneModel
+        Features and classifier, fitted or given.
+    """
+
+    class_map: np.ndarray
+    posteriors: np.ndarray
+    margin: np.ndarray
+    class_ids: np.ndarray
+    table: ClassTable
+    n_missing: int
+    n_unreached: int
+    model: SceneModel
+
+
+def classify_scene(
+    scene: Scene,
+    labels: LabelImage,
+    *,
+    fit_on: np.ndarray | None = None,
+    features: SceneFeatures | None = None,
+    classifier: DiffusionClassifier | None = None,
+) -> SceneClassification:
+    """Diffuse the labels of some pixels over all pixels of a scene.
+
+    Parameters
+    ----------
+    scene : Scene
+    labels : LabelImage
+        Of the scene's rows and columns.
+    fit_on : ndarray of bool of shape (rows, columns), optional
+        Which labelled pixels to use; all by default.
+    features : SceneFeatures, optional
+        Fitted here; spectral components by default.
+    classifier : DiffusionClassifier, optional
+        Fitted here.
+
+    Returns
+    -------
+    SceneClassification
+
+    Raises
+    ------
+    DataError
+        For labels of another size, fewer than two classes, or no label on a pixel with data.
+    ParameterError
+        For no fewer neighbours than pixels, and as the features and the classifier; all but the
+        number of pixels without data is checked before the scene is read.
+    """
+    features = SceneFeatures() if features is None else features
+    classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
+    check_before(scene, labels, features, classifier)
+    ids = labels.ids.ravel() if fit_on is None else np.where(fit_on, labels.ids, 0).ravel()
+    with stage("features"):
+        if scene.valid.any():  # else the features say what is wrong
+            _check_labels(ids[scene.valid.ravel()], labels)
+        points = features.fit_transform(scene)
+        valid = np.isfinite(points[:, 0])
+        points = points if valid.all() else points[valid]
+    _check_labels(ids[valid], labels)
+    check_classifier(classifier, len(points))
+    classifier.fit(points, np.where(ids[valid] > 0, ids[valid], -1))
+    model = SceneModel(features, classifier, scene.wavelengths, labels.table)
+    return _assembled(
+        scene, valid, classifier.label_distributions_, classifier.transduction_ == -1, model
+    )
+
+
+def apply_model(scene: Scene, model: SceneModel) -> SceneClassification:
+    """Classify the pixels of another scene with a model.
+
+    Parameters
+    ----------
+    scene : Scene
+        With the model's bands; see `SceneModel.posteriors`.
+    model : SceneModel
+
+    Returns
+    -------
+    SceneClassification
+        Every pixel with data has a class.
+
+    Raises
+    ------
+    DataError
+        Where a band is missing or no pixel has data.
+    """
+    with stage("prediction"):
+        posteriors = model.posteriors(scene)
+    valid = np.isfinite(posteriors[:, 0])
+    if not valid.any():
+        raise DataError(f"{scene.path}: no pixel has data in the bands that the model uses")
+    return _assembled(scene, valid, posteriors[valid], np.zeros(valid.sum(), bool), model)
+
+
+def held_out_scores(result: SceneClassification, labels: LabelImage, split: Holdout) -> Scores:
+    """Return the scores on the held-out labelled pixels, unreached ones counting as wrong.
+
+    Raises
+    ------
+    DataError
+        Where no held-out pixel has data.
+    """
+    test = split.test & np.isfinite(result.margin)
+    if not test.any():
+        raise DataError("no held-out pixel has data; nothing can be scored")
+    return classification_scores(labels.ids[test], result.class_map[test])
+
+
+def cleaned(
+    result: SceneClassification, cleanup: Cleanup
+) -> tuple[SceneClassification, CleanupReport]:
+    """Return the classification with a cleaned map, posteriors and margins as they were."""
+    class_map, report = cleanup.apply(result.class_map, result.margin)
+    return replace(result, class_map=class_map), report
+
+
+def describe_holdout(
+    result: SceneClassification, labels: LabelImage, split: Holdout, cleanup: Cleanup
+) -> dict[str, Any]:
+    """Return what a report says of the held-out pixels, as values that JSON can hold.
+
+    Scores are those of the cleaned map; what the margins say is of the map before, so that a
+    threshold can be chosen.
+
+    Parameters
+    ----------
+    result : SceneClassification
+        Not cleaned.
+    labels : LabelImage
+    split : Holdout
+        The labels that the classification was fitted on, and the others.
+    cleanup : Cleanup
+
+    Raises
+    ------
+    DataError
+        Where no held-out pixel has data.
+    """
+    final = cleaned(result, cleanup)[0]
+    scores = held_out_scores(final, labels, split)
+    tested = split.test & np.isfinite(result.margin)
+    truth = np.where(split.test, labels.ids, 0)
+    certainty = measure_certainty(
+        truth,
+        result.class_map,
+        result.margin,
+        probability=probability_of_class(result.class_map, result.posteriors, result.class_ids),
+        min_margin=cleanup.min_margin,
+    )
+    return {
+        "kind": split.kind,
+        "gap_pixels": split.gap,
+        "n_fit": int(split.fit.sum()),
+        "untested": split.untested(np.where(np.isfinite(result.margin), labels.ids, 0)),
+        **scores.to_dict(),
+        "by_blocks": describe_blocks(labels.ids, final.class_map, tested),
+        "certainty": certainty.to_dict(),
+    }
+
+
+def check_before(
+    scene: Scene, labels: LabelImage, features: SceneFeatures, classifier: DiffusionClassifier
+) -> None:
+    """Raise what `classify_scene` would raise, as far as can be told without reading the scene.
+
+    Raises
+    ------
+    DataError
+        For labels of another size or place, or fewer than two classes.
+    ParameterError
+        For parameters out of range.
+    """
+    labels.check_matches(scene)
+    labels.check_trainable()
+    features.check_parameters()
+    check_classifier(classifier, scene.shape[0] * scene.shape[1])
+
+
+def _check_labels(ids: np.ndarray, labels: LabelImage) -> None:
+    if len(np.unique(ids[ids > 0])) < 2:
+        raise DataError(
+            f"{labels.path}: fewer than two classes lie on pixels with data; label more pixels"
+        )
+
+
+def _assembled(
+    scene: Scene,
+    valid: np.ndarray,
+    posteriors: np.ndarray,
+    unreached: np.ndarray,
+    model: SceneModel,
+) -> SceneClassification:
+    rows, columns, _ = scene.shape
+    class_ids = model.classifier.classes_
+    class_map = np.zeros(rows * columns, dtype=np.int32)
+    found = class_ids[posteriors.argmax(axis=1)]
+    class_map[valid] = np.where(unreached, UNCLASSIFIED, found)
+    margin = np.full(rows * columns, np.nan, dtype=np.float32)
+    margin[valid] = np.where(unreached, 0, _margin(posteriors))
+    whole = np.full((rows * columns, len(class_ids)), np.nan, dtype=np.float32)
+    whole[valid] = posteriors
+    return SceneClassification(
+        class_map.reshape(rows, columns),
+        whole.reshape(rows, columns, -1),
+        margin.reshape(rows, columns),
+        class_ids,
+        model.table,
+        int(np.count_nonzero(~valid)),
+        int(np.count_nonzero(unreached)),
+        model,
+    )
+
+
+def _margin(posteriors: np.ndarray) -> np.ndarray:
+    largest = np.partition(posteriors, -2, axis=1)[:, -2:]
+    return largest[:, 1] - largest[:, 0]
+
+
+def describe_classification(result: SceneClassification) -> dict[str, Any]:
+    """Return what a report says of a classification, as values that JSON can hold."""
+    ids, counts = np.unique(result.class_map, return_counts=True)
+    pixels = dict(zip(ids.tolist(), counts.tolist(), strict=True))
+    classified = np.isfinite(result.margin)
+    return {
+        "classes": [
+            {"id": entry.id, "name": entry.name, "pixels": pixels.get(entry.id, 0)}
+            for entry in result.table
+            if entry.id in result.class_ids
+        ],
+        "unclassified": pixels.get(UNCLASSIFIED, 0),
+        "missing": result.n_missing,
+        "unreached": result.n_unreached,
+        "mean_margin": float(result.margin[classified].mean()) if classified.any() else None,
+    }

@@ -1,0 +1,184 @@
+"""A class map on disk against the truth: scores, what its margins are worth, class areas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.evaluation import (
+    AreaEstimates,
+    ReliabilityCurve,
+    Scores,
+    ThresholdTable,
+    classification_scores,
+    stratified_areas,
+)
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.label_images import LabelImage, read_labels
+from diffclass_hyperspectral.io.readers import read_image
+from diffclass_hyperspectral.workflows.certainty import (
+    describe_blocks,
+    describe_probability,
+    measure_certainty,
+    measure_probability,
+    probability_of_class,
+)
+
+
+@dataclass(frozen=True)
+class MapEvaluation:
+    """What is known of a class map.
+
+    Attributes
+    ----------
+    scores : Scores
+    names : dict of int to str
+        Names of the classes of map and truth.
+    by_blocks : dict
+        Interval of the overall accuracy with squares of the picture as independent.
+    margin, probability : ReliabilityCurve or None
+        Accuracy against either, where it was given.
+    thresholds : ThresholdTable or None
+        Accuracy at each margin threshold.
+    areas : AreaEstimates or None
+        Where they were asked for.
+    """
+
+    scores: Scores
+    names: dict[int, str]
+    by_blocks: dict[str, Any]
+    margin: ReliabilityCurve | None = None
+    probability: ReliabilityCurve | None = None
+    thresholds: ThresholdTable | None = None
+    areas: AreaEstimates | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as what JSON can hold; None for what was not asked for."""
+        return self.scores.to_dict() | {
+            "by_blocks": self.by_blocks,
+            "margin": None if self.margin is None else self.margin.to_dict(),
+            "probability": describe_probability(self.probability),
+            "thresholds": None if self.thresholds is None else self.thresholds.to_dict(),
+            "areas": None if self.areas is None else self.areas.to_dict(),
+        }
+
+
+def evaluate_map(
+    found: LabelImage,
+    truth: LabelImage,
+    *,
+    margin: Path | None = None,
+    probability: Path | None = None,
+    fitted: Path | None = None,
+    areas: bool = False,
+) -> MapEvaluation:
+    """Compare a class map with the truth, where that is labelled.
+
+    Parameters
+    ----------
+    found, truth : LabelImage
+        Of one size.
+    margin, probability : Path, optional
+        Rasters that belong to the map: one band, and a band a class.
+    fitted : Path, optional
+        Label image of pixels to leave out of the truth.
+    areas : bool, default=False
+        Whether to estimate class areas; pixels without a margin, if margins are given, are no
+        part of them.
+
+    Returns
+    -------
+    MapEvaluation
+
+    Raises
+    ------
+    DataError
+        For files of another size, an empty truth, or bands that are not those of the classes.
+    """
+    _check_shape(found.ids, truth, str(found.path))
+    ids = truth.ids if fitted is None else _without(truth, fitted)
+    known = ids > 0
+    if not known.any():
+        raise DataError(f"{truth.path}: no pixel is labelled; there is nothing to compare with")
+    names = {
+        entry.id: entry.name for table in (found.table, truth.table) for entry in table.entries
+    }
+    margins = None if margin is None else _read_band(margin, truth)
+    given = None if probability is None else _given_probability(probability, found, truth)
+    certainty = None if margins is None else measure_certainty(ids, found.ids, margins)
+    return MapEvaluation(
+        classification_scores(ids[known], found.ids[known]),
+        names,
+        describe_blocks(ids, found.ids, known),
+        None if certainty is None else certainty.margin,
+        measure_probability(ids, found.ids, given),
+        None if certainty is None else certainty.thresholds,
+        _areas(ids, found.ids, margins) if areas else None,
+    )
+
+
+def _areas(truth: np.ndarray, found: np.ndarray, margin: np.ndarray | None) -> AreaEstimates:
+    inside = np.ones(found.shape, dtype=bool) if margin is None else np.isfinite(margin)
+    values, counts = np.unique(found[inside], return_counts=True)
+    known = (truth > 0) & inside
+    if not known.any():
+        raise DataError("no labelled pixel has data; areas cannot be estimated")
+    sizes = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    return stratified_areas(truth[known], found[known], sizes)
+
+
+def _without(truth: LabelImage, fitted: Path) -> np.ndarray:
+    used = read_labels(fitted, grid=truth)
+    _check_shape(used.ids, truth, str(fitted))
+    return np.where(used.ids > 0, 0, truth.ids)
+
+
+def _read_band(path: Path, truth: LabelImage) -> np.ndarray:
+    band = _read_bands(path, truth)
+    if band.shape[2] != 1:
+        raise DataError(f"{path} has {band.shape[2]} bands; margins are one")
+    return band[..., 0]
+
+
+def _given_probability(path: Path, found: LabelImage, truth: LabelImage) -> np.ndarray:
+    bands = _read_bands(path, truth)
+    names = read_image(path).band_names
+    return probability_of_class(found.ids, bands, _classes_of(bands, names, found, path))
+
+
+def _classes_of(
+    bands: np.ndarray, names: tuple[str, ...] | None, found: LabelImage, path: Path
+) -> np.ndarray:
+    """Classes of the bands: by name, or all classes of the map in the order of their ids."""
+    by_name = {entry.name: entry.id for entry in found.table}
+    if names is not None and len(by_name) == len(found.table) and set(names) <= set(by_name):
+        return np.array([by_name[name] for name in names])
+    if bands.shape[2] == len(found.table):
+        return np.array(found.table.ids)
+    raise DataError(
+        f"{path} has {bands.shape[2]} bands that are not named like the map's classes, of which "
+        f"there are {len(found.table)}; give the probabilities written with this map, as .img"
+    )
+
+
+def _read_bands(path: Path, truth: LabelImage) -> np.ndarray:
+    if path.suffix.lower() == ".png":
+        raise DataError(f"{path} is a picture, not numbers; write margins as .img or .npy")
+    contents = read_image(path, n_axes=2)
+    data = np.array(contents.data, dtype=np.float32)
+    bands = data.reshape(*data.shape[:2], -1)
+    _check_shape(bands, truth, str(path))
+    if contents.ignore_value is not None:
+        bands[bands == contents.ignore_value] = np.nan
+    return bands
+
+
+def _check_shape(array: np.ndarray, truth: LabelImage, name: str) -> None:
+    if array.shape[:2] != truth.shape:
+        raise DataError(
+            f"{name} has {array.shape[0]} x {array.shape[1]} pixels, {truth.path} "
+            f"{truth.shape[0]} x {truth.shape[1]}; give a map and a truth of the same scene"
+        )

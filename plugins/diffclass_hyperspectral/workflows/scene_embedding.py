@@ -1,0 +1,188 @@
+"""From a scene or a table to diffusion coordinates, and their picture."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass import DiffusionMap
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.output import replacing
+from diffclass.progress import stage
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.io.map_files import write_raster
+from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.png_maps import new_figure
+from diffclass_hyperspectral.io.scenes import open_scene
+from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
+from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast, forecast_embedding
+from diffclass_hyperspectral.workflows.parameters import check_map
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedPoints:
+    """Diffusion coordinates of a scene's pixels or a table's rows.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (n, n_components)
+        NaN where a pixel or row has missing values.
+    model : DiffusionMap
+        Fitted to the others.
+    shape : tuple of int or None
+        Rows and columns of a scene.
+    map_info : tuple of str or None
+        Of the scene's header.
+    """
+
+    coordinates: np.ndarray
+    model: DiffusionMap
+    shape: tuple[int, int] | None = None
+    map_info: tuple[str, ...] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the coordinates."""
+        return [f"diffusion {i + 1}" for i in range(self.coordinates.shape[1])]
+
+
+def embed_file(
+    path: str | os.PathLike[str],
+    model: DiffusionMap,
+    *,
+    features: SceneFeatures | None = None,
+    variable: str | None = None,
+    before: Callable[[MemoryForecast], object] | None = None,
+) -> EmbeddedPoints:
+    """Embed the pixels of a scene, or the rows of a table.
+
+    Parameters
+    ----------
+    path : path-like
+        As `open_scene` or `read_table`.
+    model : DiffusionMap
+        Fitted here.
+    features : SceneFeatures, optional
+        Of a scene; spectral components by default.
+    variable : str, optional
+        As for `open_scene`.
+    before : callable, optional
+        Called with the forecast of memory before a scene is read.
+
+    Returns
+    -------
+    EmbeddedPoints
+
+    Raises
+    ------
+    DataError
+        For files that cannot be read, or without a complete row.
+    ParameterError
+        As `DiffusionMap`.
+    """
+    shape, map_info = None, None
+    if is_table(path):
+        with stage("opening"):
+            points, _ = read_table(path)
+    else:
+        with stage("opening"):
+            scene = open_scene(path, variable=variable)
+            shape, map_info = scene.shape[:2], scene.map_info
+        features = SceneFeatures() if features is None else features
+        features.check_parameters()
+        check_map(model, shape[0] * shape[1])
+        if before is not None:
+            before(forecast_embedding(scene, features, model))
+        with stage("features"):
+            points = features.fit_transform(scene)
+    valid = np.isfinite(points).all(axis=1)
+    if not valid.any():
+        raise DataError(f"{path}: every row has a missing value; nothing can be embedded")
+    model.fit(points[valid])
+    coordinates = np.full((len(points), model.n_components), np.nan)
+    coordinates[valid] = model.embedding_
+    return EmbeddedPoints(coordinates, model, shape, map_info)
+
+
+def write_coordinates(
+    path: str | os.PathLike[str], embedded: EmbeddedPoints, *, overwrite: bool = False
+) -> None:
+    """Write coordinates: ``.npy``, ``.csv`` (a row a point), or ENVI for a scene.
+
+    Raises
+    ------
+    ParameterError
+        For ENVI without a scene, or where nothing can be written.
+    """
+    values, suffix = embedded.coordinates, Path(path).suffix.lower()
+    if suffix == ".csv":
+        write_table(path, *_with_places(embedded), overwrite=overwrite)
+    elif embedded.shape is not None:
+        write_raster(
+            path,
+            values.reshape(*embedded.shape, -1),
+            band_names=embedded.names,
+            overwrite=overwrite,
+            map_info=embedded.map_info,
+        )
+    elif suffix == ".npy":
+        with replacing(path, overwrite=overwrite, suffix=".npy") as temporary:
+            np.save(temporary, values, allow_pickle=False)
+    else:
+        raise ParameterError(f"{path}: a table's coordinates are written as .npy or .csv")
+
+
+def draw_embedding(
+    path: str | os.PathLike[str], embedded: EmbeddedPoints, *, overwrite: bool = False
+) -> None:
+    """Draw coordinates, spectrum and, where it was chosen, the bandwidth's curve as a PNG."""
+    require("matplotlib", extra="plots")
+    from diffclass.plots import BandwidthDisplay, EigenvaluesDisplay, EmbeddingDisplay
+
+    model, curve = embedded.model, embedded.model.bandwidth_curve_
+    figure, axes = _panels(3 if curve is not None else 2)
+    if embedded.shape is not None:
+        _draw_scene(axes[0], embedded)
+    else:
+        shown = embedded.coordinates[np.isfinite(embedded.coordinates[:, 0])]
+        EmbeddingDisplay(shown).plot(axes[0], components=(0, 1)[: shown.shape[1]])
+    times = sorted({1, 16, 256, model.time_})
+    EigenvaluesDisplay.from_estimator(model, times=times, ax=axes[1])
+    if curve is not None:
+        BandwidthDisplay.from_curve(curve, ax=axes[2])
+    with replacing(path, overwrite=overwrite, suffix=".png") as temporary:
+        figure.savefig(temporary, dpi=100)
+
+
+def _panels(n_panels: int) -> tuple[Any, Any]:
+    figure = new_figure(figsize=(5.5 * n_panels, 4.5), layout="constrained")
+    return figure, figure.subplots(1, n_panels)
+
+
+def _draw_scene(axes: Any, embedded: EmbeddedPoints) -> None:
+    """Show up to three coordinates as red, green and blue, each from its 2nd to 98th percentile."""
+    planes = np.zeros((len(embedded.coordinates), 3))
+    shown = embedded.coordinates[:, :3]
+    low, high = np.nanpercentile(shown, [2, 98], axis=0)
+    planes[:, : shown.shape[1]] = np.clip((shown - low) / np.where(high > low, high - low, 1), 0, 1)
+    planes[np.isnan(shown[:, 0])] = 1
+    assert embedded.shape is not None
+    axes.imshow(planes.reshape(*embedded.shape, 3), interpolation="nearest")
+    colors = ("red", "green", "blue")[: shown.shape[1]]
+    named = ", ".join(f"{i + 1} {color}" for i, color in enumerate(colors))
+    axes.set(
+        title=f"diffusion coordinates: {named}", xlabel="column (pixels)", ylabel="row (pixels)"
+    )
+
+
+def _with_places(embedded: EmbeddedPoints) -> tuple[np.ndarray, list[str]]:
+    """Coordinates, in front of them each pixel's row and column."""
+    if embedded.shape is None:
+        return embedded.coordinates, embedded.names
+    places = np.indices(embedded.shape).reshape(2, -1).T
+    return np.hstack([places, embedded.coordinates]), ["row", "column", *embedded.names]

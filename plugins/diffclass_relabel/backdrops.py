@@ -1,0 +1,125 @@
+"""Pictures of a scene to paint on: three bands, or three components, as a PNG.
+
+Each of the three is stretched from its 2nd to its 98th percentile over the pixels with data; pixels
+without are transparent.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral import Scene
+from diffclass_hyperspectral.io.optional import require
+from diffclass_relabel.workspace import Workspace
+
+PRESETS = ("true", "false", "mnf")
+# nanometres of red, green, blue, and of near infrared, red, green
+_WAVELENGTHS = {"true": (640.0, 550.0, 460.0), "false": (860.0, 650.0, 550.0)}
+# without wavelengths: places among the good bands, from 0 to 1
+_PLACES = {"true": (0.3, 0.2, 0.1), "false": (0.6, 0.3, 0.2)}
+_STRETCH = (2, 98)
+
+
+def preset_bands(scene: Scene, preset: str) -> tuple[int, int, int]:
+    """Return the bands that stand for red, green and blue.
+
+    Parameters
+    ----------
+    scene : Scene
+    preset : {"true", "false"}
+        True colour, or near infrared as red.
+
+    Returns
+    -------
+    tuple of int
+        Numbers of good bands, from 0: nearest by wavelength where those are known.
+    """
+    good = np.flatnonzero(scene.usable_bands())
+    if scene.wavelengths is None:
+        chosen = [good[round(place * (len(good) - 1))] for place in _PLACES[preset]]
+    else:
+        wavelengths = scene.wavelengths[good]
+        chosen = [good[np.abs(wavelengths - w).argmin()] for w in _WAVELENGTHS[preset]]
+    return int(chosen[0]), int(chosen[1]), int(chosen[2])
+
+
+def preset_picture(workspace: Workspace, preset: str) -> bytes:
+    """Return the PNG of a preset.
+
+    Raises
+    ------
+    ParameterError
+        For a preset that does not exist.
+    """
+    if preset not in PRESETS:
+        raise ParameterError(f"there is no preset {preset[:40]!r}; there are {', '.join(PRESETS)}")
+    if preset == "mnf":
+        return _png(workspace.raster(_three(workspace.features), fill=np.nan))
+    return band_picture(workspace, preset_bands(workspace.scene, preset))
+
+
+def band_picture(workspace: Workspace, bands: Sequence[int]) -> bytes:
+    """Return the PNG of any three bands.
+
+    Raises
+    ------
+    ParameterError
+        Where ``bands`` are not three numbers of bands.
+    """
+    scene = workspace.scene
+    if len(bands) != 3 or not all(0 <= band < scene.n_bands for band in bands):
+        raise ParameterError(
+            f"bands = {list(bands)[:5]}; give three numbers from 0 to {scene.n_bands - 1}"
+        )
+    wanted = np.zeros(scene.n_bands, dtype=bool)
+    wanted[list(bands)] = True
+    spectra = scene.spectra(bands=wanted)
+    columns = np.cumsum(wanted)[list(bands)] - 1
+    return _png(spectra[:, columns].reshape(*workspace.shape, 3))
+
+
+def parsed_bands(text: str) -> list[int]:
+    """Return the numbers in "10,20,30".
+
+    Raises
+    ------
+    ParameterError
+        Where the text is no such list.
+    """
+    parts = text.split(",")
+    if not all(part.isascii() and part.isdecimal() and len(part) < 7 for part in parts):
+        raise ParameterError(f"bands = {text[:40]!r}; give three numbers, as in bands=30,20,10")
+    return [int(part) for part in parts]
+
+
+def _three(features: np.ndarray) -> np.ndarray:
+    """Return three features a point, the last repeated where there are fewer."""
+    return features[:, [min(i, features.shape[1] - 1) for i in range(3)]]
+
+
+def _png(values: np.ndarray) -> bytes:
+    """Return a picture (rows, columns, 3) as PNG; NaN is transparent."""
+    valid = np.isfinite(values).all(axis=2)
+    colors = np.zeros((*valid.shape, 4), dtype=np.uint8)
+    colors[..., 3] = np.where(valid, 255, 0)
+    for i in range(3):
+        colors[valid, i] = _stretched(values[valid, i])
+    stream = io.BytesIO()
+    image: Any = require("PIL.Image").fromarray(colors)
+    image.save(stream, format="PNG", compress_level=1)
+    return stream.getvalue()
+
+
+def _stretched(values: np.ndarray) -> np.ndarray:
+    if not len(values):
+        return np.zeros(0, dtype=np.uint8)
+    low, high = np.percentile(values, _STRETCH)
+    # a band that hardly varies is drawn grey rather than as blown-up noise or a division by 0
+    span = high - low if high > low else 1.0
+    offset = 0.0 if high > low else 0.5
+    return np.rint(((values - low) / span + offset).clip(0, 1) * 255).astype(np.uint8)

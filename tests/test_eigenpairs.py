@@ -1,0 +1,250 @@
+"""The spectrum: against dense LAPACK, known eigenvalues, and its own laws."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+
+from diffclass import MarkovOperator, ParameterError, leading_eigenpairs, markov_operator
+from diffclass.kernels import Gaussian
+from diffclass.spectral import eigensolver
+
+
+def random_affinity(rng, n=40, share=0.3):
+    K = np.where(rng.random((n, n)) < share, rng.random((n, n)), 0)
+    return K + K.T + np.eye(n)
+
+
+def cycle(n, stay=0.5):
+    """A walk on a cycle: eigenvalues stay + (1 - stay) cos(2 pi k / n), all but two double."""
+    step = sp.diags_array([1.0, 1.0], offsets=[1, -1], shape=(n, n)).tolil()
+    step[0, n - 1] = step[n - 1, 0] = 1
+    return MarkovOperator.from_affinity(sp.csr_array((1 - stay) / 2 * step + stay * sp.eye(n)))
+
+
+def cycle_spectrum(n, stay=0.5):
+    return stay + (1 - stay) * np.cos(2 * np.pi * np.arange(n) / n)
+
+
+@pytest.fixture
+def by_arpack(monkeypatch):
+    monkeypatch.setattr(eigensolver, "DENSE_POINTS", 0)
+
+
+# --- against dense
+
+
+@pytest.mark.parametrize("solver", ["lapack", "arpack"])
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0, 1.5])
+def test_pairs_are_lapacks(rng, alpha, solver, monkeypatch):
+    if solver == "arpack":
+        monkeypatch.setattr(eigensolver, "DENSE_POINTS", 0)
+    K = random_affinity(rng)
+    A = MarkovOperator.from_affinity(K, alpha=alpha)
+    found = leading_eigenpairs(A, 8)
+    matrix = naive.markov_matrix(K, alpha)
+    expected = np.linalg.eigvals(matrix).real
+    expected = expected[np.argsort(-abs(expected))][:8]
+    np.testing.assert_allclose(found.eigenvalues, expected, atol=1e-12)
+    np.testing.assert_allclose(matrix @ found.right, found.right * found.eigenvalues, atol=1e-10)
+    np.testing.assert_allclose(
+        found.left.T @ matrix, (found.left * found.eigenvalues).T, atol=1e-10
+    )
+
+
+def test_all_pairs_make_the_powers_of_a(rng):
+    K = random_affinity(rng)
+    found = leading_eigenpairs(MarkovOperator.from_affinity(K, alpha=1))
+    assert found.is_complete
+    for t in (0, 1, 2, 5):
+        power = (found.right * found.powers(t)) @ found.left.T
+        expected = np.linalg.matrix_power(naive.markov_matrix(K, 1), t)
+        np.testing.assert_allclose(power, expected, atol=1e-12)
+
+
+def test_sparse_and_dense_agree_on_points(rng, by_arpack):
+    X = rng.normal(size=(300, 3))
+    A = markov_operator(X, n_neighbors=299, kernel=Gaussian(bandwidth=1.0), alpha=1)
+    K = np.exp(-np.minimum(naive.squared_distances(X), 60))
+    dense = np.linalg.eigvals(naive.markov_matrix(K, 1)).real
+    found = leading_eigenpairs(A, 10).eigenvalues
+    np.testing.assert_allclose(found, np.sort(dense)[::-1][:10], atol=1e-12)
+
+
+def test_single_precision_operators_have_double_precision_pairs(rng):
+    X = rng.normal(size=(900, 3)).astype("f4")
+    found = leading_eigenpairs(A := markov_operator(X), 6)
+    assert A.dtype == np.float32
+    assert found.right.dtype == np.float64
+    S = A.symmetric_conjugate
+    residual = S @ found.symmetric - found.symmetric * found.eigenvalues
+    assert np.abs(residual).max() < 1e-9
+
+
+# --- repeated, negative, crowded
+
+
+def test_repeated_eigenvalues_come_in_full(by_arpack):
+    n = 700
+    found = leading_eigenpairs(cycle(n), 21)
+    expected = np.sort(cycle_spectrum(n))[::-1][:21]
+    np.testing.assert_allclose(found.eigenvalues, expected, atol=1e-12)
+    np.testing.assert_allclose(found.left.T @ found.right, np.eye(21), atol=1e-9)
+
+
+def star(n_arms=30, length=20):
+    """Equal paths that meet in a hub: each eigenvalue of a path n_arms - 1 times."""
+    n = n_arms * length + 1
+    K = sp.eye(n).tolil()
+    for arm in range(n_arms):
+        path = [0, *range(1 + arm * length, 1 + (arm + 1) * length)]
+        for x, y in itertools.pairwise(path):
+            K[x, y] = K[y, x] = 1
+    return MarkovOperator.from_affinity(sp.csr_array(K))
+
+
+def test_copies_that_one_run_of_arpack_misses_are_found(by_arpack, monkeypatch):
+    A = star()
+    expected = np.linalg.eigvalsh(A.symmetric_conjugate @ np.eye(len(A)))[::-1][:25]
+    assert np.ptp(expected[1:]) < 1e-12
+    found = leading_eigenpairs(A, 25)
+    np.testing.assert_allclose(found.eigenvalues, expected, atol=1e-10)
+    np.testing.assert_allclose(found.left.T @ found.right, np.eye(25), atol=1e-9)
+    monkeypatch.setattr(eigensolver._Arpack, "has_missed", lambda *_: False)
+    assert leading_eigenpairs(A, 25).eigenvalues[-1] < expected[-1] - 1e-3
+
+
+@pytest.mark.parametrize("solver", ["lapack", "arpack"])
+def test_negative_eigenvalues(solver, monkeypatch):
+    if solver == "arpack":
+        monkeypatch.setattr(eigensolver, "DENSE_POINTS", 0)
+    walk = cycle(60, stay=0.0)  # bipartite: -1 is an eigenvalue, all come in pairs of signs
+    found = leading_eigenpairs(walk, 6)
+    expected = np.sort(np.abs(cycle_spectrum(60, 0.0)))[::-1][:6]
+    np.testing.assert_allclose(np.abs(found.eigenvalues), expected, atol=1e-12)
+    assert found.eigenvalues.min() == pytest.approx(-1)
+    A = walk.apply(np.eye(60))
+    np.testing.assert_allclose(A @ found.right, found.right * found.eigenvalues, atol=1e-9)
+    algebraic = leading_eigenpairs(walk, 6, which="algebraic").eigenvalues
+    np.testing.assert_allclose(algebraic, np.sort(cycle_spectrum(60, 0.0))[::-1][:6], atol=1e-12)
+
+
+def test_powers_of_negative_eigenvalues():
+    found = leading_eigenpairs(cycle(4, stay=0.0))
+    lowest = int(np.argmin(found.eigenvalues))
+    assert found.powers(3)[lowest] == pytest.approx(-1)
+    assert found.powers(2)[lowest] == pytest.approx(1)
+    assert found.powers(2.5)[lowest] == pytest.approx(1)
+
+
+# --- components
+
+
+def test_a_disconnected_graph_is_solved_by_component(rng, by_arpack):
+    blocks = [random_affinity(rng, n, 0.9) for n in (12, 30, 21)] + [np.eye(1)]
+    K = sp.block_diag(blocks).toarray()
+    order = rng.permutation(len(K))
+    A = MarkovOperator.from_affinity(K[np.ix_(order, order)])
+    found = leading_eigenpairs(A, 12)
+    expected = np.linalg.eigvalsh(A.symmetric_conjugate @ np.eye(len(K)))
+    expected = expected[np.argsort(-abs(expected))][:12]
+    np.testing.assert_allclose(found.eigenvalues, expected, atol=1e-12)
+    np.testing.assert_allclose(found.left.T @ found.right, np.eye(12), atol=1e-12)
+    assert (found.right[:, 0] == 1).all()
+    assert found.n_connected_components == 4
+    for column in found.right[:, 1:4].T:  # contrasts are constant on each component
+        for c in range(4):
+            assert np.ptp(column[A.components == c]) < 1e-12
+    for column in found.right[:, 4:].T:  # the others live on one
+        assert len(np.unique(A.components[np.abs(column) > 1e-12])) == 1
+
+
+def test_fewer_pairs_than_components():
+    A = MarkovOperator.from_affinity(np.eye(5))
+    found = leading_eigenpairs(A, 3)
+    assert found.eigenvalues.tolist() == [1, 1, 1]
+    np.testing.assert_allclose(found.left.T @ found.right, np.eye(3), atol=1e-14)
+    assert len(leading_eigenpairs(A)) == 5
+
+
+# --- laws
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 99), n=st.integers(2, 25), share=st.sampled_from([0.05, 0.3, 0.9]))
+def test_laws(seed, n, share):
+    rng = np.random.default_rng(seed)
+    A = MarkovOperator.from_affinity(random_affinity(rng, n, share), alpha=rng.choice([0, 0.5, 1]))
+    found = leading_eigenpairs(A)
+    np.testing.assert_allclose(found.left.T @ found.right, np.eye(n), atol=1e-9)
+    np.testing.assert_allclose(A @ found.right, found.right * found.eigenvalues, atol=1e-9)
+    assert (np.abs(found.eigenvalues) <= 1 + 1e-12).all()
+    assert (np.diff(np.abs(found.eigenvalues)) <= 1e-12).all()
+    assert np.count_nonzero(found.eigenvalues > 1 - 1e-12) == A.n_connected_components
+
+
+def test_the_seed_decides_and_signs_are_fixed(rng):
+    A = markov_operator(rng.normal(size=(800, 3)))
+    first, again = (leading_eigenpairs(A, 5, random_state=3) for _ in range(2))
+    assert (first.right == again.right).all()
+    other = leading_eigenpairs(A, 5, random_state=4)
+    np.testing.assert_allclose(first.right, other.right, atol=1e-6)
+    largest = np.abs(first.right).argmax(axis=0)
+    assert (first.right[largest, np.arange(5)] > 0).all()
+
+
+def test_numbering_does_not_matter(rng):
+    X = rng.normal(size=(200, 3))
+    order = rng.permutation(200)
+    first, other = (leading_eigenpairs(markov_operator(points), 5) for points in (X, X[order]))
+    np.testing.assert_allclose(first.eigenvalues, other.eigenvalues, atol=1e-12)
+    np.testing.assert_allclose(first.right[order], other.right, atol=1e-9)
+
+
+# --- where it does not converge
+
+
+def test_no_convergence_warns_and_answers(by_arpack):
+    path = MarkovOperator.from_affinity(
+        sp.diags_array([1.0, 1, 1], offsets=[-1, 0, 1], shape=(2000, 2000)).tocsr()
+    )
+    with pytest.warns(ConvergenceWarning, match=r"did not converge.*LOBPCG.*residual is"):
+        found = leading_eigenpairs(path, 4, max_restarts=1)
+    assert found.right.shape == (2000, 4)
+    np.testing.assert_allclose(found.left.T @ found.right, np.eye(4), atol=1e-9)
+    S = path.symmetric_conjugate
+    residual = S @ found.symmetric - found.symmetric * found.eigenvalues
+    assert np.linalg.norm(residual, axis=0).max() < 1e-3
+
+
+def test_tiny_eigenvalues_are_no_reason_to_warn(by_arpack):
+    X = np.linspace(0, 1, 400)[:, None]
+    A = markov_operator(X, n_neighbors=399, kernel=Gaussian(bandwidth=4.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = leading_eigenpairs(A, 9)
+    dense = np.linalg.eigvalsh(A.symmetric_conjugate @ np.eye(400))[::-1][:9]
+    np.testing.assert_allclose(found.eigenvalues, dense, atol=1e-14)
+    assert found.eigenvalues[-1] < 1e-10
+
+
+@pytest.mark.parametrize("n_pairs", [0, -1, 2.5, 41, "all"])
+def test_refuses_numbers_of_pairs(rng, n_pairs):
+    with pytest.raises(ParameterError, match="n_pairs"):
+        leading_eigenpairs(MarkovOperator.from_affinity(random_affinity(rng)), n_pairs)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"which": "LM"}, {"tolerance": 0}, {"max_restarts": 0}, {"max_restarts": 1.5}]
+)
+def test_refuses_options(bad):
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        leading_eigenpairs(MarkovOperator.from_affinity(np.eye(3)), 2, **bad)
