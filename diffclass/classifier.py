@@ -13,11 +13,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from diffclass._validation import check_choice, check_points, check_positive
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors
-from diffclass.label_diffusion import LabelDiffusion, diffuse_labels
-from diffclass.label_diffusion.diffusion import posteriors_of
+from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
 from diffclass.neighbors import neighbors_graph
 from diffclass.operators.markov import MarkovOperator, markov_operator
-from diffclass.operators.warped import WarpedOperator, warped_operator
+from diffclass.operators.warped import (
+    FORWARD_EXPONENT,
+    WARP_FLOOR,
+    WarpedOperator,
+    warped_operator,
+)
 from diffclass.spectral.extension import step_weights
 from diffclass.targets import UNLABELLED, encode_labels
 
@@ -74,6 +78,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Posteriors; rows sum to 1.
     margin_ : ndarray of shape (n,)
         Difference of the two largest posteriors, 0 to 1.
+    diffusion_ : LabelDiffusion
+        The diffused labels, of the last round; all of the above and below is read off it.
     tau_ : int
         Time used, in steps.
     margin_curve_ : MarginCurve
@@ -123,8 +129,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         max_time: int | None = None,
         class_prior: Any = None,
         rounds: int = 0,
-        warp_floor: float = 0.4,
-        warp_forward_exponent: float = 0.25,
+        warp_floor: float = WARP_FLOOR,
+        warp_forward_exponent: float = FORWARD_EXPONENT,
         affinity: str | None = None,
         search: Any = None,
         symmetrize: str = "union",
@@ -155,7 +161,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n,)
             Labels; unlabelled are -1 (also among strings), None, NaN and pandas' missing values.
         label_weight : array-like of shape (n,), optional
-            Trust in each label, 0 to 1. (Not ``sample_weight``: a weight of 0 leaves the point in
+            Weight of each label, 0 to 1. (Not ``sample_weight``: a weight of 0 leaves the point in
             the graph.)
 
         Returns
@@ -179,11 +185,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
         self.operator_ = self._build(X, y, codes, label_weight)
         diffused = self._diffused(self.operator_, codes, label_weight)
-        diffused = self._warped_rounds(diffused, codes, label_weight)
+        self.diffusion_ = self._warped_rounds(diffused, codes, label_weight)
         labelled = np.flatnonzero(codes != UNLABELLED)
         self._labelled_codes = codes[labelled]
         self._labelled_points = None if self.affinity else X[labelled]
-        self._keep(diffused, X)
+        self._read_off(X)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -220,12 +226,12 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         X = self._checked(X, reset=False)
         weights = step_weights(self.operator_, X, kernel=self.kernel_, search=self.search_)
         values = (
-            weights @ self._values
+            weights @ self.diffusion_.values
             if self.warped_ is None
-            else self.warped_.read_at_new_points(weights, self._values)
+            else self.warped_.read_at_new_points(weights, self.diffusion_.values)
         )
-        posteriors, codes = posteriors_of(values, self._class_weight)
-        unreached = codes < 0
+        posteriors = posteriors_of(values, self.diffusion_.class_weight)
+        unreached = values.sum(axis=1) <= 0
         if unreached.any():
             posteriors[unreached] = self._hinted(self._nearest_codes(X, unreached))
         return posteriors
@@ -334,9 +340,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 break
         return diffused
 
-    def _keep(self, diffused: LabelDiffusion, X: Any) -> None:
-        self._values = diffused.values
-        self._class_weight = diffused.class_weight
+    def _read_off(self, X: Any) -> None:
+        diffused = self.diffusion_
         self.label_distributions_ = diffused.posteriors
         self.margin_ = diffused.margin
         self.tau_ = diffused.tau
@@ -363,13 +368,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             else object
         )
         self.transduction_[unreached] = UNLABELLED
+        self.label_distributions_ = self.label_distributions_.copy()
         self.label_distributions_[unreached] = self._hinted(self._nearest_codes(X, unreached))
 
     def _hinted(self, codes: np.ndarray) -> np.ndarray:
         """Uniform posteriors but for the least preference that makes their argmax ``codes``."""
         n_classes = len(self.classes_)
         uniform = np.full((len(codes), n_classes), 1 / n_classes)
-        uniform[np.arange(len(codes)), codes] += 4 * np.finfo(self._values.dtype).eps
+        uniform[np.arange(len(codes)), codes] += 4 * np.finfo(self.operator_.dtype).eps
         return uniform
 
     def _nearest_codes(self, X: Any, which: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 # before anything compiles: a test must not run yesterday's binary
-os.environ["DIFFCLASS_NUMBA_CACHE"] = "0"
+os.environ.setdefault("DIFFCLASS_NUMBA_CACHE", "0")
 # small loops on a busy machine mostly wait for their second thread to get its turn
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

@@ -440,7 +440,7 @@ def test_label_weights_of_zero(blobs):
     [
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"alpha": -1}, "alpha"),
-        ({"labels": "sticky"}, "labels"),
+        ({"label_mode": "sticky"}, "label_mode"),
         ({"tau": "late"}, "tau"),
         ({"tau": 0}, "tau"),
         ({"max_time": 0}, "max_time"),

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from diffclass._compiled import edges, gaussians, graphs, nn_descent, posteriors, products, strokes
+from diffclass._compiled import edges, gaussians, graphs, nn_descent, posteriors, products
 
 
 def small_graph(dtype=np.float64):
@@ -66,28 +66,23 @@ def small_cases():
     groups = np.array([0, 1, -1, -1, 1, 2] + [-1] * (n - 6))
     graphs.hops_from_groups(indptr, indices, groups, 3, out("hops", (3, n), np.int32))
     limits, component = rng.random((2, 5)), np.arange(n) % 2
-    posteriors.margins(f - 1, limits, component, np.ones(5) / 5, out("margins", n))
-    products.row_scaled_product(indptr, indices, data, scale, f, out("product", (n, 5)))
-    total = out("summed", (n, 5))
-    total[:] = 1
-    products.row_scaled_product_summed(
-        indptr, indices, data, scale, f, out("product summed", (n, 5)), total
-    )
+    decision = out("codes", n, int), out("probability", n), out("margins", n)
+    columns = f.T - 1
+    columns[:, 2] = -1
+    posteriors.read_off(columns, limits - 0.5, component, np.arange(1.0, 6), *decision)
+    vector = indptr, indices, data, scale, f[:, 1].copy()
+    for n_terms in (0, 1, 2):
+        total = out(f"total {n_terms}", (n, 5))
+        product = out(f"product {n_terms}", (n, 5))
+        products.row_scaled_product(indptr, indices, data, scale, f, product, total, n_terms)
+        column = out(f"column {n_terms}", n), out(f"column total {n_terms}", n)
+        products.row_scaled_column_product(*vector, *column, n_terms)
     products.scaled_product(indptr, indices, data, f, 2 * f, out("scaled product", (n, 5)))
     row = np.uint64(indptr[1]), np.uint64(indptr[2])
     products.row_product(indices, data, *row, f, 1, out("row product", (n, 5)))
-    vector = indptr, indices, data, scale, f[:, 1].copy()
-    products.row_scaled_vector_product(*vector, out("vector product", n))
     previous, sums = out("chebyshev", (n, 5)), out("series", (2, n, 5))
     previous[:], sums[:] = f, 1
-    products.chebyshev_step(cases["product"], previous, np.array([0.0, 2.0]), sums)
-    vector = indptr, indices, data, scale, f[:, 1].copy()
-    strokes.column_product(*vector, out("column", n))
-    strokes.block_product(indptr, indices, data, scale, f, out("block", (n, 5)))
-    sums, ids = f.T.copy(), np.array([3, 5, 7, 8, 200], dtype=np.uint8)
-    sums[:, 2] = -1
-    read = out("ids", n, np.uint8), out("probability", n), out("map margins", n)
-    strokes.read_off(sums, np.arange(1.0, 6), ids, *read)
+    products.chebyshev_step(cases["product 0"], previous, np.array([0.0, 2.0]), sums)
     gaussian_cases(graph, X, out)
     neighbor_cases(out)
     return cases
@@ -178,7 +173,7 @@ def neighbor_cases(out):
 def names_of_loops():
     return {
         name
-        for module in (edges, gaussians, graphs, nn_descent, posteriors, products, strokes)
+        for module in (edges, gaussians, graphs, nn_descent, posteriors, products)
         for name, loop in vars(module).items()
         if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
     }
@@ -190,7 +185,7 @@ def test_every_loop_has_a_case():
         + inspect.getsource(gaussian_cases)
         + inspect.getsource(neighbor_cases)
     )
-    assert names_of_loops() >= {"squared_distances", "transpose", "margins", "row_scaled_product"}
+    assert names_of_loops() >= {"squared_distances", "transpose", "read_off", "row_scaled_product"}
     for name in names_of_loops():
         assert f".{name}(" in source
 
@@ -269,44 +264,52 @@ def test_graphs_are_scipys(cases):
         assert merged.nnz == np.count_nonzero(mask | np.eye(13, dtype=bool))
 
 
-def test_margins_and_products_are_numpys(cases):
+def drawn_columns():
+    """The columns, scales and limits of `small_cases`, drawn again."""
     graph, rng = small_graph()
     rng.normal(size=(13, 3))
     f, scale = rng.normal(size=(13, 5)), rng.random(13)
-    limits = rng.random((2, 5))
-    N = np.maximum(limits[np.arange(13) % 2] + f - 1, 0)
-    p = naive.posteriors(N, np.ones(5))
-    p[N.sum(axis=1) == 0] = 1 / 5
+    return graph, f, scale, rng.random((2, 5))
+
+
+def test_decisions_are_numpys(cases):
+    _, f, _, limits = drawn_columns()
+    columns = f - 1
+    columns[2] = -1
+    N = np.maximum(limits[np.arange(13) % 2] - 0.5 + columns, 0)
+    p = naive.posteriors(N, np.arange(1.0, 6))
+    p[N.sum(axis=1) == 0] = 0
+    assert (cases["codes"] == np.where(p.any(axis=1), p.argmax(axis=1), -1)).all()
+    assert cases["codes"][2] == -1
+    np.testing.assert_allclose(cases["probability"], p.max(axis=1), atol=1e-14)
     np.testing.assert_allclose(cases["margins"], naive.margins(p), atol=1e-14)
+
+
+def test_a_tie_goes_to_the_first_class_whatever_the_rounding():
+    values = np.array([[1, 1, 0.5], [1, 1 + 1e-15, 0.5], [1 + 1e-15, 1, 0.5], [1, 1.001, 0.5]])
+    codes, probability, margin = np.empty(4, int), np.empty(4), np.empty(4)
+    arrays = np.zeros((1, 3)), np.zeros(4, int), np.ones(3)
+    posteriors.read_off(values.T, *arrays, codes, probability, margin)
+    assert codes.tolist() == [0, 0, 0, 1]
+    assert (margin >= 0).all()
+    np.testing.assert_allclose(margin, [0, 0, 0, 0.001 / 2.501], atol=1e-9)
+
+
+def test_products_are_numpys(cases):
+    graph, f, scale, _ = drawn_columns()
     expected = scale[:, None] * (graph.toarray() @ f)
-    np.testing.assert_allclose(cases["product"], expected, atol=1e-14)
-    np.testing.assert_array_equal(cases["product summed"], cases["product"])
-    np.testing.assert_allclose(cases["summed"], 1 + expected, atol=1e-14)
-    np.testing.assert_allclose(cases["vector product"], expected[:, 1], atol=1e-14)
+    for n_terms, total in enumerate((0 * f, expected, f + expected)):
+        np.testing.assert_allclose(cases[f"product {n_terms}"], expected, atol=1e-14)
+        np.testing.assert_allclose(cases[f"total {n_terms}"], total, atol=1e-14)
+        for name in ("", "total "):  # to the last bit
+            block = cases[f"{name}{n_terms}" if name else f"product {n_terms}"][:, 1]
+            assert (cases[f"column {name}{n_terms}"] == block).all()
     product = graph.toarray() @ f
     np.testing.assert_allclose(cases["scaled product"], 2 * f * product, atol=1e-14)
     np.testing.assert_allclose(cases["row product"][1], product[1], atol=1e-14)
     after = 2 * expected - f
     np.testing.assert_allclose(cases["chebyshev"], after, atol=1e-14)
     np.testing.assert_allclose(cases["series"], [np.ones_like(f), 1 + 2 * after], atol=1e-14)
-
-
-def test_maps_are_numpys(cases):
-    graph, rng = small_graph()
-    rng.normal(size=(13, 3))
-    f, scale = rng.normal(size=(13, 5)), rng.random(13)
-    expected = scale[:, None] * (graph.toarray() @ f)
-    np.testing.assert_allclose(cases["block"], expected, atol=1e-14)
-    assert (cases["column"] == cases["block"][:, 1]).all()  # to the last bit
-    N = np.maximum(f, 0)
-    N[2] = 0
-    p = naive.posteriors(N, np.arange(1.0, 6))
-    p[N.sum(axis=1) == 0] = 0
-    expected = np.where(p.any(axis=1), np.array([3, 5, 7, 8, 200])[p.argmax(axis=1)], 0)
-    assert (cases["ids"] == expected).all()
-    assert cases["ids"][2] == 0
-    np.testing.assert_allclose(cases["probability"], p.max(axis=1), atol=1e-14)
-    np.testing.assert_allclose(cases["map margins"], naive.margins(p), atol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -318,10 +321,13 @@ def test_a_column_has_the_same_bits_in_any_block(dtype):
     scale = rng.random(90).astype(dtype)
     for width in (1, 2, 3, 4, 7, 8, 16, 17, 31, 33):
         block, out = np.ascontiguousarray(f[:, :width]), np.empty((90, width), dtype)
-        strokes.block_product(*arrays, scale, block, out)
+        total, sums = np.zeros((90, width)), np.zeros(90)
+        products.row_scaled_product(*arrays, scale, block, out, total, 2)
         for c in range(width):
-            strokes.column_product(*arrays, scale, f[:, c].copy(), alone)
+            sums[:] = 0
+            products.row_scaled_column_product(*arrays, scale, f[:, c].copy(), alone, sums, 2)
             assert (out[:, c] == alone).all()
+            assert (total[:, c] == sums).all()
 
 
 def test_gaussians_are_numpys(cases):
@@ -351,7 +357,7 @@ def test_product_of_any_width(n_columns, dtype, index_dtype):
     f, scale = rng.normal(size=(13, n_columns)).astype(dtype), rng.random(13).astype(dtype)
     out = np.full_like(f, np.nan)
     indptr, indices = graph.indptr.astype(index_dtype), graph.indices.astype(index_dtype)
-    products.row_scaled_product(indptr, indices, graph.data, scale, f, out)
+    products.row_scaled_product(indptr, indices, graph.data, scale, f, out, np.empty((0, 0)), 0)
     expected = scale[:, None] * (graph.toarray() @ f)
     np.testing.assert_allclose(out, expected, atol=1e-5 if dtype == "f4" else 1e-14)
 

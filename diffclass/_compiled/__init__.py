@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_SUBMODULES = ("edges", "gaussians", "graphs", "nn_descent", "posteriors", "products", "strokes")
+_SUBMODULES = ("edges", "gaussians", "graphs", "nn_descent", "posteriors", "products")
 
 __all__ = list(_SUBMODULES)
 

@@ -11,7 +11,7 @@ from typing import Any
 import numba
 from numba import prange
 
-__all__ = ["exact_parallel", "inlined", "parallel", "prange", "serial"]
+__all__ = ["inlined", "parallel", "prange", "serial"]
 
 # Numba's portable threading layer aborts the process when two threads enter parallel code at
 # once, and its OpenMP layer oversubscribes the cores: one parallel loop runs at a time.
@@ -20,9 +20,9 @@ _one_parallel_loop = threading.RLock()
 # Tests set this to 0, so that they never run a stale binary.
 _cached_on_disk = os.environ.get("DIFFCLASS_NUMBA_CACHE", "1") != "0"
 
-# Multiplications may be fused with additions; sums keep their order, so that what is symmetric on
-# paper is so to the last bit. A row is summed by one thread: their number changes nothing.
-_FLOATING_POINT = {"contract"}
+# Multiplications are not fused with additions and sums keep their order: a column gets the same
+# bits alone and in a block, and what is symmetric on paper is so to the last bit. A row is summed
+# by one thread, so the number of threads changes nothing.
 
 
 def serial(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,21 +32,12 @@ def serial(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a loop part of those that call it, as if it were written there."""
-    return numba.njit(inline="always", nogil=True, fastmath=_FLOATING_POINT)(function)
+    return numba.njit(inline="always", nogil=True)(function)
 
 
 def parallel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop over `prange`; calls from several threads wait for each other."""
     return _locked(_compile(function, parallel=True))
-
-
-def exact_parallel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile as `parallel` does, but fuse nothing: the same bits from a column and from a block.
-
-    Where sums may be fused, a compiler that takes eight columns at a time need not round as it
-    does with one.
-    """
-    return _locked(_compile(function, parallel=True, floating_point=False))
 
 
 def _locked(compiled: Callable[..., Any]) -> Callable[..., Any]:
@@ -58,10 +49,8 @@ def _locked(compiled: Callable[..., Any]) -> Callable[..., Any]:
     return locked
 
 
-def _compile(
-    function: Callable[..., Any], *, parallel: bool, floating_point: Any = _FLOATING_POINT
-) -> Callable[..., Any]:
-    options = {"parallel": parallel, "nogil": True, "fastmath": floating_point}
+def _compile(function: Callable[..., Any], *, parallel: bool) -> Callable[..., Any]:
+    options = {"parallel": parallel, "nogil": True}
     if _cached_on_disk:
         try:
             return numba.njit(cache=True, **options)(function)

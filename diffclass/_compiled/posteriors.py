@@ -1,29 +1,55 @@
-"""From the diffused columns to margins, one row a point."""
+"""From diffused columns to each point's class, probability and margin."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from diffclass._compiled._jit import parallel, prange
+
+BLOCK = 512
+# Values closer than this, relative to the larger, are equal: rounding must not decide a tie. Late
+# in a diffusion, where values are their limits and little else, far smaller differences than the
+# rounding of single precision still count.
+TIE = 1e-12
 
 
 @parallel
-def margins(state, limits, component, class_weight, out):
-    """out(x) = p_(1)(x) - p_(2)(x), p_i = w_i N_i / sum_j w_j N_j; 0 where all N_i are 0.
+def read_off(columns, limits, component, class_weight, codes, probability, margin):
+    """codes(x) = the i of the largest p_i = w_i N_i / sum_j w_j N_j, with p_(1) and p_(1) - p_(2).
 
-    N_i(x) = limits(component of x, i) + state(x, i), added in double precision: late in a
-    diffusion the state is far smaller than the limit. Values below 0 are rounding and count as 0.
+    N_i(x) = columns(i, x) + limits(component of x, i), added in double precision: late in a
+    diffusion the columns are far smaller than the limits. Values below 0 are rounding and count
+    as 0; where all N_i are 0 the code is -1. A tie goes to the first class. Some hundred points
+    at a time, class by class, without branches: the compiler takes eight points a turn.
+
+    columns : float (n_classes, n), of any layout
+    limits : float64 (n_components, n_classes)
+    component : int (n,)
+    class_weight : float64 (n_classes,), w_i
+    codes : int (n,); probability, margin : float (n,)
     """
-    n_classes = state.shape[1]
-    for x in prange(state.shape[0]):
-        total = 0.0
-        first = 0.0
-        second = 0.0
-        for i in range(n_classes):
-            value = (limits[component[x], i] + state[x, i]) * class_weight[i]
-            if value > 0:
-                total += value
-                if value > first:
-                    second = first
-                    first = value
-                elif value > second:
-                    second = value
-        out[x] = (first - second) / total if total > 0 else 0.0
+    n_points = columns.shape[1]
+    for block in prange((n_points + BLOCK - 1) // BLOCK):
+        start = block * BLOCK
+        length = min(BLOCK, n_points - start)
+        total = np.zeros(BLOCK)
+        first = np.zeros(BLOCK)
+        second = np.zeros(BLOCK)
+        best = np.full(BLOCK, -1.0)
+        for i in range(columns.shape[0]):
+            weight = class_weight[i]
+            for k in range(length):
+                x = start + k
+                value = (limits[component[x], i] + columns[i, x]) * weight
+                value = value if value > 0 else 0.0
+                total[k] += value
+                is_first = value > first[k] * (1 + TIE)
+                lower = first[k] if is_first else value
+                second[k] = lower if lower > second[k] else second[k]
+                first[k] = value if is_first else first[k]
+                best[k] = i if is_first else best[k]
+        for k in range(length):
+            whole = total[k] if total[k] > 0 else 1.0
+            codes[start + k] = best[k]
+            probability[start + k] = first[k] / whole
+            margin[start + k] = max(first[k] - second[k], 0.0) / whole

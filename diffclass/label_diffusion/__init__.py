@@ -1,11 +1,20 @@
 """Label diffusion: from labels to posteriors, margins and a map. The one way out.
 
-`diffusion` diffuses labels and reads the result off, `walks` are the ways in which labels count,
-`stopping_time` chooses the time.
+`diffusion` diffuses labels and reads the result off; `walks` are the ways in which labels count;
+`stopping_time` chooses the time; `posteriors` turns values into classes and margins.
 """
 
 from __future__ import annotations
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
+from diffclass.label_diffusion.posteriors import Decision, decide, posteriors_of
+from diffclass.label_diffusion.stopping_time import MarginCurve
 
-__all__ = ["LabelDiffusion", "diffuse_labels"]
+__all__ = [
+    "Decision",
+    "LabelDiffusion",
+    "MarginCurve",
+    "decide",
+    "diffuse_labels",
+    "posteriors_of",
+]

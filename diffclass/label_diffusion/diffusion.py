@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,11 +32,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.stopping_time import (
     MarginCurve,
     TimeChoice,
     curve_times,
     hop_coverage,
+    kept_share,
+    last_time,
 )
 from diffclass.label_diffusion.walks import (
     AbsorbingWalk,
@@ -48,69 +52,49 @@ from diffclass.label_diffusion.walks import (
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import stage
-from diffclass.targets import encode_labels, labels_per_class
+from diffclass.targets import encode_labels
 
-_POINTS_WITH_TIME = 65_536
 LABEL_MODES = ("summed", "free", "absorbing")
 
 
-def kept_share(label_mode: str, codes: np.ndarray) -> float:
-    """Return the share of the largest margin that tau has to keep.
-
-    For free and summed labels 1 - 0.35 / sqrt(m), at most 0.8, m the median number of labels in a
-    class: one with one or two labels is found only by the shape of its cluster, which takes time.
-    (More than 0.8 would suit many labels at random places, but not strokes, which are many labels
-    in few places.) The margin of absorbing labels falls far more slowly, and 0.65 suits all m. Both
-    were chosen on problems apart from those reported (experiments/few_labels/tau.py).
-
-    Parameters
-    ----------
-    label_mode : {"summed", "free", "absorbing"}
-    codes : ndarray of int of shape (n,)
-        Class number of each point, -1 where unlabelled.
-
-    Returns
-    -------
-    float
-        0 to 1.
-    """
-    if label_mode == "absorbing":
-        return 0.65
-    return min(0.8, float(1 - 0.35 / np.sqrt(labels_per_class(codes))))
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LabelDiffusion:
-    """Labels diffused to the time tau.
+    """Labels diffused to the time tau, and every point's class.
 
     Attributes
     ----------
     classes : ndarray of shape (n_classes,)
         The labels' values, sorted.
-    values : ndarray of shape (n, n_classes)
+    values : ndarray of float64 of shape (n, n_classes)
         N_i at tau, at least 0; rows of zeros where no label has arrived.
-    posteriors : ndarray of shape (n, n_classes)
-        p_i; rows sum to 1, uniform where no label has arrived.
-    margin : ndarray of shape (n,)
-        p_(1) - p_(2), 0 to 1; 0 where no label has arrived.
-    codes : ndarray of int of shape (n,)
-        Column of the largest posterior, -1 where no label has arrived by tau.
     class_weight : ndarray of shape (n_classes,)
         w_i, sum 1.
+    codes : ndarray of int of shape (n,)
+        Number of the class of the largest posterior, -1 where no label has arrived by tau.
+    probability : ndarray of shape (n,)
+        p_(1), the largest posterior; 0 where no label has arrived.
+    margin : ndarray of shape (n,)
+        p_(1) - p_(2), 0 to 1; 0 where no label has arrived.
     tau : int
         The time, in steps.
     curve : MarginCurve
-        Margin and coverage at the times up to where the choice was made.
+        Margin and coverage at the times up to where the choice was made; empty where the labels
+        were not followed through time.
     """
 
     classes: np.ndarray
     values: np.ndarray
-    posteriors: np.ndarray
-    margin: np.ndarray
-    codes: np.ndarray
     class_weight: np.ndarray
+    codes: np.ndarray
+    probability: np.ndarray
+    margin: np.ndarray
     tau: int
     curve: MarginCurve
+
+    @cached_property
+    def posteriors(self) -> np.ndarray:
+        """p_i of shape (n, n_classes); rows sum to 1, uniform where no label has arrived."""
+        return posteriors_of(self.values, self.class_weight).astype(self.margin.dtype, copy=False)
 
     @property
     def reached(self) -> np.ndarray:
@@ -152,7 +136,7 @@ def diffuse_labels(
         In which measure free and summed labels are scaled to 1; a warped class's in that of its
         own walk.
     label_weight : array-like of shape (n,), optional
-        Trust in each label, 0 to 1: the mass of a free or summed label, the probability that the
+        Weight of each label, 0 to 1: the mass of a free or summed label, the probability that the
         walk stops at an absorbing one.
 
     Returns
@@ -195,17 +179,18 @@ def diffuse_labels(
     True
     """
     check_choice(label_mode, "label_mode", LABEL_MODES)
-    if max_time is None:
-        max_time = 1024 if len(operator) <= _POINTS_WITH_TIME else 256
+    max_time = last_time(len(operator)) if max_time is None else max_time
     check_positive(max_time, "max_time", integer=True)
     classes, codes = encode_labels(y)
     if len(codes) != len(operator):
         raise DataError(f"y has {len(codes)} entries; the operator has {len(operator)} points")
     if not len(classes):
         raise DataError("y holds no label; mark at least one point")
-    trust = _checked_weights(label_weight, codes)
+    label_weight = _checked_weights(label_weight, codes)
     prior = _checked_prior(class_prior, len(classes))
-    walk = start_walk(operator, codes, trust, len(classes), label_mode=label_mode, measure=measure)
+    walk = start_walk(
+        operator, codes, label_weight, len(classes), label_mode=label_mode, measure=measure
+    )
     with stage("diffusion"):
         if isinstance(tau, str):
             check_choice(tau, "tau", ("margin",))
@@ -213,15 +198,34 @@ def diffuse_labels(
         else:
             check_positive(tau, "tau", integer=True)
             curve = _walk_to(walk, tau, prior, kept_share(label_mode, codes))
-        tau = walk.settle()
+        tau = walk.restore()
         return _read_off(walk, classes, prior, tau, curve)
+
+
+def margin_curve(
+    operator: MarkovOperator | WarpedOperator, codes: np.ndarray, *, label_mode: str, max_time: int
+) -> MarginCurve:
+    """Follow labels to the last time, whatever the margin does, and return what was seen.
+
+    Parameters
+    ----------
+    operator : MarkovOperator or WarpedOperator
+        Of n points.
+    codes : ndarray of int of shape (n,)
+        Class number of each point, -1 where unlabelled.
+    label_mode : {"summed", "free", "absorbing"}
+    max_time : int
+        Last time of the curve.
+    """
+    walk = start_walk(operator, codes, label_mode=label_mode)
+    return _walk_to(walk, max_time, None, kept_share(label_mode, codes))
 
 
 def start_walk(
     operator: MarkovOperator | WarpedOperator,
     codes: np.ndarray,
-    trust: np.ndarray,
-    n_classes: int,
+    label_weight: np.ndarray | None = None,
+    n_classes: int | None = None,
     *,
     label_mode: str,
     measure: str = "operator",
@@ -233,9 +237,10 @@ def start_walk(
     operator : MarkovOperator or WarpedOperator
     codes : ndarray of int of shape (n,)
         Class number of each point, -1 where unlabelled.
-    trust : ndarray of shape (n,)
-        0 to 1.
-    n_classes : int
+    label_weight : ndarray of shape (n,), optional
+        0 to 1; 1 by default.
+    n_classes : int, optional
+        By default as many as the codes name.
     label_mode, measure
         As in `diffuse_labels`.
 
@@ -244,6 +249,9 @@ def start_walk(
     DataError
         Where the operator is warped for another number of classes.
     """
+    check_choice(measure, "measure", ("operator", "counting"))
+    label_weight = np.ones(len(codes)) if label_weight is None else label_weight
+    n_classes = int(codes.max()) + 1 if n_classes is None else n_classes
     if isinstance(operator, WarpedOperator):
         if operator.scores.shape[1] != n_classes:
             raise DataError(
@@ -251,19 +259,19 @@ def start_walk(
                 f"{operator.scores.shape[1]}"
             )
         warped_walk = WarpedAbsorbingWalk if label_mode == "absorbing" else WarpedFreeWalk
-        return warped_walk(operator, codes, trust)
+        return warped_walk(operator, codes, label_weight)
     if label_mode == "absorbing":
-        return AbsorbingWalk(operator, codes, trust, n_classes)
+        return AbsorbingWalk(operator, codes, label_weight, n_classes)
     free_walk = FreeWalk if label_mode == "free" else SummedWalk
-    return free_walk(operator, codes, trust, n_classes, measure)
+    return free_walk(operator, codes, label_weight, n_classes, measure=measure)
 
 
 def _walk_to(walk: Walk, tau: int, prior: np.ndarray | None, kept_share: float) -> MarginCurve:
     choice = TimeChoice(kept_share)
     for time, coverage in _covered_times(walk, tau):
         walk.advance(time)
-        choice.see(time, float(walk.margins(prior).mean()), coverage)
-    walk.keep()
+        choice.see(time, walk.mean_margin(prior), coverage)
+    walk.checkpoint()
     return choice.curve
 
 
@@ -273,8 +281,8 @@ def _walk_to_best_time(
     choice = TimeChoice(kept_share)
     for time, coverage in _covered_times(walk, max_time):
         walk.advance(time)
-        if choice.see(time, float(walk.margins(prior).mean()), coverage):
-            walk.keep()
+        if choice.see(time, walk.mean_margin(prior), coverage):
+            walk.checkpoint()
         if choice.is_over:
             break
     curve = choice.curve
@@ -298,45 +306,18 @@ def _covered_times(walk: Walk, max_time: int) -> list[tuple[int, float]]:
 def _read_off(
     walk: Walk, classes: np.ndarray, prior: np.ndarray | None, tau: int, curve: MarginCurve
 ) -> LabelDiffusion:
-    weight = walk.class_weight(prior)
-    values = walk.values()
-    posteriors, codes = posteriors_of(values, weight)
-    codes[~walk.has_label[walk.operator.components]] = -1
-    margin = walk.margins(prior)
-    margin[codes < 0] = 0
-    dtype = walk.operator.dtype
+    weight, values, dtype = walk.class_weight(prior), walk.values(), walk.operator.dtype
+    decision = decide(values, weight, dtype=dtype)
     return LabelDiffusion(
-        classes, values.astype(dtype), posteriors.astype(dtype), margin.astype(dtype), codes,
-        weight, tau, curve,
-    )  # fmt: skip
-
-
-def posteriors_of(values: np.ndarray, class_weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return p_i = w_i N_i / sum_j w_j N_j and the column of the largest, per point.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, n_classes)
-        N_i, at least 0.
-    class_weight : ndarray of shape (n_classes,)
-        w_i.
-
-    Returns
-    -------
-    posteriors : ndarray of shape (n, n_classes)
-        Uniform where all values are 0.
-    codes : ndarray of int of shape (n,)
-        -1 where all values are 0.
-    """
-    posteriors = values * class_weight
-    total = posteriors.sum(axis=1)
-    empty = total <= 0
-    posteriors[empty] = 1
-    total[empty] = posteriors.shape[1]
-    posteriors /= total[:, None]
-    codes = posteriors.argmax(axis=1)
-    codes[empty] = -1
-    return posteriors, codes
+        classes=classes,
+        values=values,
+        class_weight=weight,
+        codes=decision.codes,
+        probability=decision.probability,
+        margin=decision.margin,
+        tau=tau,
+        curve=curve,
+    )
 
 
 def _checked_weights(label_weight: Any, codes: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The margin curve of a diffusion and the time chosen on it.
+"""When to stop: the margin curve of a diffusion, the time tau chosen on it, how far sums go.
 
 The margin of a point is the difference of its two largest posteriors, 0 where nothing has
 arrived; M(t) is its mean over the points. M is largest while the walk has hardly moved, so only
@@ -16,7 +16,64 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diffclass.targets import labels_per_class
+
 COVERED = 0.999
+_POINTS_WITH_TIME = 65_536
+
+
+def last_time(n_points: int) -> int:
+    """Return the last time that the rule looks at by default, in steps.
+
+    1,024 for up to 65,536 points, where so many steps take a moment; 256 for more.
+    """
+    return 1024 if n_points <= _POINTS_WITH_TIME else 256
+
+
+def kept_share(label_mode: str, codes: np.ndarray) -> float:
+    """Return the share of the largest margin that tau has to keep.
+
+    For free and summed labels 1 - 0.35 / sqrt(m), at most 0.8, m the median number of labels in a
+    class: a class with one or two labels is found only by the shape of its cluster, which takes
+    time. (More than 0.8 would suit many labels at random places, but not strokes, which are many
+    labels in few places.) The margin of absorbing labels falls far more slowly, and 0.65 suits all
+    m. Both were chosen on problems apart from those reported (experiments/few_labels/tau.py).
+
+    Parameters
+    ----------
+    label_mode : {"summed", "free", "absorbing"}
+    codes : ndarray of int of shape (n,)
+        Class number of each point, -1 where unlabelled.
+
+    Returns
+    -------
+    float
+        0 to 1.
+    """
+    if label_mode == "absorbing":
+        return 0.65
+    return min(0.8, float(1 - 0.35 / np.sqrt(labels_per_class(codes))))
+
+
+def sum_end(tau: int, codes: np.ndarray) -> int:
+    """Return the step at which the sum of summed labels ends: 3 tau, or 6 tau.
+
+    It is 6 tau with one label per class: a single label has to reach all clusters of its class,
+    which takes time; with more labels the late steps lose what the early ones told
+    (experiments/few_labels/tau.py).
+
+    Parameters
+    ----------
+    tau : int
+        Steps.
+    codes : ndarray of int
+        Class number of each label, or of each point, -1 where unlabelled.
+
+    Returns
+    -------
+    int
+    """
+    return tau * (6 if labels_per_class(codes) == 1 else 3)
 
 
 @dataclass(frozen=True)
@@ -40,6 +97,12 @@ class MarginCurve:
     margin: np.ndarray
     coverage: np.ndarray
     kept_share: float
+
+    @classmethod
+    def empty(cls) -> MarginCurve:
+        """Return the curve of a diffusion that was not followed through time."""
+        none = np.zeros(0)
+        return cls(times=np.zeros(0, int), margin=none, coverage=none, kept_share=0.0)
 
     @property
     def is_covered(self) -> bool:
@@ -101,8 +164,12 @@ class TimeChoice:
     def curve(self) -> MarginCurve:
         """The curve seen so far."""
         times, margin, coverage = zip(*self._seen, strict=True) if self._seen else ((), (), ())
-        return MarginCurve(np.array(times, int), np.array(margin), np.array(coverage),
-                           self.kept_share)  # fmt: skip
+        return MarginCurve(
+            times=np.array(times, int),
+            margin=np.array(margin),
+            coverage=np.array(coverage),
+            kept_share=self.kept_share,
+        )
 
 
 def hop_coverage(hops: np.ndarray) -> np.ndarray:

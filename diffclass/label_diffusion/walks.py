@@ -1,7 +1,7 @@
-"""Labels on their way over the graph: what is where at one time, under each boundary condition.
+"""Labels on their way over the graph: the columns at one time, in each way that labels count.
 
-A walk holds one column N_i a class and advances in time. What the columns mean, and when to stop,
-is `diffclass.label_diffusion`'s.
+A walk holds one column per class, or per group of labels, and advances in time. What the columns
+mean, and when to stop, is decided in `diffusion` and `stopping_time`.
 """
 
 from __future__ import annotations
@@ -10,96 +10,110 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import _compiled
-from diffclass._validation import check_choice
-from diffclass.label_diffusion.stopping_time import curve_times
+from diffclass.label_diffusion.posteriors import decide
+from diffclass.label_diffusion.stopping_time import curve_times, sum_end
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
-from diffclass.targets import labels_per_class
 
-_LONGEST_SERIES = 4096  # steps in one; its coefficients then take 13 MB
+# Height of a label's indicator. A power of two leaves the rounding as it is, and so high, what
+# arrives after a long way does not underflow in single precision.
+HEIGHT = 2.0**64
+_FIRST_CHECK = 16
+_LONGEST_SERIES = 4096  # steps of one series; its coefficients then take 13 MB
 
 
-def summed_taus(codes: np.ndarray) -> int:
-    """Return over how many times tau labels are summed: 3, or 6 with one label a class.
+def least_arrived(dtype: np.dtype) -> float:
+    """Return the least value that counts as arrived.
 
-    A single label has to reach all clusters of its class, which takes time; with more the late
-    steps lose what the early ones told (experiments/few_labels/tau.py).
-
-    Parameters
-    ----------
-    codes : ndarray of int
-        Class number of each label, or of each point, -1 where unlabelled.
-
-    Returns
-    -------
-    int
-        3 or 6.
+    Below it floating-point numbers lose digits, and a class diffused at once would not agree with
+    the sum of its strokes on which points they reach.
     """
-    return 6 if labels_per_class(codes) == 1 else 3
+    return float(np.finfo(dtype).tiny) * 2.0**24
 
 
 class Walk:
-    """The diffused columns at one time: N = limits[component] + state."""
+    """One column per class at one time: N = scale (limits[component] + state).
+
+    Attributes
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    time : int
+        Steps walked so far.
+    state : ndarray of shape (n, n_classes)
+        The columns, without what has been taken out as their limit.
+    limits : ndarray of float64 of shape (n_components, n_classes)
+        What has been taken out.
+    scale : ndarray of float64 of shape (n_classes,)
+        Each class's own factor.
+    least : float
+        Least value of a column that counts as arrived.
+    """
+
+    least = 0.0
 
     def __init__(self, operator: MarkovOperator, codes: np.ndarray, n_classes: int):
         self.operator = operator
         self.time = 0
-        self.state = np.zeros((len(operator), n_classes), dtype=operator.dtype)
         self.labelled = np.flatnonzero(codes >= 0)
         self.codes = codes[self.labelled]
-        n_components = operator.n_connected_components
-        self.limits = np.zeros((n_components, n_classes))
-        self.has_label = np.zeros(n_components, dtype=bool)
-        self.has_label[operator.components[self.labelled]] = True
+        self.state = np.zeros((len(operator), n_classes), dtype=operator.dtype)
+        self.limits = np.zeros((operator.n_connected_components, n_classes))
+        self.scale = np.ones(n_classes)
 
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
         self._walk_on(time - self.time)
         self.time = time
-        self._remove_drift()
+
+    def advance_map(self, tau: int) -> None:
+        """Walk on to where the map of the time tau is read off."""
+        self.advance(tau)
 
     def values(self) -> np.ndarray:
         """N_i, at least 0, of shape (n, n_classes), in double precision."""
         values = self.limits[self.operator.components]
         values += self.state
-        return np.maximum(values, 0, out=values)
+        values[values < self.least] = 0
+        values *= self.scale
+        return values
 
     def class_weight(self, prior: np.ndarray | None) -> np.ndarray:
         """Return w_i, sum 1: even, or what the prior asks for by class-mass normalisation."""
-        n_classes = self.state.shape[1]
+        n_classes = len(self.scale)
         if prior is None:
             return np.full(n_classes, 1 / n_classes)
-        weight = prior / np.maximum(self._class_mass(), np.finfo(float).tiny)
+        mass = self.operator.stationary_distribution @ self.values()
+        weight = prior / np.maximum(mass, np.finfo(float).tiny)
         return weight / weight.sum()
 
-    def margins(self, prior: np.ndarray | None) -> np.ndarray:
-        """Return p_(1) - p_(2) of each point, 0 where nothing has arrived."""
-        return self._margins(self.state, prior)
+    def mean_margin(self, prior: np.ndarray | None) -> float:
+        """Return the mean of p_(1) - p_(2) over the points, 0 where nothing has arrived."""
+        decision = decide(
+            self.state,
+            self.class_weight(prior) * self.scale,
+            limits=self.limits,
+            components=self.operator.components,
+        )
+        return float(decision.margin.mean())
 
     def hops_to_cover(self) -> np.ndarray:
         """Count the edges that the labels have to cross, of shape (n, n_groups), -1 for never."""
         return self._hops(self.codes)
 
-    def keep(self) -> None:
-        """Take note of the present time: so far the one to end at."""
-        self._kept = self.time, self.state.copy(), self.limits
+    def checkpoint(self) -> None:
+        """Remember the present time: so far the one to end at."""
+        self._checkpoint = self.time, self.state.copy(), self.limits.copy()
 
-    def settle(self) -> int:
-        """Go back to the time last kept, tau, and hold what is read off there; return tau."""
-        self.time, self.state, self.limits = self._kept
+    def restore(self) -> int:
+        """Go back to the checkpoint and hold what is read off there; return its time, tau."""
+        self.time, self.state, self.limits = self._checkpoint
         return self.time
 
     def _hops(self, group_of_label: Any) -> np.ndarray:
         groups = np.full(len(self.operator), -1)
         groups[self.labelled] = group_of_label
         return self.operator.hops(groups)
-
-    def _margins(self, state: np.ndarray, prior: np.ndarray | None) -> np.ndarray:
-        out = np.empty(len(self.operator))
-        components, weight = self.operator.components, self.class_weight(prior)
-        _compiled.posteriors.margins(state, self.limits, components, weight, out)
-        return out
 
     def _walk_on(self, n_steps: int) -> None:
         for _ in range(n_steps):
@@ -108,122 +122,229 @@ class Walk:
     def _step(self) -> None:
         self.state = self.operator @ self.state
 
-    def _remove_drift(self) -> None:
-        """Undo what rounding added where the exact value is known."""
 
-    def _class_mass(self) -> np.ndarray:
-        return self.operator.stationary_distribution @ self.values()
+class FreeColumns:
+    """Indicators of groups of labels, diffused: A^t chi_g, and if asked for their sum over t.
 
+    Each column is HEIGHT times its indicator, kept whole while it is young. Once every point of
+    every component has half of the column's limit there, <chi_g, pi>_C / pi(C), the limit is taken
+    out, so that single precision holds what differs from point to point, and the Chebyshev series
+    takes over from single steps: nothing is small beside the rest any more. (Earlier, the sum of
+    the limit and its opposite would be nothing but rounding, and a series' error would hide what
+    has arrived.) Every column decides by itself and takes the same steps alone and among others:
+    its bits do not depend on which others are diffused beside it.
 
-class FreeWalk(Walk):
-    """A^t chi_i, late in the walk kept as its limit (constant on a component) and what decays.
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    points : ndarray of int of shape (m,)
+        The labels of all groups, each point once per group.
+    group : ndarray of int of shape (m,)
+        Number of each label's group, 0 to n_groups - 1.
+    n_groups : int
+    label_weight : ndarray of shape (m,), optional
+        0 to 1; 1 by default.
+    summed : bool, default=False
+        Whether the sum over the walk is kept, the start included.
 
-    Early it is kept whole: where little or nothing has arrived yet, the sum of the limit and its
-    opposite would be nothing but rounding.
+    Attributes
+    ----------
+    time : int
+        Steps walked so far.
+    state, limits : ndarray of shape (n, n_groups) and (n_components, n_groups)
+        A^t chi_g = limits[component] + state.
+    visits, visit_limits : ndarray of float64 of the same shapes, or None
+        The same of the sum.
     """
 
     def __init__(
         self,
         operator: MarkovOperator,
+        points: np.ndarray,
+        group: np.ndarray,
+        n_groups: int,
+        *,
+        label_weight: np.ndarray | None = None,
+        summed: bool = False,
+    ):
+        self.operator = operator
+        self._points, self._group = points, group
+        self._heights = HEIGHT * (np.ones(len(points)) if label_weight is None else label_weight)
+        pi, components = operator.stationary_distribution, operator.components
+        self._component_mass = np.bincount(components, pi)
+        self._all_limits = np.zeros((len(self._component_mass), n_groups))
+        np.add.at(self._all_limits, (components[points], group), self._heights * pi[points])
+        self._all_limits /= self._component_mass[:, None]
+        self._pi, self._summed = pi, summed
+        self.start()
+
+    def start(self) -> None:
+        """Go back to time 0."""
+        shape = len(self.operator), self._all_limits.shape[1]
+        self.time = 0
+        self.state = np.zeros(shape, dtype=self.operator.dtype)
+        self.state[self._points, self._group] = self._heights
+        self.limits = np.zeros_like(self._all_limits)
+        self.visits = self.state.astype(np.float64) if self._summed else None
+        self.visit_limits = np.zeros_like(self._all_limits) if self._summed else None
+        self._is_late = np.zeros(shape[1], dtype=bool)
+
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+        while self.time < time:
+            n_steps = min(time - self.time, _LONGEST_SERIES)
+            self._walk_on(n_steps)
+            self.time += n_steps
+        if self.time >= _FIRST_CHECK:
+            self._take_limits_out()
+
+    def advance_along_curve(self, time: int) -> None:
+        """Walk on to a later time by those of the margin curve, where columns may turn late."""
+        for between in curve_times(time):
+            if self.time < between and (between >= _FIRST_CHECK or between == time):
+                self.advance(int(between))
+
+    @property
+    def visited(self) -> tuple[np.ndarray, np.ndarray]:
+        """The columns and limits of the sum, of walks that keep it."""
+        assert self.visits is not None
+        assert self.visit_limits is not None
+        return self.visits, self.visit_limits
+
+    def _walk_on(self, n_steps: int) -> None:
+        late = self._is_late
+        if not late.any():
+            self.state = self._young(self.state, n_steps, self.visits)
+        elif late.all():
+            self.state = self._late(self.state, n_steps, self.visits)
+        else:
+            for which, walk in ((late, self._late), (~late, self._young)):
+                visits = None if self.visits is None else self.visits[:, which].copy()
+                block = np.ascontiguousarray(self.state[:, which])
+                self.state[:, which] = walk(block, n_steps, visits)
+                if self.visits is not None:
+                    self.visits[:, which] = visits
+        if self.visit_limits is not None:
+            self.visit_limits += n_steps * self.limits
+
+    def _young(self, block: np.ndarray, n_steps: int, visits: np.ndarray | None) -> np.ndarray:
+        if visits is None:
+            return self.operator.apply(block, n_steps, tolerance=0)
+        return self.operator.add_visits(visits, block, n_steps, tolerance=0)
+
+    def _late(self, block: np.ndarray, n_steps: int, visits: np.ndarray | None) -> np.ndarray:
+        if visits is None:
+            return self.operator.apply(block, n_steps)
+        more, block = self.operator.expected_visits(block, n_steps)
+        self._subtract_means(more)  # each of so many steps adds its rounding
+        visits += more
+        return block
+
+    def _take_limits_out(self) -> None:
+        turning = np.flatnonzero(~self._is_late & self._may_be_late())
+        for g in turning:
+            column, limit = self.state[:, g], self._all_limits[:, g].astype(self.state.dtype)
+            limit = limit[self.operator.components]
+            if (column >= limit / 2).all():
+                column -= limit
+                self.limits[:, g] = self._all_limits[:, g]
+                self._is_late[g] = True
+        if self._is_late.all():
+            self._subtract_means(self.state)
+        elif self._is_late.any():
+            late = self.state[:, self._is_late]
+            self._subtract_means(late)
+            self.state[:, self._is_late] = late
+
+    def _may_be_late(self) -> np.ndarray:
+        """Look at some points only: most columns that are still young are so at many points."""
+        some = np.arange(0, len(self.state), 1 + len(self.state) // 512)
+        half = self._all_limits[self.operator.components[some]] / 2
+        arrived = self.state[some] >= half.astype(self.state.dtype)
+        return np.logical_and.reduce(arrived, axis=0) & self._all_limits.any(axis=0)
+
+    def _subtract_means(self, columns: np.ndarray) -> None:
+        """Subtract from each column its mean on each component, which is rounding, in place."""
+        components = self.operator.components
+        for column in columns.T:
+            mean = np.bincount(components, self._pi * column) / self._component_mass
+            column -= mean[components].astype(column.dtype)
+
+
+class FreeWalk(Walk):
+    """A^t chi_i, or its sum over the walk, scaled so that <chi_i, pi> = 1."""
+
+    def __init__(
+        self,
+        operator: MarkovOperator,
         codes: np.ndarray,
-        trust: np.ndarray,
+        label_weight: np.ndarray,
         n_classes: int,
+        *,
         measure: str,
     ):
         super().__init__(operator, codes, n_classes)
-        check_choice(measure, "measure", ("operator", "counting"))
-        pi = operator.stationary_distribution
-        trust = trust[self.labelled]
-        size = trust * pi[self.labelled] if measure == "operator" else trust
-        height = trust / np.bincount(self.codes, size, n_classes)[self.codes]
-        place = operator.components[self.labelled], self.codes
-        self._late_limits = np.zeros_like(self.limits)
-        np.add.at(self._late_limits, place, height * pi[self.labelled])
-        self._late_limits /= np.bincount(operator.components, pi)[:, None]
-        self._height = height.astype(operator.dtype)
-        self._start()
+        self.least = least_arrived(operator.dtype)
+        weight = label_weight[self.labelled]
+        pi = operator.stationary_distribution[self.labelled]
+        size = weight * pi if measure == "operator" else weight
+        self.scale = 1 / (HEIGHT * np.bincount(self.codes, size, n_classes))
+        self._columns = FreeColumns(
+            operator,
+            self.labelled,
+            self.codes,
+            n_classes,
+            label_weight=weight,
+            summed=self._is_summed,
+        )
+        self._look()
 
-    def _start(self) -> None:
-        self.time, self._is_late = 0, False
-        self.limits = np.zeros_like(self._late_limits)
-        self.state[:] = 0
-        self.state[self.labelled, self.codes] = self._height
+    _is_summed = False
 
-    def _walk_on(self, n_steps: int) -> None:
-        if self._is_late:  # nothing is small beside the rest: the series' error does no harm
-            self.state = self.operator.apply(self.state, n_steps)
-        else:
-            super()._walk_on(n_steps)
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+        self._columns.advance(time)
+        self._look()
 
-    def _remove_drift(self) -> None:
-        if self.time >= 16 and self._taken_apart():
-            self._subtract_means(self.state)
-
-    def _subtract_means(self, columns: np.ndarray) -> None:
-        """Subtract from each column its mean on each component, in place."""
-        component, pi = self.operator.components, self.operator.stationary_distribution
-        mass = np.bincount(component, pi)
-        if len(mass) == 1:
-            columns -= (pi.astype(columns.dtype) @ columns) / mass.astype(columns.dtype)
-            return
-        for column in columns.T:
-            column -= (np.bincount(component, pi * column) / mass)[component].astype(column.dtype)
-
-    def _taken_apart(self) -> bool:
-        """Subtract the limit once every point has half of it, and return whether that is done."""
-        if not self._is_late:
-            limits = self._late_limits.astype(self.state.dtype)[self.operator.components]
-            if (self.state >= limits / 2).all():
-                self.limits, self._is_late = self._late_limits, True
-                self.state -= limits
-        return self._is_late
+    def _look(self) -> None:
+        columns = self._columns
+        self.time, self.state, self.limits = columns.time, columns.state, columns.limits
 
 
 class SummedWalk(FreeWalk):
-    """A^t chi_i, of which is kept how much there was at all times; read off is the sum."""
+    """The sum over the walk; until it is restored, the curve is that of A^t chi_i."""
 
-    def keep(self) -> None:
-        """Take note of the present time: so far the one to end at."""
+    _is_summed = True
+
+    def checkpoint(self) -> None:
+        """Remember the present time: so far the one to end at."""
         self._tau = self.time
 
-    def settle(self) -> int:
+    def restore(self) -> int:
         """Walk to where the sum ends and hold the sum from there on; return tau."""
-        end = summed_taus(self.codes) * self._tau
-        if self.time > end:  # the choice of tau looked further ahead than the sum goes
-            self._start()
-        for time in curve_times(end):
-            if time > self.time and not self._is_late:
-                self.advance(int(time))
-        while self.time < end:
-            self.advance(min(end, self.time + _LONGEST_SERIES))
-        self.state, self.limits = self._total, self._total_limits
+        self.advance_map(self._tau)
         return self._tau
 
-    def _start(self) -> None:
-        super()._start()
-        self._total = self.state.copy()
-        self._total_limits = np.zeros_like(self.limits)
-
-    def _walk_on(self, n_steps: int) -> None:
-        self._total_limits += n_steps * self.limits
-        # early in plain steps: where little has arrived, a series' error would hide it
-        tolerance = None if self._is_late else 0
-        total, self.state = self.operator.expected_visits(self.state, n_steps, tolerance=tolerance)
-        if self._is_late:
-            self._subtract_means(total)  # each of so many steps adds its rounding
-        self._total += total
+    def advance_map(self, tau: int) -> None:
+        """Walk to the end of the sum, from the start if it is past, and hold the sum from there."""
+        columns, end = self._columns, sum_end(tau, self.codes)
+        if columns.time > end:
+            columns.start()
+        columns.advance_along_curve(end)
+        self.time, (self.state, self.limits) = end, columns.visited
 
 
 class _Stopping(Walk):
-    """What walks share that stop at a label, with the probability that the label is trusted."""
+    """What walks share that stop at a label, with the label's weight as probability."""
 
     def hops_to_cover(self) -> np.ndarray:
         """Count the edges to the nearest label of any class: labels screen one another."""
         return self._hops(0)
 
-    def _stop_at_labels(self, trust: np.ndarray, heights: Any = 1) -> None:
+    def _stop_at_labels(self, label_weight: np.ndarray, heights: Any = 1) -> None:
         """Put the labels down, each as high as what the state is there where the class is sure."""
-        stops = trust.astype(self.state.dtype)
+        stops = label_weight.astype(self.state.dtype)
         self.passing = (1 - stops)[:, None]
         self.stopped = np.zeros((len(self.labelled), self.state.shape[1]), self.state.dtype)
         self.stopped[np.arange(len(self.labelled)), self.codes] = stops * heights
@@ -238,10 +359,10 @@ class AbsorbingWalk(_Stopping):
     """The walk stops at a label."""
 
     def __init__(
-        self, operator: MarkovOperator, codes: np.ndarray, trust: np.ndarray, n_classes: int
+        self, operator: MarkovOperator, codes: np.ndarray, label_weight: np.ndarray, n_classes: int
     ):
         super().__init__(operator, codes, n_classes)
-        self._stop_at_labels(trust[self.labelled])
+        self._stop_at_labels(label_weight[self.labelled])
 
     def _step(self) -> None:
         super()._step()
@@ -251,30 +372,28 @@ class AbsorbingWalk(_Stopping):
 class WarpedFreeWalk(Walk):
     """Each class by its own operator A_i; the state is h_i = s_i f_i, read off where asked for."""
 
-    def __init__(self, warped: WarpedOperator, codes: np.ndarray, trust: np.ndarray):
+    def __init__(self, warped: WarpedOperator, codes: np.ndarray, label_weight: np.ndarray):
         super().__init__(warped.operator, codes, warped.scores.shape[1])
         self.warped = warped
-        self._start(trust[self.labelled])
+        self._start(label_weight[self.labelled])
 
     def values(self) -> np.ndarray:
         """N_i between the forward and the backward reading; see `diffclass.operators.warped`."""
         return self.warped.read(self.state).astype(np.float64)
 
-    def margins(self, prior: np.ndarray | None) -> np.ndarray:
-        """Return p_(1) - p_(2) of each point, 0 where nothing has arrived."""
-        return self._margins(self.warped.read(self.state), prior)
+    def mean_margin(self, prior: np.ndarray | None) -> float:
+        """Return the mean of p_(1) - p_(2) over the points, 0 where nothing has arrived."""
+        decision = decide(self.warped.read(self.state), self.class_weight(prior))
+        return float(decision.margin.mean())
 
-    def _start(self, trust: np.ndarray) -> None:
+    def _start(self, label_weight: np.ndarray) -> None:
         """Let mass 1 of each class start on its labels, in proportion to the walk's own measure."""
-        s = self.warped.scores[self.labelled, self.codes]
+        scores = self.warped.scores[self.labelled, self.codes]
+        smoothed = self.warped.smoothed_scores[self.labelled, self.codes]
         total = self.warped.degrees.sum(axis=0, dtype=np.float64)
-        share = np.bincount(
-            self.codes,
-            trust * s * self.warped.smoothed_scores[self.labelled, self.codes],
-            len(total),
-        )
-        height = trust * (total / share)[self.codes]
-        self.state[self.labelled, self.codes] = (height * s).astype(self.state.dtype)
+        share = np.bincount(self.codes, label_weight * scores * smoothed, len(total))
+        height = label_weight * (total / share)[self.codes]
+        self.state[self.labelled, self.codes] = (height * scores).astype(self.state.dtype)
 
     def _walk_on(self, n_steps: int) -> None:
         self.state = self.warped.advance(self.state, n_steps)
@@ -283,10 +402,10 @@ class WarpedFreeWalk(Walk):
 class WarpedAbsorbingWalk(WarpedFreeWalk, _Stopping):
     """The walk of each class by its own operator, which stops at a label."""
 
-    def _start(self, trust: np.ndarray) -> None:
-        self._stop_at_labels(trust, self.warped.scores[self.labelled, self.codes])
+    def _start(self, label_weight: np.ndarray) -> None:
+        self._stop_at_labels(label_weight, self.warped.scores[self.labelled, self.codes])
 
     def _walk_on(self, n_steps: int) -> None:
         for _ in range(n_steps):
-            self.state = self.warped.advance(self.state)
+            super()._walk_on(1)
             self._stop_again()

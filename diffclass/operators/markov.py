@@ -216,10 +216,7 @@ class MarkovOperator:
             check_positive(t, "n_steps", integer=True, zero=True)
             for t in ([n_steps] if np.ndim(n_steps) == 0 else n_steps)
         ]
-        if tolerance is None:
-            tolerance = TOLERANCE[self.dtype.char]
-        check_positive(tolerance, "tolerance", zero=True)
-        powers = self._powers(self._columns(f), times, tolerance)
+        powers = self._powers(self._columns(f), times, self._checked_tolerance(tolerance))
         powers = powers.reshape(len(times), *np.shape(f))
         return powers[0] if np.ndim(n_steps) == 0 else powers
 
@@ -228,13 +225,13 @@ class MarkovOperator:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sum what functions are over the steps of the walk: A f + A^2 f + ... + A^t f.
 
-        Of the indicator of a set, the sum at x is the mean number of visits that the walk from x
-        pays to it in t steps.
+        Of the indicator of a set, the sum at x is the expected number of visits that the walk from
+        x pays to it in t steps.
 
         Parameters
         ----------
         f : array-like of shape (n,) or (n, m)
-            One function a column.
+            One function per column.
         n_steps : int
             t, at least 0.
         tolerance : float, optional
@@ -242,8 +239,10 @@ class MarkovOperator:
 
         Returns
         -------
-        total, last : ndarray of the shape of f
-            The sum, and A^t f, in the operator's dtype.
+        visits : ndarray of float64 of the shape of f
+            The sum.
+        last : ndarray of the shape of f
+            A^t f, in the operator's dtype.
 
         Raises
         ------
@@ -252,11 +251,49 @@ class MarkovOperator:
         """
         n_steps = check_positive(n_steps, "n_steps", integer=True, zero=True)
         columns = self._columns(f)
-        if tolerance is None:
-            tolerance = TOLERANCE[self.dtype.char]
-        check_positive(tolerance, "tolerance", zero=True)
-        total, last = self._summed_powers(columns, n_steps, tolerance)
-        return total.reshape(np.shape(f)), last.reshape(np.shape(f))
+        visits = np.zeros(columns.shape)
+        last = self.add_visits(visits, columns, n_steps, tolerance=tolerance)
+        return visits.reshape(np.shape(f)), last.reshape(np.shape(f))
+
+    def add_visits(
+        self,
+        visits: np.ndarray,
+        columns: np.ndarray,
+        n_steps: int,
+        *,
+        tolerance: float | None = None,
+    ) -> np.ndarray:
+        """Add `expected_visits` to an array in place, and return A^t f.
+
+        Parameters
+        ----------
+        visits : ndarray of float64 of shape (n, m)
+            Added to.
+        columns : ndarray of shape (n, m)
+            f, in the operator's dtype.
+        n_steps, tolerance
+            As in `expected_visits`.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            A^t f.
+        """
+        tolerance = self._checked_tolerance(tolerance)
+        if tolerance and n_steps > 1:
+            powers = power_coefficients(range(1, n_steps + 1), tolerance / n_steps)
+            if powers.shape[1] - 1 < n_steps:
+                series = np.stack([powers.sum(axis=0), powers[-1]])
+                total, last = chebyshev_series(self._backward, columns, series)
+                visits += total
+                return last
+        current, spare = columns.copy(), np.empty_like(columns)
+        for step in range(n_steps):
+            # every second step adds two terms; of an odd number the first adds its one
+            n_terms = 1 if step == 0 and n_steps % 2 else 2 * ((n_steps - step) % 2)
+            self._product(current, self._inverse_degrees, spare, visits, n_terms)
+            current, spare = spare, current
+        return current
 
     def forward(self, mass: Any, n_steps: Any = 1, *, tolerance: float | None = None) -> np.ndarray:
         """Move mass forward: (A')^t m, where mass starting as m is after t steps. Sums are kept.
@@ -300,14 +337,12 @@ class MarkovOperator:
         root = 1 / np.sqrt(self.degrees)
 
         def column_product(f: np.ndarray) -> np.ndarray:
-            K, out = self.affinity, np.empty(len(self))
-            _compiled.products.row_scaled_vector_product(
-                K.indptr, K.indices, K.data, root, np.ravel(f) * root, out
-            )
-            return out
+            return product(np.reshape(f, (-1, 1))).ravel()
 
         def product(f: np.ndarray) -> np.ndarray:
-            return self._product(np.ascontiguousarray(f * root[:, None]), root)
+            columns = np.ascontiguousarray(f * root[:, None])
+            self._product(columns, root, out := np.empty_like(columns))
+            return out
 
         return LinearOperator(
             self.shape,
@@ -376,34 +411,29 @@ class MarkovOperator:
                 current, spare = spare, current
         return powers
 
-    def _summed_powers(
-        self, columns: np.ndarray, n_steps: int, tolerance: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        if tolerance and n_steps > 1:
-            powers = power_coefficients(range(1, n_steps + 1), tolerance / n_steps)
-            if powers.shape[1] - 1 < n_steps:
-                series = np.stack([powers.sum(axis=0), powers[-1]])
-                total, last = chebyshev_series(self._backward, columns, series)
-                return total, last
-        total, current, spare = np.zeros_like(columns), columns.copy(), np.empty_like(columns)
-        K, scale = self.affinity, self._inverse_degrees
-        for _ in range(n_steps):
-            _compiled.products.row_scaled_product_summed(
-                K.indptr, K.indices, K.data, scale, current, spare, total
-            )
-            current, spare = spare, current
-        return total, current
+    def _checked_tolerance(self, tolerance: float | None) -> float:
+        if tolerance is None:
+            return TOLERANCE[self.dtype.char]
+        return check_positive(tolerance, "tolerance", zero=True)
 
     def _backward(self, columns: np.ndarray, out: np.ndarray) -> None:
-        self._product(columns, self._inverse_degrees, out=out)
+        self._product(columns, self._inverse_degrees, out)
 
     def _product(
-        self, columns: np.ndarray, row_scale: np.ndarray, *, out: np.ndarray | None = None
-    ) -> np.ndarray:
+        self,
+        columns: np.ndarray,
+        row_scale: np.ndarray,
+        out: np.ndarray,
+        visits: np.ndarray | None = None,
+        n_terms: int = 0,
+    ) -> None:
         K = self.affinity
-        out = np.empty_like(columns) if out is None else out
-        _compiled.products.row_scaled_product(K.indptr, K.indices, K.data, row_scale, columns, out)
-        return out
+        visits = np.empty((0, 1)) if visits is None else visits
+        product = _compiled.products.row_scaled_product
+        if columns.shape[1] == 1:
+            product = _compiled.products.row_scaled_column_product
+            columns, out, visits = columns[:, 0], out[:, 0], visits[:, 0]
+        product(K.indptr, K.indices, K.data, row_scale, columns, out, visits, n_terms)
 
 
 def _without_zeros(K: sp.csr_array) -> sp.csr_array:

@@ -35,6 +35,10 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import encode_labels
 
+# Defaults, chosen in experiments/coifman_2005/warping.py.
+WARP_FLOOR = 0.4
+FORWARD_EXPONENT = 0.25
+
 
 @dataclass(frozen=True, eq=False)
 class WarpedOperator:
@@ -188,8 +192,8 @@ def warped_operator(
     scores: Any,
     *,
     y: Any = None,
-    floor: float = 0.4,
-    forward_exponent: float = 0.25,
+    floor: float = WARP_FLOOR,
+    forward_exponent: float = FORWARD_EXPONENT,
 ) -> WarpedOperator:
     """Warp an operator class by class with earlier scores.
 
@@ -243,8 +247,9 @@ def warped_operator(
         _pin(p, y)
     s = floor + (1 - floor) * p
     K, smoothed_scores = operator.affinity, np.empty_like(s)
-    ones = np.ones(len(operator), dtype=operator.dtype)
-    _compiled.products.row_scaled_product(K.indptr, K.indices, K.data, ones, s, smoothed_scores)
+    _compiled.products.scaled_product(
+        K.indptr, K.indices, K.data, np.ones_like(s), s, smoothed_scores
+    )
     return WarpedOperator(operator, s, smoothed_scores, float(forward_exponent))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass.label_diffusion.diffusion import posteriors_of
+from diffclass.label_diffusion import decide, posteriors_of
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.columns import Column
 from diffclass.relabel.strokes import Stroke
@@ -58,7 +58,8 @@ def shares_at(
 ) -> list[Share]:
     """Take a point's posterior apart into strokes.
 
-    The share of the stroke S of class i is A^t chi_S / pi(L_i), over the sum of all of them.
+    The share of the stroke S of class i is A^t chi_S / pi(L_i), or the same of the sum over the
+    walk, divided by the sum over all strokes.
 
     Parameters
     ----------
@@ -131,16 +132,18 @@ def _contradicted(
 ) -> list[Contradiction]:
     class_ids, code = np.unique(classes, return_inverse=True)
     member = (code[:, None] == np.arange(len(class_ids))).astype(np.float64)
-    posteriors, says = posteriors_of(arrived @ member, 1 / (masses @ member))
+    values, weight = arrived @ member, 1 / (masses @ member)
+    says = decide(values, weight).codes
+    posteriors = posteriors_of(values, weight)
     own = posteriors[:, np.searchsorted(class_ids, stroke.class_id)]
-    margin = posteriors.max(axis=1) - own
+    margin = posteriors[np.arange(len(says)), says] - own
     return [
         Contradiction(
-            int(stroke.points[i]),
-            stroke.number,
-            stroke.class_id,
-            int(class_ids[says[i]]),
-            float(margin[i]),
+            point=int(stroke.points[i]),
+            stroke=stroke.number,
+            class_id=stroke.class_id,
+            says_id=int(class_ids[says[i]]),
+            margin=float(margin[i]),
         )
         for i in np.flatnonzero((says >= 0) & (margin > 0))
     ]

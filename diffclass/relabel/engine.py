@@ -1,4 +1,4 @@
-"""From states to maps: free labels by their columns, everything else by a fresh diffusion."""
+"""From states to maps: free and summed labels by their columns, all else by a fresh diffusion."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass.label_diffusion import diffuse_labels
+from diffclass.label_diffusion.stopping_time import sum_end
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator, warped_operator
+from diffclass.operators.warped import WARP_FLOOR, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
-from diffclass.relabel.columns import ColumnStore
+from diffclass.relabel.columns import Column, ColumnStore, Horizon
 from diffclass.relabel.session_maps import ClassMap, ClassSums
 from diffclass.relabel.state import State
 from diffclass.relabel.time_sweep import TimeSweep
-
-_FLOOR = 0.4
 
 
 class Engine:
@@ -27,7 +26,7 @@ class Engine:
     ----------
     operator : MarkovOperator
         Of n points.
-    label_mode : {"free", "absorbing"}
+    label_mode : {"summed", "free", "absorbing"}
         See `diffclass.diffuse_labels`.
     max_time : int
         Last time that the margin rule looks at.
@@ -47,13 +46,14 @@ class Engine:
         """Return the map of a state's labels."""
         tau = self.tau_of(state)
         if not state.strokes:
-            return ClassMap.empty(state.n_points, tau)
-        if self.label_mode == "free" and state.warped_by is None:
-            return self._sums.map_of(state.strokes, tau)
-        diffusion = diffuse_labels(
-            self.operator_of(state), targets(state), label_mode=self.label_mode, tau=tau
-        )
-        return ClassMap.from_diffusion(diffusion)
+            diffusion = None
+        elif self.label_mode != "absorbing" and state.warped_by is None:
+            diffusion = self._sums.diffusion_of(state.strokes, tau, self._horizon_of(state))
+        else:
+            diffusion = diffuse_labels(
+                self.operator_of(state), targets(state), label_mode=self.label_mode, tau=tau
+            )
+        return ClassMap(diffusion, state.n_points, tau)
 
     def tau_of(self, state: State) -> int:
         """Return the time of a state's map: given, or chosen by the margin rule, once."""
@@ -103,14 +103,22 @@ class Engine:
         return self._time_sweep[1]
 
     def shares_at(self, state: State, point: int) -> list[Share]:
-        """Return what each stroke contributes at a point by its free diffusion, not warped."""
-        columns = self.columns.of(state.strokes, self.tau_of(state))
-        return shares_at(self.operator, state.strokes, columns, point)
+        """Return what each stroke contributes at a point; its walk neither stops nor is warped."""
+        return shares_at(self.operator, state.strokes, self._columns_of(state), point)
 
     def contradictions(self, state: State) -> list[Contradiction]:
-        """Return the labels that all other strokes contradict by free diffusion, not warped."""
-        columns = self.columns.of(state.strokes, self.tau_of(state))
-        return contradictions(self.operator, state.strokes, columns)
+        """Return the labels that all other strokes contradict; as `shares_at`."""
+        return contradictions(self.operator, state.strokes, self._columns_of(state))
+
+    def _columns_of(self, state: State) -> list[Column]:
+        return self.columns.of(state.strokes, self._horizon_of(state)) if state.strokes else []
+
+    def _horizon_of(self, state: State) -> Horizon:
+        tau = self.tau_of(state)
+        if self.label_mode != "summed":
+            return Horizon(tau, is_sum=False)
+        codes = np.unique(state.label_ids[state.label_ids > 0], return_inverse=True)[1]
+        return Horizon(sum_end(tau, codes), is_sum=True)
 
 
 class _Warp:
@@ -118,7 +126,7 @@ class _Warp:
 
     def __init__(self, operator: MarkovOperator, scores: np.ndarray, source: State):
         self._class_ids = source.mapped_classes
-        self._warped = warped_operator(operator, scores, y=targets(source), floor=_FLOOR)
+        self._warped = warped_operator(operator, scores, y=targets(source))
 
     def for_classes(self, class_ids: tuple[int, ...]) -> WarpedOperator:
         """Return the walks of some classes."""
@@ -126,9 +134,9 @@ class _Warp:
         if class_ids == self._class_ids:
             return warped
         shape = len(warped), len(class_ids)
-        scores = np.full(shape, _FLOOR, dtype=warped.scores.dtype)
+        scores = np.full(shape, WARP_FLOOR, dtype=warped.scores.dtype)
         smoothed_scores = np.empty_like(scores)
-        smoothed_scores[:] = (_FLOOR * warped.operator.degrees)[:, None]
+        smoothed_scores[:] = (WARP_FLOOR * warped.operator.degrees)[:, None]
         for column, class_id in enumerate(class_ids):
             if class_id in self._class_ids:
                 known = self._class_ids.index(class_id)

@@ -17,7 +17,8 @@ import numpy as np
 from diffclass._validation import check_choice, check_positive
 from diffclass.acquisition import N_PAIRS, RULES, Rule, Suggestions, suggest
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.label_diffusion.stopping_time import MarginCurve
+from diffclass.label_diffusion.diffusion import LABEL_MODES
+from diffclass.label_diffusion.stopping_time import MarginCurve, last_time
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 from diffclass.relabel.audit import Contradiction, Share
@@ -55,14 +56,14 @@ class Change:
 class RelabelSession:
     """Labels that change step by step, and the map they diffuse to.
 
-    `apply` does something at once and computes nothing; `update` brings the map up to date. With
-    free labels and an operator that is not warped the map is that of
+    `apply` changes labels at once and computes nothing; `update` brings the map up to date. The
+    map is that of the same labels diffused by the same operator at once,
 
-        diffuse_labels(operator, labels, label_mode="free", tau=tau)
+        diffuse_labels(operator, labels, label_mode=label_mode, tau=tau)
 
-    but for rounding, and costs one diffused column a new stroke. A state has one map to the last
-    bit: what is undone gives the map before, and the same operations, updated at whatever times,
-    the same map. Absorbing labels and warped walks are diffused afresh.
+    up to rounding. Summed and free labels cost one diffused column per new stroke; absorbing
+    labels and warped walks are diffused afresh. A state has one map to the last bit: an undo gives
+    the map before, and the same operations give the same map, whenever it was updated between.
 
     Parameters
     ----------
@@ -70,14 +71,14 @@ class RelabelSession:
         Of n points.
     classes : iterable of ClassInfo or str, default=()
         Classes to begin with; a name alone gets the next id and colour.
-    label_mode : {"free", "absorbing"}, default="free"
+    label_mode : {"summed", "free", "absorbing"}, default="summed"
         See `diffclass.diffuse_labels`.
-    tau : int or "margin", default=32
+    tau : int or "margin", default=16
         Time in steps, at most 10,000, or the rule that chooses it once two classes have labels,
         after which it stays until a "tau" operation asks again. Where the labels do not cover the
         graph by ``max_time``, which `margin_curve` shows, it is that of the greatest coverage.
-    max_time : int, default=256
-        Last time that the rule and the margin curve look at.
+    max_time : int, optional
+        Last time that the rule and the margin curve look at; by default that of `diffuse_labels`.
     random_state : int, RandomState or None, default=0
         Seeds the eigenpairs that some suggestions need.
 
@@ -112,12 +113,13 @@ class RelabelSession:
         operator: MarkovOperator,
         classes: Iterable[ClassInfo | str] = (),
         *,
-        label_mode: str = "free",
+        label_mode: str = "summed",
         tau: int | str = DEFAULT_TAU,
-        max_time: int = 256,
+        max_time: int | None = None,
         random_state: Any = 0,
     ):
-        check_choice(label_mode, "label_mode", ("free", "absorbing"))
+        check_choice(label_mode, "label_mode", LABEL_MODES)
+        max_time = last_time(len(operator)) if max_time is None else max_time
         check_positive(max_time, "max_time", integer=True)
         self._engine = Engine(operator, label_mode=label_mode, max_time=max_time)
         self._random_state = random_state
@@ -126,7 +128,7 @@ class RelabelSession:
         self._history = History(_with_classes(first, classes))
         self._computing = threading.RLock()
         self._version = 0
-        self._map = ClassMap.empty(len(operator), first.tau)
+        self._map = ClassMap(None, len(operator), first.tau)
         self._mapped = self._history.present
 
     # --- doing
@@ -190,8 +192,8 @@ class RelabelSession:
     def audit(self) -> list[Contradiction]:
         """Return the painted points that the diffusion from all other strokes contradicts.
 
-        It is free diffusion at the present time, also where the map's labels absorb or its walk
-        is warped; a stroke that is all there is of its class is left out.
+        Labels diffuse as in the map, but freely where the map's labels absorb or its walk is
+        warped. A stroke that is the only one of its class is left out.
 
         Returns
         -------
@@ -204,7 +206,7 @@ class RelabelSession:
     def explain(self, point: int) -> list[Share]:
         """Return the share of each stroke in what has diffused to a point.
 
-        It is free diffusion at the present time, as in `audit`.
+        Labels diffuse as in `audit`.
 
         Parameters
         ----------
@@ -259,11 +261,12 @@ class RelabelSession:
             Where nothing is labelled or there is no map yet.
         """
         with self._computing:
-            if not self._map.class_ids:
+            diffusion = self._map.diffusion
+            if diffusion is None:
                 raise DataError("there is no map to go by; label at least one point, then update")
             return suggest(
                 self._engine.operator,
-                self._map.as_diffusion(),
+                diffusion,
                 np.flatnonzero(self.label_ids),
                 n_points,
                 rule=rule,
@@ -383,6 +386,11 @@ class RelabelSession:
         """Time of the next map; that of the present one while the margin has not yet chosen."""
         known = self._engine.known_tau(self._state)
         return self._map.tau if known is None else known
+
+    @property
+    def label_mode(self) -> str:
+        """How labels count: "summed", "free" or "absorbing"."""
+        return self._engine.label_mode
 
     @property
     def tau_mode(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from diffclass.exceptions import ParameterError
 from diffclass.relabel.strokes import ClassInfo, Stroke
 
-DEFAULT_TAU = 32
+DEFAULT_TAU = 16
 
 
 @dataclass(frozen=True, eq=False)
