@@ -22,7 +22,12 @@ from diffclass.progress import stage
 from diffclass.relabel import Change
 from diffclass_hyperspectral import read_labels
 from diffclass_relabel.frames import as_bytes
-from diffclass_relabel.operations import completed, for_engine, operations_of_labels
+from diffclass_relabel.operations import (
+    checked_operation,
+    completed,
+    for_engine,
+    operations_of_labels,
+)
 from diffclass_relabel.session_log import SessionLog
 from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
 from diffclass_relabel.workspace import SessionSettings, Workspace
@@ -105,8 +110,9 @@ class SessionEditor:
         with self.lock:
             if self._has_done(client, number):
                 return {}
-            done = completed(operation, self.workspace, self.session)
-            self.session.apply(for_engine(done, self.workspace))
+            checked = checked_operation(operation, self.workspace)
+            self.session.apply(for_engine(checked, self.workspace))
+            done = completed(checked, self.session)
             sender = {} if client is None else {"client": client, "seq": number}
             self._write({"at": round(time.time(), 3), "op": done} | sender)
             self._note(client, number)
@@ -190,13 +196,13 @@ class SessionEditor:
     def _shown(self, change: Change, version: int) -> ShownMap:
         found, raster = self.session.map, self.workspace.raster
         return ShownMap(
-            version,
-            raster(found.ids.astype(np.uint8), fill=NO_DATA),
-            raster(as_bytes(found.margin)),
-            raster(as_bytes(found.probability)),
-            raster(change.changed.astype(np.uint8)),
-            change.n_changed,
-            1000 * change.seconds,
+            version=version,
+            ids=raster(found.ids.astype(np.uint8), fill=NO_DATA),
+            margin=raster(as_bytes(found.margin)),
+            probability=raster(as_bytes(found.probability)),
+            changed=raster(change.changed.astype(np.uint8)),
+            n_changed=change.n_changed,
+            milliseconds=1000 * change.seconds,
         )
 
 

@@ -13,10 +13,11 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassEntry, ClassTable, write_class_map, write_raster
 from diffclass_hyperspectral.workflows.reports import write_json
 from diffclass_relabel.editor import SessionEditor
+from diffclass_relabel.protocol import Result
 
 _IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
 # what the page offers; other endings that mean the same (.hdr, .dat) work too
-FORMATS = {
+FORMATS: dict[Result, dict[str, str]] = {
     "labels": _IMAGES,
     "map": _IMAGES,
     "margin": _IMAGES,

@@ -3,7 +3,7 @@
 import { doubtColor } from "./colors";
 import { allBorders, borderPixels, classBorders } from "./contours";
 import type { Layers } from "./layers";
-import { NO_DATA } from "./protocol";
+import { NO_DATA } from "./protocol.generated";
 import { classTable, maskTable, RasterImage, scaleTable, type Table } from "./raster_image";
 import type { Session } from "./session";
 import type { View } from "./view";

@@ -1,13 +1,17 @@
 // The connection: numbers every message, reconnects by itself and resends what has no answer.
 
 import { Emitter } from "./emitter";
-import type { Done, Hello, Operation, Question, SessionState, TextMessage } from "./protocol";
+import type { Answers, Done, Hello, Operation, Question, SessionState, TextMessage } from "./protocol.generated";
 
 const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
 const LAST_WAIT = 4000;
 const POLICY_VIOLATION = 1008;
 /** Questions of the page's own accord. */
-const UNASKED = new Set(["spectrum", "curve", "preview_tau"]);
+const UNASKED = new Set<Ask>(["spectrum", "curve", "preview_tau"]);
+
+export type Ask = keyof Answers;
+export type QuestionOf<A extends Ask> = { ask: A } & Extract<Question, { ask: A }>;
+export type AnswerTo<A extends Ask> = Answers[A];
 
 export type Connection = "connecting" | "open" | "lost" | "refused";
 
@@ -77,8 +81,8 @@ export class Socket extends Emitter<SocketEvents> {
   }
 
   /** Sends a question; resolves with the answer. */
-  ask<Answer>(question: Question): Promise<Answer> {
-    return this.send<Answer>(question, null, UNASKED.has(question.ask));
+  ask<A extends Ask>(question: QuestionOf<A>): Promise<AnswerTo<A>> {
+    return this.send<AnswerTo<A>>(question, null, UNASKED.has(question.ask));
   }
 
   /** Drops the connection as a lost network would; for tests. */

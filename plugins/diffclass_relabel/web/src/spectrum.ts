@@ -1,7 +1,7 @@
 // The spectrum under the pointer against wavelength, beside the means of the classes.
 
 import { el, section } from "./dom";
-import type { SceneInfo, SpectrumAnswer } from "./protocol";
+import type { SceneInfo, SpectrumAnswer } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Ui } from "./ui";
 
@@ -57,7 +57,7 @@ export class Spectrum {
     this.asking = true;
     for (let pixel = this.pixel(); pixel !== null && (this.stale || pixel !== this.answer?.pixel); pixel = this.pixel()) {
       this.stale = false;
-      const answer = await this.session.ask<SpectrumAnswer>({ ask: "spectrum", pixel });
+      const answer = await this.session.ask({ ask: "spectrum", pixel });
       if (!answer) break;
       this.answer = answer;
       this.draw();
