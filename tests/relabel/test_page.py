@@ -368,7 +368,7 @@ def test_suggestions_passed_over_do_not_come_again(painted):
     assert not set(first) & set(tab.js("diffclass.suggestions")["pixels"])
 
 
-def test_why(painted, editor):
+def test_why_names_first_the_stroke_with_the_largest_share_and_its_class(painted, editor):
     tab = painted
     tab.move(24, 30)
     tab.key("w")
