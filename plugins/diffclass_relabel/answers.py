@@ -1,4 +1,4 @@
-"""What a client can ask of the session, as values that JSON can hold."""
+"""Answers to the page's questions, as values that JSON can hold."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def preview_frame(editor: SessionEditor, tau: int) -> bytes:
 
 
 def segment(workspace: Workspace, shown: ShownMap | None, pixel: int) -> SegmentAnswer:
-    """Return the runs of the map's connected segment that holds a pixel, by edges alone."""
+    """Return the runs of the map's segment that holds a pixel, connected by edges alone."""
     from scipy.ndimage import label
 
     number = workspace.pixel_within(pixel)

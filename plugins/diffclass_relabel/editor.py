@@ -1,4 +1,4 @@
-"""The one hand that changes a session: operation in, engine, disk, and only then an answer.
+"""The only place where a session changes: an operation is applied, written to disk, then answered.
 
 `SessionEditor.apply` and `SessionEditor.update` may run in two threads at once, so that a stroke is
 on disk while the map of the one before is still computed; each of them in one thread only.
@@ -23,12 +23,13 @@ from diffclass.relabel import Change
 from diffclass_hyperspectral import read_labels
 from diffclass_relabel.frames import as_bytes
 from diffclass_relabel.operations import (
+    Operation,
     checked_operation,
     completed,
     for_engine,
     operations_of_labels,
 )
-from diffclass_relabel.session_log import SessionLog
+from diffclass_relabel.session_log import Line, SessionLog
 from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
 from diffclass_relabel.workspace import SessionSettings, Workspace
 
@@ -37,8 +38,8 @@ class Log(Protocol):
     """What an editor needs of a session file; see `SessionLog`."""
 
     path: Path
-    header: dict[str, Any]
-    entries: list[dict[str, Any]]
+    header: Line
+    entries: list[Line]
     torn: Path | None
 
     def append(self, step: Mapping[str, Any]) -> None:
@@ -49,7 +50,7 @@ class Log(Protocol):
 
 
 class SessionEditor:
-    """A workspace, its session and its log, in step.
+    """A workspace, its session and its log, kept in agreement.
 
     Parameters
     ----------
@@ -83,7 +84,7 @@ class SessionEditor:
 
     def apply(
         self, operation: Any, *, client: str | None = None, number: int | None = None
-    ) -> dict[str, Any]:
+    ) -> Operation:
         """Apply one operation and write it to the log.
 
         Parameters
@@ -145,7 +146,7 @@ class SessionEditor:
         self.log.close()
 
     def _restore(self) -> None:
-        """Make the session anew from the log."""
+        """Build the session again from the log."""
         self.session = self.workspace.new_session()
         self.version = 0
         self.labels = ShownLabels(0, np.zeros(self.workspace.shape, dtype=np.uint8))
@@ -166,7 +167,7 @@ class SessionEditor:
         self._note(entry.get("client"), entry.get("seq"))
         self.version += 1
 
-    def _write(self, entry: dict[str, Any]) -> None:
+    def _write(self, entry: Line) -> None:
         try:
             self.log.append(entry)
         except OSError as error:
@@ -223,7 +224,7 @@ def open_editor(
     settings : mapping, optional
         Those of `SessionSettings` that are asked for; a session that exists has to have the same.
     labels : path-like, optional
-        Label image or shapes that a new session begins with, a stroke a class. A session that
+        Label image or shapes that a new session begins with, one stroke per class. A session that
         began with this file is continued.
     label_variable : str, optional
         See `diffclass_hyperspectral.read_labels`.
@@ -250,7 +251,7 @@ def open_editor(
         raise
 
 
-def session_header(workspace: Workspace, labels: Any = None) -> dict[str, Any]:
+def session_header(workspace: Workspace, labels: str | os.PathLike[str] | None = None) -> Line:
     """Return the first line of a workspace's session file."""
     scene = workspace.scene
     return {
@@ -264,10 +265,10 @@ def session_header(workspace: Workspace, labels: Any = None) -> dict[str, Any]:
     }
 
 
-def steps_of(operations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def steps_of(operations: Iterable[Operation]) -> list[Line]:
     """Return operations as steps of a session file."""
     now = round(time.time(), 3)
-    return [{"at": now, "op": dict(operation)} for operation in operations]
+    return [{"at": now, "op": operation} for operation in operations]
 
 
 def _continued(
@@ -284,7 +285,7 @@ def _continued(
 
 def _first_operations(
     workspace: Workspace, labels: str | os.PathLike[str] | None, variable: str | None
-) -> list[dict[str, Any]]:
+) -> list[Operation]:
     if labels is None:
         return []
     given = read_labels(labels, variable=variable, grid=workspace.scene)

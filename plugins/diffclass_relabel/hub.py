@@ -1,4 +1,4 @@
-"""Clients and the session between them: who asked what, who has to hear of it.
+"""Clients and the session they share: each message goes in, its result to all whom it concerns.
 
 Three threads, each with one thing to do at a time: the pen applies operations and waits until they
 are on disk; the desk computes maps and answers; the reader reads the scene. The event loop only
@@ -13,7 +13,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
 from diffclass.relabel.schema import checked_message
@@ -29,6 +29,8 @@ from diffclass_relabel.spectra import class_means, spectrum_at
 from diffclass_relabel.states import scene_facts, session_state
 
 log = logging.getLogger("diffclass_relabel")
+
+_T = TypeVar("_T")
 
 _LARGEST_NUMBER = 2**53
 
@@ -58,7 +60,7 @@ class Hub:
     Parameters
     ----------
     editor : SessionEditor
-        Changed by nobody else from now on.
+        From now on the hub alone changes it.
 
     Attributes
     ----------
@@ -89,7 +91,7 @@ class Hub:
         self._follow()
 
     async def close(self) -> None:
-        """Finish what the threads are at and close the session file."""
+        """Finish the work of the threads and close the session file."""
         self.is_live = False
         for pool in (self._pen, self._desk, self._reader):
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
@@ -114,13 +116,13 @@ class Hub:
         """Forget a client."""
         self._clients.discard(client)
 
-    async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def read(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """Run what reads the scene on the reader's thread."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._reader, function, *arguments)
 
     async def hear(self, client: Client, text: str) -> None:
-        """Do what a message asks and answer it; whatever is wrong with it is said, not raised."""
+        """Do what a message asks and answer it; what is wrong with it is told to the client."""
         number: Any = None
         try:
             message = _parsed(text)
@@ -155,13 +157,13 @@ class Hub:
     def _applied(
         self, operation: Any, name: str | None, number: int
     ) -> tuple[Operation, int, protocol.SessionFacts]:
-        """Apply an operation and look at what has become of the session."""
+        """Apply an operation and return what was done, with the session's state after it."""
         with self._editor.lock:
             done = self._editor.apply(operation, client=name, number=number)
             return done, *self._look()
 
     def _look(self) -> tuple[int, protocol.SessionFacts]:
-        """Return the state of the session, and the how many-th look at it this was."""
+        """Return the state of the session, and the number of this look at it, rising."""
         with self._editor.lock:
             self._n_looks += 1
             return self._n_looks, session_state(self._editor)
@@ -172,13 +174,13 @@ class Hub:
             self._newest_look, self._state = look, state
 
     def _follow(self) -> None:
-        """Begin to compute the map if it is stale, live is on and nobody is at it."""
+        """Begin to compute the map if it is stale, live is on and no computation is running."""
         is_wanted = self.is_live and self._state["stale"] and self._problem is None
         if is_wanted and self._update is None:
             self._update = asyncio.create_task(self._compute())
 
     async def _compute(self) -> bool:
-        """Compute the map and show it to all; tell whether that went well."""
+        """Compute the map and send it to all; return whether that went well."""
         try:
             shown, look, state = await self._at_desk(self._updated)
         except DiffclassError as error:
@@ -195,7 +197,7 @@ class Hub:
         return self._problem is None
 
     def _show(self, shown: ShownMap, look: int, state: protocol.SessionFacts) -> None:
-        """Tell everyone of a new map; the state has to follow."""
+        """Send a new map to all clients; the state has to follow."""
         self._keep(look, state)
         self._problem = None
         self._tell_all(_map_frame(shown), kind="map")
@@ -258,7 +260,7 @@ class Hub:
             if self._update is None:
                 self._update = asyncio.create_task(self._compute())
                 self._tell_state()
-            # shielded: the map is everybody's, whoever asked first and went away
+            # shielded: the map is for all clients, also where the one that asked first has left
             if not await asyncio.shield(self._update):
                 raise DataError(f"the map could not be computed: {self._problem}")
         return {"version": self._state["version"]}
@@ -308,7 +310,7 @@ class Hub:
         refusal: protocol.Refused = {"kind": "refused", "seq": number, "message": message}
         client.tell(refusal)
 
-    async def _at_desk(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def _at_desk(self, function: Callable[..., _T], *arguments: Any) -> _T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._desk, function, *arguments)
 

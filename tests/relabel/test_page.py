@@ -393,7 +393,7 @@ def test_audit_finds_a_wrong_stroke(painted, editor):
     tab.page.click("text=Check labels")
     tab.find(f".item[title^=Row][title$='stroke {number}']").first.click()
     tab.page.click("text=Stroke to cytoplasm")
-    tab.wait(f"diffclass.targets[{row * 50 + column}] === 2")
+    tab.wait(f"diffclass.labels[{row * 50 + column}] === 2")
 
 
 def test_strokes_can_be_moved_and_removed(painted):

@@ -1,6 +1,6 @@
-// Binary messages: a JSON header and planes of one byte a pixel.
+// Binary messages: a JSON header and planes of one byte per pixel.
 
-/** Planes of one byte a pixel with a header that says what they are. */
+/** Planes of one byte per pixel with a header that says what they are. */
 export interface Frame {
   kind: "labels" | "map" | "changes" | "preview";
   version: number;

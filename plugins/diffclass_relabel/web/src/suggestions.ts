@@ -47,7 +47,7 @@ export class Suggestions {
     await this.refill();
   }
 
-  /** Asks for a list without the pixels that were passed over: whoever did knows no class there. */
+  /** Asks for a list without the pixels that were passed over. */
   private async refill(): Promise<void> {
     this.busy = true;
     this.changed();
