@@ -1,4 +1,4 @@
-// Draws the scene and its layers; repaints at most once a frame, only when something changed.
+// Draws the scene and its layers; repaints at most once per frame, only when something changed.
 
 import { doubtColor } from "./colors";
 import { allBorders, borderPixels, classBorders } from "./contours";

@@ -1,4 +1,4 @@
-// The session as the page knows it: scene, state, planes; every act of the user goes through here.
+// The session as the page knows it: scene, state, planes; everything that the user does goes through here.
 
 import { Emitter } from "./emitter";
 import { LabelPlane, operationOf } from "./label_plane";
@@ -26,7 +26,7 @@ interface SessionEvents {
   message: string;
 }
 
-/** Operations after which another map is due. */
+/** Operations that leave the map as it is. */
 const UNMAPPED = new Set<Operation["op"]>(["add_class", "rename_class", "recolor_class", "hide_class", "lock_class"]);
 
 export class Session extends Emitter<SessionEvents> {

@@ -6,7 +6,7 @@ import type { Answers, Done, Hello, Operation, Question, SessionState, TextMessa
 const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
 const LAST_WAIT = 4000;
 const POLICY_VIOLATION = 1008;
-/** Questions of the page's own accord. */
+/** Questions that the page asks by itself. */
 const UNASKED = new Set<Ask>(["spectrum", "curve", "preview_tau"]);
 
 export type Ask = keyof Answers;
@@ -30,7 +30,7 @@ interface SocketEvents {
 interface Waiting {
   text: string;
   operation: Operation | null;
-  /** Asked by the page for itself: a refusal is no news to the user. */
+  /** Asked by the page itself: a refusal is not shown to the user. */
   quiet: boolean;
   resolve: (answer: any) => void;
   reject: (reason: Error) => void;
@@ -50,7 +50,7 @@ export class Socket extends Emitter<SocketEvents> {
   /**
    * @param address - Of the WebSocket.
    * @param token - The secret of the page's own address, if it had one. Once it is refused the
-   *   cookie has to do: a server that was started again sets a new one when its page is opened.
+   *   cookie takes its place: a server that was started again sets a new one when its page is opened.
    */
   constructor(private readonly address: string, private token: string | null) {
     super();

@@ -95,7 +95,7 @@ export class Spectrum {
     this.note.textContent = this.answer ? this.where(this.answer.pixel) : "";
   }
 
-  /** Classes whose means matter here: the one that is painted and the map's. */
+  /** Classes whose means are drawn: the one that is painted and the map's. */
   private focus(): Set<number> {
     const { answer, session, ui } = this;
     return new Set([ui.classId, answer ? (session.map?.ids[answer.pixel] ?? 0) : 0]);
