@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.plots.axes import axes_or_new, label_map_axes, list_beside, map_size, settle
 from diffclass.plots.class_maps import ClassMapDisplay
+from diffclass.plots.stretch import stretched
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +61,7 @@ class CompositeDisplay:
         if cube.ndim != 3 or cube.size == 0:
             raise DataError(f"image must have shape (rows, columns, bands), got {cube.shape}")
         self.bands = _composite_bands(cube.shape[2], bands)
-        self.composite = _stretched(cube[..., self.bands])
+        self.composite = _shades(cube[..., self.bands])
         self.strokes_ = None
         if labels is not None:
             self.strokes_ = ClassMapDisplay(
@@ -128,14 +129,10 @@ def _composite_bands(n_bands: int, bands: Sequence[int] | None) -> list[int]:
     return chosen
 
 
-def _stretched(composite: NDArray[Any]) -> NDArray[np.float32]:
-    """Stretch each channel from its 2nd to its 98th percentile; missing pixels go neutral."""
+def _shades(composite: NDArray[Any]) -> NDArray[np.float32]:
+    """Stretch the contrast of each channel; missing pixels go neutral."""
     values = composite.astype(np.float32)
-    missing = ~np.isfinite(values).all(axis=-1)
-    if missing.all():
-        return np.full(values.shape, 0.85, dtype=np.float32)
-    low, high = np.percentile(values[~missing], (2, 98), axis=0)
-    # A constant channel has no contrast to stretch and is drawn dark.
-    stretched = np.clip((values - low) / np.where(high > low, high - low, 1.0), 0.0, 1.0)
-    stretched[missing] = 0.85
-    return stretched.astype(np.float32)
+    known = np.isfinite(values).all(axis=-1)
+    shown = np.full(values.shape, 0.85, dtype=np.float32)
+    shown[known] = stretched(values[known])
+    return shown

@@ -6,23 +6,19 @@ replayed. Nothing is diffused here.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from diffclass._validation import check_positive
 from diffclass.exceptions import ParameterError
+from diffclass.relabel.fields import LARGEST_CLASS_ID, LONGEST_NAME, shortened
+from diffclass.relabel.schema import OPERATIONS, Operation, checked_message
 from diffclass.relabel.state import DEFAULT_TAU, State
 from diffclass.relabel.strokes import ClassInfo, new_stroke
 
-MAX_CLASS_ID = 254
-MAX_TAU = 10_000
-_MAX_NAME = 200
-
-Operation = Mapping[str, Any]
+_Values = Mapping[str, Any]
 
 
 def next_state(state: State, operation: Operation) -> State:
@@ -33,7 +29,8 @@ def next_state(state: State, operation: Operation) -> State:
     state : State
         Left as it is.
     operation : mapping
-        {"op": name} and what the operation of that name needs; see `OPERATIONS`.
+        {"op": name} and the fields that `diffclass.relabel.OPERATIONS` lists for it; undo and redo
+        need a history and are not for one state.
 
     Returns
     -------
@@ -44,31 +41,15 @@ def next_state(state: State, operation: Operation) -> State:
     ParameterError
         Where the operation is unknown, lacks something, has too much, or cannot be done.
     """
-    name, fields = _split(operation)
-    apply, required, optional = OPERATIONS[name]
-    missing = [field for field in required if field not in fields]
-    unknown = [str(field) for field in fields if field not in (*required, *optional)]
-    if missing:
-        raise ParameterError(f"{name}: {', '.join(missing)} is missing; give {_form(name)}")
-    if unknown:
-        raise ParameterError(f"{name}: {', '.join(unknown)} is unknown; give {_form(name)}")
+    return edited(state, *checked_message(operation, OPERATIONS))
+
+
+def edited(state: State, name: str, values: Mapping[str, Any]) -> State:
+    """Return the state after an operation whose fields are checked; as `next_state`."""
     try:
-        return _with_time(apply(state, fields))
+        return _with_time(_EDITS[name](state, values))
     except ParameterError as error:
         raise ParameterError(f"{name}: {error}") from None
-
-
-def _split(operation: Operation) -> tuple[str, dict[str, Any]]:
-    if not isinstance(operation, Mapping):
-        raise ParameterError(
-            f'an operation is a mapping {{"op": name, ...}}, not {type(operation).__name__}'
-        )
-    fields = dict(operation)
-    name = fields.pop("op", None)
-    if not isinstance(name, str) or name not in OPERATIONS:
-        possible = ", ".join([*OPERATIONS, "undo", "redo"])
-        raise ParameterError(f"op = {_short(name)}; possible: {possible}")
-    return name, fields
 
 
 def _with_time(state: State) -> State:
@@ -81,32 +62,32 @@ def _with_time(state: State) -> State:
 # --- strokes
 
 
-def _stroke(state: State, fields: dict[str, Any]) -> State:
-    class_id = state.class_of(_whole(fields["class"], "class")).id
-    points = _unlocked(state, _points(fields["points"], state.n_points))
+def _stroke(state: State, values: _Values) -> State:
+    class_id = state.class_of(values["class"]).id
+    points = _unlocked(state, _points_of(state, values))
     stroke = new_stroke(state.next_number, class_id, points)
     left = state.without_points(points)
     return replace(left, strokes=(*left.strokes, stroke), next_number=state.next_number + 1)
 
 
-def _erase(state: State, fields: dict[str, Any]) -> State:
-    points = _points(fields["points"], state.n_points)
+def _erase(state: State, values: _Values) -> State:
+    points = _points_of(state, values)
     points = points[state.label_ids[points] > 0]
     if not len(points):
         raise ParameterError("none of these points is labelled; nothing was erased")
     return state.without_points(_unlocked(state, points))
 
 
-def _move(state: State, fields: dict[str, Any]) -> State:
-    stroke = state.stroke_of(_whole(fields["stroke"], "stroke"))
-    class_id = state.class_of(_whole(fields["class"], "class")).id
+def _move(state: State, values: _Values) -> State:
+    stroke = state.stroke_of(values["stroke"])
+    class_id = state.class_of(values["class"]).id
     _refuse_locked(state, stroke.class_id)
     moved = replace(stroke, class_id=class_id)
     return state.with_strokes(tuple(moved if s is stroke else s for s in state.strokes))
 
 
-def _remove(state: State, fields: dict[str, Any]) -> State:
-    stroke = state.stroke_of(_whole(fields["stroke"], "stroke"))
+def _remove(state: State, values: _Values) -> State:
+    stroke = state.stroke_of(values["stroke"])
     _refuse_locked(state, stroke.class_id)
     return state.with_strokes(tuple(s for s in state.strokes if s is not stroke))
 
@@ -129,39 +110,38 @@ def _refuse_locked(state: State, class_id: int) -> None:
 # --- classes
 
 
-def _add_class(state: State, fields: dict[str, Any]) -> State:
-    class_id = _free_id(state) if fields.get("id") is None else _whole(fields["id"], "id")
-    if not 1 <= class_id <= MAX_CLASS_ID:
-        raise ParameterError(f"id = {class_id}; class ids are 1 to {MAX_CLASS_ID}")
+def _add_class(state: State, values: _Values) -> State:
+    class_id = values["id"] if "id" in values else _free_id(state)
     if any(info.id == class_id for info in state.classes):
         raise ParameterError(f"there is a class {class_id} already; leave id out for the next one")
-    name = _name(fields.get("name") or f"class {class_id}", state, class_id)
-    color = _color(fields.get("color") or default_color(class_id))
+    taken = {info.name for info in state.classes}
+    name = values.get("name") or free_name(f"class {class_id}", taken)
+    _refuse_name(state, name, class_id)
+    color = values.get("color") or _free_color(state, class_id)
     return replace(state, classes=(*state.classes, ClassInfo(class_id, name, color)))
 
 
-def _rename_class(state: State, fields: dict[str, Any]) -> State:
-    info = _class(state, fields)
-    return state.with_class(replace(info, name=_name(fields["name"], state, info.id)))
+def _rename_class(state: State, values: _Values) -> State:
+    info = _class_of(state, values)
+    _refuse_name(state, values["name"], info.id)
+    return state.with_class(replace(info, name=values["name"]))
 
 
-def _recolor_class(state: State, fields: dict[str, Any]) -> State:
-    return state.with_class(replace(_class(state, fields), color=_color(fields["color"])))
+def _recolor_class(state: State, values: _Values) -> State:
+    return state.with_class(replace(_class_of(state, values), color=values["color"]))
 
 
-def _hide_class(state: State, fields: dict[str, Any]) -> State:
-    hidden = _boolean(fields["hidden"], "hidden")
-    return state.with_class(replace(_class(state, fields), hidden=hidden))
+def _hide_class(state: State, values: _Values) -> State:
+    return state.with_class(replace(_class_of(state, values), hidden=values["hidden"]))
 
 
-def _lock_class(state: State, fields: dict[str, Any]) -> State:
-    locked = _boolean(fields["locked"], "locked")
-    return state.with_class(replace(_class(state, fields), locked=locked))
+def _lock_class(state: State, values: _Values) -> State:
+    return state.with_class(replace(_class_of(state, values), locked=values["locked"]))
 
 
-def _merge_classes(state: State, fields: dict[str, Any]) -> State:
-    source = state.class_of(_whole(fields["source"], "source"))
-    into = state.class_of(_whole(fields["into"], "into"))
+def _merge_classes(state: State, values: _Values) -> State:
+    source = state.class_of(values["source"])
+    into = state.class_of(values["into"])
     if source is into:
         raise ParameterError(f"class {source.id} cannot be merged into itself")
     _refuse_locked(state, source.id)
@@ -173,8 +153,8 @@ def _merge_classes(state: State, fields: dict[str, Any]) -> State:
     return replace(state, strokes=strokes, classes=classes)
 
 
-def _remove_class(state: State, fields: dict[str, Any]) -> State:
-    info = _class(state, fields)
+def _remove_class(state: State, values: _Values) -> State:
+    info = _class_of(state, values)
     _refuse_locked(state, info.id)
     n_labelled = sum(len(stroke) for stroke in state.strokes_of(info.id))
     if n_labelled:
@@ -185,47 +165,75 @@ def _remove_class(state: State, fields: dict[str, Any]) -> State:
     return replace(state, classes=tuple(other for other in state.classes if other is not info))
 
 
-def default_color(class_id: int) -> str:
-    """Return the colour of a class that is given none, safe for the colour-blind."""
-    from diffclass.plots.palette import DEFAULT_PALETTE
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Return a name that no class has: the one given, or the same with a number.
 
-    return DEFAULT_PALETTE[(class_id - 1) % len(DEFAULT_PALETTE)].lower()
+    Parameters
+    ----------
+    name : str
+        Anything; what cannot be printed is left out, and what is too long cut.
+    taken : collection of str
+
+    Examples
+    --------
+    >>> free_name("corn", {"corn", "corn (2)"})
+    'corn (3)'
+    """
+    plain = "".join(letter for letter in name if letter.isprintable()).strip() or "class"
+    plain = plain[: LONGEST_NAME - 10]
+    free, number = plain, 2
+    while free in taken:
+        free = f"{plain} ({number})"
+        number += 1
+    return free
+
+
+def _refuse_name(state: State, name: str, class_id: int) -> None:
+    """Refuse a name that another class has: the two could not be told apart."""
+    for info in state.classes:
+        if info.name == name and info.id != class_id:
+            raise ParameterError(f"class {info.id} is called {shortened(name)} already")
 
 
 def _free_id(state: State) -> int:
     """Return the id after the highest, or the least that is free."""
     taken = {info.id for info in state.classes}
     after = max(taken, default=0) + 1
-    if after <= MAX_CLASS_ID:
+    if after <= LARGEST_CLASS_ID:
         return after
-    free = sorted(set(range(1, MAX_CLASS_ID + 1)) - taken)
+    free = sorted(set(range(1, LARGEST_CLASS_ID + 1)) - taken)
     if not free:
-        raise ParameterError(f"there are {MAX_CLASS_ID} classes already, as many as can be")
+        raise ParameterError(f"there are {LARGEST_CLASS_ID} classes already, as many as can be")
     return free[0]
+
+
+def _free_color(state: State, class_id: int) -> str:
+    """Return the colour of the palette at an id's place, or the first that no class has."""
+    from diffclass.plots.palette import DEFAULT_PALETTE
+
+    palette = [color.lower() for color in DEFAULT_PALETTE]
+    own = palette[(class_id - 1) % len(palette)]
+    taken = {info.color for info in state.classes}
+    return next((color for color in (own, *palette) if color not in taken), own)
 
 
 # --- the time and the walk
 
 
-def _tau(state: State, fields: dict[str, Any]) -> State:
-    tau = fields["tau"]
-    if isinstance(tau, str):
-        if tau != "margin":
-            raise ParameterError(f'tau = {_short(tau)}; it is a whole number or "margin"')
+def _tau(state: State, values: _Values) -> State:
+    tau = values["tau"]
+    if tau == "margin":
         return replace(state, tau=DEFAULT_TAU, by_margin=True, chosen_for=None)
-    check_positive(tau, "tau", integer=True)
-    if tau > MAX_TAU:
-        raise ParameterError(f"tau = {tau}; a session goes up to {MAX_TAU} steps")
-    return replace(state, tau=int(tau), by_margin=False, chosen_for=None)
+    return replace(state, tau=tau, by_margin=False, chosen_for=None)
 
 
-def _warp(state: State, fields: dict[str, Any]) -> State:
+def _warp(state: State, values: _Values) -> State:
     if not state.strokes:
         raise ParameterError("there are no labels to warp by; paint a stroke first")
     return replace(state, warped_by=state)
 
 
-def _unwarp(state: State, fields: dict[str, Any]) -> State:
+def _unwarp(state: State, values: _Values) -> State:
     if state.warped_by is None:
         raise ParameterError("the walk is not warped")
     return replace(state, warped_by=None)
@@ -234,86 +242,32 @@ def _unwarp(state: State, fields: dict[str, Any]) -> State:
 # --- values
 
 
-def _class(state: State, fields: dict[str, Any]) -> ClassInfo:
-    return state.class_of(_whole(fields["id"], "id"))
+def _class_of(state: State, values: _Values) -> ClassInfo:
+    return state.class_of(values["id"])
 
 
-def _points(given: Any, n_points: int) -> np.ndarray:
-    points = _as_array(given)
-    if points is None or points.ndim != 1 or points.dtype.kind not in "iu" or not len(points):
-        raise ParameterError(f"points = {_short(given)}; it is a list of at least one point number")
-    if points.min() < 0 or points.max() >= n_points:
+def _points_of(state: State, values: _Values) -> np.ndarray:
+    points = values["points"]
+    if points.min() < 0 or points.max() >= state.n_points:
         raise ParameterError(
-            f"points go from {points.min()} to {points.max()}; there are 0 to {n_points - 1}"
+            f"points go from {points.min()} to {points.max()}; there are 0 to {state.n_points - 1}"
         )
     return np.unique(points).astype(np.int32)
 
 
-def _as_array(given: Any) -> np.ndarray | None:
-    if isinstance(given, np.ndarray):
-        return given
-    if not isinstance(given, list | tuple):
-        return None
-    kinds = set(map(type, given))
-    if not all(kind is int or issubclass(kind, np.integer) for kind in kinds):
-        return None  # NumPy would take true for 1
-    return np.asarray(given)
-
-
-def _whole(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ParameterError(f"{name} = {_short(value)}; it is a whole number")
-    return int(value)
-
-
-def _boolean(value: Any, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise ParameterError(f"{name} = {_short(value)}; it is true or false")
-    return value
-
-
-def _name(value: Any, state: State, class_id: int) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > _MAX_NAME:
-        raise ParameterError(f"name = {_short(value)}; it is a text of 1 to {_MAX_NAME} characters")
-    name = value.strip()
-    for info in state.classes:
-        if info.name == name and info.id != class_id:
-            raise ParameterError(f"class {info.id} is called {_short(name)} already")
-    return name
-
-
-def _color(value: Any) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"#[0-9a-fA-F]{6}", value):
-        raise ParameterError(f'color = {_short(value)}; it is a text such as "#e69f00"')
-    return value.lower()
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def _form(name: str) -> str:
-    _, required, optional = OPERATIONS[name]
-    return ", ".join([*required, *(f"{field} (optional)" for field in optional)]) or "nothing else"
-
-
-_Apply = Callable[[State, dict[str, Any]], State]
-
-# name: what it does, the fields it needs, those it can do without
-OPERATIONS: dict[str, tuple[_Apply, tuple[str, ...], tuple[str, ...]]] = {
-    "stroke": (_stroke, ("class", "points"), ()),
-    "erase": (_erase, ("points",), ()),
-    "move": (_move, ("stroke", "class"), ()),
-    "remove": (_remove, ("stroke",), ()),
-    "add_class": (_add_class, (), ("id", "name", "color")),
-    "rename_class": (_rename_class, ("id", "name"), ()),
-    "recolor_class": (_recolor_class, ("id", "color"), ()),
-    "hide_class": (_hide_class, ("id", "hidden"), ()),
-    "lock_class": (_lock_class, ("id", "locked"), ()),
-    "merge_classes": (_merge_classes, ("source", "into"), ()),
-    "remove_class": (_remove_class, ("id",), ()),
-    "tau": (_tau, ("tau",), ()),
-    "warp": (_warp, (), ()),
-    "unwarp": (_unwarp, (), ()),
+_EDITS: dict[str, Callable[[State, _Values], State]] = {
+    "stroke": _stroke,
+    "erase": _erase,
+    "move": _move,
+    "remove": _remove,
+    "add_class": _add_class,
+    "rename_class": _rename_class,
+    "recolor_class": _recolor_class,
+    "hide_class": _hide_class,
+    "lock_class": _lock_class,
+    "merge_classes": _merge_classes,
+    "remove_class": _remove_class,
+    "tau": _tau,
+    "warp": _warp,
+    "unwarp": _unwarp,
 }

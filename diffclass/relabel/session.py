@@ -22,9 +22,10 @@ from diffclass.label_diffusion.stopping_time import MarginCurve, last_time
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 from diffclass.relabel.audit import Contradiction, Share
-from diffclass.relabel.edits import next_state
+from diffclass.relabel.edits import edited, next_state
 from diffclass.relabel.engine import Engine
 from diffclass.relabel.history import History
+from diffclass.relabel.schema import OPERATIONS, checked_message
 from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.state import DEFAULT_TAU, State
 from diffclass.relabel.strokes import ClassInfo, Stroke
@@ -139,33 +140,40 @@ class RelabelSession:
         Parameters
         ----------
         operation : mapping
-            {"op": name, ...}:
+            {"op": name} and the fields in parentheses (see `diffclass.relabel.OPERATIONS`):
 
             - ``stroke`` (class, points): label points, taken from older strokes where they were
-              labelled before; those of locked classes are left out
-            - ``erase`` (points): unlabel points, but for those of locked classes
-            - ``move`` (stroke, class) and ``remove`` (stroke): a whole stroke
-            - ``add_class`` (id, name, color: all optional), ``rename_class`` (id, name),
-              ``recolor_class`` (id, color), ``hide_class`` (id, hidden), ``lock_class``
-              (id, locked), ``remove_class`` (id; one without labels)
-            - ``merge_classes`` (source, into): the strokes of one class to another
-            - ``tau`` (tau: whole number or "margin")
-            - ``warp``: class-specific walks by the present posteriors, until ``unwarp`` or the
-              next ``warp``
-            - ``undo``, ``redo``: the last of all these
+              labelled before; points of locked classes are left out
+            - ``erase`` (points): unlabel points, except those of locked classes
+            - ``move`` (stroke, class): give a whole stroke to a class
+            - ``remove`` (stroke): unlabel a whole stroke
+            - ``add_class`` (id (optional), name (optional), color (optional)): add a class; what is
+              left out gets the next id, a name and a colour
+            - ``rename_class`` (id, name): name a class anew
+            - ``recolor_class`` (id, color): give a class another colour
+            - ``hide_class`` (id, hidden): leave a class out when maps are drawn, or show it again;
+              it diffuses all the same
+            - ``lock_class`` (id, locked): protect what is labelled in a class, or free it again
+            - ``merge_classes`` (source, into): move all strokes of one class to another and remove
+              the first
+            - ``remove_class`` (id): remove a class without labels
+            - ``tau`` (tau): set the time in steps, or have the rule "margin" choose it
+            - ``warp``: walk separately in each class, by the present posteriors, until ``unwarp``
+              or the next ``warp``
+            - ``unwarp``: walk alike in all classes again
+            - ``undo``: take the last of these operations back
+            - ``redo``: do what was undone last again
 
         Raises
         ------
         ParameterError
             Where it cannot be done; the message says why, and nothing has changed.
         """
-        name = operation.get("op") if isinstance(operation, Mapping) else None
+        name, values = checked_message(operation, OPERATIONS)
         if name in ("undo", "redo"):
-            if len(operation) > 1:
-                raise ParameterError(f"{name}: give nothing else")
             getattr(self._history, name)()
         else:
-            self._history.go_on(next_state(self._state, operation))
+            self._history.go_on(edited(self._state, name, values))
 
     def update(self) -> Change:
         """Bring the map up to date.

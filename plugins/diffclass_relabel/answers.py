@@ -1,27 +1,31 @@
-"""What a client can ask of the session, as values that JSON can hold."""
+"""Answers to the page's questions, as values that JSON can hold."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from diffclass.acquisition import RULES
 from diffclass.exceptions import ParameterError
+from diffclass.relabel import Stroke
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.frames import as_bytes, pack_frame
+from diffclass_relabel.protocol import (
+    AuditAnswer,
+    CurveAnswer,
+    SegmentAnswer,
+    SuggestAnswer,
+    WhyAnswer,
+)
 from diffclass_relabel.runs import runs_of
 from diffclass_relabel.shown import NO_DATA, ShownMap
 from diffclass_relabel.workspace import Workspace
 
-_MOST_SUGGESTIONS = 200
 _MOST_ITEMS = 500
 _MOST_SHARES = 20
 # pixels between two suggestions: neighbours would tell the same
 _LEAST_DISTANCE = 5.0
 
 
-def why(editor: SessionEditor, pixel: Any) -> dict[str, Any]:
+def why(editor: SessionEditor, pixel: int) -> WhyAnswer:
     """Return the shares of the strokes in a pixel's posterior, the largest first."""
     firsts = {stroke.number: _first_pixel(editor, stroke) for stroke in editor.session.strokes}
     shares = editor.session.explain(editor.workspace.point_of(pixel))
@@ -39,7 +43,7 @@ def why(editor: SessionEditor, pixel: Any) -> dict[str, Any]:
     }
 
 
-def audit(editor: SessionEditor) -> dict[str, Any]:
+def audit(editor: SessionEditor) -> AuditAnswer:
     """Return the painted pixels that all other strokes contradict, the strongest first."""
     found = editor.session.audit()
     pixels = editor.workspace.pixels
@@ -58,12 +62,8 @@ def audit(editor: SessionEditor) -> dict[str, Any]:
     }
 
 
-def suggestions(editor: SessionEditor, n: Any = 10, rule: Any = "hybrid") -> dict[str, Any]:
+def suggestions(editor: SessionEditor, n: int = 10, rule: str = "hybrid") -> SuggestAnswer:
     """Return pixels to label next, the best first."""
-    if type(n) is not int or not 1 <= n <= _MOST_SUGGESTIONS:
-        raise ParameterError(f"n = {str(n)[:40]!r}; ask for 1 to {_MOST_SUGGESTIONS} pixels")
-    if not isinstance(rule, str) or rule not in RULES:
-        raise ParameterError(f"rule = {str(rule)[:40]!r}; there are {', '.join(sorted(RULES))}")
     workspace = editor.workspace
     found = editor.session.suggest(
         n,
@@ -78,7 +78,7 @@ def suggestions(editor: SessionEditor, n: Any = 10, rule: Any = "hybrid") -> dic
     }
 
 
-def curve(editor: SessionEditor) -> dict[str, Any]:
+def curve(editor: SessionEditor) -> CurveAnswer:
     """Return the mean margin and coverage by time."""
     found = editor.session.margin_curve()
     return {
@@ -89,11 +89,11 @@ def curve(editor: SessionEditor) -> dict[str, Any]:
     }
 
 
-def preview_frame(editor: SessionEditor, tau: Any) -> bytes:
+def preview_frame(editor: SessionEditor, tau: int) -> bytes:
     """Return the binary message of the map at another time."""
     latest = editor.workspace.settings.max_time
-    if type(tau) is not int or not 1 <= tau <= latest:
-        raise ParameterError(f"tau = {str(tau)[:40]!r}; a time is 1 to {latest} steps")
+    if tau > latest:
+        raise ParameterError(f"tau = {tau}; this session looks at times of 1 to {latest} steps")
     ids, margin = editor.session.tau_preview(tau)
     raster = editor.workspace.raster
     return pack_frame(
@@ -103,8 +103,8 @@ def preview_frame(editor: SessionEditor, tau: Any) -> bytes:
     )
 
 
-def segment(workspace: Workspace, shown: ShownMap | None, pixel: Any) -> dict[str, Any]:
-    """Return the runs of the map's connected segment that holds a pixel, by edges alone."""
+def segment(workspace: Workspace, shown: ShownMap | None, pixel: int) -> SegmentAnswer:
+    """Return the runs of the map's segment that holds a pixel, connected by edges alone."""
     from scipy.ndimage import label
 
     number = workspace.pixel_within(pixel)
@@ -121,5 +121,5 @@ def segment(workspace: Workspace, shown: ShownMap | None, pixel: Any) -> dict[st
     }
 
 
-def _first_pixel(editor: SessionEditor, stroke: Any) -> int:
+def _first_pixel(editor: SessionEditor, stroke: Stroke) -> int:
     return int(editor.workspace.pixels[stroke.points[0]])

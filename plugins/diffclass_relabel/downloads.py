@@ -1,11 +1,10 @@
-"""Exported files, in a folder of their own that goes when the server ends."""
+"""Exported files, in a folder of their own that is removed when the server ends."""
 
 from __future__ import annotations
 
 import re
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from diffclass.exceptions import ParameterError
 from diffclass_relabel.editor import SessionEditor
@@ -20,14 +19,14 @@ class Downloads:
     Attributes
     ----------
     files : dict of str to Path
-        By name; nothing else is ever handed out.
+        By name; no other file is served.
     """
 
     def __init__(self) -> None:
         self.files: dict[str, Path] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="diffclass_relabel_")
 
-    def export(self, editor: SessionEditor, what: Any, name: Any = None) -> list[str]:
+    def export(self, editor: SessionEditor, what: str, name: str | None = None) -> list[str]:
         """Write one result and return the names of its files, the one to read first.
 
         Raises
@@ -35,10 +34,10 @@ class Downloads:
         ParameterError
             For a name with a path in it, and as `diffclass_relabel.exports.export`.
         """
-        name = DEFAULT_NAMES.get(str(what), "") if name is None else name
-        if name and not (isinstance(name, str) and _NAME.fullmatch(name)):
+        name = DEFAULT_NAMES.get(what, "") if name is None else name
+        if name and not _NAME.fullmatch(name):
             raise ParameterError(
-                f"name = {str(name)[:40]!r}; a file name has letters, digits, dots, - and _ only"
+                f"name = {name[:40]!r}; a file name has letters, digits, dots, - and _ only"
             )
         written = export(editor, what, Path(self._folder.name) / name, overwrite=True)
         self.files.update({file.name: file for file in written})

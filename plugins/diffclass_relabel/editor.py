@@ -1,4 +1,4 @@
-"""The one hand that changes a session: operation in, engine, disk, and only then an answer.
+"""The only place where a session changes: an operation is applied, written to disk, then answered.
 
 `SessionEditor.apply` and `SessionEditor.update` may run in two threads at once, so that a stroke is
 on disk while the map of the one before is still computed; each of them in one thread only.
@@ -22,8 +22,14 @@ from diffclass.progress import stage
 from diffclass.relabel import Change
 from diffclass_hyperspectral import read_labels
 from diffclass_relabel.frames import as_bytes
-from diffclass_relabel.operations import completed, for_engine, operations_of_labels
-from diffclass_relabel.session_log import SessionLog
+from diffclass_relabel.operations import (
+    Operation,
+    checked_operation,
+    completed,
+    for_engine,
+    operations_of_labels,
+)
+from diffclass_relabel.session_log import Line, SessionLog
 from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
 from diffclass_relabel.workspace import SessionSettings, Workspace
 
@@ -32,8 +38,8 @@ class Log(Protocol):
     """What an editor needs of a session file; see `SessionLog`."""
 
     path: Path
-    header: dict[str, Any]
-    entries: list[dict[str, Any]]
+    header: Line
+    entries: list[Line]
     torn: Path | None
 
     def append(self, step: Mapping[str, Any]) -> None:
@@ -44,7 +50,7 @@ class Log(Protocol):
 
 
 class SessionEditor:
-    """A workspace, its session and its log, in step.
+    """A workspace, its session and its log, kept in agreement.
 
     Parameters
     ----------
@@ -78,7 +84,7 @@ class SessionEditor:
 
     def apply(
         self, operation: Any, *, client: str | None = None, number: int | None = None
-    ) -> dict[str, Any]:
+    ) -> Operation:
         """Apply one operation and write it to the log.
 
         Parameters
@@ -105,8 +111,9 @@ class SessionEditor:
         with self.lock:
             if self._has_done(client, number):
                 return {}
-            done = completed(operation, self.workspace, self.session)
-            self.session.apply(for_engine(done, self.workspace))
+            checked = checked_operation(operation, self.workspace)
+            self.session.apply(for_engine(checked, self.workspace))
+            done = completed(checked, self.session)
             sender = {} if client is None else {"client": client, "seq": number}
             self._write({"at": round(time.time(), 3), "op": done} | sender)
             self._note(client, number)
@@ -139,7 +146,7 @@ class SessionEditor:
         self.log.close()
 
     def _restore(self) -> None:
-        """Make the session anew from the log."""
+        """Build the session again from the log."""
         self.session = self.workspace.new_session()
         self.version = 0
         self.labels = ShownLabels(0, np.zeros(self.workspace.shape, dtype=np.uint8))
@@ -160,7 +167,7 @@ class SessionEditor:
         self._note(entry.get("client"), entry.get("seq"))
         self.version += 1
 
-    def _write(self, entry: dict[str, Any]) -> None:
+    def _write(self, entry: Line) -> None:
         try:
             self.log.append(entry)
         except OSError as error:
@@ -190,13 +197,13 @@ class SessionEditor:
     def _shown(self, change: Change, version: int) -> ShownMap:
         found, raster = self.session.map, self.workspace.raster
         return ShownMap(
-            version,
-            raster(found.ids.astype(np.uint8), fill=NO_DATA),
-            raster(as_bytes(found.margin)),
-            raster(as_bytes(found.probability)),
-            raster(change.changed.astype(np.uint8)),
-            change.n_changed,
-            1000 * change.seconds,
+            version=version,
+            ids=raster(found.ids.astype(np.uint8), fill=NO_DATA),
+            margin=raster(as_bytes(found.margin)),
+            probability=raster(as_bytes(found.probability)),
+            changed=raster(change.changed.astype(np.uint8)),
+            n_changed=change.n_changed,
+            milliseconds=1000 * change.seconds,
         )
 
 
@@ -217,7 +224,7 @@ def open_editor(
     settings : mapping, optional
         Those of `SessionSettings` that are asked for; a session that exists has to have the same.
     labels : path-like, optional
-        Label image or shapes that a new session begins with, a stroke a class. A session that
+        Label image or shapes that a new session begins with, one stroke per class. A session that
         began with this file is continued.
     label_variable : str, optional
         See `diffclass_hyperspectral.read_labels`.
@@ -244,7 +251,7 @@ def open_editor(
         raise
 
 
-def session_header(workspace: Workspace, labels: Any = None) -> dict[str, Any]:
+def session_header(workspace: Workspace, labels: str | os.PathLike[str] | None = None) -> Line:
     """Return the first line of a workspace's session file."""
     scene = workspace.scene
     return {
@@ -258,10 +265,10 @@ def session_header(workspace: Workspace, labels: Any = None) -> dict[str, Any]:
     }
 
 
-def steps_of(operations: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def steps_of(operations: Iterable[Operation]) -> list[Line]:
     """Return operations as steps of a session file."""
     now = round(time.time(), 3)
-    return [{"at": now, "op": dict(operation)} for operation in operations]
+    return [{"at": now, "op": operation} for operation in operations]
 
 
 def _continued(
@@ -278,7 +285,7 @@ def _continued(
 
 def _first_operations(
     workspace: Workspace, labels: str | os.PathLike[str] | None, variable: str | None
-) -> list[dict[str, Any]]:
+) -> list[Operation]:
     if labels is None:
         return []
     given = read_labels(labels, variable=variable, grid=workspace.scene)

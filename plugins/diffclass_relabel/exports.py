@@ -13,10 +13,11 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassEntry, ClassTable, write_class_map, write_raster
 from diffclass_hyperspectral.workflows.reports import write_json
 from diffclass_relabel.editor import SessionEditor
+from diffclass_relabel.protocol import Result
 
 _IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
-# what the page offers; other endings that mean the same (.hdr, .dat) work too
-FORMATS = {
+# what the page offers; equivalent endings (.hdr, .dat) work too
+FORMATS: dict[Result, dict[str, str]] = {
     "labels": _IMAGES,
     "map": _IMAGES,
     "margin": _IMAGES,
@@ -86,7 +87,7 @@ def class_table(editor: SessionEditor) -> ClassTable:
 
 
 def describe_session(editor: SessionEditor) -> dict[str, Any]:
-    """Return what the report says of a session, as values that JSON can hold."""
+    """Return the report of a session, as values that JSON can hold."""
     session, workspace = editor.session, editor.workspace
     labelled = np.bincount(editor.labels.ids.ravel(), minlength=256)
     mapped = np.bincount(session.map_ids, minlength=256)

@@ -1,4 +1,4 @@
-"""What a scene's values hash to: the same scene in another file or folder is the same scene."""
+"""The hash of a scene's values: it is the same in every file and folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Binary messages: a JSON header and planes of one byte a pixel.
+"""Binary messages: a JSON header and planes of one byte per pixel.
 
 Four bytes give the header's length (unsigned, little-endian), then comes the header as UTF-8,
 padded with spaces to a multiple of four, then the planes, rows * columns bytes each.

@@ -1,4 +1,4 @@
-"""Clients and the session between them: who asked what, who has to hear of it.
+"""Clients and the session they share: each message goes in, its result to all whom it concerns.
 
 Three threads, each with one thing to do at a time: the pen applies operations and waits until they
 are on disk; the desk computes maps and answers; the reader reads the scene. The event loop only
@@ -11,21 +11,26 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
-from diffclass_relabel import answers
+from diffclass.relabel.schema import checked_message
+from diffclass_relabel import answers, protocol
 from diffclass_relabel.downloads import Downloads
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.frames import pack_frame
+from diffclass_relabel.operations import Operation
 from diffclass_relabel.outbox import Outbox
+from diffclass_relabel.questions import QUESTIONS
 from diffclass_relabel.shown import ShownLabels, ShownMap
 from diffclass_relabel.spectra import class_means, spectrum_at
 from diffclass_relabel.states import scene_facts, session_state
 
 log = logging.getLogger("diffclass_relabel")
+
+_T = TypeVar("_T")
 
 _LARGEST_NUMBER = 2**53
 
@@ -44,7 +49,7 @@ class Client:
         self.outbox = Outbox()
         self.newest_preview = 0
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def tell(self, message: Mapping[str, Any]) -> None:
         """Queue a JSON message."""
         self.outbox.put(json.dumps(message, allow_nan=False))
 
@@ -55,7 +60,7 @@ class Hub:
     Parameters
     ----------
     editor : SessionEditor
-        Changed by nobody else from now on.
+        From now on the hub alone changes it.
 
     Attributes
     ----------
@@ -75,18 +80,18 @@ class Hub:
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._update: asyncio.Task[bool] | None = None
         self._problem: str | None = None
-        self._state: dict[str, Any] = {}
+        self._state: protocol.SessionFacts
         self._n_looks = self._newest_look = 0
-        self._means: tuple[int, dict[int, Any]] = (-1, {})
+        self._means: tuple[int, dict[int, protocol.Spectrum]] = (-1, {})
 
     async def start(self) -> None:
         """Make the state and begin with the map."""
-        self._facts = await self.read(scene_facts, self._editor.workspace)
+        self._facts: protocol.SceneFacts = await self.read(scene_facts, self._editor.workspace)
         self._keep(*await self._at_desk(self._look))
         self._follow()
 
     async def close(self) -> None:
-        """Finish what the threads are at and close the session file."""
+        """Finish the work of the threads and close the session file."""
         self.is_live = False
         for pool in (self._pen, self._desk, self._reader):
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
@@ -95,7 +100,11 @@ class Hub:
 
     def join(self, client: Client) -> None:
         """Greet a client and tell it everything from now on."""
-        greeting = {"kind": "hello"} | self._facts | {"state": self._full_state()}
+        greeting: protocol.Hello = {
+            "kind": "hello",
+            **self._facts,
+            "state": self._full_state(),
+        }
         client.tell(greeting)
         labels, shown = self._editor.labels, self._editor.map
         client.outbox.put(_labels_frame(labels), kind="labels")
@@ -107,13 +116,13 @@ class Hub:
         """Forget a client."""
         self._clients.discard(client)
 
-    async def read(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def read(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """Run what reads the scene on the reader's thread."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._reader, function, *arguments)
 
     async def hear(self, client: Client, text: str) -> None:
-        """Do what a message asks and answer it; whatever is wrong with it is said, not raised."""
+        """Do what a message asks and answer it; what is wrong with it is told to the client."""
         number: Any = None
         try:
             message = _parsed(text)
@@ -130,7 +139,7 @@ class Hub:
             text = f"an error in the program ({type(error).__name__}: {error}); see its messages"
             self._refuse(client, number, text)
 
-    async def _operate(self, client: Client, number: Any, operation: Any) -> None:
+    async def _operate(self, client: Client, number: int, operation: Any) -> None:
         before = self._editor.labels
         loop = asyncio.get_running_loop()
         done, look, state = await loop.run_in_executor(
@@ -138,7 +147,8 @@ class Hub:
         )
         self._keep(look, state)
         self._problem = None
-        client.tell({"kind": "done", "seq": number} | _facts_of(done, state))
+        message: protocol.Done = {"kind": "done", "seq": number, **_facts_of(done, state)}
+        client.tell(message)
         if self._editor.labels.ids is not before.ids:
             self._tell_all(_labels_frame(self._editor.labels), kind="labels")
         self._follow()
@@ -146,31 +156,31 @@ class Hub:
 
     def _applied(
         self, operation: Any, name: str | None, number: int
-    ) -> tuple[dict[str, Any], int, dict[str, Any]]:
-        """Apply an operation and look at what has become of the session."""
+    ) -> tuple[Operation, int, protocol.SessionFacts]:
+        """Apply an operation and return what was done, with the session's state after it."""
         with self._editor.lock:
             done = self._editor.apply(operation, client=name, number=number)
             return done, *self._look()
 
-    def _look(self) -> tuple[int, dict[str, Any]]:
-        """Return the state of the session, and the how many-th look at it this was."""
+    def _look(self) -> tuple[int, protocol.SessionFacts]:
+        """Return the state of the session, and the number of this look at it, rising."""
         with self._editor.lock:
             self._n_looks += 1
             return self._n_looks, session_state(self._editor)
 
-    def _keep(self, look: int, state: dict[str, Any]) -> None:
+    def _keep(self, look: int, state: protocol.SessionFacts) -> None:
         """Take a state over unless a later look at the session, in another thread, came first."""
         if look > self._newest_look:
             self._newest_look, self._state = look, state
 
     def _follow(self) -> None:
-        """Begin to compute the map if it is stale, live is on and nobody is at it."""
+        """Begin to compute the map if it is stale, live is on and no computation is running."""
         is_wanted = self.is_live and self._state["stale"] and self._problem is None
         if is_wanted and self._update is None:
             self._update = asyncio.create_task(self._compute())
 
     async def _compute(self) -> bool:
-        """Compute the map and show it to all; tell whether that went well."""
+        """Compute the map and send it to all; return whether that went well."""
         try:
             shown, look, state = await self._at_desk(self._updated)
         except DiffclassError as error:
@@ -186,95 +196,92 @@ class Hub:
         self._tell_state()
         return self._problem is None
 
-    def _show(self, shown: ShownMap, look: int, state: dict[str, Any]) -> None:
-        """Tell everyone of a new map; the state has to follow."""
+    def _show(self, shown: ShownMap, look: int, state: protocol.SessionFacts) -> None:
+        """Send a new map to all clients; the state has to follow."""
         self._keep(look, state)
         self._problem = None
         self._tell_all(_map_frame(shown), kind="map")
         self._tell_all(_changes_frame(shown), kind="changes")
 
-    def _updated(self) -> tuple[ShownMap, int, dict[str, Any]]:
+    def _updated(self) -> tuple[ShownMap, int, protocol.SessionFacts]:
         shown = self._editor.update()
         return shown, *self._look()
 
     async def _answer(self, client: Client, number: int, message: dict[str, Any]) -> None:
-        ask = message.get("ask")
-        answer = self._ANSWERS.get(ask) if isinstance(ask, str) else None
-        if answer is None:
-            raise ParameterError(
-                f'a message has an "op" or an "ask"; ask = {str(ask)[:40]!r} is none of '
-                f"{', '.join(self._ANSWERS)}"
-            )
-        facts = await answer(self, client, message)
-        client.tell({"kind": "answer", "seq": number, "ask": ask} | facts)
+        if "ask" not in message:
+            raise ParameterError('a message has an "op" or an "ask"')
+        question = {name: value for name, value in message.items() if name != "seq"}
+        ask, fields = checked_message(question, QUESTIONS, key="ask")
+        facts = await self._ANSWERS[ask](self, client, **fields)
+        client.tell({"kind": "answer", "seq": number, "ask": ask, **facts})
 
-    async def _eigenpairs(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+    async def _spectrum(self, client: Client, pixel: int) -> protocol.SpectrumAnswer:
         workspace, labels = self._editor.workspace, self._editor.labels
-        pixel = workspace.pixel_within(message.get("pixel"))
+        pixel = workspace.pixel_within(pixel)
         values = await self.read(spectrum_at, workspace.scene, pixel)
         means = await self.read(self._class_means, labels)
-        listed = [{"class": i, "values": mean} for i, mean in means.items()]
+        listed: list[protocol.ClassMean] = [{"class": i, "values": m} for i, m in means.items()]
         return {"pixel": pixel, "values": values, "means": listed}
 
-    def _class_means(self, labels: ShownLabels) -> dict[int, Any]:
+    def _class_means(self, labels: ShownLabels) -> dict[int, protocol.Spectrum]:
         if self._means[0] != labels.version:
             means = class_means(self._editor.workspace.scene, labels.ids)
             self._means = (labels.version, means)
         return self._means[1]
 
-    async def _why(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
-        return await self._at_desk(answers.why, self._editor, message.get("pixel"))
+    async def _why(self, client: Client, pixel: int) -> protocol.WhyAnswer:
+        return await self._at_desk(answers.why, self._editor, pixel)
 
-    async def _audit(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+    async def _audit(self, client: Client) -> protocol.AuditAnswer:
         return await self._at_desk(answers.audit, self._editor)
 
-    async def _suggest(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
-        n, rule = message.get("n", 10), message.get("rule", "hybrid")
+    async def _suggest(
+        self, client: Client, n: int = 10, rule: str = "hybrid"
+    ) -> protocol.SuggestAnswer:
         return await self._at_desk(answers.suggestions, self._editor, n, rule)
 
-    async def _curve(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+    async def _curve(self, client: Client) -> protocol.CurveAnswer:
         return await self._at_desk(answers.curve, self._editor)
 
-    async def _segment(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+    async def _segment(self, client: Client, pixel: int) -> protocol.SegmentAnswer:
         workspace, shown = self._editor.workspace, self._editor.map
-        return await self.read(answers.segment, workspace, shown, message.get("pixel"))
+        return await self.read(answers.segment, workspace, shown, pixel)
 
-    async def _live(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
-        if not isinstance(message.get("on"), bool):
-            raise ParameterError("live lacks on, true or false")
-        self.is_live = message["on"]
+    async def _live(self, client: Client, on: bool) -> protocol.LiveAnswer:
+        self.is_live = on
         self._problem = None
         self._follow()
         self._tell_state()
         return {"on": self.is_live}
 
-    async def _update_now(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+    async def _update_now(self, client: Client) -> protocol.UpdateAnswer:
         self._problem = None
         while self._state["stale"]:
             if self._update is None:
                 self._update = asyncio.create_task(self._compute())
                 self._tell_state()
-            # shielded: the map is everybody's, whoever asked first and went away
+            # shielded: the map is for all clients, also where the one that asked first has left
             if not await asyncio.shield(self._update):
                 raise DataError(f"the map could not be computed: {self._problem}")
         return {"version": self._state["version"]}
 
-    async def _preview(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
+    async def _preview(self, client: Client, tau: int) -> protocol.PreviewAnswer:
         client.newest_preview += 1
         mine = client.newest_preview
 
         def computed() -> bytes | None:
             if mine != client.newest_preview:
                 return None
-            return answers.preview_frame(self._editor, message.get("tau"))
+            return answers.preview_frame(self._editor, tau)
 
         frame = await self._at_desk(computed)
         if frame is not None:
             client.outbox.put(frame, kind="preview")
-        return {"tau": message.get("tau"), "superseded": frame is None}
+        return {"tau": tau, "superseded": frame is None}
 
-    async def _export(self, client: Client, message: dict[str, Any]) -> dict[str, Any]:
-        what, name = message.get("what"), message.get("name")
+    async def _export(
+        self, client: Client, what: str, name: str | None = None
+    ) -> protocol.ExportAnswer:
         before = self._editor.map
         files = await self._at_desk(self.downloads.export, self._editor, what, name)
         shown = self._editor.map
@@ -283,8 +290,9 @@ class Hub:
             self._tell_state()
         return {"url": f"/download/{files[0]}", "files": files}
 
-    _ANSWERS = {  # noqa: RUF012
-        "spectrum": _eigenpairs,
+    # each takes the fields of the question of that name
+    _ANSWERS: ClassVar[dict[str, Callable[..., Awaitable[Mapping[str, Any]]]]] = {
+        "spectrum": _spectrum,
         "why": _why,
         "audit": _audit,
         "suggest": _suggest,
@@ -299,9 +307,10 @@ class Hub:
     def _refuse(self, client: Client, number: Any, message: str) -> None:
         log.warning("refused: %s", message)
         number = number if type(number) is int else None
-        client.tell({"kind": "refused", "seq": number, "message": message})
+        refusal: protocol.Refused = {"kind": "refused", "seq": number, "message": message}
+        client.tell(refusal)
 
-    async def _at_desk(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def _at_desk(self, function: Callable[..., _T], *arguments: Any) -> _T:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._desk, function, *arguments)
 
@@ -310,11 +319,12 @@ class Hub:
             client.outbox.put(message, kind=kind)
 
     def _tell_state(self) -> None:
-        message = {"kind": "state", "state": self._full_state()}
+        message: protocol.StateMessage = {"kind": "state", "state": self._full_state()}
         self._tell_all(json.dumps(message, allow_nan=False), kind="state")
 
-    def _full_state(self) -> dict[str, Any]:
-        return self._state | {
+    def _full_state(self) -> protocol.SessionState:
+        return {
+            **self._state,
             "live": self.is_live,
             "computing": self._update is not None,
             "problem": self._problem,
@@ -336,13 +346,16 @@ def _check_number(number: Any) -> None:
         raise ParameterError(f"seq = {str(number)[:40]!r}; number the messages 1, 2, ...")
 
 
-def _facts_of(done: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
+def _facts_of(done: Operation, state: protocol.SessionFacts) -> protocol.DoneFacts:
     """Return what a client cannot know of its own operation."""
-    facts: dict[str, Any] = {"version": state["version"]}
-    facts |= {"op": done["op"]} if done else {"again": True}
-    if done.get("op") == "add_class":
+    facts: protocol.DoneFacts = {"version": state["version"]}
+    if not done:
+        facts["again"] = True
+        return facts
+    facts["op"] = done["op"]
+    if done["op"] == "add_class":
         facts["class"] = done["id"]
-    if done.get("op") == "stroke":
+    if done["op"] == "stroke":
         facts["stroke"] = max(stroke["number"] for stroke in state["strokes"])
     return facts
 

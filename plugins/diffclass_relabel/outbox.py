@@ -9,7 +9,7 @@ import itertools
 class Outbox:
     """A queue in which a message of a kind takes the place of an older one of that kind.
 
-    A client on a slow line so gets the newest map, not all of them, and its answers none the less.
+    A client on a slow line gets the newest map instead of all of them, and still all its answers.
     """
 
     def __init__(self) -> None:

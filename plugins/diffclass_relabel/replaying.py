@@ -1,4 +1,4 @@
-"""A session made anew from its file, which is only read."""
+"""A session rebuilt from its file, which is only read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ReadOnlyLog:
         self.torn: Path | None = None
 
     def append(self, step: Any) -> None:
-        """Take no notice: whatever is computed again is in the file already."""
+        """Write nothing: the step is in the file already."""
 
     def close(self) -> None:
         """Do nothing."""

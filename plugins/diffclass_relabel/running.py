@@ -16,7 +16,7 @@ _LONGEST_GOODBYE = 2  # seconds for open connections when the server ends
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """Return a listening socket, before any long work, so that a taken port costs no waiting.
+    """Return a listening socket, before any long work, so that a taken port is noticed at once.
 
     Parameters
     ----------

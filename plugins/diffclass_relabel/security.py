@@ -1,7 +1,7 @@
 """Who may speak to the server: the holder of the token, from the server's own page.
 
 A page of any other site can send requests to 127.0.0.1 from the user's own browser. Three checks
-stand against that: the token, which such a page does not know; the ``Origin`` of a WebSocket, which
+prevent that: the token, which such a page does not know; the ``Origin`` of a WebSocket, which
 the browser fills in; and the ``Host``, which tells a foreign name that was made to resolve to this
 machine (DNS rebinding).
 """
@@ -25,7 +25,7 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class Gate:
-    """Decides who is let in.
+    """Decides which requests are answered.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Gate:
         return hmac.compare_digest(given.encode(), self.token.encode())
 
     def headers(self, host: str) -> dict[str, str]:
-        """Return what every answer says to the browser."""
+        """Return the headers of every answer."""
         return {
             "Content-Security-Policy": _POLICY.format(host=host),
             "X-Content-Type-Options": "nosniff",

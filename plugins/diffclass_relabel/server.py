@@ -1,4 +1,4 @@
-"""The web server: the page, pictures, downloads and the WebSocket; everything else is the hub's."""
+"""The web server: the page, pictures, downloads and the WebSocket; all else is in `hub`."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class _Service:
         return FileResponse(file, filename=name, media_type="application/octet-stream")
 
     async def socket(self, socket: WebSocket) -> None:
-        """Speak with one client until it goes."""
+        """Exchange messages with one client until it disconnects."""
         await socket.accept()
         reason = self._reason_against(socket)
         if reason:
@@ -134,7 +134,7 @@ class _Service:
             asyncio.create_task(self._listen(socket, client)),
         }
         try:
-            # whichever learns first that the client has gone: the other may be waiting for it
+            # whichever notices first that the client has gone: the other may be waiting for it
             ended, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             for task in ended:
                 task.result()

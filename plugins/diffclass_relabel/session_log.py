@@ -1,4 +1,4 @@
-"""The session on disk: one line of JSON a step, only ever appended, on disk before it is answered.
+"""The session on disk: one line of JSON per step, appended only, on disk before it is answered.
 
 The first line is the header: which scene (and what its values hash to), features, kernel, tau,
 seed, version. Every other line holds one step: ``{"n": 12, "at": 1764072000.5, "op": {...}}``.
@@ -17,6 +17,8 @@ from typing import Any, BinaryIO
 from diffclass.exceptions import DataError, ParameterError
 
 KIND = "diffclass relabel session 1"
+Line = dict[str, Any]  # of JSON
+
 _BEGINNING = b'{"kind":"' + KIND.encode() + b'"'
 
 
@@ -51,8 +53,8 @@ class SessionLog:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path)
-        self.header: dict[str, Any] = {}
-        self.entries: list[dict[str, Any]] = []
+        self.header: Line = {}
+        self.entries: list[Line] = []
         self.torn: Path | None = None
         self._size = 0
         self._stream = _opened(self.path)
@@ -103,7 +105,7 @@ class SessionLog:
         self.entries.append(entry)
 
     def close(self) -> None:
-        """Close the file and give it free; one in which nothing was begun is removed."""
+        """Close and unlock the file; one in which nothing was begun is removed."""
         if not self._stream.closed and not self.is_begun and self._is_empty():
             self.path.unlink(missing_ok=True)
         self._stream.close()
@@ -125,7 +127,7 @@ class SessionLog:
         self._size = kept
         self.header, self.entries = (lines[0], lines[1:]) if lines else ({}, [])
 
-    def _write(self, lines: list[dict[str, Any]]) -> None:
+    def _write(self, lines: list[Line]) -> None:
         text = b"".join(_line(line) for line in lines)
         try:
             _write_all(self._stream, text)
@@ -138,7 +140,7 @@ class SessionLog:
         self._size += len(text)
 
 
-def read_session(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def read_session(path: str | os.PathLike[str]) -> tuple[Line, list[Line]]:
     """Return header and steps of a session file, which may be open elsewhere and is not changed.
 
     A torn last line is left out.
@@ -181,8 +183,8 @@ def _opened(path: Path) -> BinaryIO:
     return stream  # type: ignore[return-value]
 
 
-def _locked(stream: Any) -> bool:
-    """Lock the file until it is closed, by whatever end; True where the system has no locks."""
+def _locked(stream: BinaryIO) -> bool:
+    """Lock the file until it is closed or the process ends; True where the system has no locks."""
     try:
         import fcntl
     except ImportError:
@@ -205,9 +207,9 @@ def _line(content: Mapping[str, Any]) -> bytes:
     return json.dumps(content, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
-def _whole_lines(content: bytes, path: Path) -> tuple[list[dict[str, Any]], int]:
+def _whole_lines(content: bytes, path: Path) -> tuple[list[Line], int]:
     """Return the lines, and the number of bytes up to the end of the last that is whole."""
-    lines: list[dict[str, Any]] = []
+    lines: list[Line] = []
     kept = 0
     *pieces, torn = content.split(b"\n")
     for number, piece in enumerate(pieces, start=1):
@@ -225,7 +227,7 @@ def _whole_lines(content: bytes, path: Path) -> tuple[list[dict[str, Any]], int]
     return lines, kept
 
 
-def _parsed(piece: bytes) -> dict[str, Any] | None:
+def _parsed(piece: bytes) -> Line | None:
     try:
         line = json.loads(piece)
     except ValueError:
@@ -243,12 +245,12 @@ def _check_beginning(content: bytes, path: Path) -> None:
         )
 
 
-def _check_numbers(entries: list[dict[str, Any]], path: Path) -> None:
+def _check_numbers(entries: list[Line], path: Path) -> None:
     for number, entry in enumerate(entries, start=1):
         if entry.get("n") != number:
             raise DataError(
                 f"{path}: line {number + 1} says step {entry.get('n')!r}, but step {number} comes "
-                "there; lines are missing or twice: restore the file"
+                "there; lines are missing or repeated: restore the file"
             )
 
 
@@ -262,7 +264,7 @@ def _put_aside(rest: bytes, path: Path) -> Path:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Let the new name itself survive a power cut, where folders can be synced."""
+    """Write the new name itself to disk, where folders can be synced, to survive a power cut."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from diffclass_relabel.backdrops import PRESETS, preset_bands
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.exports import FORMATS
+from diffclass_relabel.protocol import (
+    ClassState,
+    Geography,
+    SceneFacts,
+    SessionFacts,
+    StrokeState,
+)
 from diffclass_relabel.spectra import drawn_bands
 from diffclass_relabel.workspace import Workspace
 
 
-def scene_facts(workspace: Workspace) -> dict[str, Any]:
+def scene_facts(workspace: Workspace) -> SceneFacts:
     """Return the parts "scene", "geo", "presets" and "exports" of the greeting."""
     scene = workspace.scene
     rows, columns = workspace.shape
@@ -26,11 +31,11 @@ def scene_facts(workspace: Workspace) -> dict[str, Any]:
             "wavelengths": None if scene.wavelengths is None else scene.wavelengths.tolist(),
             "unit": "nm",
             "good": drawn_bands(scene).astype(int).tolist(),
-            "bands_true": preset_bands(scene, "true"),
-            "bands_false": preset_bands(scene, "false"),
+            "bands_true": list(preset_bands(scene, "true")),
+            "bands_false": list(preset_bands(scene, "false")),
         },
         "geo": _geo(workspace),
-        "presets": PRESETS,
+        "presets": list(PRESETS),
         "exports": [
             {"what": what, "suffix": suffix, "label": label}
             for what, formats in FORMATS.items()
@@ -39,20 +44,20 @@ def scene_facts(workspace: Workspace) -> dict[str, Any]:
     }
 
 
-def session_state(editor: SessionEditor) -> dict[str, Any]:
-    """Return the state of the session, but for what only the server knows."""
+def session_state(editor: SessionEditor) -> SessionFacts:
+    """Return what the session itself knows of its state."""
     with editor.lock:
         return _state(editor)
 
 
-def _state(editor: SessionEditor) -> dict[str, Any]:
+def _state(editor: SessionEditor) -> SessionFacts:
     session, shown = editor.session, editor.map
     return {
         "version": editor.version,
         "classes": _classes(editor),
         "strokes": _strokes(editor),
         "tau": session.tau,
-        "tau_mode": session.tau_mode,
+        "tau_mode": "margin" if session.tau_mode == "margin" else "fixed",
         "max_time": editor.workspace.settings.max_time,
         "stale": editor.is_stale,
         "warped": session.is_warped,
@@ -65,7 +70,7 @@ def _state(editor: SessionEditor) -> dict[str, Any]:
     }
 
 
-def _classes(editor: SessionEditor) -> list[dict[str, Any]]:
+def _classes(editor: SessionEditor) -> list[ClassState]:
     labelled = np.bincount(editor.labels.ids.ravel(), minlength=256)
     mapped = np.zeros(256, dtype=int)
     if editor.map is not None:
@@ -84,7 +89,7 @@ def _classes(editor: SessionEditor) -> list[dict[str, Any]]:
     ]
 
 
-def _strokes(editor: SessionEditor) -> list[dict[str, Any]]:
+def _strokes(editor: SessionEditor) -> list[StrokeState]:
     pixels = editor.workspace.pixels
     return [
         {
@@ -98,7 +103,7 @@ def _strokes(editor: SessionEditor) -> list[dict[str, Any]]:
     ]
 
 
-def _geo(workspace: Workspace) -> dict[str, Any] | None:
+def _geo(workspace: Workspace) -> Geography | None:
     place = workspace.scene.georeference
     if place is None:
         return None

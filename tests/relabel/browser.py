@@ -123,7 +123,7 @@ class Tab:
 
     @property
     def labels(self):
-        return self._plane("Array.from(diffclass.targets)")
+        return self._plane("Array.from(diffclass.labels)")
 
     def _plane(self, code):
         scene = self.js("diffclass.scene")

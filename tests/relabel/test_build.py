@@ -14,6 +14,8 @@ from .browser import lacking
 
 PLUGIN = Path(diffclass_relabel.__file__).parent
 WEB, STATIC = PLUGIN / "web", PLUGIN / "static"
+COMPILER = WEB / "node_modules" / "typescript" / "bin" / "tsc"
+TYPES = WEB / "src" / "protocol.generated.ts"
 
 
 @pytest.fixture
@@ -35,8 +37,28 @@ def test_app_is_the_build_of_its_sources(node, tmp_path):
 
 
 def test_sources_have_sound_types(node):
-    compiler = WEB / "node_modules" / "typescript" / "bin" / "tsc"
-    found = subprocess.run([node, compiler, "--noEmit"], cwd=WEB, capture_output=True, text=True)
+    found = subprocess.run([node, COMPILER, "--noEmit"], cwd=WEB, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout
+
+
+def test_the_compiler_refuses_what_the_server_would(node, tmp_path):
+    """Each line after the mark has to be an error, or the compiler complains of the mark."""
+    wrong = [
+        'const a: Operation = { op: "nix" };',
+        'const b: Operation = { op: "stroke", class: 1, points: [1] };',
+        'const c: Operation = { op: "hide_class", id: 1 };',
+        'const d: Operation = { op: "tau", tau: "most" };',
+        'const e: Question = { ask: "spectrum" };',
+        'const f: Question = { ask: "suggest", rule: "best" };',
+        'const g: Question = { ask: "export", what: "all" };',
+    ]
+    lines = [f'import type {{ Operation, Question }} from "{TYPES.with_suffix("").as_posix()}";']
+    for line in wrong:
+        lines += ["// @ts-expect-error", line]
+    source = tmp_path / "wrong.ts"
+    source.write_text("\n".join(lines))
+    command = [node, COMPILER, "--noEmit", "--strict", "--target", "es2022", source]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout
 
 

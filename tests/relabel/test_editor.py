@@ -13,7 +13,7 @@ from diffclass_hyperspectral import LabelImage, read_labels
 from diffclass_relabel import session_log
 from diffclass_relabel.editor import open_editor
 from diffclass_relabel.exports import class_table
-from diffclass_relabel.operations import FIELDS, operations_of_labels
+from diffclass_relabel.operations import operations_of_labels
 from diffclass_relabel.shown import NO_DATA
 from diffclass_relabel.states import session_state
 
@@ -109,12 +109,6 @@ def test_refused_and_nothing_changed(editor, tissue, operation):
     assert session_state(editor) == state
     assert editor.labels is labels
     assert editor.log.path.read_bytes() == lines
-
-
-def test_every_operation_of_the_engine_can_be_sent():
-    from diffclass.relabel.edits import OPERATIONS
-
-    assert FIELDS.keys() == OPERATIONS.keys() | {"undo", "redo"}
 
 
 def test_reopened_is_the_same_to_the_bit(editor, new_editor, tissue):

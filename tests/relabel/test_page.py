@@ -368,7 +368,7 @@ def test_suggestions_passed_over_do_not_come_again(painted):
     assert not set(first) & set(tab.js("diffclass.suggestions")["pixels"])
 
 
-def test_why(painted, editor):
+def test_why_names_first_the_stroke_with_the_largest_share_and_its_class(painted, editor):
     tab = painted
     tab.move(24, 30)
     tab.key("w")
@@ -393,7 +393,7 @@ def test_audit_finds_a_wrong_stroke(painted, editor):
     tab.page.click("text=Check labels")
     tab.find(f".item[title^=Row][title$='stroke {number}']").first.click()
     tab.page.click("text=Stroke to cytoplasm")
-    tab.wait(f"diffclass.targets[{row * 50 + column}] === 2")
+    tab.wait(f"diffclass.labels[{row * 50 + column}] === 2")
 
 
 def test_strokes_can_be_moved_and_removed(painted):

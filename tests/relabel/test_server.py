@@ -11,6 +11,8 @@ import pytest
 from PIL import Image
 
 from diffclass_hyperspectral import read_labels
+from diffclass_relabel import protocol
+from diffclass_relabel.questions import ANSWERS
 from diffclass_relabel.runs import pixels_of
 from diffclass_relabel.shown import NO_DATA
 
@@ -125,16 +127,34 @@ def test_spectrum(painted, workspace, tissue):
     assert [mean["class"] for mean in painted.ask("spectrum", pixel=5)["means"]] == [2, 3]
 
 
-def test_why(painted, editor):
-    answer = painted.ask("why", pixel=1000)
-    shares = answer["shares"]
-    assert sum(share["share"] for share in shares) == pytest.approx(1, abs=1e-4)
-    assert [share["share"] for share in shares] == sorted(
-        (share["share"] for share in shares), reverse=True
-    )
-    assert {share["stroke"] for share in shares} <= {1, 2, 3}
-    first = {stroke["number"]: stroke["first"] for stroke in painted.state["strokes"]}
-    assert all(share["pixel"] == first[share["stroke"]] for share in shares)
+def test_why_shares_a_pixel_among_the_strokes_the_largest_share_first(painted):
+    shares = painted.ask("why", pixel=1000)["shares"]
+    sizes = [share["share"] for share in shares]
+    assert sum(sizes) == pytest.approx(1, abs=1e-4)
+    assert sizes == sorted(sizes, reverse=True)
+    strokes = {stroke["number"]: stroke for stroke in painted.state["strokes"]}
+    for share in shares:  # each says of which class its stroke is, and where
+        stroke = strokes[share["stroke"]]
+        assert (share["class"], share["pixel"]) == (stroke["class"], stroke["first"])
+
+
+def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(painted):
+    row, column = (int(k) for k in np.argwhere(painted.settled()[0].reshape(48, 50) % 255)[0])
+    pixel = row * 50 + column
+    fields = {
+        **{question: {"pixel": pixel} for question in ("spectrum", "why", "segment")},
+        "live": {"on": True},
+        "preview_tau": {"tau": 8},
+        "export": {"what": "labels"},
+    }
+    for question, answer in ANSWERS.items():
+        said = painted.ask(question, **fields.get(question, {}))
+        assert said.pop("kind") == "answer", said
+        assert said.keys() - {"seq", "ask"} == answer.__annotations__.keys(), question
+    assert painted.hello().keys() == protocol.Hello.__annotations__.keys()
+    assert painted.state.keys() == protocol.SessionState.__annotations__.keys()
+    assert painted.do("add_class").keys() <= protocol.Done.__annotations__.keys()
+    assert painted.do("nix").keys() == protocol.Refused.__annotations__.keys()
 
 
 def test_audit_finds_what_was_painted_wrongly(painted, tissue):

@@ -13,6 +13,7 @@ import numpy as np
 from diffclass import DiffusionMap
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.output import replacing
+from diffclass.plots.stretch import stretched
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.map_files import write_raster
@@ -165,12 +166,12 @@ def _panels(n_panels: int) -> tuple[Any, Any]:
 
 
 def _draw_scene(axes: Any, embedded: EmbeddedPoints) -> None:
-    """Show up to three coordinates as red, green and blue, each from its 2nd to 98th percentile."""
-    planes = np.zeros((len(embedded.coordinates), 3))
+    """Show up to three coordinates as red, green and blue; white has no data."""
     shown = embedded.coordinates[:, :3]
-    low, high = np.nanpercentile(shown, [2, 98], axis=0)
-    planes[:, : shown.shape[1]] = np.clip((shown - low) / np.where(high > low, high - low, 1), 0, 1)
-    planes[np.isnan(shown[:, 0])] = 1
+    known = ~np.isnan(shown[:, 0])
+    planes = np.ones((len(shown), 3))
+    planes[known] = 0
+    planes[known, : shown.shape[1]] = stretched(shown[known])
     assert embedded.shape is not None
     axes.imshow(planes.reshape(*embedded.shape, 3), interpolation="nearest")
     colors = ("red", "green", "blue")[: shown.shape[1]]

@@ -2,7 +2,7 @@
 
 import { className } from "./class_list";
 import { el, textButton } from "./dom";
-import type { Contradiction } from "./protocol";
+import type { ContradictedPixel } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Place } from "./view";
 
@@ -14,7 +14,7 @@ export class AuditPanel {
   private readonly note = el("p", { class: "muted empty", text: "Labels that the diffusion from all other strokes contradicts." });
   private readonly check = textButton("Check labels", "Compare every label with what the others say", () => void this.ask());
   private chosen = -1;
-  private items: Contradiction[] = [];
+  private items: ContradictedPixel[] = [];
 
   constructor(private readonly session: Session, private readonly go: (place: Place) => void) {
     this.element = el("div", {}, el("div", { class: "panel-bar" }, this.check), this.note, this.list);
@@ -23,7 +23,7 @@ export class AuditPanel {
 
   async ask(): Promise<void> {
     this.check.disabled = true;
-    const answer = await this.session.ask<{ items: Contradiction[] }>({ ask: "audit" });
+    const answer = await this.session.ask({ ask: "audit" });
     this.check.disabled = false;
     if (!answer) return;
     [this.items, this.chosen] = [answer.items, -1];
@@ -37,7 +37,7 @@ export class AuditPanel {
     this.list.replaceChildren(...this.items.map((item, k) => this.row(item, k)));
   }
 
-  private row(item: Contradiction, k: number): HTMLElement {
+  private row(item: ContradictedPixel, k: number): HTMLElement {
     const { columns } = this.session.scene!;
     const place = { row: Math.floor(item.pixel / columns), column: item.pixel % columns };
     const line = el("button", {
@@ -53,7 +53,7 @@ export class AuditPanel {
     return box;
   }
 
-  private actions(item: Contradiction): HTMLElement {
+  private actions(item: ContradictedPixel): HTMLElement {
     const says = this.session.classOf(item.says)?.name ?? `class ${item.says}`;
     const after = (sent: Promise<unknown>) => void sent.then(() => this.ask());
     return el("div", { class: "item-actions" },

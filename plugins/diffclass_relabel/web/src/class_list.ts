@@ -1,9 +1,8 @@
 // The classes: legend and chooser in one; add, rename, recolour, hide, lock, merge, remove.
 
-import { freeColor } from "./colors";
 import { count, el, iconButton, section, swatch, textButton } from "./dom";
 import { ICONS } from "./icons";
-import type { ClassInfo } from "./protocol";
+import { LONGEST_NAME, type ClassState } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Ui } from "./ui";
 
@@ -42,8 +41,7 @@ export class ClassList {
   }
 
   private async add(): Promise<void> {
-    const color = freeColor(this.session.classes.map((item) => item.color));
-    const done = await this.session.apply({ op: "add_class", color });
+    const done = await this.session.apply({ op: "add_class" });
     if (done?.class === undefined) return;
     this.ui.setClass(done.class);
     this.renaming = done.class;
@@ -64,7 +62,7 @@ export class ClassList {
     this.startRenaming();
   }
 
-  private row(item: ClassInfo, place: number): HTMLElement {
+  private row(item: ClassState, place: number): HTMLElement {
     const row = el("div", { class: "class-row", attributes: { "data-class": String(item.id) } });
     row.classList.toggle("hidden-class", item.hidden);
     row.append(
@@ -83,7 +81,7 @@ export class ClassList {
     return row;
   }
 
-  private colorButton(item: ClassInfo): HTMLElement {
+  private colorButton(item: ClassState): HTMLElement {
     const input = el("input", {
       title: `Colour of ${item.name}`,
       attributes: { type: "color", "aria-label": `Colour of ${item.name}` },
@@ -93,7 +91,7 @@ export class ClassList {
     return input;
   }
 
-  private nameButton(item: ClassInfo): HTMLElement {
+  private nameButton(item: ClassState): HTMLElement {
     return el("button", {
       class: "class-name",
       text: item.name,
@@ -109,7 +107,7 @@ export class ClassList {
     return button;
   }
 
-  private showCounts(row: HTMLElement, item: ClassInfo): void {
+  private showCounts(row: HTMLElement, item: ClassState): void {
     const counts = row.querySelector<HTMLElement>(".counts")!;
     counts.textContent = item.pixels ? count(item.pixels) : "";
     counts.title = `${count(item.pixels)} labelled, ${count(item.mapped)} in the map`;
@@ -134,7 +132,7 @@ export class ClassList {
     const name = this.list.querySelector(`[data-class="${this.renaming}"] .class-name`);
     if (!item || !name) return;
     this.renaming = 0;
-    const field = el("input", { class: "class-name", attributes: { type: "text", maxlength: "80", "aria-label": "Name of the class" } });
+    const field = el("input", { class: "class-name", attributes: { type: "text", maxlength: String(LONGEST_NAME), "aria-label": "Name of the class" } });
     field.value = item.name;
     let over = false;
     const finish = (keep: boolean) => {
@@ -155,7 +153,7 @@ export class ClassList {
     field.focus();
   }
 
-  private openMenu(item: ClassInfo, row: HTMLElement): void {
+  private openMenu(item: ClassState, row: HTMLElement): void {
     const others = this.session.classes.filter((other) => other.id !== item.id);
     const act = (text: string, title: string, run: () => void) =>
       textButton(text, title, () => {

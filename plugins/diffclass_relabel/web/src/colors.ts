@@ -1,29 +1,10 @@
-// Colours: those of new classes, and the scale of doubt.
-
-/** Okabe and Ito first, as in diffclass.plots; told apart by colour-blind eyes. */
-export const PALETTE = [
-  "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#0000FF",
-  "#781E00", "#A5F096", "#6969FF", "#4B3C5A", "#3C1EA5", "#E10F4B", "#FFA5B4", "#6996FF",
-  "#FF965A", "#A5E1FF", "#003C78", "#780F2D", "#2D3CE1", "#A53C00", "#F0F078", "#3C5AC3",
-];
+// Colours as numbers, and the scale of doubt.
 
 export type Rgb = [number, number, number];
 
 export function rgb(color: string): Rgb {
   const value = parseInt(color.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
-}
-
-/** The colour of a new class: the first of the palette that no class has. */
-export function freeColor(taken: string[]): string {
-  const used = new Set(taken.map((color) => color.toLowerCase()));
-  return PALETTE.find((color) => !used.has(color.toLowerCase())) ?? PALETTE[taken.length % PALETTE.length];
-}
-
-/** Black or white, whichever reads better on a colour. */
-export function inkOn(color: string): string {
-  const [red, green, blue] = rgb(color);
-  return 0.299 * red + 0.587 * green + 0.114 * blue > 150 ? "#000" : "#fff";
 }
 
 // Cividis (Nunez, Anderton and Renslow 2018) at even steps: the same order for every eye.

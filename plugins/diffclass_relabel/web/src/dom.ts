@@ -66,7 +66,7 @@ export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 }
 
-/** Calls a function at most once a frame, with what it was last asked for. */
+/** Calls a function at most once per frame. */
 export function oncePerFrame(act: () => void): () => void {
   let due = false;
   return () => {

@@ -2,31 +2,14 @@
 
 import { el, textButton } from "./dom";
 import { ICONS } from "./icons";
-import type { ExportAnswer } from "./protocol";
+import type { ExportAnswer, ExportFormat } from "./protocol.generated";
 import type { Session } from "./session";
-
-const RASTERS: [string, string][] = [
-  [".img", "ENVI"],
-  [".tif", "GeoTIFF"],
-  [".png", "PNG"],
-  [".npy", "NumPy"],
-];
-const ITEMS: { what: string; name: string; formats: [string, string][] }[] = [
-  { what: "labels", name: "Labels", formats: RASTERS },
-  { what: "map", name: "Map", formats: RASTERS },
-  { what: "margin", name: "Margin", formats: RASTERS.filter(([ending]) => ending !== ".png") },
-  { what: "probability", name: "Probability", formats: RASTERS.filter(([ending]) => ending !== ".png") },
-  { what: "report", name: "Report", formats: [[".json", "JSON"]] },
-];
 
 export function exportButton(session: Session): HTMLElement {
   const menu = el("div", { class: "menu export", attributes: { popover: "auto", id: "export-menu" } });
-  for (const { what, name, formats } of ITEMS) {
-    const buttons = formats.map(([ending, label]) =>
-      textButton(label, `${name} as ${label} (${ending})`, () => void save(session, what, ending, menu), "small"),
-    );
-    menu.append(el("div", { class: "export-row" }, el("span", { text: name }), el("div", { class: "group" }, ...buttons)));
-  }
+  const rows = el("div");
+  session.on("scene", ({ exports }) => rows.replaceChildren(...resultsOf(exports).map((formats) => row(session, formats, menu))));
+  menu.append(rows);
   const files = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
   files.hidden = true;
   menu.append(files);
@@ -39,8 +22,22 @@ export function exportButton(session: Session): HTMLElement {
   return el("div", {}, button, menu);
 }
 
-async function save(session: Session, what: string, ending: string, menu: HTMLElement): Promise<void> {
-  const answer = await session.ask<ExportAnswer>({ ask: "export", what, name: what + ending });
+/** The formats that the server offers, those of one result together. */
+function resultsOf(offered: ExportFormat[]): ExportFormat[][] {
+  return [...new Set(offered.map(({ what }) => what))].map((what) => offered.filter((format) => format.what === what));
+}
+
+function row(session: Session, formats: ExportFormat[], menu: HTMLElement): HTMLElement {
+  const { what } = formats[0];
+  const name = what[0].toUpperCase() + what.slice(1);
+  const buttons = formats.map((format) =>
+    textButton(format.label, `${name} as ${format.label} (${format.suffix})`, () => void save(session, format, menu), "small"),
+  );
+  return el("div", { class: "export-row" }, el("span", { text: name }), el("div", { class: "group" }, ...buttons));
+}
+
+async function save(session: Session, { what, suffix }: ExportFormat, menu: HTMLElement): Promise<void> {
+  const answer = await session.ask({ ask: "export", what, name: what + suffix });
   if (!answer) return;
   for (const file of [answer.url, ...others(answer)]) download(file);
   const files = menu.querySelector<HTMLElement>(".files")!;

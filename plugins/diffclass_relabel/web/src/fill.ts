@@ -1,7 +1,7 @@
 // Flood fill: the connected piece of the map under the pointer becomes a stroke.
 
 import { ICONS } from "./icons";
-import { eachPixel, type Runs } from "./protocol";
+import { eachPixel } from "./runs";
 import { Tool } from "./tool";
 import type { Place } from "./view";
 
@@ -21,7 +21,7 @@ export class Fill extends Tool {
     if (id === null || !view.contains(at)) return;
     if (!session.hasMap) return tell("There is no map to fill from yet. Paint a few strokes first.");
     const pixel = Math.floor(at.row) * view.columns + Math.floor(at.column);
-    const answer = await session.ask<{ pixels: Runs }>({ ask: "segment", pixel });
+    const answer = await session.ask({ ask: "segment", pixel });
     if (!answer) return;
     const pixels = new Set<number>();
     eachPixel(answer.pixels, (item) => pixels.add(item));

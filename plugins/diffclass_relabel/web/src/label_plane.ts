@@ -3,7 +3,8 @@
 // A stroke is seen the moment it is drawn. Until the server's labels hold it, it is laid over every
 // plane that arrives; a refused one is taken away again.
 
-import { eachPixel, toRuns, type Operation, type Runs } from "./protocol";
+import type { Operation } from "./protocol.generated";
+import { eachPixel, toRuns, type Runs } from "./runs";
 
 interface Patch {
   pixels: Runs;

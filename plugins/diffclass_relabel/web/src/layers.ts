@@ -21,7 +21,7 @@ export class Layers {
     layer("suggestions", "Suggestions", "s", "What to label next", true, 1),
     layer("raw", "Picture", "i", "The scene alone while it is on", true, 1),
   ];
-  /** Everything but the picture is hidden for now. */
+  /** Everything but the picture is hidden while set. */
   rawOnly = false;
   /** The map is drawn as outlines rather than filled. */
   outlines = false;

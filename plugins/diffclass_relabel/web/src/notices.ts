@@ -1,4 +1,4 @@
-// What the page has to say: passing messages, a lost connection, a hint while nothing is painted.
+// Notices to the user: passing messages, a lost connection, a hint while nothing is painted.
 
 import { el } from "./dom";
 import type { Session } from "./session";

@@ -92,7 +92,7 @@ export class Overlay {
     context.globalAlpha = 1;
   }
 
-  /** A ring about the pixel with its number beside it, so that the pixel itself stays visible. */
+  /** A ring around the pixel with its number beside it, so that the pixel itself stays visible. */
   private drawSuggestion(x: number, y: number, text: string, current: boolean): void {
     const { context, view } = this;
     const radius = Math.max((current ? 9 : 6) * view.ratio, 0.9 * view.scale);

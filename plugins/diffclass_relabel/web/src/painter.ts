@@ -1,9 +1,9 @@
-// Draws the scene and its layers; repaints at most once a frame, only when something changed.
+// Draws the scene and its layers; repaints at most once per frame, only when something changed.
 
 import { doubtColor } from "./colors";
 import { allBorders, borderPixels, classBorders } from "./contours";
 import type { Layers } from "./layers";
-import { NO_DATA } from "./protocol";
+import { NO_DATA } from "./protocol.generated";
 import { classTable, maskTable, RasterImage, scaleTable, type Table } from "./raster_image";
 import type { Session } from "./session";
 import type { View } from "./view";

@@ -1,7 +1,7 @@
 // Which bands make the picture: a preset, or any three.
 
 import { el, section } from "./dom";
-import type { SceneInfo } from "./protocol";
+import type { SceneInfo } from "./protocol.generated";
 import type { Session } from "./session";
 
 const NAMES: Record<string, string> = { true: "True colour", false: "False colour, near infrared", mnf: "First MNF components" };

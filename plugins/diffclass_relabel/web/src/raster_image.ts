@@ -25,7 +25,7 @@ export class RasterImage {
     this.context.putImageData(this.image, 0, 0);
   }
 
-  /** Colours some pixels anew. */
+  /** Colours some pixels again. */
   patch(pixels: number[], values: Uint8Array, table: Table): void {
     const columns = this.canvas.width;
     let [top, left, bottom, right] = [Infinity, Infinity, -1, -1];

@@ -1,20 +1,10 @@
-// The session as the page knows it: scene, state, planes; every act of the user goes through here.
+// The session as the page knows it: scene, state, planes; everything that the user does goes through here.
 
 import { Emitter } from "./emitter";
 import { LabelPlane, operationOf } from "./label_plane";
-import {
-  parseFrame,
-  type ClassInfo,
-  type Done,
-  type Frame,
-  type Geography,
-  type Hello,
-  type Operation,
-  type Question,
-  type SceneInfo,
-  type SessionState,
-} from "./protocol";
-import { Socket } from "./socket";
+import { parseFrame, type Frame } from "./frames";
+import type { ClassState, Done, Geography, Hello, Operation, SceneInfo, SessionState } from "./protocol.generated";
+import { Socket, type Ask, type AnswerTo, type QuestionOf } from "./socket";
 
 export interface ClassMap {
   ids: Uint8Array;
@@ -36,8 +26,8 @@ interface SessionEvents {
   message: string;
 }
 
-/** Operations after which another map is due. */
-const UNMAPPED = new Set<string>(["add_class", "rename_class", "recolor_class", "hide_class", "lock_class"]);
+/** Operations that leave the map as it is. */
+const UNMAPPED = new Set<Operation["op"]>(["add_class", "rename_class", "recolor_class", "hide_class", "lock_class"]);
 
 export class Session extends Emitter<SessionEvents> {
   scene: SceneInfo | null = null;
@@ -64,11 +54,11 @@ export class Session extends Emitter<SessionEvents> {
     socket.on("refused", (message) => this.emit("message", message));
   }
 
-  get classes(): ClassInfo[] {
+  get classes(): ClassState[] {
     return this.state?.classes ?? [];
   }
 
-  classOf(id: number): ClassInfo | undefined {
+  classOf(id: number): ClassState | undefined {
     return this.classes.find((item) => item.id === id);
   }
 
@@ -107,9 +97,9 @@ export class Session extends Emitter<SessionEvents> {
   }
 
   /** Asks a question; null where it was refused or the connection broke. */
-  async ask<Answer>(question: Question): Promise<Answer | null> {
+  async ask<A extends Ask>(question: QuestionOf<A>): Promise<AnswerTo<A> | null> {
     if (question.ask === "update") this.clock = performance.now();
-    return this.socket.ask<Answer>(question).catch(() => null);
+    return this.socket.ask(question).catch(() => null);
   }
 
   setPreview(preview: ClassMap | null): void {

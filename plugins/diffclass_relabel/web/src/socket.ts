@@ -1,13 +1,17 @@
 // The connection: numbers every message, reconnects by itself and resends what has no answer.
 
 import { Emitter } from "./emitter";
-import type { Done, Hello, Operation, Question, SessionState, TextMessage } from "./protocol";
+import type { Answers, Done, Hello, Operation, Question, SessionState, TextMessage } from "./protocol.generated";
 
 const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
 const LAST_WAIT = 4000;
 const POLICY_VIOLATION = 1008;
-/** Questions of the page's own accord. */
-const UNASKED = new Set(["spectrum", "curve", "preview_tau"]);
+/** Questions that the page asks by itself. */
+const UNASKED = new Set<Ask>(["spectrum", "curve", "preview_tau"]);
+
+export type Ask = keyof Answers;
+export type QuestionOf<A extends Ask> = { ask: A } & Extract<Question, { ask: A }>;
+export type AnswerTo<A extends Ask> = Answers[A];
 
 export type Connection = "connecting" | "open" | "lost" | "refused";
 
@@ -26,7 +30,7 @@ interface SocketEvents {
 interface Waiting {
   text: string;
   operation: Operation | null;
-  /** Asked by the page for itself: a refusal is no news to the user. */
+  /** Asked by the page itself: a refusal is not shown to the user. */
   quiet: boolean;
   resolve: (answer: any) => void;
   reject: (reason: Error) => void;
@@ -46,7 +50,7 @@ export class Socket extends Emitter<SocketEvents> {
   /**
    * @param address - Of the WebSocket.
    * @param token - The secret of the page's own address, if it had one. Once it is refused the
-   *   cookie has to do: a server that was started again sets a new one when its page is opened.
+   *   cookie takes its place: a server that was started again sets a new one when its page is opened.
    */
   constructor(private readonly address: string, private token: string | null) {
     super();
@@ -77,8 +81,8 @@ export class Socket extends Emitter<SocketEvents> {
   }
 
   /** Sends a question; resolves with the answer. */
-  ask<Answer>(question: Question): Promise<Answer> {
-    return this.send<Answer>(question, null, UNASKED.has(question.ask));
+  ask<A extends Ask>(question: QuestionOf<A>): Promise<AnswerTo<A>> {
+    return this.send<AnswerTo<A>>(question, null, UNASKED.has(question.ask));
   }
 
   /** Drops the connection as a lost network would; for tests. */

@@ -1,7 +1,7 @@
 // The spectrum under the pointer against wavelength, beside the means of the classes.
 
 import { el, section } from "./dom";
-import type { SceneInfo, SpectrumAnswer } from "./protocol";
+import type { SceneInfo, SpectrumAnswer } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Ui } from "./ui";
 
@@ -57,7 +57,7 @@ export class Spectrum {
     this.asking = true;
     for (let pixel = this.pixel(); pixel !== null && (this.stale || pixel !== this.answer?.pixel); pixel = this.pixel()) {
       this.stale = false;
-      const answer = await this.session.ask<SpectrumAnswer>({ ask: "spectrum", pixel });
+      const answer = await this.session.ask({ ask: "spectrum", pixel });
       if (!answer) break;
       this.answer = answer;
       this.draw();
@@ -95,7 +95,7 @@ export class Spectrum {
     this.note.textContent = this.answer ? this.where(this.answer.pixel) : "";
   }
 
-  /** Classes whose means matter here: the one that is painted and the map's. */
+  /** Classes whose means are drawn: the one that is painted and the map's. */
   private focus(): Set<number> {
     const { answer, session, ui } = this;
     return new Set([ui.classId, answer ? (session.map?.ids[answer.pixel] ?? 0) : 0]);

@@ -1,7 +1,7 @@
 // The bottom line: where the pointer is, what the map says there, what the last update changed.
 
 import { swatch, count, el } from "./dom";
-import { NO_DATA } from "./protocol";
+import { NO_DATA } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Ui } from "./ui";
 

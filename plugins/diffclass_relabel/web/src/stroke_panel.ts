@@ -3,7 +3,7 @@
 import { className } from "./class_list";
 import { count, el, iconButton } from "./dom";
 import { ICONS } from "./icons";
-import type { StrokeInfo } from "./protocol";
+import type { StrokeState } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Place } from "./view";
 
@@ -34,7 +34,7 @@ export class StrokePanel {
     this.list.replaceChildren(...newest.map((stroke) => this.row(stroke)));
   }
 
-  private row(stroke: StrokeInfo): HTMLElement {
+  private row(stroke: StrokeState): HTMLElement {
     const { columns } = this.session.scene!;
     const place = { row: Math.floor(stroke.first / columns), column: stroke.first % columns };
     const line = el("button", {
@@ -50,7 +50,7 @@ export class StrokePanel {
     return box;
   }
 
-  private actions(stroke: StrokeInfo): HTMLElement {
+  private actions(stroke: StrokeState): HTMLElement {
     const select = el("select", {
       attributes: { "aria-label": `Class of stroke ${stroke.number}` },
       on: { change: () => void this.session.apply({ op: "move", stroke: stroke.number, class: Number(select.value) }) },

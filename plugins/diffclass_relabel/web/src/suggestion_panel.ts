@@ -4,7 +4,7 @@ import { className } from "./class_list";
 import { el, iconButton, keycap, textButton } from "./dom";
 import { ICONS } from "./icons";
 import type { Session } from "./session";
-import { RULES, type Suggestions } from "./suggestions";
+import { RULES, type Rule, type Suggestions } from "./suggestions";
 import type { Place } from "./view";
 
 export function suggestionPanel(session: Session, suggestions: Suggestions, go: (place: Place) => void): HTMLElement {
@@ -12,9 +12,9 @@ export function suggestionPanel(session: Session, suggestions: Suggestions, go: 
   const rule = el("select", {
     title: "The rule that ranks pixels",
     attributes: { "aria-label": "Rule" },
-    on: { change: () => { suggestions.rule = rule.value; void suggestions.ask(); } },
+    on: { change: () => { suggestions.rule = rule.value as Rule; void suggestions.ask(); } },
   });
-  for (const [name, text, title] of RULES) rule.append(el("option", { text, title, attributes: { value: name } }));
+  for (const [name, [text, title]] of Object.entries(RULES)) rule.append(el("option", { text, title, attributes: { value: name } }));
   const ask = textButton("Suggest", "Ask for new suggestions", () => void suggestions.ask());
   const step = (direction: 1 | -1) => async () => {
     const place = await suggestions.step(direction);

@@ -1,28 +1,28 @@
 // The queue of pixels to label next, and walking through it.
 
-import type { SuggestAnswer } from "./protocol";
+import { MOST_SUGGESTIONS, type Question, type SuggestAnswer } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Place } from "./view";
 
-/** Rules of the server: name, what the list says, what it does. */
-export const RULES: [string, string, string][] = [
-  ["hybrid", "Explore first", "Where labels tell most about the scene, then where classes meet"],
-  ["margin", "Least margin", "Where two classes are nearly as likely"],
-  ["uncertainty", "Uncertain", "Small margins far from labels"],
-  ["unexplored", "Unexplored", "Where few labels arrive"],
-  ["distance", "Far and dense", "Far from labels, where many pixels are alike"],
-  ["vopt", "Mean variance", "Lowers the mean variance of a Gaussian process most"],
-  ["sigma-opt", "Total variance", "Lowers the variance of the process's mean most"],
-  ["model-change", "Most change", "Where a label would change the map most"],
-];
+export type Rule = NonNullable<Extract<Question, { ask: "suggest" }>["rule"]>;
 
-const MOST = 200; // that the server gives at once
+/** Rules of the server: what the list says, and what it does. */
+export const RULES: Record<Rule, [string, string]> = {
+  hybrid: ["Explore first", "Where labels tell most about the scene, then where classes meet"],
+  margin: ["Least margin", "Where two classes are nearly as likely"],
+  uncertainty: ["Uncertain", "Small margins far from labels"],
+  unexplored: ["Unexplored", "Where few labels arrive"],
+  distance: ["Far and dense", "Far from labels, where many pixels are alike"],
+  vopt: ["Mean variance", "Lowers the mean variance of a Gaussian process most"],
+  "sigma-opt": ["Total variance", "Lowers the variance of the process's mean most"],
+  "model-change": ["Most change", "Where a label would change the map most"],
+};
 
 export class Suggestions {
   list: SuggestAnswer | null = null;
   /** Which one was jumped to, -1 before the first. */
   current = -1;
-  rule = "hybrid";
+  rule: Rule = "hybrid";
   count = 10;
   busy = false;
   changed: () => void = () => {};
@@ -47,12 +47,12 @@ export class Suggestions {
     await this.refill();
   }
 
-  /** Asks for a list without the pixels that were passed over: whoever did knows no class there. */
+  /** Asks for a list without the pixels that were passed over. */
   private async refill(): Promise<void> {
     this.busy = true;
     this.changed();
-    const n = Math.min(this.count + this.passed.size, MOST);
-    const answer = await this.session.ask<SuggestAnswer>({ ask: "suggest", n, rule: this.rule });
+    const n = Math.min(this.count + this.passed.size, MOST_SUGGESTIONS);
+    const answer = await this.session.ask({ ask: "suggest", n, rule: this.rule });
     this.busy = false;
     if (answer) [this.list, this.current] = [this.fresh(answer), -1];
     this.changed();

@@ -1,7 +1,7 @@
 // The time of the diffusion, chosen on the curve that shows what it does to the mean margin.
 
 import { el, textButton } from "./dom";
-import type { CurveAnswer } from "./protocol";
+import type { CurveAnswer } from "./protocol.generated";
 import type { Session } from "./session";
 
 const STEPS = 1000; // of the slider
@@ -120,7 +120,7 @@ export class TauSlider {
     const version = this.session.map?.version;
     if (version === undefined || !this.session.hasMap || version === this.version || this.asking) return;
     this.asking = true;
-    const answer = await this.session.ask<CurveAnswer>({ ask: "curve" });
+    const answer = await this.session.ask({ ask: "curve" });
     this.asking = false;
     if (!answer) return;
     this.version = version;

@@ -46,7 +46,7 @@ export abstract class Tool {
     return { rows: this.bench.view.rows, columns: this.bench.view.columns };
   }
 
-  /** The class to paint, or null and a word to the user. */
+  /** The class to paint, or null; the user is then told why. */
   protected paintable(): number | null {
     const { session, ui, tell } = this.bench;
     if (session.classOf(ui.classId)) return ui.classId;

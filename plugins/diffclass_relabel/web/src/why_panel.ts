@@ -2,7 +2,7 @@
 
 import { className } from "./class_list";
 import { el, keycap } from "./dom";
-import type { Share } from "./protocol";
+import type { StrokeShare } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Place } from "./view";
 
@@ -21,7 +21,7 @@ export class WhyPanel {
 
   async ask(place: Place): Promise<void> {
     const pixel = place.row * this.session.scene!.columns + place.column;
-    const answer = await this.session.ask<{ shares: Share[] }>({ ask: "why", pixel });
+    const answer = await this.session.ask({ ask: "why", pixel });
     if (!answer) return;
     this.empty.hidden = true;
     this.head.hidden = false;
@@ -32,7 +32,7 @@ export class WhyPanel {
     if (!answer.shares.length) this.list.replaceChildren(el("p", { class: "muted empty", text: "No stroke has reached this pixel." }));
   }
 
-  private row(share: Share): HTMLElement {
+  private row(share: StrokeShare): HTMLElement {
     const { columns } = this.session.scene!;
     const place = { row: Math.floor(share.pixel / columns), column: share.pixel % columns };
     const bar = el("span", { class: "bar" });

@@ -1,0 +1,161 @@
+"""The operations of a session: name, purpose, and what each needs; all that can be said of them.
+
+Checks, messages, the documentation of `RelabelSession.apply`, the operations over pixels and the
+types of the page follow from this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from diffclass.exceptions import ParameterError
+from diffclass.relabel.fields import (
+    LARGEST_CLASS_ID,
+    LARGEST_NUMBER,
+    Color,
+    Flag,
+    Kind,
+    Points,
+    Text,
+    Time,
+    Whole,
+    shortened,
+)
+
+Operation = Mapping[str, Any]
+
+_CLASS = Whole(1, LARGEST_CLASS_ID, "class ids")
+_STROKE = Whole(1, LARGEST_NUMBER, "numbers of strokes")
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a message of one name holds.
+
+    Attributes
+    ----------
+    name : str
+    purpose : str
+        What it does, in words.
+    required, optional : mapping of str to Kind
+        The fields that it needs, and those that may be left out.
+    """
+
+    name: str
+    purpose: str
+    required: Mapping[str, Kind] = field(default_factory=dict)
+    optional: Mapping[str, Kind] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> dict[str, Kind]:
+        """All fields, the required ones first."""
+        return {**self.required, **self.optional}
+
+    @property
+    def contents(self) -> str:
+        """The fields in words, as in "id, name (optional)"."""
+        given = [*self.required, *(f"{name} (optional)" for name in self.optional)]
+        return ", ".join(given) or "nothing else"
+
+    def __str__(self) -> str:
+        fields = f" ({self.contents})" if self.fields else ""
+        return f"``{self.name}``{fields}: {self.purpose}"
+
+    def checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of the fields, cleaned.
+
+        Raises
+        ------
+        ParameterError
+            Where one is missing, unknown or of another kind; the message begins with the name.
+        """
+        missing = [name for name in self.required if name not in values]
+        unknown = [shortened(name).strip("'") for name in values if name not in self.fields]
+        for names, verb in ((missing, "missing"), (unknown[:3], "unknown")):
+            if names:
+                found = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {verb}"
+                raise ParameterError(f"{self.name}: {found}; give {self.contents}")
+        try:
+            return {name: self.fields[name].checked(value, name) for name, value in values.items()}
+        except ParameterError as error:
+            raise ParameterError(f"{self.name}: {error}") from None
+
+
+def table_of(forms: Iterable[Form]) -> dict[str, Form]:
+    """Return forms by their names."""
+    return {form.name: form for form in forms}
+
+
+def checked_message(
+    message: Any, forms: Mapping[str, Form], *, key: str = "op"
+) -> tuple[str, dict[str, Any]]:
+    """Return the name of a message and the values of its fields, cleaned.
+
+    Parameters
+    ----------
+    message : mapping
+        {key: name} and the fields of the form of that name.
+    forms : mapping of str to Form
+    key : str, default="op"
+
+    Raises
+    ------
+    ParameterError
+        Where it is no mapping, the name is none of the forms', or a field is missing, unknown or
+        of another kind.
+    """
+    if not isinstance(message, Mapping):
+        raise ParameterError(f'give a mapping {{"{key}": name, ...}}, not {type(message).__name__}')
+    name = message.get(key)
+    if not isinstance(name, str) or name not in forms:
+        raise ParameterError(f"{key} = {shortened(name)}; possible: {', '.join(forms)}")
+    return name, forms[name].checked({k: v for k, v in message.items() if k != key})
+
+
+OPERATIONS = table_of(
+    (
+        Form(
+            "stroke",
+            "label points, taken from older strokes where they were labelled before; points of "
+            "locked classes are left out",
+            {"class": _CLASS, "points": Points()},
+        ),
+        Form("erase", "unlabel points, except those of locked classes", {"points": Points()}),
+        Form("move", "give a whole stroke to a class", {"stroke": _STROKE, "class": _CLASS}),
+        Form("remove", "unlabel a whole stroke", {"stroke": _STROKE}),
+        Form(
+            "add_class",
+            "add a class; what is left out gets the next id, a name and a colour",
+            optional={"id": _CLASS, "name": Text(), "color": Color()},
+        ),
+        Form("rename_class", "name a class anew", {"id": _CLASS, "name": Text()}),
+        Form("recolor_class", "give a class another colour", {"id": _CLASS, "color": Color()}),
+        Form(
+            "hide_class",
+            "leave a class out when maps are drawn, or show it again; it diffuses all the same",
+            {"id": _CLASS, "hidden": Flag()},
+        ),
+        Form(
+            "lock_class",
+            "protect what is labelled in a class, or free it again",
+            {"id": _CLASS, "locked": Flag()},
+        ),
+        Form(
+            "merge_classes",
+            "move all strokes of one class to another and remove the first",
+            {"source": _CLASS, "into": _CLASS},
+        ),
+        Form("remove_class", "remove a class without labels", {"id": _CLASS}),
+        Form("tau", 'set the time in steps, or have the rule "margin" choose it', {"tau": Time()}),
+        Form(
+            "warp",
+            "walk separately in each class, by the present posteriors, until ``unwarp`` or the "
+            "next ``warp``",
+        ),
+        Form("unwarp", "walk alike in all classes again"),
+        Form("undo", "take the last of these operations back"),
+        Form("redo", "do what was undone last again"),
+    )
+)

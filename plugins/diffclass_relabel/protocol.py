@@ -1,0 +1,244 @@
+"""What the server tells the page: the shape of every JSON message, state and answer.
+
+The page's types are made from these and from the tables of operations and questions; see
+`diffclass_relabel.protocol_types`. A text in `Annotated` documents a field there too.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+Spectrum = list[float | None]
+Result = Literal["labels", "map", "margin", "probability", "report"]
+Pixels = Annotated[list[int], "start, length, start, length, ..."]
+
+
+class ClassState(TypedDict):
+    """A class, and how much of the scene is in it."""
+
+    id: int
+    name: str
+    color: str
+    hidden: bool
+    locked: bool
+    pixels: Annotated[int, "Labelled pixels."]
+    mapped: Annotated[int, "Pixels of the map."]
+
+
+# "class" is a word of Python's, so that types with such a field are written as calls
+StrokeState = TypedDict(
+    "StrokeState",
+    {"number": int, "class": int, "count": int, "first": Annotated[int, "One of its pixels."]},
+)
+
+
+class SessionFacts(TypedDict):
+    """What the session itself knows of its state."""
+
+    version: Annotated[int, "Operations applied so far."]
+    classes: list[ClassState]
+    strokes: list[StrokeState]
+    tau: int
+    tau_mode: Literal["margin", "fixed"]
+    max_time: int
+    stale: bool
+    warped: bool
+    can_undo: bool
+    can_redo: bool
+    n_changed: int
+    ms: float
+    saved: bool
+    session: str
+
+
+class SessionState(SessionFacts):
+    """The state of the session, sent to every tab after each operation."""
+
+    live: bool
+    computing: bool
+    problem: str | None
+
+
+class SceneInfo(TypedDict):
+    """The scene: size and bands."""
+
+    name: str
+    rows: int
+    columns: int
+    n_bands: int
+    wavelengths: list[float] | None
+    unit: str | None
+    good: list[int]
+    bands_true: list[int]
+    bands_false: list[int]
+
+
+class Geography(TypedDict):
+    """Where the scene lies."""
+
+    transform: Annotated[
+        list[float], "x = t[0] + column t[1] + row t[2], y = t[3] + column t[4] + row t[5]."
+    ]
+    crs: str | None
+
+
+class ExportFormat(TypedDict):
+    """A result that can be exported, in one format."""
+
+    what: Result
+    suffix: str
+    label: str
+
+
+class SceneFacts(TypedDict):
+    """What a page has to know before any operation."""
+
+    scene: SceneInfo
+    geo: Geography | None
+    presets: list[str]
+    exports: list[ExportFormat]
+
+
+class Hello(SceneFacts):
+    """The greeting of a page."""
+
+    kind: Literal["hello"]
+    state: SessionState
+
+
+class StateMessage(TypedDict):
+    """The news of the session."""
+
+    kind: Literal["state"]
+    state: SessionState
+
+
+DoneFacts = TypedDict(
+    "DoneFacts",
+    {
+        "version": int,
+        "op": NotRequired[str],
+        "again": Annotated[NotRequired[bool], "It had been done before."],
+        "class": Annotated[NotRequired[int], "Id of a new class."],
+        "stroke": Annotated[NotRequired[int], "Number of a new stroke."],
+    },
+)
+
+
+class Done(DoneFacts):
+    """An operation is done and on disk."""
+
+    kind: Literal["done"]
+    seq: int
+
+
+class Refused(TypedDict):
+    """A message was refused."""
+
+    kind: Literal["refused"]
+    seq: int | None
+    message: str
+
+
+class Answer(TypedDict):
+    """A question is answered; the answer's own fields come beside these."""
+
+    kind: Literal["answer"]
+    seq: int
+    ask: str
+
+
+TextMessage = Hello | StateMessage | Done | Refused | Answer
+
+ClassMean = TypedDict("ClassMean", {"class": int, "values": Spectrum})
+
+
+class SpectrumAnswer(TypedDict):
+    """The spectrum of a pixel beside the means of the classes' labelled pixels."""
+
+    pixel: int
+    values: Spectrum
+    means: list[ClassMean]
+
+
+StrokeShare = TypedDict(
+    "StrokeShare",
+    {
+        "stroke": int,
+        "class": int,
+        "share": Annotated[float, "0 to 1."],
+        "pixel": Annotated[int, "One of the stroke's."],
+    },
+)
+
+
+class WhyAnswer(TypedDict):
+    """The strokes behind a pixel's class."""
+
+    pixel: int
+    shares: list[StrokeShare]
+
+
+ContradictedPixel = TypedDict(
+    "ContradictedPixel",
+    {
+        "pixel": int,
+        "stroke": int,
+        "class": int,
+        "says": Annotated[int, "The class that all other strokes say."],
+        "margin": float,
+    },
+)
+
+
+class AuditAnswer(TypedDict):
+    """The painted pixels that all other strokes contradict."""
+
+    count: int
+    items: list[ContradictedPixel]
+
+
+class SuggestAnswer(TypedDict):
+    """Pixels to label next."""
+
+    pixels: list[int]
+    scores: list[float]
+    rule: str
+
+
+class CurveAnswer(TypedDict):
+    """Mean margin and coverage by time."""
+
+    times: list[int]
+    margin: list[float]
+    coverage: list[float]
+    tau: int
+
+
+SegmentAnswer = TypedDict("SegmentAnswer", {"pixel": int, "class": int, "pixels": Pixels})
+
+
+class LiveAnswer(TypedDict):
+    """Whether the map follows every operation."""
+
+    on: bool
+
+
+class UpdateAnswer(TypedDict):
+    """The map is up to date."""
+
+    version: int
+
+
+class PreviewAnswer(TypedDict):
+    """A preview was sent, unless a later one was asked for meanwhile."""
+
+    tau: int
+    superseded: bool
+
+
+class ExportAnswer(TypedDict):
+    """Where exported files can be fetched."""
+
+    url: str
+    files: list[str]

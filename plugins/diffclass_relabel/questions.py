@@ -1,0 +1,53 @@
+"""What a page can ask: the questions with their fields, and the shape of each answer.
+
+They change no labels, and stand beside the operations in the page's types.
+"""
+
+from __future__ import annotations
+
+from diffclass.acquisition import RULES
+from diffclass.relabel.fields import LARGEST_NUMBER, LARGEST_TAU, Choice, Flag, Text, Whole
+from diffclass.relabel.schema import Form, table_of
+from diffclass_relabel import protocol
+from diffclass_relabel.exports import FORMATS
+
+MOST_SUGGESTIONS = 200
+
+_PIXEL = Whole(0, LARGEST_NUMBER, "pixels")
+
+QUESTIONS = table_of(
+    (
+        Form("spectrum", "the spectrum of a pixel and the classes' means", {"pixel": _PIXEL}),
+        Form("why", "the share of each stroke in a pixel's class", {"pixel": _PIXEL}),
+        Form("audit", "the painted pixels that all other strokes contradict"),
+        Form(
+            "suggest",
+            "pixels to label next",
+            optional={"n": Whole(1, MOST_SUGGESTIONS, "suggestions"), "rule": Choice([*RULES])},
+        ),
+        Form("curve", "mean margin and coverage by time"),
+        Form("segment", "the connected piece of the map around a pixel", {"pixel": _PIXEL}),
+        Form("live", "let the map follow every operation, or not", {"on": Flag()}),
+        Form("update", "bring the map up to date"),
+        Form("preview_tau", "the map at another time", {"tau": Whole(1, LARGEST_TAU, "times")}),
+        Form(
+            "export",
+            "write a result to files that can be fetched",
+            {"what": Choice([*FORMATS])},
+            {"name": Text(longest=100)},
+        ),
+    )
+)
+
+ANSWERS: dict[str, type] = {
+    "spectrum": protocol.SpectrumAnswer,
+    "why": protocol.WhyAnswer,
+    "audit": protocol.AuditAnswer,
+    "suggest": protocol.SuggestAnswer,
+    "curve": protocol.CurveAnswer,
+    "segment": protocol.SegmentAnswer,
+    "live": protocol.LiveAnswer,
+    "update": protocol.UpdateAnswer,
+    "preview_tau": protocol.PreviewAnswer,
+    "export": protocol.ExportAnswer,
+}

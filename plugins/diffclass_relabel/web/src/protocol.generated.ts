@@ -1,0 +1,283 @@
+// What page and server say to each other. Made from the Python sources by
+// `python -m diffclass_relabel.protocol_types`; do not edit.
+
+export const LARGEST_CLASS_ID = 254;
+export const LARGEST_TAU = 10000;
+export const LONGEST_NAME = 200;
+export const MOST_SUGGESTIONS = 200;
+export const NO_DATA = 255;
+
+/** An operation: the unit of undo, of the log and of replay. */
+export type Operation =
+  /** label pixels, taken from older strokes where they were labelled before; pixels of locked classes are left out */
+  | { op: "stroke"; class: number; pixels: number[] }
+  /** unlabel pixels, except those of locked classes */
+  | { op: "erase"; pixels: number[] }
+  /** give a whole stroke to a class */
+  | { op: "move"; stroke: number; class: number }
+  /** unlabel a whole stroke */
+  | { op: "remove"; stroke: number }
+  /** add a class; what is left out gets the next id, a name and a colour */
+  | { op: "add_class"; id?: number; name?: string; color?: string }
+  /** name a class anew */
+  | { op: "rename_class"; id: number; name: string }
+  /** give a class another colour */
+  | { op: "recolor_class"; id: number; color: string }
+  /** leave a class out when maps are drawn, or show it again; it diffuses all the same */
+  | { op: "hide_class"; id: number; hidden: boolean }
+  /** protect what is labelled in a class, or free it again */
+  | { op: "lock_class"; id: number; locked: boolean }
+  /** move all strokes of one class to another and remove the first */
+  | { op: "merge_classes"; source: number; into: number }
+  /** remove a class without labels */
+  | { op: "remove_class"; id: number }
+  /** set the time in steps, or have the rule "margin" choose it */
+  | { op: "tau"; tau: number | "margin" }
+  /** walk separately in each class, by the present posteriors, until "unwarp" or the next "warp" */
+  | { op: "warp" }
+  /** walk alike in all classes again */
+  | { op: "unwarp" }
+  /** take the last of these operations back */
+  | { op: "undo" }
+  /** do what was undone last again */
+  | { op: "redo" };
+
+/** A question; it changes no labels. */
+export type Question =
+  /** the spectrum of a pixel and the classes' means */
+  | { ask: "spectrum"; pixel: number }
+  /** the share of each stroke in a pixel's class */
+  | { ask: "why"; pixel: number }
+  /** the painted pixels that all other strokes contradict */
+  | { ask: "audit" }
+  /** pixels to label next */
+  | { ask: "suggest"; n?: number; rule?: "hybrid" | "margin" | "unexplored" | "distance" | "vopt" | "sigma-opt" | "model-change" | "uncertainty" }
+  /** mean margin and coverage by time */
+  | { ask: "curve" }
+  /** the connected piece of the map around a pixel */
+  | { ask: "segment"; pixel: number }
+  /** let the map follow every operation, or not */
+  | { ask: "live"; on: boolean }
+  /** bring the map up to date */
+  | { ask: "update" }
+  /** the map at another time */
+  | { ask: "preview_tau"; tau: number }
+  /** write a result to files that can be fetched */
+  | { ask: "export"; what: "labels" | "map" | "margin" | "probability" | "report"; name?: string };
+
+/** The answer to each question. */
+export interface Answers {
+  spectrum: SpectrumAnswer;
+  why: WhyAnswer;
+  audit: AuditAnswer;
+  suggest: SuggestAnswer;
+  curve: CurveAnswer;
+  segment: SegmentAnswer;
+  live: LiveAnswer;
+  update: UpdateAnswer;
+  preview_tau: PreviewAnswer;
+  export: ExportAnswer;
+}
+
+/** The greeting of a page. */
+export interface Hello {
+  scene: SceneInfo;
+  geo: Geography | null;
+  presets: string[];
+  exports: ExportFormat[];
+  kind: "hello";
+  state: SessionState;
+}
+
+/** The scene: size and bands. */
+export interface SceneInfo {
+  name: string;
+  rows: number;
+  columns: number;
+  n_bands: number;
+  wavelengths: number[] | null;
+  unit: string | null;
+  good: number[];
+  bands_true: number[];
+  bands_false: number[];
+}
+
+/** Where the scene lies. */
+export interface Geography {
+  /** x = t[0] + column t[1] + row t[2], y = t[3] + column t[4] + row t[5]. */
+  transform: number[];
+  crs: string | null;
+}
+
+/** A result that can be exported, in one format. */
+export interface ExportFormat {
+  what: "labels" | "map" | "margin" | "probability" | "report";
+  suffix: string;
+  label: string;
+}
+
+/** The state of the session, sent to every tab after each operation. */
+export interface SessionState {
+  /** Operations applied so far. */
+  version: number;
+  classes: ClassState[];
+  strokes: StrokeState[];
+  tau: number;
+  tau_mode: "margin" | "fixed";
+  max_time: number;
+  stale: boolean;
+  warped: boolean;
+  can_undo: boolean;
+  can_redo: boolean;
+  n_changed: number;
+  ms: number;
+  saved: boolean;
+  session: string;
+  live: boolean;
+  computing: boolean;
+  problem: string | null;
+}
+
+/** A class, and how much of the scene is in it. */
+export interface ClassState {
+  id: number;
+  name: string;
+  color: string;
+  hidden: boolean;
+  locked: boolean;
+  /** Labelled pixels. */
+  pixels: number;
+  /** Pixels of the map. */
+  mapped: number;
+}
+
+export interface StrokeState {
+  number: number;
+  class: number;
+  count: number;
+  /** One of its pixels. */
+  first: number;
+}
+
+/** The news of the session. */
+export interface StateMessage {
+  kind: "state";
+  state: SessionState;
+}
+
+/** An operation is done and on disk. */
+export interface Done {
+  version: number;
+  op?: string;
+  /** It had been done before. */
+  again?: boolean;
+  /** Id of a new class. */
+  class?: number;
+  /** Number of a new stroke. */
+  stroke?: number;
+  kind: "done";
+  seq: number;
+}
+
+/** A message was refused. */
+export interface Refused {
+  kind: "refused";
+  seq: number | null;
+  message: string;
+}
+
+/** A question is answered; the answer's own fields come beside these. */
+export interface Answer {
+  kind: "answer";
+  seq: number;
+  ask: string;
+}
+
+/** The spectrum of a pixel beside the means of the classes' labelled pixels. */
+export interface SpectrumAnswer {
+  pixel: number;
+  values: (number | null)[];
+  means: ClassMean[];
+}
+
+export interface ClassMean {
+  class: number;
+  values: (number | null)[];
+}
+
+/** The strokes behind a pixel's class. */
+export interface WhyAnswer {
+  pixel: number;
+  shares: StrokeShare[];
+}
+
+export interface StrokeShare {
+  stroke: number;
+  class: number;
+  /** 0 to 1. */
+  share: number;
+  /** One of the stroke's. */
+  pixel: number;
+}
+
+/** The painted pixels that all other strokes contradict. */
+export interface AuditAnswer {
+  count: number;
+  items: ContradictedPixel[];
+}
+
+export interface ContradictedPixel {
+  pixel: number;
+  stroke: number;
+  class: number;
+  /** The class that all other strokes say. */
+  says: number;
+  margin: number;
+}
+
+/** Pixels to label next. */
+export interface SuggestAnswer {
+  pixels: number[];
+  scores: number[];
+  rule: string;
+}
+
+/** Mean margin and coverage by time. */
+export interface CurveAnswer {
+  times: number[];
+  margin: number[];
+  coverage: number[];
+  tau: number;
+}
+
+export interface SegmentAnswer {
+  pixel: number;
+  class: number;
+  /** start, length, start, length, ... */
+  pixels: number[];
+}
+
+/** Whether the map follows every operation. */
+export interface LiveAnswer {
+  on: boolean;
+}
+
+/** The map is up to date. */
+export interface UpdateAnswer {
+  version: number;
+}
+
+/** A preview was sent, unless a later one was asked for meanwhile. */
+export interface PreviewAnswer {
+  tau: number;
+  superseded: boolean;
+}
+
+/** Where exported files can be fetched. */
+export interface ExportAnswer {
+  url: string;
+  files: string[];
+}
+
+/** A message in JSON. */
+export type TextMessage = Hello | StateMessage | Done | Refused | Answer;
