@@ -95,7 +95,7 @@ def figures_of_the_papers():
 GIVEN = {"coifman_2005/figure_1": {"0.001"}, "socher_2008/figure_1": {"0.8125"}}  # not measured
 
 
-@pytest.mark.parametrize(("script", "result", "seconds", "picture"), figures_of_the_papers())
+@pytest.mark.parametrize(("script", "result", "seconds", "picture"), [*figures_of_the_papers()])
 def test_figures_of_the_papers_say_what_was_measured(script, result, seconds, picture):
     assert (tables.ROOT / "experiments" / f"{script}.py").is_file()
     assert picture == f"![]({script}.png)"
