@@ -13,7 +13,7 @@ from scipy.stats import ttest_rel
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 from diffclass import markov_operator
-from experiments.few_labels import accumulated, benchmark
+from experiments.few_labels import accumulated, benchmark, unequal
 from experiments.few_labels.comparison import paired, table
 from experiments.few_labels.draws import WAYS, proportional_shares, renamed
 from experiments.few_labels.methods import METHODS, Setting, support_vectors
@@ -258,3 +258,15 @@ def test_accumulated_labels_are_sums_of_dense_powers(monkeypatch):
 
 def test_random_fields_have_every_class():
     assert set(np.unique(fields(64))) == set(range(1, N_CLASSES + 1))
+
+
+def test_unequal_labels_become_rows_and_a_table(rng, monkeypatch):
+    truth = np.repeat([1, 2], [620, 300])
+    points = rng.normal(size=(len(truth), 2)) + 8 * truth[:, None]
+    monkeypatch.setattr(unequal, "salinas_a", lambda *, spatial: Problem("blobs", points, truth))
+    rows = list(unequal.compute(2))
+    assert [list(row) for row in rows] == [list(rows[0])] * 18
+    assert {row["accuracy"] for row in rows if row["drawn"] == "equal"} == {"100.00"}
+    lines = unequal.table([{name: str(cell) for name, cell in row.items()} for row in rows[:9]])
+    assert lines[2].startswith("| blobs | summed | 100.00 ± 0.00 | ")
+    assert len(lines) == 5

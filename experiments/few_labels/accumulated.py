@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from diffclass import MarkovOperator
 from experiments.few_labels.draws import BUDGETS, draw_labels
+from experiments.markdown import Row, markdown_table
 from experiments.problems import PROBLEMS, default_operator
 
 TIMES = 2 ** np.arange(3, 11)
@@ -60,6 +61,18 @@ def compute(name: str) -> Iterator[list[object]]:
             )  # fmt: skip
         for way, values in zip(WAYS, 100 * np.mean(right, axis=0).T, strict=True):
             yield [problem.name, budget, way, *(f"{value:.2f}" for value in values)]
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Return the table of accuracies by time, or by the end of the sum."""
+    times = [f"t{time}" for time in TIMES]
+    cells = [
+        [row["problem"], row["labels_per_class"], row["classified_by"]]
+        + [f"{float(row[time]):.1f}" for time in times]
+        for row in rows
+    ]
+    head = ["problem", "labels per class", "classified by", *(f"t = {time}" for time in TIMES)]
+    return markdown_table(head, cells)
 
 
 def main() -> None:

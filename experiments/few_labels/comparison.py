@@ -8,7 +8,8 @@ it is for other labels on the same points, not for other points.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import t as student
@@ -16,55 +17,137 @@ from scipy.stats import t as student
 from experiments.few_labels.draws import WAYS
 from experiments.few_labels.graphlearning_peer import METHODS as PEERS
 from experiments.few_labels.methods import OTHERS, OURS
+from experiments.markdown import Row, markdown_table
 
 OTHER_NAMES = (*OTHERS, *PEERS)
+Runs = Mapping[tuple[str, str, int, int, str], float]  # problem, way, budget, seed, method: 0 to 1
 Scores = dict[str, dict[int, float]]  # method: seed: accuracy in %
+Groups = dict[tuple[str, str, int], Scores]  # way, problem, budget
+GOALS = {  # for 1, 5 and 10 labels per class at random places
+    "8-bit Indian Pines, spectral": (58, 69, 77),
+    "8-bit Indian Pines, spatial": (65, 86, 93),
+    "Salinas-A, spectral": (98, 99.8, 99.9),
+    "Salinas-A, spatial": (98.5, 99.9, 99.9),
+    "digits": (92, 96, 97.3),
+}
 
 
-def table(rows: Mapping[tuple[str, str, int, int, str], float]) -> list[str]:
-    """Return the rows of a Markdown table, from accuracies by (problem, way, budget, seed, method).
+def runs_of(rows: Iterable[Row]) -> dict[tuple[str, str, int, int, str], float]:
+    """Return the accuracies of benchmark.csv's rows by problem, way, budget, seed and method."""
+    return {
+        (
+            row["problem"],
+            row["drawn"],
+            int(row["labels_per_class"]),
+            int(row["seed"]),
+            row["method"],
+        ): float(row["accuracy"])
+        for row in rows
+    }
+
+
+def table(runs: Runs, *, ways: Sequence[str] = tuple(WAYS), each_other: bool = True) -> list[str]:
+    """Return the lines of a Markdown table, a row for each way, problem and budget.
 
     Parameters
     ----------
-    rows : mapping
-        Accuracies, 0 to 1.
+    runs : mapping
+        Accuracies, 0 to 1, by problem, way, budget, seed and method.
+    ways : sequence of str
+        Of drawing labels: those to show.
+    each_other : bool
+        Whether every other method has a column, not only the best.
 
     Returns
     -------
     list of str
     """
-    groups: dict[tuple[str, str, int], Scores] = {}
-    for (problem, way, budget, seed, method), accuracy in rows.items():
+    groups = _grouped(runs)
+    shown = _Columns(tuple(OURS), _present(groups), each_other)
+    keys = [key for key in _in_order(groups) if key[0] in ways]
+    return markdown_table(shown.head, [[*key, *shown.cells(groups[key])] for key in keys])
+
+
+def best_and_worst(runs: Runs, n_rows: int) -> list[str]:
+    """Return the rows where summed labels are furthest ahead, then those furthest behind."""
+    groups = _grouped(runs)
+    shown = _Columns(("summed",), _present(groups), False)
+    keys = sorted(_in_order(groups), key=lambda key: shown.lead(groups[key]), reverse=True)
+    keys = [*keys[:n_rows], *keys[-n_rows:]]
+    return markdown_table(shown.head, [[*key, *shown.cells(groups[key])] for key in keys])
+
+
+def goals(runs: Runs) -> list[str]:
+    """Return the table of the accuracies that were aimed at, and those of summed labels."""
+    groups = _grouped(runs)
+    rows = []
+    for problem, aims in GOALS.items():
+        means = [_mean(groups["equal", problem, budget]["summed"]) for budget in (1, 5, 10)]
+        aimed = ", ".join(f"{aim:g}" for aim in aims)
+        rows.append([problem, aimed, ", ".join(f"{mean:.1f}" for mean in means)])
+    return markdown_table(["1, 5, 10 labels per class", "goal", "summed"], rows)
+
+
+def _grouped(runs: Runs) -> Groups:
+    groups: Groups = {}
+    for (problem, way, budget, seed, method), accuracy in runs.items():
         scores = groups.setdefault((way, problem, budget), {})
         scores.setdefault(method, {})[seed] = 100 * accuracy
-    present = [o for o in OTHER_NAMES if any(o in scores for scores in groups.values())]
-    head = ["labels", "problem", "per class", "draws", *OURS, "best other", *present]
-    head += [f"{ours} - best other" for ours in OURS]
-    lines = [_line(head), "|---" * len(head) + "|"]
+    return groups
+
+
+def _in_order(groups: Groups) -> list[tuple[str, str, int]]:
     ways, problems = list(WAYS), list(dict.fromkeys(problem for _, problem, _ in groups))
-    for key in sorted(groups, key=lambda k: (ways.index(k[0]), problems.index(k[1]), k[2])):
-        lines.append(_line([*key, *_cells(groups[key], present)]))
-    return lines
+    return sorted(groups, key=lambda k: (ways.index(k[0]), problems.index(k[1]), k[2]))
 
 
-def _cells(scores: Scores, present: list[str]) -> list[object]:
-    """Cells of one row after its name; a dash where a method was not run."""
-    best = max(
-        (method for method in present if method in scores),
-        key=lambda method: np.mean(list(scores[method].values())),
-        default=None,
-    )
-    cells: list[object] = [max(len(values) for values in scores.values())]
-    cells += [_spread(scores[ours]) if ours in scores else "-" for ours in OURS]
-    cells.append("-" if best is None else f"{best} {_spread(scores[best])}")
-    for other in present:
-        cells.append(f"{np.mean(list(scores[other].values())):.1f}" if other in scores else "-")
-    for ours in OURS:
-        if best is None or ours not in scores:
-            cells.append("-")
-        else:
-            cells.append(_difference(scores[ours], scores[best]))
-    return cells
+def _present(groups: Groups) -> list[str]:
+    return [o for o in OTHER_NAMES if any(o in scores for scores in groups.values())]
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What a table shows of each row: some of our methods, and the others or only their best."""
+
+    ours: Sequence[str]
+    others: Sequence[str]
+    each_other: bool
+
+    @property
+    def head(self) -> list[str]:
+        others = self.others if self.each_other else ()
+        head = ["labels", "problem", "per class", "draws", *self.ours, "best other", *others]
+        return head + [f"{ours} - best other" for ours in self.ours]
+
+    def best(self, scores: Scores) -> str | None:
+        return max(
+            (method for method in self.others if method in scores),
+            key=lambda method: _mean(scores[method]),
+            default=None,
+        )
+
+    def lead(self, scores: Scores) -> float:
+        best = self.best(scores)
+        return 0.0 if best is None else _mean(scores[self.ours[0]]) - _mean(scores[best])
+
+    def cells(self, scores: Scores) -> list[object]:
+        """Return the cells of one row after its name; a dash where a method was not run."""
+        best = self.best(scores)
+        cells: list[object] = [max(len(values) for values in scores.values())]
+        cells += [_spread(scores[ours]) if ours in scores else "-" for ours in self.ours]
+        cells.append("-" if best is None else f"{best} {_spread(scores[best])}")
+        for other in self.others if self.each_other else ():
+            cells.append(f"{_mean(scores[other]):.1f}" if other in scores else "-")
+        for ours in self.ours:
+            if best is None or ours not in scores:
+                cells.append("-")
+            else:
+                cells.append(_difference(scores[ours], scores[best]))
+        return cells
+
+
+def _mean(scores: dict[int, float]) -> float:
+    return float(np.mean(list(scores.values())))
 
 
 def _spread(scores: dict[int, float]) -> str:
@@ -87,7 +170,3 @@ def paired(a: list[float], b: list[float], *, level: float = 0.95) -> tuple[floa
         return (float(difference.mean()) if n else np.nan), np.nan
     half = student.ppf((1 + level) / 2, n - 1) * difference.std(ddof=1) / np.sqrt(n)
     return float(difference.mean()), float(half)
-
-
-def _line(cells: Sequence[object]) -> str:
-    return f"| {' | '.join(str(cell) for cell in cells)} |"

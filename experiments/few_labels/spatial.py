@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from diffclass import diffuse_labels
 from diffclass.datasets import make_hyperspectral_scene, make_tissue_scene
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene, read_labels
 from experiments.few_labels.draws import BUDGETS, draw_labels
+from experiments.markdown import Row, markdown_table
 from experiments.problems import DATA, Problem, default_operator, jasper_ridge
 
 OUTPUT = Path(__file__).with_name("spatial.csv")
@@ -84,6 +85,17 @@ def compute(name: str) -> Iterator[list[object]]:
         points = SceneFeatures(spatial=True, **parameters).fit_transform(scene)
         cells = [f"{a.mean():.2f} ± {a.std(ddof=1):.2f}" for a in accuracies(points, truth)]
         yield [name, way, *cells]
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Return the table of mean accuracies, a row for each scene and a column for each way."""
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        means = [row[f"labels_{budget}"].split(" ± ")[0] for budget in BUDGETS]
+        cell = ", ".join(f"{float(mean):.1f}" for mean in means)
+        found.setdefault(row["scene"], {})[row["smoothing"]] = cell
+    cells = [[scene, *(ways[way] for way in WAYS)] for scene, ways in found.items()]
+    return markdown_table(["scene", *WAYS], cells)
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ from diffclass import MarkovOperator, diffuse_labels
 from diffclass.label_diffusion.walks import summed_taus
 from diffclass.targets import encode_labels
 from experiments.few_labels.draws import BUDGETS, draw_labels
+from experiments.markdown import Row, markdown_table
 from experiments.problems import PROBLEMS, default_operator
 
 TIMES = np.unique(np.rint(2 ** np.arange(0, 10.01, 0.5)).astype(int))
@@ -113,6 +114,27 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
         lines.append(f"\n{kind}: mean loss {np.mean(losses):.2f}, worst {np.max(losses):.2f}")
     lines.append(f"\nboth: mean loss {np.mean([r['loss'] for r in rows]):.2f}")
     return lines
+
+
+def losses(rows: list[Row]) -> list[str]:
+    """Return the table of what is lost on each problem, with 1, 5 and 10 labels per class."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for row in rows:
+        kinds = found.setdefault(row["problem"], {kind: [] for kind in KINDS})
+        kinds[row["labels"]].append(float(row["loss"]))
+    cells = [
+        [problem, *(" / ".join(f"{loss:.1f}" for loss in kinds[kind]) for kind in KINDS)]
+        for problem, kinds in found.items()
+    ]
+    for name, floor in (("mean", -np.inf), ("mean, gains as nothing", 0.0)):
+        means = [
+            np.mean([max(loss, floor) for kinds in found.values() for loss in kinds[kind]])
+            for kind in KINDS
+        ]
+        cells.append([name, *(f"{mean:.2f}" for mean in means)])
+    budgets = " / ".join(map(str, BUDGETS))
+    head = [f"lost with {kind} labels ({budgets} per class)" for kind in KINDS]
+    return markdown_table(["problem", *head], cells)
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ default. One stroke in each class comes first and is not timed; then 40 strokes 
 3 x 10 pixels each, at random places that a seed gives, classes in turn and not those of the fields:
 the map is of no use, its time the same. The page's latency is the one it shows: from the button's
 release to the new map painted on the canvas. The server's is the engine's time for that map.
-Medians and 90th percentiles go to standard output.
+Medians and 90th percentiles go to standard output and to latency.csv.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from pathlib import Path
 import numpy as np
 
 from diffclass.datasets import make_hyperspectral_scene
+from experiments.markdown import write_rows
 from experiments.relabel.page import choose_class, opened, served
 from experiments.scaling.million import N_BANDS, N_CLASSES, fields
 from tests.relabel.browser import Tab
 
 SHAPES = ((145, 145), (512, 217), (1000, 1000))
+OUTPUT = Path(__file__).with_name("latency.csv")
 LENGTH = 10  # of a stroke, pixels; the brush is three wide
 
 
@@ -59,21 +61,25 @@ def compute(shape: tuple[int, int], n_strokes: int) -> dict[str, np.ndarray]:
     return {name: np.array(values) for name, values in found.items()}
 
 
+def csv_row(shape: tuple[int, int], found: dict[str, np.ndarray]) -> dict[str, object]:
+    quantiles = {
+        f"{name}_{word}": f"{np.quantile(found[name], share):.0f}"
+        for name in ("page", "server")
+        for word, share in (("median", 0.5), ("90", 0.9))
+    }
+    pixels = f"{np.median(found['pixels']):.0f}"
+    return {"rows": shape[0], "columns": shape[1], "pixels": pixels, **quantiles}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strokes", type=int, default=40)
     arguments = parser.parse_args()
-    print("| scene | pixels a stroke | page, ms: median | 90 % | server, ms: median | 90 % |")
-    print("|---|---|---|---|---|---|", flush=True)
+    rows = []
     for shape in SHAPES:
-        found = compute(shape, arguments.strokes)
-        cells = [
-            f"{np.quantile(found[name], share):.0f}"
-            for name in ("page", "server")
-            for share in (0.5, 0.9)
-        ]
-        size = f"{shape[0]} x {shape[1]}"
-        print(f"| {size} | {np.median(found['pixels']):.0f} | {' | '.join(cells)} |", flush=True)
+        rows.append(csv_row(shape, compute(shape, arguments.strokes)))
+        print(", ".join(f"{name} {value}" for name, value in rows[-1].items()), flush=True)
+    write_rows(OUTPUT, rows)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ The points are the features of the scene of `whole_scene`: 12 neighbours, rank 5
 In turn, medians of --repeats runs: neighbours with the self-tuning Gaussian's affinities; the
 affinities of local covariance, by form, on the same graph. Imports and compilation are on
 neither's account. Memory (Linux) is what the overlap form's affinities add to the peak of a fresh
-process that holds the graph, the points and the compiled code.
+process that holds the graph, the points and the compiled code. The three figures of the table go to
+local_covariance.csv.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ from diffclass.command_line.console import peak_memory_bytes
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass.kernels import Gaussian, LocalCovariance
 from diffclass_hyperspectral import SceneFeatures
+from experiments.markdown import write_rows
 from experiments.scaling.whole_scene import fields
 
 N_NEIGHBORS, N_FEATURES, RANK = 12, 30, 5
+OUTPUT = Path(__file__).with_name("local_covariance.csv")
 FORMS = ("overlap", "mahalanobis", "bare")
 
 
@@ -96,13 +99,25 @@ def compute(repeats: int) -> dict[str, Any]:
     }
 
 
+def csv_rows(report: dict[str, Any]) -> list[dict[str, object]]:
+    """Return the quantities of the table."""
+    found = {
+        "neighbours and Gaussian affinities, s": report["seconds"]["total"],
+        "local covariance, overlap, s": report["seconds"]["overlap"],
+        "added memory of the overlap, MiB": report["added_memory_bytes"] / 2**20,
+    }
+    return [{"quantity": name, "value": value} for name, value in found.items()]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("-o", "--output", type=Path)
     options = parser.parse_args()
-    text = json.dumps(compute(options.repeats), indent=1)
+    report = compute(options.repeats)
+    text = json.dumps(report, indent=1)
     print(text)
+    write_rows(OUTPUT, csv_rows(report))
     if options.output is not None:
         options.output.write_text(text + "\n")
 

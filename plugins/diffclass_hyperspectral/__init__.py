@@ -6,7 +6,26 @@ Names load on first use, so that importing the plugin costs nothing.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from diffclass_hyperspectral.features.scene_features import SceneFeatures
+    from diffclass_hyperspectral.io.class_table import ClassEntry, ClassTable
+    from diffclass_hyperspectral.io.label_images import LabelImage, read_labels
+    from diffclass_hyperspectral.io.map_files import write_class_map, write_raster
+    from diffclass_hyperspectral.io.scenes import Scene, open_scene
+
+__all__ = [
+    "ClassEntry",
+    "ClassTable",
+    "LabelImage",
+    "Scene",
+    "SceneFeatures",
+    "open_scene",
+    "read_labels",
+    "write_class_map",
+    "write_raster",
+]
 
 _HOMES = {
     "ClassEntry": "io.class_table",
@@ -19,8 +38,6 @@ _HOMES = {
     "write_class_map": "io.map_files",
     "write_raster": "io.map_files",
 }
-
-__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,22 @@ the plugin costs nothing.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from diffclass_relabel.editor import SessionEditor, open_editor
+    from diffclass_relabel.server import build_app
+    from diffclass_relabel.session_log import SessionLog
+    from diffclass_relabel.workspace import SessionSettings, Workspace
+
+__all__ = [
+    "SessionEditor",
+    "SessionLog",
+    "SessionSettings",
+    "Workspace",
+    "build_app",
+    "open_editor",
+]
 
 _HOMES = {
     "SessionEditor": "editor",
@@ -17,8 +32,6 @@ _HOMES = {
     "build_app": "server",
     "open_editor": "editor",
 }
-
-__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:

@@ -69,7 +69,7 @@ def export(
         editor.update()
     if what == "report":
         return _write_report(editor, path, overwrite=overwrite)
-    place = {"overwrite": overwrite, "map_info": editor.workspace.scene.map_info}
+    place: dict[str, Any] = {"overwrite": overwrite, "map_info": editor.workspace.scene.map_info}
     if what in ("labels", "map"):
         picture = editor.labels.ids if what == "labels" else _map_picture(editor)
         return write_class_map(path, picture, class_table(editor), legend=False, **place)

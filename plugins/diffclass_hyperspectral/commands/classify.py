@@ -313,7 +313,7 @@ def _write_maps(
 ) -> None:
     from diffclass_hyperspectral import write_class_map, write_raster
 
-    place = {"overwrite": overwrite, "map_info": cube.map_info}
+    place: dict[str, Any] = {"overwrite": overwrite, "map_info": cube.map_info}
     names = [result.table[int(i)].name for i in result.class_ids]
     write_class_map(output, result.class_map, result.table, **place)
     if probability is not None:

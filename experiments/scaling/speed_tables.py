@@ -1,0 +1,114 @@
+"""The tables of speed, from what the scripts of this folder and `relabel.latency` have measured.
+
+The scripts need a quiet machine and, for the others' figures, an environment of their own; the
+tables need only the CSV files that they leave.
+"""
+
+from __future__ import annotations
+
+from experiments.markdown import Row, markdown_table, read_numbers, read_rows
+
+SCENE = ("512", "217")
+
+
+def whole_scene() -> list[str]:
+    """From opened file to class map, seconds by stage."""
+    stages = ("features", "neighbors", "affinities", "diffusion", "total")
+    columns = (*stages, "accuracy", "peak_memory_gib")
+    head = ["", "features, s", "neighbours, s", "affinities, s", "diffusion, s", "total, s"]
+    rows = [
+        [row["run"], *(row[column] or "-" for column in columns)]
+        for row in read_rows("scaling/whole_scene.csv")
+    ]
+    return markdown_table([*head, "accuracy, %", "peak memory, GiB"], rows)
+
+
+def million() -> list[str]:
+    """Whole runs of `classify` on larger and larger scenes."""
+    columns = {
+        "pixels": "pixels",
+        "neighbors": "neighbours, s",
+        "total": "total, s",
+        "peak_memory_gib": "peak memory, GiB",
+    }
+    rows = [[row[name] or "-" for name in columns] for row in read_rows("scaling/million.csv")]
+    return markdown_table(list(columns.values()), rows)
+
+
+def strokes() -> list[str]:
+    """From a stroke to its map: the engine's part, and the page's."""
+    quantities = ("milliseconds_per_stroke", "milliseconds_after_200_strokes", "fresh_milliseconds")
+    rows = []
+    for row in read_rows("relabel/latency.csv"):
+        place = row["rows"], row["columns"]
+        bench = {row["quantity"]: row["value"] for row in _of_place("scaling/bench.csv", place)}
+        engine = [bench.get(f"relabel.{name}", "-") for name in quantities]
+        page = [row["page_median"], row["page_90"]]
+        rows.append([" x ".join(place), *engine, *page])
+    head = ["pixels", "engine, ms", "after 200 strokes", "all labels afresh"]
+    return markdown_table([*head, "page: released to drawn, ms", "90th percentile"], rows)
+
+
+def steps() -> list[str]:
+    """One step, and A^t by the Chebyshev series, beside their references."""
+    bench = {row["quantity"]: row["value"] for row in _of_place("scaling/bench.csv", SCENE)}
+    compared = [
+        ["one step of 16 columns", "scipy's CSR product", "product.times_faster_than_scipy"],
+        *(
+            [f"A^{t}", f"{t} plain steps", f"powers.{t}.times_faster_than_plain"]
+            for t in (32, 64, 256, 1024)
+        ),
+    ]
+    cells = [[name, beside, bench[quantity]] for name, beside, quantity in compared]
+    return markdown_table(["", "beside", "times faster"], cells)
+
+
+def eigenpairs() -> list[str]:
+    """Eigenpairs of a scene's graph beside scikit-learn's solvers."""
+    rows = [[row["solver"], row["seconds"], row["eigenvalues_off"]] for row in _solvers()]
+    return markdown_table(["solver", "seconds", "eigenvalues off by"], rows)
+
+
+def local_covariance() -> list[str]:
+    """What local covariance costs beside neighbours and Gaussian affinities."""
+    found = read_numbers("scaling/local_covariance.csv")
+    return markdown_table(["111,104 x 30", ""], [[name, f"{found[name]:g}"] for name in found])
+
+
+def best_and_worst() -> list[str]:
+    """The short table: what is much faster than something else, and what is hardly faster."""
+    scene = {row["run"]: row["total"] for row in read_rows("scaling/whole_scene.csv")}
+    bench = {row["quantity"]: row["value"] for row in _of_place("scaling/bench.csv", SCENE)}
+    pairs = {row["solver"]: row["seconds"] for row in _solvers()}
+    stroke, fresh = (
+        bench[f"relabel.{name}"] for name in ("milliseconds_per_stroke", "fresh_milliseconds")
+    )
+    ours, theirs = scene["diffclass, spectral"], scene["GraphLearning"]
+    pair, amg = pairs["diffclass"], pairs["scikit-learn, amg"]
+    step, faster = bench["product.milliseconds"], bench["product.times_faster_than_scipy"]
+    rows = [
+        ("a stroke to its map", f"{stroke} ms", f"all labels afresh, {fresh} ms"),
+        ("a scene from file to map", f"{ours} s", f"GraphLearning, Laplace, {theirs} s"),
+        ("one diffusion step", f"{step} ms", "scipy's CSR product"),
+        ("20 eigenpairs", f"{pair} s", f"scikit-learn, amg, {amg} s"),
+    ]
+    ratios = (_ratio(fresh, stroke), _ratio(theirs, ours), faster, _ratio(amg, pair))
+    commands = ("bench", "whole_scene --peer PYTHON", "bench", "spectrum --peer PYTHON")
+    cells = [
+        [*row, ratio, f"`{command}`"]
+        for row, ratio, command in zip(rows, ratios, commands, strict=True)
+    ]
+    head = ["512 x 217 pixels", "diffclass", "beside", "times faster"]
+    return markdown_table([*head, "`python -m experiments.scaling.`"], cells)
+
+
+def _solvers() -> list[Row]:
+    return [row for row in read_rows("scaling/spectrum.csv") if row["task"] == "eigenpairs"]
+
+
+def _ratio(theirs: str, ours: str) -> str:
+    return f"{float(theirs) / float(ours):.1f}"
+
+
+def _of_place(name: str, place: tuple[str, str]) -> list[Row]:
+    return [row for row in read_rows(name) if (row["rows"], row["columns"]) == place]

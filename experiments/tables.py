@@ -1,0 +1,111 @@
+"""The tables of the guides, made from the CSV files that the experiments leave.
+
+    python -m experiments.tables [--check]
+
+A table stands in a guide between two comments,
+
+    <!-- table: NAME, made by COMMAND -->
+    <!-- end of table -->
+
+where COMMAND is what writes the CSV file, too long to run each time. This command rewrites all that
+is between them; ``--check`` only says whether anything would change, and fails where it would.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from experiments.coifman_2005 import kernels_ablation, warping_tables
+from experiments.few_labels import accumulated, acquisition, comparison, spatial, tau, unequal
+from experiments.markdown import markdown_table, read_rows
+from experiments.scaling import speed_tables
+
+ROOT = Path(__file__).parents[1]
+GUIDES = ("README.md", "experiments/README.md")
+BLOCK = re.compile(
+    r"(<!-- table: (?P<name>[\w-]+), made by [^>]+ -->\n).*?(<!-- end of table -->)", re.DOTALL
+)
+
+
+def _runs() -> dict[tuple[str, str, int, int, str], float]:
+    return comparison.runs_of(read_rows("few_labels/benchmark.csv"))
+
+
+def _benchmark(*ways: str) -> list[str]:
+    return comparison.table(_runs(), ways=ways, each_other=False)
+
+
+def _sessions() -> list[str]:
+    rows = read_rows("relabel/session.csv")
+    columns = ("scene", "features", "seed", "goal", "strokes", "pixels", "seconds", "accuracy")
+    return markdown_table(columns, [[row[column] for column in columns] for row in rows])
+
+
+TABLES: dict[str, Callable[[], list[str]]] = {
+    "accuracy": lambda: _benchmark("equal"),
+    "accuracy-other-draws": lambda: _benchmark("blocks", "proportional", "strokes", "wrong"),
+    "accuracy-best-and-worst": lambda: comparison.best_and_worst(_runs(), 4),
+    "goals": lambda: comparison.goals(_runs()),
+    "kernels": lambda: kernels_ablation.table(read_rows("coifman_2005/kernels_ablation.csv")),
+    "warping": warping_tables.rounds,
+    "overturned": warping_tables.overturned,
+    "unequal": lambda: unequal.table(read_rows("few_labels/unequal.csv")),
+    "tau": lambda: tau.losses(read_rows("few_labels/tau.csv")),
+    "accumulated": lambda: accumulated.table(read_rows("few_labels/accumulated.csv")),
+    "spatial": lambda: spatial.table(read_rows("few_labels/spatial.csv")),
+    "acquisition": lambda: acquisition.table(read_rows("few_labels/acquisition.csv")),
+    "acquisition-held-out": lambda: acquisition.table(
+        read_rows("few_labels/acquisition_held_out.csv")
+    ),
+    "sessions": _sessions,
+    "whole-scene": speed_tables.whole_scene,
+    "million": speed_tables.million,
+    "strokes": speed_tables.strokes,
+    "steps": speed_tables.steps,
+    "eigenpairs": speed_tables.eigenpairs,
+    "local-covariance": speed_tables.local_covariance,
+    "speed-best-and-worst": speed_tables.best_and_worst,
+}
+
+
+def rewritten(text: str) -> str:
+    """Return a guide's text with its tables made anew.
+
+    Raises
+    ------
+    KeyError
+        Where a comment names a table that is not in TABLES.
+    """
+
+    def block(found: re.Match[str]) -> str:
+        table = "\n".join(TABLES[found["name"]]())
+        return f"{found[1]}\n{table}\n\n{found[3]}"
+
+    return BLOCK.sub(block, text)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, fail on a difference")
+    check = parser.parse_args(arguments).check
+    changed = []
+    for name in GUIDES:
+        path = ROOT / name
+        before = path.read_text("utf-8")
+        after = rewritten(before)
+        if after != before:
+            changed.append(name)
+            if not check:
+                path.write_text(after, "utf-8")
+    for name in changed:
+        print(f"{name}: {'differs from its CSV files' if check else 'rewritten'}")
+    if check and changed:
+        sys.exit("run python -m experiments.tables and commit what it writes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""The tables of the guides are those of the CSV files, and the guides' links lead somewhere."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+
+import pytest
+
+from experiments import tables
+from experiments.markdown import markdown_table, read_numbers, write_rows
+from experiments.scaling import bench, million, spectrum, whole_scene
+from experiments.scaling.structure import code_lines, figures, functions
+
+OWN_GUIDES = ("README.md", "experiments/README.md", "tests/README.md", "CHANGELOG.md")
+GUIDES_TO_COME = {"diffclass/README.md", "plugins/README.md"}
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
+
+
+def named_in(text):
+    return re.findall(r"<!-- table: ([\w-]+), made by", text)
+
+
+@pytest.mark.parametrize("guide", tables.GUIDES)
+def test_committed_tables_are_those_of_the_csv_files(guide):
+    text = (tables.ROOT / guide).read_text("utf-8")
+    blocks = [found["name"] for found in tables.BLOCK.finditer(text)]
+    assert blocks == named_in(text)  # none lacks its end
+    assert tables.rewritten(text) == text, "run python -m experiments.tables"
+
+
+def test_every_table_stands_in_a_guide():
+    texts = [(tables.ROOT / guide).read_text("utf-8") for guide in tables.GUIDES]
+    assert sorted(name for text in texts for name in named_in(text)) == sorted(tables.TABLES)
+
+
+def test_an_unknown_table_is_an_error():
+    with pytest.raises(KeyError, match="nonsense"):
+        tables.rewritten("<!-- table: nonsense, made by nobody -->\n<!-- end of table -->\n")
+
+
+def test_check_fails_where_a_guide_differs(tmp_path, monkeypatch, capsys):
+    begin, end = "<!-- table: million, made by hand -->\n", "<!-- end of table -->\n"
+    (tmp_path / "GUIDE.md").write_text(f"before\n{begin}old\n{end}after\n", "utf-8")
+    monkeypatch.setattr(tables, "ROOT", tmp_path)
+    monkeypatch.setattr(tables, "GUIDES", ("GUIDE.md",))
+    with pytest.raises(SystemExit, match=r"python -m experiments\.tables"):
+        tables.main(["--check"])
+    assert "old" in (tmp_path / "GUIDE.md").read_text("utf-8")
+    tables.main([])
+    tables.main(["--check"])
+    assert capsys.readouterr().out.splitlines() == [
+        "GUIDE.md: differs from its CSV files",
+        "GUIDE.md: rewritten",
+    ]
+    text = (tmp_path / "GUIDE.md").read_text("utf-8")
+    assert text.startswith(f"before\n{begin}\n| pixels |")
+    assert text.endswith(f" |\n\n{end}after\n")
+
+
+def anchors(text):
+    """Return what links into a page may name: its headings, as they are written in addresses."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("guide", OWN_GUIDES)
+def test_links_and_pictures_resolve(guide):
+    path = tables.ROOT / guide
+    text = path.read_text("utf-8")
+    for target, anchor in LINK.findall(text):
+        file = (path.parent / target).resolve() if target else path
+        if not file.exists() and file.relative_to(tables.ROOT).as_posix() in GUIDES_TO_COME:
+            continue
+        assert file.is_file(), f"{guide} links to {target}"
+        if anchor:
+            assert anchor in anchors(file.read_text("utf-8")), f"{guide} links to #{anchor}"
+
+
+def test_the_readme_is_short():
+    assert (tables.ROOT / "README.md").stat().st_size <= 10_000
+
+
+def figures_of_the_papers():
+    """Yield script, result, seconds and picture of each row of the figures' table."""
+    text = (tables.ROOT / "experiments/README.md").read_text("utf-8")
+    text = text[text.index("## Figures of the papers") : text.index("## Tried and lost")]
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 7 and cells[2].startswith("`"):
+            yield cells[2].strip("`").replace(".", "/"), cells[4], cells[5], cells[6]
+
+
+GIVEN = {"coifman_2005/figure_1": {"0.001"}, "socher_2008/figure_1": {"0.8125"}}  # not measured
+
+
+@pytest.mark.parametrize(("script", "result", "seconds", "picture"), [*figures_of_the_papers()])
+def test_figures_of_the_papers_say_what_was_measured(script, result, seconds, picture):
+    assert (tables.ROOT / "experiments" / f"{script}.py").is_file()
+    assert picture == f"![]({script}.png)"
+    found = read_numbers(f"{script}.csv")
+    assert float(seconds) == pytest.approx(found["seconds"], rel=0.06)
+    kept = [abs(value) * unit for value in found.values() for unit in (1, 100)]
+    for number in set(re.findall(r"\d+\.\d+", result)) - GIVEN.get(script, set()):
+        half = 0.5001 * 10.0 ** -len(number.split(".")[1])
+        assert any(abs(value - float(number)) <= half for value in kept), number
+
+
+def test_all_figures_are_told():
+    assert len({script for script, *_ in figures_of_the_papers()}) > 25
+
+
+def test_rows_are_written_with_four_digits(tmp_path):
+    write_rows(tmp_path / "a.csv", [{"name": "a, b", "value": 1.23456}, {"name": "c", "value": 7}])
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [["name", "value"], ["a, b", "1.235"], ["c", "7"]]
+    assert markdown_table(["a"], [[1]]) == ["| a |", "| --- |", "| 1 |"]
+
+
+def test_bench_becomes_a_row_for_each_number():
+    found = {"n": 3, "product": {"ms": 2.5}, "powers": [{"n_steps": 16, "seconds": 1}], "s": "x"}
+    assert list(bench.flat(found)) == [
+        ("n", 3.0),
+        ("product.ms", 2.5),
+        ("powers.16.n_steps", 16.0),
+        ("powers.16.seconds", 1.0),
+    ]
+
+
+STAGES = dict.fromkeys(whole_scene.STAGES, 1.234)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        (
+            "whole_scene",
+            whole_scene.csv_rows(
+                {
+                    "seconds": STAGES,
+                    "accuracy": 0.97,
+                    "spatial_seconds": STAGES,
+                    "spatial_accuracy": 0.998,
+                    "graphlearning_seconds": {"graph": 1.0, "laplace": 2.0, "total": 3.0},
+                    "graphlearning_accuracy": 0.9,
+                    "neighbor_recall": 0.99,
+                    "peak_memory_bytes": 2**30,
+                }
+            ),
+        ),
+        (
+            "million",
+            [
+                million.csv_row(
+                    10,
+                    {
+                        "seconds": STAGES,
+                        "peak_memory_bytes": 2**30,
+                        "holdout": {"overall_accuracy": 0.9},
+                    },
+                )
+            ],
+        ),
+        (
+            "spectrum",
+            spectrum.csv_rows(
+                {
+                    "seconds": {"diffclass": 7.0, "amg": 7.6},
+                    "eigenvalues_off": {"amg": 2e-5},
+                    "semigroup_seconds": 30.0,
+                    "semigroup_scales": 20,
+                }
+            ),
+        ),
+    ],
+)
+def test_scripts_write_the_columns_that_the_tables_read(name, rows):
+    path = tables.ROOT / "experiments" / "scaling" / f"{name}.csv"
+    with path.open(newline="") as file:
+        kept = list(csv.DictReader(file))
+    assert [list(row) for row in rows] == [list(kept[0])] * len(rows)
+    key = next(iter(kept[0]))
+    if name != "million":  # its rows are the scenes' sizes
+        assert {row[key] for row in rows} == {row[key] for row in kept}
+
+
+def test_structure_counts_code_without_docstrings():
+    tree = ast.parse('def f():\n    """One.\n\n    Two.\n    """\n    return 1\n')
+    (function,) = functions(tree)
+    assert code_lines(function) == 2
+    found = figures(tables.ROOT)
+    assert found["files"] > 100
+    assert found["import arrows"] > found["files"]
