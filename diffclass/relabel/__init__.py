@@ -9,9 +9,11 @@ from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.schema import OPERATIONS
 from diffclass.relabel.session import Change, RelabelSession
 from diffclass.relabel.session_maps import ClassMap
+from diffclass.relabel.state import DEFAULT_TAU
 from diffclass.relabel.strokes import ClassInfo, Stroke
 
 __all__ = [
+    "DEFAULT_TAU",
     "OPERATIONS",
     "Change",
     "ClassInfo",

@@ -396,6 +396,11 @@ class RelabelSession:
         return self._map.tau if known is None else known
 
     @property
+    def max_time(self) -> int:
+        """Last time that the margin rule and the margin curve look at, in steps."""
+        return self._engine.max_time
+
+    @property
     def label_mode(self) -> str:
         """How labels count: "summed", "free" or "absorbing"."""
         return self._engine.label_mode

@@ -91,7 +91,7 @@ def curve(editor: SessionEditor) -> CurveAnswer:
 
 def preview_frame(editor: SessionEditor, tau: int) -> bytes:
     """Return the binary message of the map at another time."""
-    latest = editor.workspace.settings.max_time
+    latest = editor.session.max_time
     if tau > latest:
         raise ParameterError(f"tau = {tau}; this session looks at times of 1 to {latest} steps")
     ids, margin = editor.session.tau_preview(tau)

@@ -114,6 +114,10 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
         "tau": session.tau,
         "tau_mode": session.tau_mode,
         "warped": session.is_warped,
+        # with the exported labels: the same map; a walk warped by earlier labels has none
+        "classify_options": None
+        if session.is_warped
+        else workspace.settings.classify_options(session.tau),
         "mean_margin": float(session.margin.mean()),
         "contradicted_pixels": len(session.audit()),
         "accuracy": None,

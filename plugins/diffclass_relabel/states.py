@@ -58,7 +58,7 @@ def _state(editor: SessionEditor) -> SessionFacts:
         "strokes": _strokes(editor),
         "tau": session.tau,
         "tau_mode": "margin" if session.tau_mode == "margin" else "fixed",
-        "max_time": editor.workspace.settings.max_time,
+        "max_time": session.max_time,
         "stale": editor.is_stale,
         "warped": session.is_warped,
         "can_undo": session.can_undo,

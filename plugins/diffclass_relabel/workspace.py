@@ -17,7 +17,7 @@ from diffclass import MarkovOperator, markov_operator
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
-from diffclass.relabel import RelabelSession
+from diffclass.relabel import DEFAULT_TAU, RelabelSession
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
 from diffclass_relabel.fingerprint import fingerprint_of
 from diffclass_relabel.runs import pixels_of
@@ -33,10 +33,12 @@ class SessionSettings:
     ----------
     features : {"spectral", "spatial"}
     components, neighbors : int
+    label_mode : {"summed", "free", "absorbing"}
+        How labels count; see `diffclass.diffuse_labels`.
     tau : int or "margin"
         Diffusion time in steps at the beginning.
-    max_time : int
-        Last time that the margin rule looks at.
+    max_time : int or None
+        Last time that the margin rule looks at; None leaves it to the library.
     seed : int
     variable : str or None
         Array to take from a file with several.
@@ -45,8 +47,9 @@ class SessionSettings:
     features: str = "spectral"
     components: int = 20
     neighbors: int = 12
-    tau: int | str = 32
-    max_time: int = 256
+    label_mode: str = "summed"
+    tau: int | str = DEFAULT_TAU
+    max_time: int | None = None
     seed: int = 0
     variable: str | None = None
 
@@ -73,6 +76,24 @@ class SessionSettings:
     def to_header(self) -> dict[str, Any]:
         """Return what the header of a session file says of them."""
         return {"settings": asdict(self), "kernel": KERNEL}
+
+    def classify_options(self, tau: int) -> list[str]:
+        """Return the options of ``diffclass classify`` that make the map of the time tau.
+
+        With the exported labels, `classify` gives the map of the session, pixel for pixel.
+        """
+        named = {
+            "features": self.features,
+            "components": self.components,
+            "neighbors": self.neighbors,
+            "kernel": KERNEL,
+            "label-mode": self.label_mode,
+            "tau": tau,
+            "seed": self.seed,
+            "variable": self.variable,
+        }
+        given = [(f"--{name}", str(value)) for name, value in named.items() if value is not None]
+        return [word for pair in given for word in pair]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +198,7 @@ class Workspace:
         """Return a session without labels."""
         return RelabelSession(
             self.operator,
+            label_mode=self.settings.label_mode,
             tau=self.settings.tau,
             max_time=self.settings.max_time,
             random_state=self.settings.seed,

@@ -52,11 +52,20 @@ class _Time(click.ParamType):
 @click.option("--components", type=click.IntRange(1), help="Their number; 20 by default.")
 @click.option("--neighbors", type=click.IntRange(1), help="Of a pixel in the graph; 12 by default.")
 @click.option(
+    "--label-mode",
+    type=click.Choice(["summed", "free", "absorbing"]),
+    help="Whether labels diffuse away, summed over the walk (default) or at its end, or stay.",
+)
+@click.option(
     "--tau",
     type=_Time(),
-    help='Diffusion time in steps, or "margin" to choose it when labels are there; 32 by default.',
+    help='Diffusion time in steps, or "margin" to choose it when labels are there; 16 by default.',
 )
-@click.option("--max-time", type=click.IntRange(1), help="Last time to choose; 256 by default.")
+@click.option(
+    "--max-time",
+    type=click.IntRange(1),
+    help="Last time to choose; by default 1024 for up to 65,536 pixels, 256 for more.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Of random choices; 0 by default.")
 @click.option("--variable", help="Array to take from a .mat scene with several.")
 @click.option("--label-variable", help="Array to take from a .mat label file with several.")

@@ -22,7 +22,7 @@ _PATH = click.Path(path_type=Path)
     "-o", "--output", type=_PATH, required=True, help="Class map: .img, .tif, .png, .npy."
 )
 @click.option("--margin", type=_PATH, help="Margins: .img, .tif, .png, .npy.")
-@click.option("--probability", type=_PATH, help="Posteriors, a band a class: .img, .tif, .npy.")
+@click.option("--probability", type=_PATH, help="Posteriors, one band per class: .img, .tif, .npy.")
 @click.option("--labels", type=_PATH, help="The painted labels: as the class map.")
 @click.option("--report", type=_PATH, help="Report as JSON.")
 @overwrite_option

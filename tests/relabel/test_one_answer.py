@@ -1,0 +1,122 @@
+"""The law of one answer: page, replay and classify make the same map of the same labels."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diffclass import DiffusionClassifier, RelabelSession, markov_operator
+from diffclass.command_line import main as cli
+from diffclass.kernels import SharedNeighbors
+from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_relabel.editor import open_editor
+from diffclass_relabel.exports import export
+
+MODES = ["summed", "free", "absorbing"]
+
+
+def clouds(rng, n_clouds, dtype):
+    """Clouds of 40 points, some close and some far away: graphs of several components."""
+    places = rng.choice([0, 3, 6, 100, 103, 200], (n_clouds, 2))
+    return (np.repeat(places, 40, axis=0) + rng.normal(size=(40 * n_clouds, 2))).astype(dtype)
+
+
+@pytest.mark.filterwarnings("ignore:no label reaches", "ignore:by max_time")
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    label_mode=st.sampled_from(MODES),
+    tau=st.sampled_from(["margin", 1, 7, 16, 60, 700]),
+    dtype=st.sampled_from([np.float32, np.float64]),
+    warped=st.booleans(),
+)
+def test_strokes_give_the_map_of_their_labels(seed, label_mode, tau, dtype, warped):
+    """Of every mode, with and without a chosen tau, of graphs of several components."""
+    rng = np.random.default_rng(seed)
+    X = clouds(rng, int(rng.integers(2, 6)), dtype)
+    n_classes = int(rng.integers(2, 5))
+    operator = markov_operator(X, kernel=SharedNeighbors())
+    names = [f"class {i}" for i in range(n_classes)]
+    session = RelabelSession(operator, names, label_mode=label_mode, tau=16)
+    for i in range(n_classes + int(rng.integers(0, 9))):
+        points = rng.choice(len(X), int(rng.integers(1, 6)), replace=False).tolist()
+        session.apply({"op": "stroke", "class": 1 + i % n_classes, "points": points})
+        if rng.random() < 0.5:
+            session.update()
+    session.apply({"op": "tau", "tau": tau})
+    if warped and label_mode != "summed":
+        session.apply({"op": "warp"})
+    session.update()
+    y = np.where(session.label_ids > 0, session.label_ids.astype(int), -1)
+    clf = DiffusionClassifier(
+        label_mode=label_mode, tau=session.tau, rounds=int(session.is_warped)
+    ).fit(X, y)
+    np.testing.assert_array_equal(
+        session.map_ids, np.where(clf.diffusion_.reached, clf.transduction_, 0)
+    )
+    np.testing.assert_allclose(session.margin, clf.margin_, atol=1e-5)
+    np.testing.assert_allclose(session.probability, clf.diffusion_.probability, atol=1e-5)
+    if tau == "margin" and len(np.unique(y)) > 2 and not session.is_warped:
+        assert DiffusionClassifier(label_mode=label_mode).fit(X, y).tau_ == session.tau
+
+
+def painted(scene_folder, path, rng, tissue, **options):
+    """Strokes of the true classes, one of them wrong, one painted over, one undone."""
+    editor = open_editor(scene_folder / "scene.hdr", path, settings=options)
+    rows, columns = tissue.truth.shape
+    for name in ("fat", "muscle", "bone"):
+        editor.apply({"op": "add_class", "name": name})
+    for i in range(9):
+        row, column = rng.integers(rows - 3), rng.integers(columns - 6)
+        start = int(row * columns + column)
+        class_id = 1 + (i % 3 if i < 3 else int(tissue.truth[row, column] - 1) % 3)
+        editor.apply({"op": "stroke", "class": class_id, "pixels": [start, 5, start + columns, 5]})
+    editor.apply({"op": "undo"})
+    return editor
+
+
+def run(*words):
+    assert cli.run([*map(str, words), "-q"]) in (0, 4)
+
+
+@pytest.mark.parametrize("features", ["spectral", "spatial"])
+@pytest.mark.parametrize("tau", [None, "margin"])
+@pytest.mark.parametrize("label_mode", MODES)
+def test_page_replay_and_classify_agree(
+    scene_folder, tissue, tmp_path, rng, label_mode, tau, features
+):
+    """The same class map pixel for pixel, margins to 1e-5, through files and real commands."""
+    options = {"label_mode": label_mode, "tau": tau, "features": features, "components": 6}
+    options = {name: value for name, value in options.items() if value is not None}
+    log = tmp_path / "s.jsonl"
+    editor = painted(scene_folder, log, rng, tissue, **options)
+    try:
+        shown = editor.update().ids
+        for what in ("labels", "map", "margin"):
+            export(editor, what, tmp_path / f"page_{what}.img")
+        export(editor, "report", tmp_path / "page.json")
+    finally:
+        editor.close()
+    scene = scene_folder / "scene.hdr"
+    outputs = ["-o", tmp_path / "replayed.img", "--margin", tmp_path / "replayed_margin.img"]
+    run("replay", log, "--scene", scene, *outputs)
+    report = json.loads((tmp_path / "page.json").read_text())
+    outputs = ["-o", tmp_path / "found.img", "--margin", tmp_path / "found_margin.img"]
+    labels = ["--labels", tmp_path / "page_labels.hdr"]
+    run("classify", scene, *labels, *report["classify_options"], *outputs)
+    maps = [read_labels(tmp_path / f"{name}.hdr").ids for name in ("page_map", "replayed", "found")]
+    no_data = 255
+    np.testing.assert_array_equal(maps[0], np.where(shown == no_data, 0, shown))
+    np.testing.assert_array_equal(maps[0], maps[1])
+    np.testing.assert_array_equal(maps[0], maps[2])
+    assert len(np.unique(maps[0])) >= 3
+    margins = [
+        np.asarray(open_scene(tmp_path / f"{name}.hdr").data[..., 0])
+        for name in ("page_margin", "replayed_margin", "found_margin")
+    ]
+    np.testing.assert_array_equal(margins[0], margins[1])
+    np.testing.assert_allclose(margins[0], margins[2], atol=1e-5)
