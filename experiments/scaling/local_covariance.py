@@ -29,7 +29,7 @@ from diffclass_hyperspectral import SceneFeatures
 from experiments.scaling.whole_scene import fields
 
 N_NEIGHBORS, N_FEATURES, RANK = 12, 30, 5
-FORMS = ("overlap", "mahalanobis", "bare")
+FORMS = ("overlap", "mahalanobis")
 
 
 def isotropic(points: np.ndarray) -> tuple[sp.csr_array, dict[str, float]]:
