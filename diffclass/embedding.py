@@ -79,7 +79,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         The n_components + 1 leading eigenpairs; one more if the time was chosen.
     n_neighbors_ : int
         Neighbours of a point that are looked for: ``n_neighbors``, or as many as the bandwidth
-        needs. A given ``search`` has its own number.
+        needs. A given ``search`` has its own number; an affinity has none.
     graph_ : PointGraph
         The walk with the fitted kernel and neighbour search.
     operator_ : MarkovOperator
