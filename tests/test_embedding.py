@@ -320,7 +320,7 @@ def test_refuses_parameters(rng, bad):
         DiffusionMap(**bad).fit(rng.normal(size=(20, 2)))
 
 
-def test_duplicates_and_a_lonely_point(rng):
+def test_duplicates_and_an_isolated_point(rng):
     X = np.vstack([np.zeros((60, 2)), rng.normal(size=(60, 2)), [[40.0, 40.0]]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

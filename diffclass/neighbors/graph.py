@@ -58,7 +58,7 @@ def neighbors_graph(
 
     Notes
     -----
-    Exact search costs n^2 d, the inverted file about n^1.5 d, the descent somewhat more than
+    Exact search costs n^2 d, the inverted file about n^1.5 d, NN-descent somewhat more than
     n log n d. Memory is 8 to 12 bytes per edge, twice while merging.
 
     Examples
