@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from diffclass.geometric_harmonics import GeometricHarmonics
     from diffclass.label_diffusion import diffuse_labels
     from diffclass.neighbors import neighbors_graph
-    from diffclass.operators.markov import MarkovOperator, markov_operator
+    from diffclass.operators.markov import MarkovOperator
     from diffclass.operators.warped import WarpedOperator, warped_operator
+    from diffclass.point_graph import PointGraph, markov_operator
     from diffclass.regression import EigenfunctionRegressor
     from diffclass.relabel import RelabelSession
     from diffclass.spectral.bandwidth import BandwidthCurve, semigroup_bandwidth, slope_bandwidth
@@ -40,6 +41,7 @@ __all__ = [
     "GeometricHarmonics",
     "MarkovOperator",
     "ParameterError",
+    "PointGraph",
     "RelabelSession",
     "Suggestions",
     "UnreachedWarning",
@@ -67,6 +69,7 @@ _HOMES = {
     "GeometricHarmonics": "geometric_harmonics",
     "MarkovOperator": "operators.markov",
     "ParameterError": "exceptions",
+    "PointGraph": "point_graph",
     "RelabelSession": "relabel",
     "Eigenpairs": "spectral.eigenpairs",
     "Suggestions": "acquisition",
@@ -74,7 +77,7 @@ _HOMES = {
     "WarpedOperator": "operators.warped",
     "diffuse_labels": "label_diffusion",
     "leading_eigenpairs": "spectral.eigenpairs",
-    "markov_operator": "operators.markov",
+    "markov_operator": "point_graph",
     "neighbors_graph": "neighbors",
     "semigroup_bandwidth": "spectral.bandwidth",
     "slope_bandwidth": "spectral.bandwidth",

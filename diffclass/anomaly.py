@@ -94,7 +94,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
                 f"contamination = {self.contamination!r}; it has to be in (0, 0.5]"
             )
         self.embedding_ = self._embedding(len(X))
-        with warnings.catch_warnings():  # a lonely component is an anomaly, not a mistake
+        with warnings.catch_warnings():  # an isolated component is an anomaly, not a mistake
             warnings.filterwarnings("ignore", "the graph has .* components", UserWarning)
             self.scores_ = _squared_lengths(self.embedding_.fit_transform(X))
         self.offset_ = float(np.quantile(-self.scores_, self.contamination))

@@ -7,22 +7,22 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_choice, check_points, check_positive
+from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
-from diffclass.neighbors import neighbors_graph
-from diffclass.operators.markov import MarkovOperator, markov_operator
+from diffclass.neighbors import NeighborSearch
+from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import (
     FORWARD_EXPONENT,
     WARP_FLOOR,
     WarpedOperator,
     warped_operator,
 )
-from diffclass.spectral.extension import step_weights
+from diffclass.point_graph import FoundNeighbors, PointGraph, find_neighbors
 from diffclass.targets import UNLABELLED, encode_labels
 
 # Rounds of warping end where fewer than this share of the points change their class.
@@ -60,8 +60,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     affinity : "precomputed", optional
         Then ``X`` in `fit` is a symmetric (n, n) affinity, sparse or dense, and in `predict` the
         (m, n) affinities of new points to the fitted ones; kernel and neighbours play no part.
-    search : transformer, optional
-        Neighbour search like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
+    search : NeighborSearch, optional
+        Like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
     symmetrize : {"union", "mutual"}, default="union"
         See `neighbors_graph`.
     random_state : int, RandomState or None, default=None
@@ -84,14 +84,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Time used, in steps.
     margin_curve_ : MarginCurve
         Mean margin and coverage by time.
+    graph_ : PointGraph
+        The walk with the fitted kernel and neighbour search.
     operator_ : MarkovOperator
-        The walk.
+        The walk, that of ``graph_``.
     warped_ : WarpedOperator or None
         The operators of the last round.
     n_rounds_ : int
         Rounds of warping that were made.
-    kernel_, search_
-        The fitted kernel and neighbour search; None for a precomputed affinity.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -132,7 +132,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         warp_floor: float = WARP_FLOOR,
         warp_forward_exponent: float = FORWARD_EXPONENT,
         affinity: str | None = None,
-        search: Any = None,
+        search: NeighborSearch | None = None,
         symmetrize: str = "union",
         random_state: Any = None,
     ):
@@ -183,7 +183,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         X = self._checked(X, reset=True)
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
-        self.operator_ = self._build(X, y, codes, label_weight)
+        self.graph_ = self._graph(X, y, codes, label_weight)
+        self.operator_ = self.graph_.operator
         diffused = self._diffused(self.operator_, codes, label_weight)
         self.diffusion_ = self._warped_rounds(diffused, codes, label_weight)
         labelled = np.flatnonzero(codes != UNLABELLED)
@@ -224,7 +225,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        weights = step_weights(self.operator_, X, kernel=self.kernel_, search=self.search_)
+        weights = self.graph_.step_weights(X)
         values = (
             weights @ self.diffusion_.values
             if self.warped_ is None
@@ -274,37 +275,28 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if (self.classes_ != np.rint(self.classes_)).any():
             raise DataError("Unknown label type: continuous; labels are classes, not measurements")
 
-    def _build(self, X: Any, y: Any, codes: np.ndarray, label_weight: Any) -> MarkovOperator:
-        self.kernel_: Any = None
-        self.search_: Any = None
+    def _graph(self, X: Any, y: Any, codes: np.ndarray, label_weight: Any) -> PointGraph:
         if self.affinity == "precomputed":
-            return MarkovOperator.from_affinity(X, alpha=self.alpha)
-        self.kernel_ = SharedNeighbors() if self.kernel is None else clone(self.kernel)
-        graph, scores = None, None
-        if self.kernel_.uses_scores:
-            first = SharedNeighbors()
-            self.search_ = self._search_for(first, X)
-            graph = self._graph(X)
-            operator = markov_operator(X, kernel=first, alpha=self.alpha, graph=graph)
-            scores = self._diffused(operator, codes, label_weight).posteriors
-        features = self.kernel_.search_features(X, y=y, scores=scores)
-        search = self._search_for(self.kernel_, features)
-        if graph is None or features is not X or not _alike(search, self.search_):
-            self.search_ = search
-            graph = self._graph(features)
-        return markov_operator(
-            X, kernel=self.kernel_, alpha=self.alpha, graph=graph, y=y, scores=scores
-        )
+            return PointGraph.from_affinity(X, alpha=self.alpha)
+        kernel = SharedNeighbors() if self.kernel is None else self.kernel
+        first, scores = None, None
+        if kernel.uses_scores:
+            first = self._neighbors(X, SharedNeighbors())
+            walk = first.point_graph(SharedNeighbors(), alpha=self.alpha).operator
+            scores = self._diffused(walk, codes, label_weight).posteriors
+        found = self._neighbors(X, kernel, y=y, scores=scores, earlier=first)
+        return found.point_graph(kernel, alpha=self.alpha, y=y, scores=scores)
 
-    def _search_for(self, kernel: Kernel, features: np.ndarray) -> Any:
-        return kernel.search_for(
-            features, self.n_neighbors, given=self.search, random_state=self.random_state
+    def _neighbors(self, X: np.ndarray, kernel: Kernel, **given: Any) -> FoundNeighbors:
+        return find_neighbors(
+            X,
+            kernel,
+            n_neighbors=self.n_neighbors,
+            search=self.search,
+            symmetrize=self.symmetrize,
+            random_state=self.random_state,
+            **given,
         )
-
-    def _graph(self, features: np.ndarray) -> sp.csr_array:
-        """Fit the search and return the graph of the neighbours it finds."""
-        features = check_points(features, name="the kernel's search features")
-        return neighbors_graph(features, search=self.search_, symmetrize=self.symmetrize)
 
     def _diffused(
         self, operator: MarkovOperator | WarpedOperator, codes: np.ndarray, label_weight: Any
@@ -385,10 +377,5 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             return np.full(np.count_nonzero(which), commonest)
         from sklearn.metrics import pairwise_distances_argmin
 
-        points, labelled = map(self.kernel_.new_features, (X[which], self._labelled_points))
+        points, labelled = map(self.graph_.features_of, (X[which], self._labelled_points))
         return self._labelled_codes[pairwise_distances_argmin(points, labelled)]
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two searches are of one kind with the same parameters."""
-    return type(one) is type(other) and one.get_params() == other.get_params()

@@ -16,16 +16,17 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import ParameterError
-from diffclass.kernels import Kernel
-from diffclass.operators.markov import MarkovOperator, markov_operator
+from diffclass.kernels import FittedIsotropic, Kernel
+from diffclass.neighbors import NeighborSearch
+from diffclass.point_graph import PointGraph
 from diffclass.spectral.bandwidth import BandwidthCurve, check_spread, wide_gaussian
 from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
-from diffclass.spectral.extension import nystrom, step_weights
+from diffclass.spectral.extension import nystrom
 
 _TIME_ACCURACY = 0.1
 _LATEST_TIME = 10**6
@@ -54,9 +55,9 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         a tenth of the first: |lambda_(n_components + 1)|^t <= 0.1 |lambda_1|^t.
     affinity : "precomputed", optional
         Then ``X`` in `fit` is a symmetric (n, n) affinity, sparse or dense, and in `transform` the
-        (m, n) affinities of new points to the fitted ones; kernel and neighbours play no part.
-    search : transformer, optional
-        Neighbour search like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
+        (m, n) affinities of new points to the fitted ones; there is no kernel and no search.
+    search : NeighborSearch, optional
+        Like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
     symmetrize : {"union", "mutual"}, default="union"
         See `neighbors_graph`.
     random_state : int, RandomState or None, default=0
@@ -76,10 +77,13 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         How a bandwidth was chosen by "semigroup" or "slope".
     eigenpairs_ : Eigenpairs
         The n_components + 1 leading eigenpairs; one more if the time was chosen.
+    n_neighbors_ : int
+        Neighbours of a point that are looked for: ``n_neighbors``, or as many as the bandwidth
+        needs. A given ``search`` has its own number; an affinity has none.
+    graph_ : PointGraph
+        The walk with the fitted kernel and neighbour search.
     operator_ : MarkovOperator
-        The walk.
-    kernel_, search_
-        The fitted kernel and neighbour search; None for a precomputed affinity.
+        The walk, that of ``graph_``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -87,7 +91,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     -----
     On a graph of c components the first c - 1 coordinates do nothing but tell these apart, which
     a warning says. Eigenvalues within 1e-6 of 1 mean nearly the same: parts, often a few outliers,
-    that one global bandwidth leaves all but alone. A self-tuned one, or more neighbours, help.
+    that one global bandwidth leaves almost alone. A self-tuned one, or more neighbours, help.
 
     References
     ----------
@@ -117,7 +121,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         alpha: float = 1.0,
         time: float | str = 1,
         affinity: str | None = None,
-        search: Any = None,
+        search: NeighborSearch | None = None,
         symmetrize: str = "union",
         random_state: Any = 0,
     ):
@@ -166,7 +170,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"n_components = {self.n_components}; {X.shape[0]} points (n_samples = "
                 f"{X.shape[0]}) have at most {X.shape[0] - 1} coordinates"
             )
-        self.operator_ = self._build(X, y)
+        self.graph_ = self._graph(X, y)
+        self.operator_ = self.graph_.operator
         # one more to see what a time chosen here leaves out
         n_pairs = min(self.n_components + 1 + (self.time == "auto"), len(self.operator_))
         self.eigenpairs_ = leading_eigenpairs(
@@ -207,7 +212,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        weights = step_weights(self.operator_, X, kernel=self.kernel_, search=self.search_)
+        weights = self.graph_.step_weights(X)
         return self._coordinates(nystrom(weights, self.eigenpairs_, time=self.time_))
 
     @property
@@ -240,42 +245,39 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             accept_sparse="csr" if precomputed else False,
         )
 
-    def _build(self, X: Any, y: Any) -> MarkovOperator:
-        self.kernel_: Any = None
-        self.search_: Any = None
+    def _graph(self, X: Any, y: Any) -> PointGraph:
         self.epsilon_: float | None = None
         self.bandwidth_curve_: BandwidthCurve | None = None
         if self.affinity == "precomputed":
-            return MarkovOperator.from_affinity(X, alpha=self.alpha)
-        n_neighbors = self.n_neighbors
-        if self.kernel is not None:
-            check_spread(X)
-            self.kernel_ = clone(self.kernel)
-        else:
-            self.kernel_, n_neighbors, self.bandwidth_curve_ = wide_gaussian(
-                X,
-                self.bandwidth,
-                n_neighbors=n_neighbors,
-                alpha=self.alpha,
-                random_state=self.random_state,
-            )
-        self.search_ = self.kernel_.search_for(
-            self.kernel_.search_features(X),
-            n_neighbors,
-            given=self.search,
-            random_state=self.random_state,
-        )
-        operator = markov_operator(
+            return PointGraph.from_affinity(X, alpha=self.alpha)
+        kernel, self.n_neighbors_ = self._kernel(X)
+        graph = PointGraph.from_points(
             X,
-            kernel=self.kernel_,
+            n_neighbors=self.n_neighbors_,
+            kernel=kernel,
             alpha=self.alpha,
-            search=self.search_,
+            search=self.search,
             symmetrize=self.symmetrize,
             y=y,
+            random_state=self.random_state,
         )
-        if self.kernel is None and self.bandwidth != "self-tuning":
-            self.epsilon_ = float(self.kernel_.scales_[0]) ** 2
-        return operator
+        if self.kernel is None and isinstance(graph.kernel, FittedIsotropic):
+            self.epsilon_ = graph.kernel.epsilon
+        return graph
+
+    def _kernel(self, X: np.ndarray) -> tuple[Kernel, int]:
+        """Return the kernel and how many neighbours it needs."""
+        if self.kernel is not None:
+            check_spread(X)
+            return self.kernel, self.n_neighbors
+        kernel, n_neighbors, self.bandwidth_curve_ = wide_gaussian(
+            X,
+            self.bandwidth,
+            n_neighbors=self.n_neighbors,
+            alpha=self.alpha,
+            random_state=self.random_state,
+        )
+        return kernel, n_neighbors
 
     def _chosen_time(self, eigenpairs: Eigenpairs) -> float:
         if not isinstance(self.time, str):

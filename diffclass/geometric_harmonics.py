@@ -22,10 +22,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_positive
 from diffclass.exceptions import ParameterError
-from diffclass.neighbors import neighbors_graph
+from diffclass.kernels import FittedIsotropic
+from diffclass.neighbors import NeighborSearch
+from diffclass.point_graph import PointGraph
 from diffclass.spectral.bandwidth import wide_gaussian
 from diffclass.spectral.eigensolver import leading_pairs
-from diffclass.spectral.extension import affinities_to
 
 
 class GeometricHarmonics(RegressorMixin, BaseEstimator):
@@ -42,7 +43,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         Most harmonics in use.
     n_neighbors : int, default=64
         Neighbours of a point in the graph.
-    search : transformer, optional
+    search : NeighborSearch, optional
         Neighbour search; see `neighbors_graph`.
     random_state : int, RandomState or None, default=0
         Seeds neighbour search and eigensolver.
@@ -57,6 +58,8 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         Share of |f|^2 that was left out, 0 to 1.
     epsilon_ : float
         Bandwidth in use.
+    graph_ : PointGraph
+        The points with the fitted kernel and neighbour search.
 
     Examples
     --------
@@ -75,7 +78,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         condition: float = 1000.0,
         max_components: int = 256,
         n_neighbors: int = 64,
-        search: Any = None,
+        search: NeighborSearch | None = None,
         random_state: Any = 0,
     ):
         self.bandwidth = bandwidth
@@ -114,8 +117,8 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             raise ParameterError(f"condition = {self.condition!r}; it has to be above 1")
         if self.bandwidth == "self-tuning":
             raise ParameterError("bandwidth = 'self-tuning'; harmonics need one global epsilon")
-        K = self._affinity(X)
-        self.eigenvalues_, vectors = self._harmonics(K)
+        self.graph_ = self._graph(X)
+        self.eigenvalues_, vectors = self._harmonics(self.graph_.operator.affinity)
         self.condition_ = float(self.eigenvalues_[0] / self.eigenvalues_[-1])
         coefficients = vectors.T @ y
         total = np.maximum((y * y).sum(axis=0), np.finfo(np.float64).tiny)
@@ -139,24 +142,27 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        return affinities_to(X, kernel=self.kernel_, search=self.search_) @ self._weights
+        return self.graph_.affinities_to(X) @ self._weights
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
 
-    def _affinity(self, X: np.ndarray) -> Any:
+    def _graph(self, X: np.ndarray) -> PointGraph:
         kernel, n_neighbors, _ = wide_gaussian(
             X, self.bandwidth, n_neighbors=self.n_neighbors, random_state=self.random_state
         )
-        self.kernel_ = kernel
-        self.search_ = kernel.search_for(
-            X, n_neighbors, given=self.search, random_state=self.random_state
+        graph = PointGraph.from_points(
+            X,
+            n_neighbors=n_neighbors,
+            kernel=kernel,
+            search=self.search,
+            random_state=self.random_state,
         )
-        K = kernel.affinity(neighbors_graph(X, search=self.search_), X)
-        self.epsilon_ = float(kernel.scales_[0]) ** 2
-        return K
+        if isinstance(graph.kernel, FittedIsotropic):
+            self.epsilon_ = graph.kernel.epsilon
+        return graph
 
     def _harmonics(self, K: Any) -> tuple[np.ndarray, np.ndarray]:
         """Eigenpairs under the condition: doubled in number until some are not."""

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from diffclass._validation import check_positive
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import DataError
-from diffclass.spectral.extension import nystrom, step_weights
+from diffclass.spectral.extension import nystrom
 
 
 class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
@@ -114,9 +114,8 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        found = self.embedding_
-        weights = step_weights(found.operator_, X, kernel=found.kernel_, search=found.search_)
-        functions = nystrom(weights, found.eigenpairs_)[:, : self.n_components_]
+        weights = self.embedding_.graph_.step_weights(X)
+        functions = nystrom(weights, self.embedding_.eigenpairs_)[:, : self.n_components_]
         return self.coef_[0] + functions @ self.coef_[1:]
 
     def __sklearn_tags__(self) -> Any:

@@ -75,8 +75,8 @@ def test_is_the_functions_in_a_row(blobs, labels):
     assert (clf.margin_ == expected.margin).all()
     assert clf.tau_ == expected.tau
     assert (clf.transduction_ == expected.classes[expected.codes]).all()
-    assert clf.kernel is not clf.kernel_
-    assert not hasattr(clf.kernel, "scales_")
+    assert vars(clf.kernel) == vars(Gaussian(bandwidth="global"))  # fitting leaves it alone
+    assert clf.graph_.operator is clf.operator_
 
 
 @ALL
@@ -89,7 +89,7 @@ def test_new_points(blobs, rng, labels):
     probabilities = clf.predict_proba(new)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     # one kernel step: the mean of the values at the neighbours
-    weights = clf.kernel_.extend(squared(clf.search_.transform(new)), new)
+    weights = clf.graph_.kernel.extend(squared(clf.graph_.search.transform(new)), new)
     mean = weights @ diffuse_labels(clf.operator_, y, label_mode=labels).values
     np.testing.assert_allclose(probabilities, mean / mean.sum(axis=1, keepdims=True), rtol=1e-10)
 
@@ -171,7 +171,7 @@ def test_tissue_whose_spectra_drift(labels):
     X = scores / np.sqrt(scores.std(axis=0))
     y, truth = scene.labels.ravel().astype(int), scene.truth.ravel()
     clf = DiffusionClassifier(label_mode=labels, random_state=0).fit(X, np.where(y == 0, -1, y))
-    assert isinstance(clf.search_, InvertedFileSearch)
+    assert isinstance(clf.graph_.search, InvertedFileSearch)
     hidden = y == 0
     assert (clf.transduction_ == truth)[hidden].mean() > 0.95
     assert (clf.predict(X[hidden][:500]) == truth[hidden][:500]).mean() > 0.95
@@ -190,12 +190,12 @@ def test_precomputed_affinities(blobs, form):
     K = Gaussian().affinity(neighbors_graph(X), X)
     clf = DiffusionClassifier(affinity="precomputed").fit(form(K), y)
     np.testing.assert_allclose(clf.label_distributions_, expected.label_distributions_, atol=1e-12)
-    new = expected.kernel_.extend(squared(expected.search_.transform(X[:9])), X[:9])
+    new = expected.graph_.affinities_to(X[:9])
     np.testing.assert_allclose(
         clf.predict_proba(form(new)), expected.predict_proba(X[:9]), atol=1e-12
     )
     assert clf.n_features_in_ == 120
-    assert clf.kernel_ is clf.search_ is None
+    assert clf.graph_.kernel is clf.graph_.search is clf.graph_.recall is None
     unknown = clf.predict_proba(form(sp.csr_array((1, 120))))
     np.testing.assert_allclose(unknown, 1 / 3, atol=1e-6)
     with pytest.raises(DataError, match="negative"):
@@ -266,7 +266,7 @@ class SearchedByFew(LocalDiscriminant):
 def test_a_kernels_own_search_is_used(blobs):
     X, y, _ = blobs
     clf = DiffusionClassifier(kernel=SearchedByFew()).fit(X, y)
-    assert clf.search_.n_neighbors == 5
+    assert clf.graph_.search.n_neighbors == 5
     np.testing.assert_array_equal(clf.operator_.affinity.indices, neighbors_graph(X, 5).indices)
 
 

@@ -62,7 +62,7 @@ def nearest_of(D, n_neighbors):
 
 def on_all_pairs(kernel, X, **given):
     """The affinities of a complete graph."""
-    features = kernel.search_features(X, **given)
+    features, _ = kernel.place(X, **given)
     search = kernel.search(features, len(X) - 1)
     return kernel.affinity(neighbors_graph(features, search=search), X).toarray()
 
@@ -118,7 +118,7 @@ def test_opposite_ends_are_on_one_line():
 
 def test_neighbours_are_the_nearest_in_the_joint_metric(points):
     F = two_columns(points)
-    features = Directed(F, epsilon=0.2).search_features(points)
+    features, _ = Directed(F, epsilon=0.2).place(points)
     graph = neighbors_graph(features, 5).toarray()
     np.testing.assert_allclose(graph, nearest_of(function_twin(points, F, 0.2), 5), rtol=1e-9)
 
@@ -126,7 +126,7 @@ def test_neighbours_are_the_nearest_in_the_joint_metric(points):
 def test_neighbours_are_the_nearest_along_the_field(points):
     v = rotation(points)
     kernel = Directed(field=v, epsilon=0.2, candidates=12)  # 5 x 12 are all points
-    features = kernel.search_features(points)
+    features, _ = kernel.place(points)
     graph = neighbors_graph(features, search=kernel.search(features, 5)).toarray()
     np.testing.assert_allclose(graph, nearest_of(field_twin(points, v, 0.2), 5), rtol=1e-9)
 
@@ -134,20 +134,21 @@ def test_neighbours_are_the_nearest_along_the_field(points):
 def test_new_points_with_a_function(points):
     new = np.random.default_rng(4).normal(size=(7, 2)) + 5
     kernel = Directed(two_columns, epsilon=0.5, bandwidth=1.0)
-    features = kernel.search_features(points)
+    features, placing = kernel.place(points)
     search = ExactSearch(60).fit(features)
-    kernel.affinity(neighbors_graph(features, 59), points)
-    graph = search.transform(kernel.new_features(new))
+    _, fitted = kernel.fit(neighbors_graph(features, 59), points)
+    graph = search.transform(placing(new))
     graph.data **= 2
     twin = function_twin(points, two_columns(points), 0.5, new, two_columns(new))
-    np.testing.assert_allclose(kernel.extend(graph, new).toarray(), np.exp(-twin), atol=1e-13)
+    np.testing.assert_allclose(fitted.extend(graph, new).toarray(), np.exp(-twin), atol=1e-13)
 
 
 def test_new_points_with_a_field(points):
     new = np.random.default_rng(4).normal(size=(7, 2)) + 5
     kernel = Directed(field=rotation, epsilon=0.5)
-    search = kernel.search(points, 60).fit(kernel.search_features(points))
-    graph = search.transform(kernel.new_features(new)).toarray() ** 2
+    features, placing = kernel.place(points)
+    search = kernel.search(features, 60).fit(features)
+    graph = search.transform(placing(new)).toarray() ** 2
     twin = field_twin(points, rotation(points), 0.5, new, rotation(new))
     np.testing.assert_allclose(graph, twin, rtol=1e-9)
 
@@ -156,15 +157,15 @@ def test_an_array_is_continued_by_the_values_near(points):
     new = np.random.default_rng(4).normal(size=(7, 2)) + 5
     F, n = two_columns(points), 4
     kernel = Directed(F, neighbor=n)
-    fitted = kernel.search_features(points)
-    np.testing.assert_allclose(kernel.new_features(points), fitted, atol=1e-12)
+    features, placing = kernel.place(points)
+    np.testing.assert_allclose(placing(points), features, atol=1e-12)
     d = np.linalg.norm(new[:, None] - points[None], axis=2)
     near = np.argsort(d, axis=1)[:, :n]
     d = np.sort(d, axis=1)[:, :n]
     w = np.exp(-(d**2) / (d[:, :1] * d[:, -1:]))
     means = np.einsum("mk,mkp->mp", w / w.sum(1, keepdims=True), F[near])
     unit = F.std(axis=0) * np.sqrt(2) * kernel.epsilon
-    found = kernel.new_features(new)[:, 2:]
+    found = placing(new)[:, 2:]
     np.testing.assert_allclose(found, (means - F.mean(axis=0)) / unit, rtol=1e-9)
 
 
@@ -174,9 +175,8 @@ def test_a_field_array_is_continued_without_its_signs(points):
     new = points[:5] + 0.01
     features = []
     for field in (v, v * sign):
-        kernel = Directed(field=field)
-        kernel.search_features(points)
-        features.append(kernel.new_features(new)[:, 2:])
+        _, placing = Directed(field=field).place(points)
+        features.append(placing(new)[:, 2:])
     cross = np.linalg.det(np.stack(features, axis=1))
     np.testing.assert_allclose(cross, 0, atol=1e-14)
     assert (np.linalg.norm(features[1], axis=1) > 0.3).all()
@@ -192,13 +192,13 @@ def test_posteriors_are_f_where_nothing_is_given(points):
     assert SharedNeighbors(kernel).uses_scores
     assert not Directed(first_column).uses_scores
     assert not Directed(field=rotation).uses_scores
-    Z = kernel.search_features(points, scores=scores)
+    Z, placing = kernel.place(points, scores=scores)
     unit = np.sqrt(scores.var(axis=0).sum()) * kernel.epsilon
     np.testing.assert_allclose(Z[:, 2:], (scores - scores.mean(0)) / unit, rtol=1e-12)
     operator = markov_operator(points, kernel=kernel, scores=scores)
     assert np.isfinite(operator.degrees).all()
-    assert kernel.new_features(points[:2]).shape == (2, 5)
-    uniform = kernel.search_features(points, scores=np.full((60, 3), 1 / 3))
+    assert placing(points[:2]).shape == (2, 5)
+    uniform, _ = kernel.place(points, scores=np.full((60, 3), 1 / 3))
     assert not uniform[:, 2:].any()
     with pytest.raises(ParameterError, match="no earlier posteriors"):
         markov_operator(points, kernel=Directed())
@@ -294,25 +294,29 @@ def test_what_is_wrong_is_said(points, kernel, error, message):
 
 
 def test_what_is_wrong_with_new_points_and_searches_is_said(points):
-    kernel = Directed(wider_for_few)
-    kernel.search_features(points)
+    _, placing = Directed(wider_for_few).place(points)
     with pytest.raises(DataError, match="2 columns for new points, 1 for the fitted"):
-        kernel.new_features(points[:3])
+        placing(points[:3])
+    with pytest.raises(DataError, match="1 features; the kernel was fitted to 2"):
+        placing(points[:3, :1])
     clf = DiffusionClassifier(kernel=Directed(field=rotation), search=ExactSearch(5))
     y = np.where(np.arange(60) % 10 == 0, np.arange(60) % 20 == 0, -1)
     with pytest.raises(ParameterError, match="knows no field"):
         clf.fit(points, y)
+    over = clone(clf).set_params(kernel=SharedNeighbors(clf.kernel))
+    with pytest.raises(ParameterError, match="knows no field"):
+        over.fit(points, y)
     clf.set_params(search=FieldSearch(5), kernel__epsilon=0.4).fit(points, y)
-    assert clf.search_.epsilon == 0.4
+    assert clf.graph_.search.epsilon == 0.4
     with pytest.raises(DataError, match="scores has 3 rows"):
-        Directed().search_features(points, scores=np.ones((3, 2)) / 2)
+        Directed().place(points, scores=np.ones((3, 2)) / 2)
 
 
 def test_extreme_points_and_values(points):
     for unit in (1e-150, 1e150):
-        Z = Directed(points[:, 0] * unit).search_features(points * unit)
-        np.testing.assert_allclose(Z, Directed(points[:, 0]).search_features(points), rtol=1e-9)
-    assert np.isfinite(Directed(np.arange(4.0)).search_features(np.ones((4, 2)))).all()
+        Z, _ = Directed(points[:, 0] * unit).place(points * unit)
+        np.testing.assert_allclose(Z, Directed(points[:, 0]).place(points)[0], rtol=1e-9)
+    assert np.isfinite(Directed(np.arange(4.0)).place(np.ones((4, 2)))[0]).all()
 
 
 def test_first_eigenfunction_is_a_function_of_f():

@@ -21,6 +21,7 @@ from diffclass import (
     DataError,
     DiffusionMap,
     ParameterError,
+    PointGraph,
     UnreachedWarning,
     leading_eigenpairs,
     markov_operator,
@@ -29,7 +30,7 @@ from diffclass.datasets import make_circle, make_interval, make_swiss_roll
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
 from diffclass.neighbors import ExactSearch, RadiusSearch
 from diffclass.spectral.distances import bump_distances
-from diffclass.spectral.extension import kernel_step, step_weights
+from diffclass.spectral.extension import kernel_step
 
 
 @parametrize_with_checks([DiffusionMap(), DiffusionMap(1, alpha=0.0, time="auto")])
@@ -105,7 +106,7 @@ def test_alpha_one_undoes_the_density(circle):
 def test_a_given_bandwidth_gets_a_graph_wide_enough():
     X, _ = make_circle(1000, regular=True)
     found = DiffusionMap(2, n_neighbors=5, bandwidth=0.01).fit(X)
-    reach = np.sqrt(naive.squared_distances(X[:1], X[[found.search_.n_neighbors // 2]]))[0, 0]
+    reach = np.sqrt(naive.squared_distances(X[:1], X[[found.n_neighbors_ // 2]]))[0, 0]
     assert reach == pytest.approx(0.3, abs=0.01)
     assert found.epsilon_ == pytest.approx(0.01)
     full = DiffusionMap(2, n_neighbors=999, bandwidth=0.01).fit(X)
@@ -125,7 +126,7 @@ def test_chosen_bandwidths_keep_their_curve(bandwidth):
     found = DiffusionMap(2, bandwidth=bandwidth).fit(X)
     assert found.bandwidth_curve_.criterion == bandwidth
     assert found.epsilon_ == pytest.approx(found.bandwidth_curve_.epsilon)
-    assert found.search_.n_neighbors >= found.bandwidth_curve_.n_neighbors
+    assert found.n_neighbors_ >= found.bandwidth_curve_.n_neighbors
 
 
 def test_time_may_be_chosen():
@@ -190,9 +191,7 @@ def test_a_point_far_away_is_given_the_mean(rng):
 
 def test_the_kernel_step_is_a_mean(rng):
     X = rng.normal(size=(100, 2))
-    search, kernel = ExactSearch(8), Gaussian()
-    A = markov_operator(X, search=search, kernel=kernel)
-    weights = step_weights(A, X[:5] + 0.01, kernel=kernel, search=search)
+    weights = PointGraph.from_points(X, n_neighbors=8).step_weights(X[:5] + 0.01)
     f = rng.normal(size=100)
     stepped = kernel_step(weights, f)
     np.testing.assert_allclose(kernel_step(weights, np.ones(100)), 1)
@@ -321,7 +320,7 @@ def test_refuses_parameters(rng, bad):
         DiffusionMap(**bad).fit(rng.normal(size=(20, 2)))
 
 
-def test_duplicates_and_a_lonely_point(rng):
+def test_duplicates_and_an_isolated_point(rng):
     X = np.vstack([np.zeros((60, 2)), rng.normal(size=(60, 2)), [[40.0, 40.0]]])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

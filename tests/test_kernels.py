@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import naive
 import numpy as np
 import pytest
@@ -48,9 +50,8 @@ def test_gaussian_of_one_bandwidth(points, bandwidth, dtype):
 def test_self_tuning(points, neighbor):
     graph, distances, mask = graphs(points)
     s = naive.scales(distances, mask, neighbor)
-    kernel = Gaussian(neighbor=neighbor)
-    K = kernel.affinity(graph, points)
-    np.testing.assert_allclose(kernel.scales_, s, rtol=1e-12)
+    K, fitted = Gaussian(neighbor=neighbor).fit(graph, points)
+    np.testing.assert_allclose(fitted.scales, s, rtol=1e-12)
     np.testing.assert_allclose(
         K.toarray(), naive.gaussian(distances, mask, np.outer(s, s)), rtol=1e-12
     )
@@ -96,10 +97,10 @@ def test_scales_where_neighbors_coincide():
     """A point with more duplicates than j takes its farthest neighbour's distance."""
     X = np.array([[0.0], [0.0], [0.0], [2.0], [7.0]])
     kernel = Gaussian(neighbor=1)
-    kernel.affinity(neighbors_graph(X, 4), X)
-    assert kernel.scales_.tolist() == [7, 7, 7, 2, 5]
-    kernel.affinity(neighbors_graph(np.zeros((6, 2)), 3), np.zeros((6, 2)))
-    assert (kernel.scales_ == 1).all()
+    _, fitted = kernel.fit(neighbors_graph(X, 4), X)
+    assert fitted.scales.tolist() == [7, 7, 7, 2, 5]
+    _, fitted = kernel.fit(neighbors_graph(np.zeros((6, 2)), 3), np.zeros((6, 2)))
+    assert (fitted.scales == 1).all()
 
 
 @pytest.mark.parametrize(
@@ -108,31 +109,29 @@ def test_scales_where_neighbors_coincide():
 def test_extend_agrees_with_affinity(points, kernel):
     """A new point where an old one is, with the old one's neighbours, has its affinities."""
     graph = neighbors_graph(points, 79)
-    K = kernel.affinity(graph, points)
-    without_self = kernel.neighbor if kernel.bandwidth == "self-tuning" else None
-    if without_self:  # the twin at distance 0 is the new point's nearest neighbour
-        kernel.set_params(neighbor=without_self + 1)
-    extended = kernel.extend(graph[:10], points[:10])
+    K, fitted = kernel.fit(graph, points)
+    if fitted.neighbor is not None:  # the twin at distance 0 is the new point's nearest neighbour
+        fitted = replace(fitted, neighbor=fitted.neighbor + 1)
+    extended = fitted.extend(graph[:10], points[:10])
     np.testing.assert_allclose(extended.toarray(), K.toarray()[:10], rtol=1e-12)
 
 
 def test_extend_uses_both_scales(points, rng):
     new = rng.normal(size=(6, 3))
-    kernel = Gaussian(neighbor=3)
-    kernel.affinity(neighbors_graph(points, 9), points)
+    _, fitted = Gaussian(neighbor=3).fit(neighbors_graph(points, 9), points)
     graph = ExactSearch(9).fit(points).transform(new)
     graph.data **= 2
     s = np.sqrt(np.sort(naive.squared_distances(new, points), axis=1)[:, 2])
     expected = naive.gaussian(
-        naive.squared_distances(new, points), graph.toarray() > 0, np.outer(s, kernel.scales_)
+        naive.squared_distances(new, points), graph.toarray() > 0, np.outer(s, fitted.scales)
     )
-    np.testing.assert_allclose(kernel.extend(graph, new).toarray(), expected, rtol=1e-10)
+    np.testing.assert_allclose(fitted.extend(graph, new).toarray(), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("threshold", [0.9, np.float32(0.5), 0, -0.5])
 def test_correlation_is_the_thresholded_cosine(points, threshold):
     kernel = Correlation(threshold=threshold, max_degree=80)
-    unit = kernel.search_features(points)
+    unit, _ = kernel.place(points)
     K = kernel.affinity(neighbors_graph(unit, search=kernel.search(unit, 3)), points)
     cosines = points @ points.T / np.outer(*[np.linalg.norm(points, axis=1)] * 2)
     assert (K.toarray() == (cosines > threshold)).all()
@@ -140,20 +139,20 @@ def test_correlation_is_the_thresholded_cosine(points, threshold):
 
 def test_correlation_bounds_the_degree_and_extends(points):
     kernel = Correlation(threshold=0.5, max_degree=4)
-    unit = kernel.search_features(points)
+    unit, placing = kernel.place(points)
     search = kernel.search(unit, 3)
-    K = kernel.affinity(neighbors_graph(unit, search=search), points)
+    K, fitted = kernel.fit(neighbors_graph(unit, search=search), points)
     expected, mask = naive.neighbors_graph(unit, 4)
     assert (K.toarray() == (mask & (expected < 1))).all()
-    graph = search.transform(kernel.search_features(2.5 * points[:7]))
+    graph = search.transform(placing(2.5 * points[:7]))
     graph.data **= 2
-    assert set(kernel.extend(graph, points[:7]).data) == {1.0}
+    assert set(fitted.extend(graph, points[:7]).data) == {1.0}
 
 
 def test_correlation_of_a_point_at_zero():
     X = np.concatenate([np.zeros((1, 3)), np.eye(3)])
     kernel = Correlation()
-    assert np.isfinite(kernel.search_features(X)).all()
+    assert np.isfinite(kernel.place(X)[0]).all()
     A = markov_operator(X, kernel=kernel)
     assert A.n_connected_components == 4
 
@@ -182,9 +181,9 @@ def test_shared_neighbors_stay_put_as_before(points):
 def test_new_points_share_as_old_ones_do(points):
     """Off the diagonal, a new point where an old one is has its affinities."""
     graph = neighbors_graph(points, 79)
-    kernel = SharedNeighbors(Gaussian(bandwidth=0.7))
-    K = kernel.affinity(graph, points).toarray()
-    extended = kernel.extend(graph[:10], points[:10]).toarray()
+    affinity, fitted = SharedNeighbors(Gaussian(bandwidth=0.7)).fit(graph, points)
+    K = affinity.toarray()
+    extended = fitted.extend(graph[:10], points[:10]).toarray()
     off = ~np.eye(10, 80, dtype=bool)
     np.testing.assert_allclose(extended[off], K[:10][off], rtol=1e-12)
     np.testing.assert_allclose(extended.diagonal(), 1, rtol=1e-12)
@@ -201,16 +200,15 @@ def test_an_outlier_keeps_its_edges(points, kernel, distance):
     ):
         assert (K.data > 0).all()
         assert np.isfinite(K.data).all()
-    shared = SharedNeighbors(kernel)
-    shared.affinity(graph, X)
+    _, shared = SharedNeighbors(kernel).fit(graph, X)
     far = np.array([[0, 2 * distance, 5 * distance]], dtype="f4")
     new = ExactSearch(5).fit(X).transform(far)
     new.data **= 2
     assert (shared.extend(new, far).data > 0).all()
 
 
-def test_a_crowd_does_not_take_quadratic_time(rng):
-    """Its representative has a row as long as the crowd: 30,000 squared would take a minute."""
+def test_many_duplicates_do_not_take_quadratic_time(rng):
+    """Its representative has a row of all duplicates: 30,000 squared would take a minute."""
     X = np.concatenate([rng.normal(size=(500, 2)), np.zeros((30000, 2))]).astype("f4")
     graph = neighbors_graph(X, 9)
     K = SharedNeighbors().affinity(graph, X)

@@ -20,7 +20,7 @@ from diffclass.kernels.local_covariance import (
 )
 from diffclass.neighbors import ExactSearch
 
-FORMS = ("overlap", "mahalanobis", "bare")
+FORMS = ("overlap", "mahalanobis")
 
 
 @pytest.fixture
@@ -126,22 +126,18 @@ def test_the_floor_is_a_share_of_the_pooled_residual(points):
 
 def test_affinities_are_the_formulas(points):
     graph = neighbors_graph(points, 8)
-    kernel = LocalCovariance(rank=2, neighbor=3)
-    K = kernel.affinity(graph, points).toarray()
-    gaussians, mask = kernel.gaussians_, graph.toarray() > 0
+    affinity, fitted = LocalCovariance(rank=2, neighbor=3).fit(graph, points)
+    K, gaussians, mask = affinity.toarray(), fitted.gaussians, graph.toarray() > 0
     logs = gaussians.log_overlaps(everyone(90)).toarray()
     E = (np.diag(logs)[:, None] + np.diag(logs)) / 2 - logs
     h = np.sqrt(np.sort(np.where(mask, E, np.inf), axis=1)[:, 2])
     expected = np.where(mask, np.exp(-E / np.outer(h, h)), np.eye(90))
     np.testing.assert_allclose(K, expected, atol=1e-12)
-    np.testing.assert_allclose(kernel.scales_, h)
+    np.testing.assert_allclose(fitted.scales, h)
     sharp = LocalCovariance(rank=2, bandwidth=2.0).affinity(graph, points).toarray()
     capped = np.exp(-np.minimum(E / 2, 60))
     np.testing.assert_allclose(sharp, np.where(mask, capped, np.eye(90)), atol=1e-12)
-    bare = LocalCovariance(rank=2, form="bare").affinity(graph, points).toarray()
-    expected = np.where(mask | np.eye(90, dtype=bool), np.exp(logs - gaussians.log_unit), 0)
-    np.testing.assert_allclose(bare, expected, rtol=1e-10)
-    distances = kernel.tangent_distances(graph).toarray()
+    distances = gaussians.tangent_distances(graph).toarray()
     np.testing.assert_allclose(distances[mask] ** 2, tangent_twin(logs, gaussians.log_unit)[mask])
 
 
@@ -190,31 +186,29 @@ def test_neither_units_nor_threads_matter(points):
 def test_fitted_points_that_come_again(points, form):
     graph = neighbors_graph(points, 7)
     # one bandwidth: j counts the point itself among the neighbours of a new one
-    kernel = LocalCovariance(form=form, rank=3, bandwidth=3.0)
-    K = kernel.affinity(graph, points)
-    np.testing.assert_allclose(kernel.extend(graph, points).data, K.data, atol=1e-9)
+    K, fitted = LocalCovariance(form=form, rank=3, bandwidth=3.0).fit(graph, points)
+    np.testing.assert_allclose(fitted.extend(graph, points).data, K.data, atol=1e-9)
     with pytest.raises(DataError, match="4 features"):
-        kernel.extend(graph, points[:, :4])
+        fitted.extend(graph, points[:, :4])
 
 
 def test_new_points_are_shaped_by_their_neighbours(points):
     search = ExactSearch(9)
     kernel = LocalCovariance(rank=2, neighbor=3)
-    kernel.affinity(neighbors_graph(points, search=search), points)
+    _, fitted = kernel.fit(neighbors_graph(points, search=search), points)
     new = points[:4] + 0.1
     graph = search.transform(new)
-    K = kernel.extend(graph, new).toarray()
-    fitted = kernel.gaussians_
+    K = fitted.extend(graph, new).toarray()
     for x in range(4):
         members = graph.indices[graph.indptr[x] : graph.indptr[x + 1]]
-        S = dense_covariance(points, members, 2, kernel.noise_floor_)
+        S = dense_covariance(points, members, 2, fitted.noise_floor)
         E = []
         for z in members:
-            T, d = fitted.covariance(z), new[x] - points[z]
+            T, d = fitted.gaussians.covariance(z), new[x] - points[z]
             dets = [np.linalg.slogdet(C)[1] for C in ((S + T) / 2, S, T)]
             E.append(dets[0] / 2 - (dets[1] + dets[2]) / 4 + d @ np.linalg.solve(S + T, d) / 2)
         h = np.sqrt(np.sort(E)[2])
-        expected = np.exp(-np.array(E) / (h * kernel.scales_[members]))
+        expected = np.exp(-np.array(E) / (h * fitted.scales[members]))
         np.testing.assert_allclose(K[x, members], expected, atol=1e-11)
 
 
@@ -235,12 +229,11 @@ def test_new_points_are_shaped_by_their_neighbours(points):
 )
 def test_singular_covariances(X, form):
     graph = neighbors_graph(X, 5)
-    kernel = LocalCovariance(form=form)
-    K = kernel.affinity(graph, X)
+    K, fitted = LocalCovariance(form=form).fit(graph, X)
     assert (K != K.T).nnz == 0
     assert ((K.data > 0) & (K.data <= 1)).all()
-    assert np.isfinite(kernel.tangent_distances(graph).data).all()
-    extended = kernel.extend(graph, X)
+    assert np.isfinite(fitted.gaussians.tangent_distances(graph).data).all()
+    extended = fitted.extend(graph, X)
     assert np.isfinite(extended.data).all()
     assert (extended.data > 0).all()
 
@@ -256,10 +249,10 @@ def test_constant_features_only_widen_the_noise(points):
 def test_isolated_points(points):
     graph = neighbors_graph(np.vstack([points, [[1e3] * 6]]), 3, symmetrize="mutual")
     X = np.vstack([points, [[1e3] * 6]])
-    kernel = LocalCovariance()
-    K = kernel.affinity(graph, X)
+    K, fitted = LocalCovariance().fit(graph, X)
     assert K[90, 90] == 1
-    np.testing.assert_array_equal(kernel.gaussians_.covariance(90), kernel.noise_floor_ * np.eye(6))
+    alone = fitted.gaussians.covariance(90)
+    np.testing.assert_array_equal(alone, fitted.noise_floor * np.eye(6))
 
 
 def test_bad_input_is_refused(points):
@@ -327,9 +320,9 @@ def test_embedding_and_shared_neighbors(points):
     assert np.isfinite(embedding.transform(points[:5] + 0.01)).all()
     graph = neighbors_graph(points, 8)
     kernel = SharedNeighbors(LocalCovariance())
-    K = kernel.affinity(graph, points)
+    K, fitted = kernel.fit(graph, points)
     assert (K != K.T).nnz == 0
-    assert np.isfinite(kernel.extend(graph, points).data).all()
+    assert np.isfinite(fitted.extend(graph, points).data).all()
     clf = DiffusionClassifier(kernel=kernel).set_params(kernel__kernel__rank=2)
     assert clf.kernel.kernel.rank == 2
 

@@ -36,9 +36,15 @@ def posteriors_of(codes, n_classes, sure=0.9):
 
 def both(kernel, X, *, y=None, scores=None, n_neighbors=8, inner=None):
     """The kernel's affinities and those of the kernel inside, on one graph."""
+    K, inside, _ = fitted_both(kernel, X, y=y, scores=scores, n_neighbors=n_neighbors, inner=inner)
+    return K, inside
+
+
+def fitted_both(kernel, X, *, y=None, scores=None, n_neighbors=8, inner=None):
+    """The same, and the fitted kernel."""
     graph = neighbors_graph(X, n_neighbors)
-    K = kernel.affinity(graph, X, y=y, scores=scores)
-    return K, (inner or Gaussian()).affinity(graph, X)
+    K, fitted = kernel.fit(graph, X, y=y, scores=scores)
+    return K, (inner or Gaussian()).affinity(graph, X), fitted
 
 
 def one_anchor(X, codes, weights, method, shrinkage, anchor):
@@ -86,8 +92,8 @@ def test_one_anchor_is_the_naive_twin(rng, method):
     kernel = LocalDiscriminant(
         method=method, strength=0.7, n_anchors=1, neighborhood=60, shrinkage=0.2
     )
-    K, inner = both(kernel, X, scores=scores)
-    D = one_anchor(X, codes, top[:, -1] - top[:, -2], method, 0.2, kernel.anchors_[0])
+    K, inner, fitted = fitted_both(kernel, X, scores=scores)
+    D = one_anchor(X, codes, top[:, -1] - top[:, -2], method, 0.2, fitted.anchors[0])
     expected = inner.toarray() * np.exp(-0.7 * D)
     np.testing.assert_allclose(K.toarray(), expected, rtol=1e-8, atol=1e-24)
 
@@ -96,10 +102,10 @@ def test_several_anchors_blend_continuously(rng):
     X = rng.normal(size=(80, 2))
     codes = (X[:, 0] + X[:, 1] ** 2 > 0).astype(int)
     kernel = LocalDiscriminant(method="linear", n_anchors=7, neighborhood=30, shrinkage=0.1)
-    K, inner = both(kernel, X, y=codes)
+    K, inner, fitted = fitted_both(kernel, X, y=codes)
     D = np.zeros((80, 80))
-    off = np.linalg.norm(X[:, None] - kernel.anchors_, axis=2)
-    for a, anchor in enumerate(kernel.anchors_):
+    off = np.linalg.norm(X[:, None] - fitted.anchors, axis=2)
+    for a, anchor in enumerate(fitted.anchors):
         near = np.argsort(np.linalg.norm(X - anchor, axis=1))[:30]
         if len(np.unique(codes[near])) < 2:
             continue
@@ -132,12 +138,12 @@ def test_linear_and_fisher_are_scikit_learns(rng, shrinkage):
 
     def measured(method):
         kernel = LocalDiscriminant(method=method, **settings)
-        ratio = kernel.affinity(graph, X, y=y).data / Gaussian().affinity(graph, X).data
-        return -100 * np.log(ratio), kernel
+        K, fitted = kernel.fit(graph, X, y=y)
+        return -100 * np.log(K.data / Gaussian().affinity(graph, X).data), fitted
 
-    linear, kernel = measured("linear")
+    linear, fitted = measured("linear")
     middle = X.mean(axis=0)
-    away = np.linalg.norm(kernel.anchors_[0] - middle) / np.sqrt(X.var(axis=0).sum())
+    away = np.linalg.norm(fitted.anchors[0] - middle) / np.sqrt(X.var(axis=0).sum())
     sure = 90 / 91 * (1 - (away / 3) ** 3) ** 3
     change = np.square(odds[rows] - odds[graph.indices]).mean(axis=1)
     np.testing.assert_allclose(linear, sure * change, rtol=1e-3, atol=1e-10)
@@ -158,8 +164,8 @@ def test_quadratic_tends_to_scikit_learns(rng):
         method="quadratic", n_anchors=1, neighborhood=4000, shrinkage=0.0, strength=0.1
     )
     graph = neighbors_graph(X[:500], 6)  # few edges; the anchor sees all points all the same
-    kernel.affinity(neighbors_graph(X, 6), X, y=y)
-    found = kernel._discriminants[0].values(X[:500])
+    _, fitted = kernel.fit(neighbors_graph(X, 6), X, y=y)
+    found = fitted.discriminants[0].values(X[:500])
     rows = np.repeat(np.arange(500), np.diff(graph.indptr))
     ours = np.square(found[rows] - found[graph.indices]).sum(axis=1)
     theirs = np.square(odds[rows] - odds[graph.indices]) / 4  # variance of +-1/2 the change
@@ -198,8 +204,8 @@ def test_quadratic_is_radial_on_concentric_shells(rng):
         kernel = LocalDiscriminant(
             method=method, n_anchors=1, neighborhood=600, strength=1.0, shrinkage=0.0
         )
-        kernel.affinity(neighbors_graph(X, 8), X, y=y)
-        discriminant, h = kernel._discriminants[0], 1e-4
+        _, fitted = kernel.fit(neighbors_graph(X, 8), X, y=y)
+        discriminant, h = fitted.discriminants[0], 1e-4
         here = discriminant.values(X)
         outward = discriminant.values(X * (1 + h / radius[:, None]))
         around = discriminant.values(X + h * np.column_stack([-X[:, 1], X[:, 0]]) / radius[:, None])
@@ -294,8 +300,8 @@ def test_one_label_a_class_is_measured_by_their_spread():
     X = np.column_stack([np.arange(9.0), np.zeros(9)])
     y = np.where(np.arange(9) == 2, 0, np.where(np.arange(9) == 6, 1, -1))
     kernel = LocalDiscriminant(method="linear", strength=1.0, n_anchors=1, shrinkage=0.0)
-    K, inner = both(kernel, X, y=y, n_neighbors=2)
-    away = abs(kernel.anchors_[0, 0] - 4) / 2
+    K, inner, fitted = fitted_both(kernel, X, y=y, n_neighbors=2)
+    away = abs(fitted.anchors[0, 0] - 4) / 2
     sure = 2 / 3 * (1 - (away / 3) ** 3) ** 3
     # W = 2 I: half the mean square 4 of the labels, and the log-odds change by 4 / 2 a step
     assert -np.log(K[3, 4] / inner[3, 4]) == pytest.approx(sure * (4 / 2) ** 2 / 4)
@@ -318,22 +324,21 @@ def test_fitted_points_as_new_ones(cloud, method):
     X, truth, y = cloud
     kernel = LocalDiscriminant(Gaussian(bandwidth=1.0), method=method)
     search = ExactSearch(400)
-    K = kernel.affinity(neighbors_graph(X, 399), X, y=y, scores=posteriors_of(truth, 2))
+    K, fitted = kernel.fit(neighbors_graph(X, 399), X, y=y, scores=posteriors_of(truth, 2))
     graph = search.fit(X).transform(X[:50])
     graph.data **= 2
-    extended = kernel.extend(graph, X[:50])
+    extended = fitted.extend(graph, X[:50])
     np.testing.assert_allclose(extended.toarray(), K.toarray()[:50], rtol=1e-8, atol=1e-15)
 
 
 def test_new_points_without_evidence(cloud):
     X, _, _ = cloud
     kernel, inner = LocalDiscriminant(Gaussian(bandwidth=1.0)), Gaussian(bandwidth=1.0)
-    for k in (kernel, inner):
-        k.affinity(neighbors_graph(X, 5), X)
     graph = ExactSearch(5).fit(X).transform(X[:20] + 0.1)
-    np.testing.assert_array_equal(
-        kernel.extend(graph, X[:20] + 0.1).toarray(), inner.extend(graph, X[:20] + 0.1).toarray()
+    extended, expected = (
+        k.fit(neighbors_graph(X, 5), X)[1].extend(graph, X[:20] + 0.1) for k in (kernel, inner)
     )
+    np.testing.assert_array_equal(extended.toarray(), expected.toarray())
 
 
 def test_single_precision_stays_and_no_edge_vanishes(cloud):

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import shortest_path
 
-from diffclass import MarkovOperator, diffuse_labels, markov_operator, neighbors_graph
+from diffclass import MarkovOperator, diffuse_labels, markov_operator
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Gaussian, Isotropic
 from diffclass.operators.chebyshev import power_coefficients
@@ -465,12 +465,3 @@ def test_markov_operator_is_neighbors_kernel_and_normalisation(rng):
     K = naive.gaussian(distances, mask, 0.8)
     A = markov_operator(X, n_neighbors=6, kernel=Gaussian(bandwidth=0.8), alpha=1)
     np.testing.assert_allclose(A @ np.eye(50), naive.markov_matrix(K, 1), atol=1e-13)
-
-
-def test_a_graph_made_before_spares_the_search(rng):
-    X = rng.normal(size=(50, 3))
-    given = markov_operator(X, n_neighbors=49, graph=neighbors_graph(X, 6))
-    expected = markov_operator(X, n_neighbors=6)
-    np.testing.assert_array_equal(given.affinity.toarray(), expected.affinity.toarray())
-    with pytest.raises(DataError, match=r"\(50, 50\).*49 points"):
-        markov_operator(X[1:], graph=neighbors_graph(X, 6))

@@ -123,20 +123,20 @@ def test_few_duplicates_are_edges_of_length_zero():
     "search",
     [ExactSearch(4), InvertedFileSearch(4, random_state=0), NNDescentSearch(4, random_state=0)],
 )
-def test_a_crowd_of_duplicates_is_no_island(rng, symmetrize, search):
+def test_duplicates_are_no_island(rng, symmetrize, search):
     X = rng.normal(size=(120, 5))
     X[30:70] = X[10]
     X[[70, 80]] = X[[71, 81]]
     graph = neighbors_graph(X, search=search, symmetrize=symmetrize)
     assert_well_formed(graph)
     numbers = sp.csgraph.connected_components(pattern(graph))[1]
-    crowd = np.concatenate([[10], np.arange(30, 70)])
-    assert (numbers[crowd] == numbers[10]).all()
-    assert np.count_nonzero(numbers == numbers[10]) > len(crowd)
+    alike = np.concatenate([[10], np.arange(30, 70)])
+    assert (numbers[alike] == numbers[10]).all()
+    assert np.count_nonzero(numbers == numbers[10]) > len(alike)
     assert (np.diff(graph.indptr) >= (4 if symmetrize == "union" else 1)).all()
 
 
-def test_zero_and_minus_zero_are_the_same_crowd():
+def test_zero_and_minus_zero_are_duplicates():
     X = np.concatenate([np.zeros((5, 1)), -np.zeros((5, 1)), [[1.0], [2.0]]])
     assert sp.csgraph.connected_components(pattern(neighbors_graph(X, 2)))[0] == 1
 

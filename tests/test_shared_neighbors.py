@@ -64,11 +64,11 @@ def test_the_order_of_the_points_does_not_matter(points):
 def test_new_points(points):
     search = ExactSearch(6)
     kernel = SharedNeighbors(Gaussian(bandwidth=1.0))
-    K = kernel.affinity(neighbors_graph(points, search=search), points)
+    K, fitted = kernel.fit(neighbors_graph(points, search=search), points)
     new = np.random.default_rng(6).normal(size=(4, 3))
     graph = search.transform(new)
     graph.data **= 2
-    extended = kernel.extend(graph, new).toarray()
+    extended = fitted.extend(graph, new).toarray()
     k_new = Gaussian(bandwidth=1.0)
     inner = k_new.affinity(neighbors_graph(points, 6), points).toarray()
     d = inner.sum(axis=1)

@@ -95,8 +95,8 @@ def row_sums(indptr, data, out):
 def row_products(indptr, indices, data, other_indptr, other_indices, other_data, out):
     """out(e) = <row x of one matrix, row y of the other> for the edge e = (x, y).
 
-    The edges are the entries of the first matrix; rows of both are sorted by column. A crowd's
-    row is as long as the crowd, so that the few entries of the others are looked up in it.
+    The edges are the entries of the first matrix; rows of both are sorted by column. Where
+    many points are duplicates one row is very long: the few entries of the others are looked up.
     """
     for x in prange(indptr.shape[0] - 1):
         a, a_stop = indptr[x], indptr[x + 1]

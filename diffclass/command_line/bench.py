@@ -90,7 +90,7 @@ def _time_fit(points: Any, y: Any, seed: int) -> dict[str, Any]:
     return {
         "seconds": seconds,
         "tau": int(fitted.tau_),
-        "neighbor_recall": fitted.search_.recall_,
+        "neighbor_recall": fitted.graph_.recall,
         "edges_per_point": operator.affinity.nnz / len(operator),
         "operator": operator,
     }

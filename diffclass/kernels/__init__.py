@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from diffclass.kernels._kernel import Kernel
+from diffclass.kernels._kernel import FittedKernel, Kernel, Placing
 from diffclass.kernels.directed import Directed
-from diffclass.kernels.isotropic import Correlation, Gaussian, Isotropic
+from diffclass.kernels.isotropic import Correlation, FittedIsotropic, Gaussian, Isotropic
 from diffclass.kernels.local_covariance import LocalCovariance
 from diffclass.kernels.local_discriminant import LocalDiscriminant
 from diffclass.kernels.shared_neighbors import SharedNeighbors
@@ -12,10 +12,13 @@ from diffclass.kernels.shared_neighbors import SharedNeighbors
 __all__ = [
     "Correlation",
     "Directed",
+    "FittedIsotropic",
+    "FittedKernel",
     "Gaussian",
     "Isotropic",
     "Kernel",
     "LocalCovariance",
     "LocalDiscriminant",
+    "Placing",
     "SharedNeighbors",
 ]

@@ -1,23 +1,29 @@
-"""What every kernel can do."""
+"""What every kernel can do, before it is fitted and after."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 
-from diffclass.neighbors import default_search
+from diffclass.exceptions import ParameterError
+from diffclass.neighbors import NeighborSearch, default_search
+
+# Takes new points of shape (m, d) to the (m, p) coordinates in which neighbours are searched.
+Placing = Callable[[np.ndarray], np.ndarray]
 
 
 class Kernel(BaseEstimator, ABC):
     """A symmetric, non-negative affinity k(x, y) on the edges of a graph.
 
-    Parameters are those of the constructor, as for any scikit-learn estimator, so that a grid
-    search reaches them as ``kernel__name``. `search_features` and then `affinity` fit the kernel
-    to the points; `new_features` and `extend` then speak of new ones.
+    It holds parameters, those of the constructor, and nothing else: as for any scikit-learn
+    estimator a grid search reaches them as ``kernel__name``. No method changes it. `place` says in
+    which coordinates neighbours are searched; `fit` makes a graph of them into affinities, and a
+    `FittedKernel` for those of new points.
     """
 
     @property
@@ -25,49 +31,68 @@ class Kernel(BaseEstimator, ABC):
         """Whether the kernel is shaped by earlier posteriors, which something has to provide."""
         return False
 
-    def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
-        """Return the (n, p) coordinates in which neighbours are searched; here ``X`` itself.
+    def place(
+        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> tuple[np.ndarray, Placing]:
+        """Return the coordinates in which neighbours are searched; here the points themselves.
 
         Parameters
         ----------
         X : ndarray of shape (n, d)
-            The points that the kernel is fitted to.
+            The points that the kernel is to be fitted to.
         y, scores : array-like, optional
-            As in `affinity`.
+            As in `fit`.
 
         Returns
         -------
-        ndarray of shape (n, p)
+        features : ndarray of shape (n, p)
             In them the graph's squared distances are measured.
+        placing : callable
+            Gives the (m, p) coordinates of new points of shape (m, d).
         """
-        return X
+        return X, _as_they_are
 
-    def new_features(self, X_new: np.ndarray) -> np.ndarray:
-        """Return the (m, p) coordinates in which neighbours of new points are searched."""
-        return self.search_features(X_new)
-
-    def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Any:
-        """Return the unfitted neighbour search that suits the kernel and the size of ``X``."""
-        return default_search(X, n_neighbors, random_state=random_state)
+    def search(
+        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+    ) -> NeighborSearch:
+        """Return the unfitted neighbour search that suits the kernel and the number of points."""
+        return default_search(features, n_neighbors, random_state=random_state)
 
     def search_for(
-        self, features: np.ndarray, n_neighbors: int, *, given: Any = None, random_state: Any = None
-    ) -> Any:
-        """Return an unfitted search in `search_features`: a copy of the given, or the kernel's."""
-        if given is not None:
-            return clone(given)
-        return self.search(features, n_neighbors, random_state=random_state)
+        self,
+        features: np.ndarray,
+        n_neighbors: int,
+        *,
+        given: NeighborSearch | None = None,
+        random_state: Any = None,
+    ) -> NeighborSearch:
+        """Return an unfitted search in `place`'s features: a copy of the given, or the kernel's.
+
+        Raises
+        ------
+        ParameterError
+            For something that is no search.
+        """
+        if given is None:
+            return self.search(features, n_neighbors, random_state=random_state)
+        if not isinstance(given, NeighborSearch):
+            raise ParameterError(
+                f"search = {given!r} cannot search; pass a search of diffclass.neighbors, or a "
+                "transformer like scikit-learn's KNeighborsTransformer"
+            )
+        return clone(given)
 
     @abstractmethod
-    def affinity(
-        self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
-    ) -> sp.csr_array:
-        """Return the affinities of a graph's edges and remember what new points will need.
+    def fit(
+        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> tuple[sp.csr_array, FittedKernel]:
+        """Return the affinities of a graph's edges, and what new points will need.
 
         Parameters
         ----------
         graph : csr_array of shape (n, n)
-            Squared distances in the space of `search_features`, symmetric, with the diagonal.
+            Squared distances in the features of `place`, as `neighbors_graph` gives them:
+            symmetric, with the diagonal, indices sorted.
         X : ndarray of shape (n, d)
             The points.
         y : array-like of shape (n,), optional
@@ -77,18 +102,30 @@ class Kernel(BaseEstimator, ABC):
 
         Returns
         -------
-        csr_array of shape (n, n)
+        affinity : csr_array of shape (n, n)
             Symmetric and non-negative, with the diagonal k(x, x).
+        fitted : FittedKernel
+            It does not hold the affinities, which an operator may divide by the density.
         """
+
+    def affinity(
+        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> sp.csr_array:
+        """Return the affinities alone; otherwise as `fit`."""
+        return self.fit(graph, X, y=y, scores=scores)[0]
+
+
+class FittedKernel(ABC):
+    """What a kernel has learnt from the points, frozen. Make one with `Kernel.fit`."""
 
     @abstractmethod
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
-        """Return the affinities between new points and the points of the last `affinity`.
+        """Return the affinities between new points and the fitted ones.
 
         Parameters
         ----------
         graph : csr_array of shape (m, n)
-            Squared distances from the new points to their neighbours.
+            Squared distances from the new points to their neighbours, indices sorted.
         X_new : ndarray of shape (m, d)
             The new points.
 
@@ -97,3 +134,7 @@ class Kernel(BaseEstimator, ABC):
         csr_array of shape (m, n)
             Non-negative.
         """
+
+
+def _as_they_are(X_new: np.ndarray) -> np.ndarray:
+    return X_new

@@ -5,53 +5,47 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import clone
 
-from diffclass.kernels._kernel import Kernel
+from diffclass.kernels._kernel import Kernel, Placing
 from diffclass.kernels.isotropic import Gaussian
+from diffclass.neighbors import NeighborSearch
 
 
 class OverKernel(Kernel):
-    """A kernel made of another one, ``kernel``, whose neighbours and scales it keeps.
-
-    Attributes
-    ----------
-    kernel_ : Kernel
-        The fitted inner kernel.
-    """
+    """A kernel made of another one, ``kernel``, whose neighbours and scales it keeps."""
 
     kernel: Kernel | None
 
     @property
     def uses_scores(self) -> bool:
         """Whether the inner kernel does."""
-        return self._inner().uses_scores
+        return self._inner.uses_scores
 
-    def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
+    def place(
+        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> tuple[np.ndarray, Placing]:
         """Return the coordinates in which the inner kernel's neighbours are searched."""
-        self.kernel_ = clone(self._inner())
-        return self.kernel_.search_features(X, y=y, scores=scores)
+        return self._inner.place(X, y=y, scores=scores)
 
-    def new_features(self, X_new: np.ndarray) -> np.ndarray:
-        """Return the coordinates in which the inner kernel searches new points' neighbours."""
-        return self.kernel_.new_features(X_new)
-
-    def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Any:
+    def search(
+        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+    ) -> NeighborSearch:
         """Return the inner kernel's search."""
-        return self._inner().search(X, n_neighbors, random_state=random_state)
+        return self._inner.search(features, n_neighbors, random_state=random_state)
 
+    def search_for(
+        self,
+        features: np.ndarray,
+        n_neighbors: int,
+        *,
+        given: NeighborSearch | None = None,
+        random_state: Any = None,
+    ) -> NeighborSearch:
+        """Return a copy of the given search as the inner kernel needs it, or the kernel's own."""
+        if given is None:
+            return self.search(features, n_neighbors, random_state=random_state)
+        return self._inner.search_for(features, n_neighbors, given=given)
+
+    @property
     def _inner(self) -> Kernel:
         return Gaussian() if self.kernel is None else self.kernel
-
-    def _inner_affinity(
-        self, graph: sp.csr_array, X: np.ndarray, y: Any, scores: Any
-    ) -> sp.csr_array:
-        if not hasattr(self, "kernel_"):  # `search_features` was left out
-            self.kernel_ = clone(self._inner())
-        return sp.csr_array(self.kernel_.affinity(graph, X, y=y, scores=scores))
-
-    def _inner_extension(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
-        K = sp.csr_array(self.kernel_.extend(graph, X_new))
-        K.sort_indices()
-        return K

@@ -19,6 +19,9 @@ Source: Coifman et al. 2005, section 3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,9 +29,10 @@ from sklearn.base import clone
 
 from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.kernels._kernel import Placing
 from diffclass.kernels.directed_field import FieldSearch, aligned_mean
 from diffclass.kernels.isotropic import Gaussian
-from diffclass.neighbors import default_search
+from diffclass.neighbors import NeighborSearch, default_search
 
 
 class Directed(Gaussian):
@@ -61,16 +65,11 @@ class Directed(Gaussian):
         With a field: so many times as many neighbours in Euclidean distance are found as are
         kept, the nearest by D. In the plane, sqrt(1 + 1 / epsilon) are needed.
 
-    Attributes
-    ----------
-    scales_ : ndarray of shape (n,)
-        As of `Gaussian`.
-
     Notes
     -----
     F costs p more columns in the neighbour search; a field costs ``candidates`` times the edges,
-    once. An array at new points costs one more search in the points. Points are met by
-    `search_features`; the graph handed to `affinity` has to be made from what that returns.
+    once. An array at new points costs one more search in the points. The graph handed to `fit` has
+    to be made from the features that `place` returns.
 
     References
     ----------
@@ -112,7 +111,9 @@ class Directed(Gaussian):
         """Whether F is the earlier posteriors: neither F nor a field is given."""
         return self.F is None and self.field is None
 
-    def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
+    def place(
+        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> tuple[np.ndarray, Placing]:
         """Return Z = (x / sqrt(epsilon), F / epsilon), scaled, or (x, v) for a field.
 
         Parameters
@@ -120,14 +121,18 @@ class Directed(Gaussian):
         X : ndarray of shape (n, d)
             The points.
         y : array-like, optional
-            Plays no part.
+            Not used.
         scores : array-like of shape (n, n_classes), optional
             Earlier posteriors, needed if neither F nor a field is given.
 
         Returns
         -------
-        ndarray of shape (n, d + p), or (n, 2 d) for a field
+        features : ndarray of shape (n, d + p), or (n, 2 d) for a field
             In the dtype of X, centred.
+        placing : callable
+            Gives the same of new points; F or v there as said for the parameters. It raises a
+            `DataError` for points of another width, and for a function that gives other than a
+            finite row for each point, or another width.
 
         Raises
         ------
@@ -143,38 +148,15 @@ class Directed(Gaussian):
         if self.F is not None and self.field is not None:
             raise ParameterError("Directed takes F or field, not both; leave one out")
         values = self._checked(self._at_points(X, scores), X)
-        self._center, self._unit = X.mean(axis=0), _length(X)
-        if self.field is None:
-            self._fit_function(values)
-        else:
-            self._fit_field(values)
-        # what new points will need: F itself, or its values
-        self._known = None if callable(self._given) else (X, values)
-        self._near: Any = None
-        return self._joint(X, values)
+        joint = self._joint(X, values)
+        return joint(X, values), _DirectedPlacing(joint, self._values_at(X, values))
 
-    def new_features(self, X_new: np.ndarray) -> np.ndarray:
-        """Return the same coordinates of new points; F or v there as said for the parameters.
-
-        Raises
-        ------
-        DataError
-            For a function that gives other than a finite row for each point, or another width.
-        """
-        if self._known is not None:
-            return self._joint(X_new, self._continued(X_new, *self._known))
-        values = self._checked(self._given(X_new), X_new)
-        if values.shape[1] != np.size(self._middle):
-            raise DataError(
-                f"{self._name} gave {values.shape[1]} columns for new points, "
-                f"{np.size(self._middle)} for the fitted ones"
-            )
-        return self._joint(X_new, values)
-
-    def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Any:
+    def search(
+        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+    ) -> NeighborSearch:
         """Return the default search in Z, or a `FieldSearch`."""
         if self.field is None:
-            return default_search(X, n_neighbors, random_state=random_state)
+            return default_search(features, n_neighbors, random_state=random_state)
         check_positive(self.candidates, "candidates", integer=True)
         return FieldSearch(
             n_neighbors,
@@ -184,8 +166,13 @@ class Directed(Gaussian):
         )
 
     def search_for(
-        self, features: np.ndarray, n_neighbors: int, *, given: Any = None, random_state: Any = None
-    ) -> Any:
+        self,
+        features: np.ndarray,
+        n_neighbors: int,
+        *,
+        given: NeighborSearch | None = None,
+        random_state: Any = None,
+    ) -> NeighborSearch:
         """Return an unfitted search; along a field it has to be a `FieldSearch`.
 
         Its epsilon is then the kernel's.
@@ -218,18 +205,34 @@ class Directed(Gaussian):
         return scores
 
     def _checked(self, values: Any, X: np.ndarray) -> np.ndarray:
-        """Return the values as a finite table in double precision, a row for each point."""
-        if self.field is None and np.ndim(values) == 1:
-            values = np.asarray(values)[:, None]
-        values = check_points(values, name=self._name).astype(np.float64, copy=False)
-        if len(values) != len(X):
-            raise DataError(f"{self._name} has {len(values)} rows; there are {len(X)} points")
-        if self.field is not None and values.shape != X.shape:
-            raise DataError(f"field has shape {values.shape}; that of the points is {X.shape}")
-        return values
+        if self.field is not None:
+            return _checked_field(values, X)
+        return _checked_function(values, X, name=self._name)
 
-    def _fit_function(self, values: np.ndarray) -> None:
-        """Keep the middle of F and what its components are divided by."""
+    def _joint(self, X: np.ndarray, values: np.ndarray) -> _Joint:
+        """Measure the points and the values; along a field the search divides by epsilon."""
+        if self.field is None:
+            middle, value_unit = self._function_units(values)
+        else:
+            middle, value_unit = _field_units(values)
+        return _Joint(
+            center=X.mean(axis=0),
+            unit=_length(X),
+            middle=middle,
+            value_unit=value_unit,
+            epsilon=self.epsilon if self.field is None else 1.0,
+        )
+
+    def _values_at(self, X: np.ndarray, values: np.ndarray) -> Placing:
+        """Return what gives F or v at new points: the function, or its values continued."""
+        if not callable(self._given):
+            mean = aligned_mean if self.field is not None else _mean
+            return _Continued(X, values, self.neighbor, mean)
+        check = _checked_field if self.field is not None else _checked_function
+        return _Called(self._given, check, values.shape[1], self._name)
+
+    def _function_units(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the middle of F and what its components are divided by."""
         varies = (values != values[0]).any(axis=0)
         if not varies.any() and not self.uses_scores:
             raise DataError(
@@ -239,36 +242,112 @@ class Directed(Gaussian):
         deviations = np.where(varies, values.std(axis=0), 0)
         whole = np.linalg.norm(deviations) if self.uses_scores else np.sqrt(varies.sum())
         unit = whole if self.uses_scores else whole * deviations
-        self._middle = values.mean(axis=0)
-        self._value_unit = np.where(varies, unit, np.inf)
+        return values.mean(axis=0), np.where(varies, unit, np.inf)
 
-    def _fit_field(self, values: np.ndarray) -> None:
-        """Keep the largest speed, so that squares of small ones do not vanish."""
-        fastest = np.abs(values).max()
-        if fastest == 0:
-            raise DataError("the field is 0 at every point and gives no direction")
-        self._middle = np.zeros(values.shape[1])
-        self._value_unit = np.full(values.shape[1], fastest)
 
-    def _joint(self, X: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Scaled points beside scaled values; along a field the search divides by epsilon."""
-        points, values = (X - self._center) / self._unit, (values - self._middle) / self._value_unit
-        if self.field is None:
-            points, values = points / np.sqrt(self.epsilon), values / self.epsilon
+@dataclass(frozen=True, eq=False)
+class _Joint:
+    """Scaled points beside scaled values."""
+
+    center: np.ndarray
+    unit: float
+    middle: np.ndarray
+    value_unit: np.ndarray
+    epsilon: float
+
+    def __call__(self, X: np.ndarray, values: np.ndarray) -> np.ndarray:
+        points = (X - self.center) / self.unit / np.sqrt(self.epsilon)
+        values = (values - self.middle) / self.value_unit / self.epsilon
         return np.hstack([points, values]).astype(X.dtype, copy=False)
 
-    def _continued(self, X_new: np.ndarray, X: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """F or v at new points, from the fitted points near them."""
-        if self._near is None:  # the index is made when first needed
-            self._near = default_search(X, self.neighbor, random_state=0).fit(X)
-        graph = self._near.transform(X_new)
+
+@dataclass(frozen=True, eq=False)
+class _DirectedPlacing:
+    """New points in the joint coordinates, by F or v there."""
+
+    joint: _Joint
+    values_at: Placing
+
+    def __call__(self, X_new: np.ndarray) -> np.ndarray:
+        if X_new.shape[1] != len(self.joint.center):
+            raise DataError(
+                f"the new points have {X_new.shape[1]} features; "
+                f"the kernel was fitted to {len(self.joint.center)}"
+            )
+        return self.joint(X_new, self.values_at(X_new))
+
+
+@dataclass(frozen=True, eq=False)
+class _Called:
+    """A function's values at new points, checked."""
+
+    function: Placing
+    check: Callable[..., np.ndarray]
+    n_columns: int
+    name: str
+
+    def __call__(self, X_new: np.ndarray) -> np.ndarray:
+        values = self.check(self.function(X_new), X_new, name=self.name)
+        if values.shape[1] != self.n_columns:
+            raise DataError(
+                f"{self.name} gave {values.shape[1]} columns for new points, "
+                f"{self.n_columns} for the fitted ones"
+            )
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class _Continued:
+    """Values at new points, from the fitted points near them."""
+
+    points: np.ndarray
+    values: np.ndarray
+    neighbor: int
+    mean: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+    def __call__(self, X_new: np.ndarray) -> np.ndarray:
+        graph = self._index.transform(X_new)
         distances = graph.data.reshape(len(X_new), -1).astype(np.float64)
         order = np.argsort(distances, axis=1, kind="stable")
         found = np.take_along_axis(graph.indices.reshape(distances.shape), order, axis=1)
         weights = _near_weights(np.take_along_axis(distances, order, axis=1))
-        if self.field is None:
-            return np.einsum("mk,mkp->mp", weights, values[found])
-        return aligned_mean(weights, values[found])
+        return self.mean(weights, self.values[found])
+
+    @cached_property
+    def _index(self) -> NeighborSearch:
+        """Made when first needed."""
+        return default_search(self.points, self.neighbor, random_state=0).fit(self.points)
+
+
+def _checked_function(values: Any, X: np.ndarray, *, name: str = "F") -> np.ndarray:
+    """Return F as a finite table in double precision, a row for each point."""
+    values = np.asarray(values)[:, None] if np.ndim(values) == 1 else values
+    values = check_points(values, name=name).astype(np.float64, copy=False)
+    if len(values) != len(X):
+        raise DataError(f"{name} has {len(values)} rows; there are {len(X)} points")
+    return values
+
+
+def _checked_field(values: Any, X: np.ndarray, *, name: str = "field") -> np.ndarray:
+    """Return the field as a finite table in double precision, of the points' shape."""
+    values = check_points(values, name=name).astype(np.float64, copy=False)
+    if len(values) != len(X):
+        raise DataError(f"{name} has {len(values)} rows; there are {len(X)} points")
+    if values.shape != X.shape:
+        raise DataError(f"{name} has shape {values.shape}; that of the points is {X.shape}")
+    return values
+
+
+def _field_units(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return zeros, and the largest speed, so that squares of small ones do not vanish."""
+    fastest = np.abs(values).max()
+    if fastest == 0:
+        raise DataError("the field is 0 at every point and gives no direction")
+    return np.zeros(values.shape[1]), np.full(values.shape[1], fastest)
+
+
+def _mean(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return np.einsum("mk,mkp->mp", weights, values)
 
 
 def _length(X: np.ndarray) -> float:

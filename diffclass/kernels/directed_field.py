@@ -27,7 +27,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass import _compiled
 from diffclass._validation import check_points, check_positive
-from diffclass.neighbors import default_search, kept_edges
+from diffclass.neighbors import NeighborSearch, default_search, kept_edges
 
 
 class FieldSearch(TransformerMixin, BaseEstimator):
@@ -36,7 +36,7 @@ class FieldSearch(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     n_neighbors : int, default=12
-        Neighbours of a point, itself not counted; equal points and ties come on top.
+        Neighbours of a point, itself not counted; duplicates and ties come on top.
     epsilon : float, default=0.1
         Above 0.
     candidates : int, default=8
@@ -46,7 +46,7 @@ class FieldSearch(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Holds ``candidates * n_neighbors`` edges a point while it searches.
+    Holds ``candidates * n_neighbors`` edges per point while it searches.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class FieldSearch(TransformerMixin, BaseEstimator):
         points, field = np.hsplit(check_points(X), 2)
         return np.ascontiguousarray(points), np.ascontiguousarray(field)
 
-    def _wide_search(self) -> Any:
+    def _wide_search(self) -> NeighborSearch:
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         check_positive(self.epsilon, "epsilon")
         n_candidates = self.n_neighbors * check_positive(
@@ -93,7 +93,7 @@ class FieldSearch(TransformerMixin, BaseEstimator):
         return default_search(self._points, n_candidates, random_state=self.random_state)
 
     def _nearest(self, graph: sp.csr_array, points: np.ndarray, field: np.ndarray) -> sp.csr_array:
-        """Keep of each row the edges up to its k-th least D above 0: a crowd is no island."""
+        """Keep of each row the edges up to its k-th least D above 0: duplicates are no island."""
         kind = points.dtype.type
         squared = np.empty(graph.nnz, dtype=kind)
         _compiled.edges.field_distances(

@@ -11,6 +11,8 @@ correlation); L. Zelnik-Manor and P. Perona, Self-tuning spectral clustering, 20
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -20,8 +22,10 @@ import scipy.sparse as sp
 from diffclass import _compiled
 from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import ParameterError
-from diffclass.kernels._kernel import Kernel
+from diffclass.kernels._kernel import FittedKernel, Kernel, Placing
 from diffclass.neighbors import RadiusSearch, kept_edges
+
+Profile = Callable[[np.ndarray], np.ndarray]
 
 # exp(-60) = 9e-27 is nothing beside a neighbour's weight, yet keeps an outlier's few edges from
 # vanishing in single precision: its class is then still decided by them.
@@ -42,16 +46,11 @@ class Isotropic(Kernel):
         distance to a point's farthest neighbour; "self-tuning" takes s(x) s(y).
     neighbor : int, default=7
         Which neighbour's distance s(x) is.
-
-    Attributes
-    ----------
-    scales_ : ndarray of shape (n,)
-        The square roots of each point's own epsilon: s(x), or sqrt(epsilon) everywhere.
     """
 
     def __init__(
         self,
-        profile: Callable[[np.ndarray], np.ndarray],
+        profile: Profile,
         *,
         bandwidth: str | float = "self-tuning",
         neighbor: int = 7,
@@ -60,41 +59,26 @@ class Isotropic(Kernel):
         self.bandwidth = bandwidth
         self.neighbor = neighbor
 
-    def affinity(
-        self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
-    ) -> sp.csr_array:
-        """Return h(|x - y|^2 / epsilon(x, y)) on the edges of the graph; see `Kernel.affinity`.
+    def fit(
+        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> tuple[sp.csr_array, FittedIsotropic]:
+        """Return h(|x - y|^2 / epsilon(x, y)) on the edges of the graph; see `Kernel.fit`.
 
         Raises
         ------
         ParameterError
             For a bandwidth that is neither positive nor one of the names.
         """
-        self.scales_ = self._scales(graph, without_diagonal=True)
-        return self._profiled(graph, self.scales_)
+        scales = self._scales(graph)
+        own = self.neighbor if self.bandwidth == "self-tuning" else None
+        fitted = FittedIsotropic(self._h, scales, own)
+        return fitted.profiled(graph, scales), fitted
 
-    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
-        """Return the affinities of new points, each with its own scale; see `Kernel.extend`."""
-        if self.bandwidth == "self-tuning":
-            return self._profiled(graph, self._scales(graph, without_diagonal=False))
-        own = np.full(graph.shape[0], self.scales_[0], dtype=self.scales_.dtype)
-        return self._profiled(graph, own)
+    @property
+    def _h(self) -> Profile:
+        return partial(_checked_values, self.profile)
 
-    def _profiled(self, graph: sp.csr_array, row_scales: np.ndarray) -> sp.csr_array:
-        scaled = np.empty_like(graph.data)
-        _compiled.edges.scaled_by_ends(
-            graph.indptr, graph.indices, graph.data, 1 / row_scales, 1 / self.scales_, scaled
-        )
-        values = self._h(scaled).astype(graph.dtype, copy=False)
-        return sp.csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
-
-    def _h(self, scaled: np.ndarray) -> np.ndarray:
-        values = np.asarray(self.profile(scaled))
-        if values.shape != scaled.shape or not (np.isfinite(values) & (values >= 0)).all():
-            raise ParameterError("profile has to give one value >= 0 for each value it gets")
-        return values
-
-    def _scales(self, graph: sp.csr_array, *, without_diagonal: bool) -> np.ndarray:
+    def _scales(self, graph: sp.csr_array) -> np.ndarray:
         if not isinstance(self.bandwidth, str):
             epsilon = float(check_positive(self.bandwidth, "bandwidth"))
             scale = max(np.sqrt(epsilon), np.sqrt(np.finfo(graph.dtype).tiny))  # 1 / scale^2 exists
@@ -103,7 +87,7 @@ class Isotropic(Kernel):
         check_positive(self.neighbor, "neighbor", integer=True)
         if self.bandwidth == "graph":
             return np.full(graph.shape[0], _median_reach(graph) / 3, dtype=graph.dtype)
-        own = _neighbor_distances(graph, self.neighbor, without_diagonal=without_diagonal)
+        own = neighbor_distances(graph, self.neighbor, without_diagonal=True)
         if self.bandwidth == "global":
             own[:] = np.sqrt(np.median(own * own))
         return own
@@ -121,11 +105,6 @@ class Gaussian(Isotropic):
         which nothing weighs more than exp(-9); "self-tuning" takes s(x) s(y).
     neighbor : int, default=7
         That j.
-
-    Attributes
-    ----------
-    scales_ : ndarray of shape (n,)
-        The square roots of each point's own epsilon.
 
     Notes
     -----
@@ -147,10 +126,50 @@ class Gaussian(Isotropic):
         self.bandwidth = bandwidth
         self.neighbor = neighbor
 
-    def _h(self, scaled: np.ndarray) -> np.ndarray:
-        np.minimum(scaled, _LARGEST_EXPONENT, out=scaled)
-        np.negative(scaled, out=scaled)
-        return np.exp(scaled, out=scaled)
+    @property
+    def _h(self) -> Profile:
+        return exponentials
+
+
+@dataclass(frozen=True, eq=False)
+class FittedIsotropic(FittedKernel):
+    """An isotropic kernel that knows its points' scales.
+
+    Parameters
+    ----------
+    profile : callable
+        h; may overwrite what it gets.
+    scales : ndarray of shape (n,)
+        The square roots of each point's own epsilon: s(x), or sqrt(epsilon) everywhere.
+    neighbor : int or None
+        Which neighbour's distance the scale of a new point is; None where all have one scale.
+    """
+
+    profile: Profile
+    scales: np.ndarray
+    neighbor: int | None
+
+    @property
+    def epsilon(self) -> float | None:
+        """The one bandwidth of all points, in their squared units; None where each has its own."""
+        return float(self.scales[0]) ** 2 if self.neighbor is None else None
+
+    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
+        """Return the affinities of new points, each with its own scale."""
+        if self.neighbor is None:
+            own = np.full(graph.shape[0], self.scales[0], dtype=self.scales.dtype)
+        else:
+            own = neighbor_distances(graph, self.neighbor, without_diagonal=False)
+        return self.profiled(graph, own)
+
+    def profiled(self, graph: sp.csr_array, row_scales: np.ndarray) -> sp.csr_array:
+        """Return h of the squared distances over the scales of both ends."""
+        scaled = np.empty_like(graph.data)
+        _compiled.edges.scaled_by_ends(
+            graph.indptr, graph.indices, graph.data, 1 / row_scales, 1 / self.scales, scaled
+        )
+        values = self.profile(scaled).astype(graph.dtype, copy=False)
+        return sp.csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
 
 
 class Correlation(Kernel):
@@ -175,30 +194,31 @@ class Correlation(Kernel):
         self.threshold = threshold
         self.max_degree = max_degree
 
-    def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
+    def place(
+        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> tuple[np.ndarray, Placing]:
         """Return the points scaled to unit length; the point 0 stays where it is."""
-        lengths = np.linalg.norm(X, axis=1, keepdims=True)
-        return X / np.where(lengths > 0, lengths, 1)
+        return _of_unit_length(X), _of_unit_length
 
-    def search(self, X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> RadiusSearch:
-        """Return the range search within the angle; ``n_neighbors`` plays no part."""
+    def search(
+        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+    ) -> RadiusSearch:
+        """Return the range search within the angle, whatever ``n_neighbors`` is."""
         radius = np.sqrt(self._squared_radius())
         return RadiusSearch(radius, max_degree=self.max_degree, random_state=random_state)
 
-    def affinity(
-        self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
-    ) -> sp.csr_array:
-        """Return the graph of the correlated pairs, all weights 1; see `Kernel.affinity`."""
-        return self._quantised(graph)
+    def fit(
+        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> tuple[sp.csr_array, FittedCorrelation]:
+        """Return the graph of the correlated pairs, all weights 1; see `Kernel.fit`.
 
-    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
-        """Return which neighbours of new points are correlated; see `Kernel.extend`."""
-        return self._quantised(graph)
-
-    def _quantised(self, graph: sp.csr_array) -> sp.csr_array:
-        kept = kept_edges(graph, graph.data < self._squared_radius())
-        kept.data = np.ones_like(kept.data)
-        return kept
+        Raises
+        ------
+        ParameterError
+            For a threshold out of its range.
+        """
+        fitted = FittedCorrelation(self._squared_radius())
+        return fitted.extend(graph, X), fitted
 
     def _squared_radius(self) -> float:
         # unit vectors: |x - y|^2 = 2 - 2 <x, y>
@@ -207,17 +227,37 @@ class Correlation(Kernel):
         return 2 - 2 * self.threshold
 
 
-def _median_reach(graph: sp.csr_array) -> float:
-    """Median distance to the farthest neighbour, of points that have any apart from themselves."""
-    farthest = graph.max(axis=1).toarray().ravel()
-    farthest = farthest[farthest > 0]
-    return float(np.sqrt(np.median(farthest))) if len(farthest) else 1.0
+@dataclass(frozen=True)
+class FittedCorrelation(FittedKernel):
+    """The quantised correlation, as a bound on squared distances of points of unit length."""
+
+    squared_radius: float
+
+    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
+        """Return 1 for each neighbour that is correlated."""
+        kept = kept_edges(graph, graph.data < self.squared_radius)
+        kept.data = np.ones_like(kept.data)
+        return kept
 
 
-def _neighbor_distances(
-    graph: sp.csr_array, neighbor: int, *, without_diagonal: bool
-) -> np.ndarray:
-    """Distance to the j-th neighbour; where duplicates make it 0, to the farthest, or typical."""
+def neighbor_distances(graph: sp.csr_array, neighbor: int, *, without_diagonal: bool) -> np.ndarray:
+    """Return the distance to the j-th neighbour of each row of a graph.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (m, n)
+        Squared distances, or energies in their place.
+    neighbor : int
+        j.
+    without_diagonal : bool
+        Whether a row's own entry is not counted.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Above 0: where duplicates make it 0, the distance to the farthest neighbour, or else the
+        median of the other rows.
+    """
     squared = np.empty(graph.shape[0], dtype=graph.dtype)
     _compiled.edges.kth_smallest(
         graph.indptr, graph.indices, graph.data, neighbor, without_diagonal, squared
@@ -228,3 +268,29 @@ def _neighbor_distances(
         positive = squared[squared > 0]
         squared[squared == 0] = np.median(positive) if len(positive) else 1
     return np.sqrt(squared)
+
+
+def exponentials(exponents: np.ndarray) -> np.ndarray:
+    """Return exp(-u), at least exp(-60), in the memory of the exponents u."""
+    np.minimum(exponents, _LARGEST_EXPONENT, out=exponents)
+    np.negative(exponents, out=exponents)
+    return np.exp(exponents, out=exponents)
+
+
+def _checked_values(profile: Profile, scaled: np.ndarray) -> np.ndarray:
+    values = np.asarray(profile(scaled))
+    if values.shape != scaled.shape or not (np.isfinite(values) & (values >= 0)).all():
+        raise ParameterError("profile has to give one value >= 0 for each value it gets")
+    return values
+
+
+def _of_unit_length(X: np.ndarray) -> np.ndarray:
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(lengths > 0, lengths, 1)
+
+
+def _median_reach(graph: sp.csr_array) -> float:
+    """Median distance to the farthest neighbour, of points that have any apart from themselves."""
+    farthest = graph.max(axis=1).toarray().ravel()
+    farthest = farthest[farthest > 0]
+    return float(np.sqrt(np.median(farthest))) if len(farthest) else 1.0

@@ -25,6 +25,7 @@ space); M. Tipping and C. Bishop 1999 (the covariance).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -36,8 +37,8 @@ from threadpoolctl import threadpool_limits
 from diffclass import _compiled
 from diffclass._validation import check_choice, check_points, check_positive
 from diffclass.exceptions import DataError
-from diffclass.kernels._kernel import Kernel
-from diffclass.kernels.isotropic import _LARGEST_EXPONENT, _neighbor_distances
+from diffclass.kernels._kernel import FittedKernel, Kernel
+from diffclass.kernels.isotropic import exponentials, neighbor_distances
 
 # The least s^2 beside the largest variance: log det M then loses no more than its last six digits.
 _LEAST_NOISE = 1e-6
@@ -58,7 +59,7 @@ class LocalGaussians:
 
     Notes
     -----
-    The factors need r p numbers a point, in the precision of the points: 67 MB in single
+    The factors need r p numbers per point, in the precision of the points: 67 MB in single
     precision for 111,104 points, 30 features and rank 5.
     """
 
@@ -105,8 +106,10 @@ class LocalGaussians:
             For a graph of another size or without an edge back.
         """
         graph = _sorted_graph(graph, self)
-        energies = overlap_energies(graph, self, base=np.zeros(len(self)))
-        return _with_data(graph, -energies - self.points.shape[1] / 2 * np.log(2 * np.pi))
+        energies = overlap_energies(graph, self)
+        own = self.self_energies + self.points.shape[1] / 2 * np.log(2 * np.pi)
+        rows = np.repeat(own, np.diff(graph.indptr))
+        return _with_data(graph, -energies - (rows + own[graph.indices]) / 2)
 
     def tangent_distances(self, graph: sp.csr_array) -> sp.csr_array:
         """Return (int |p_x - p_z|^2)^(1/2), the distance of the statistical tangent space.
@@ -128,7 +131,7 @@ class LocalGaussians:
             As `log_overlaps`.
         """
         graph = _sorted_graph(graph, self)
-        energies = overlap_energies(graph, self, base=self.self_energies)
+        energies = overlap_energies(graph, self)
         norms = np.exp((self.self_energies.min() - self.self_energies) / 2)
         x = norms[np.repeat(np.arange(len(self)), np.diff(graph.indptr))]
         z = norms[graph.indices]
@@ -151,33 +154,23 @@ class LocalCovariance(Kernel):
     rank : int, default=5
         Directions r of each covariance. At most p - 1 are used, which with s^2 already describe
         any covariance of p features; a neighbourhood of m points has at most m - 1.
-    form : {"overlap", "mahalanobis", "bare"}, default="overlap"
+    form : {"overlap", "mahalanobis"}, default="overlap"
         "overlap" takes E = -log a(x, z) / sqrt(a(x, x) a(z, z)); "mahalanobis" takes
-        E = d' (Sigma_x^-1 + Sigma_z^-1) d / 2, d = x - z; "bare" is a(x, z) itself, divided by
-        the largest a(x, x), which overflows in many dimensions, and raised to at least exp(-60)
-        (in double precision exp(-300)), so that no edge vanishes.
+        E = d' (Sigma_x^-1 + Sigma_z^-1) d / 2, d = x - z.
     bandwidth : "self-tuning" or float, default="self-tuning"
         A number is h^2 for all edges, without unit; 1 is the paper's kernel. "self-tuning" takes
-        the j-th smallest E of a point's edges for its h^2. The bare form has none.
+        the j-th smallest E of a point's edges for its h^2.
     neighbor : int, default=7
         That j.
     floor : float, default=0.1
         Least s^2, as a share of the median of s^2 over the points that have any; also at least a
         millionth of the largest variance, the point's own and the median one.
 
-    Attributes
-    ----------
-    gaussians_ : LocalGaussians
-        The densities p_x of the fitted points.
-    noise_floor_ : float
-        The least s^2, in squared units of the points.
-    scales_ : ndarray of shape (n,)
-        h.
-
     Notes
     -----
     Local components cost p times the square of a neighbourhood's size (or of p, if less) for each
-    point, an edge r^2 p. Memory beyond that of the result: `gaussians_`, and one number an edge.
+    point, an edge r^2 p. Memory beyond that of the result: the `LocalGaussians`, and one number
+    per edge.
 
     Where the r-th and the next variance of a neighbourhood are exactly equal, as on a grid, its
     directions are arbitrary among them.
@@ -213,10 +206,10 @@ class LocalCovariance(Kernel):
         self.neighbor = neighbor
         self.floor = floor
 
-    def affinity(
-        self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
-    ) -> sp.csr_array:
-        """Return exp(-E / (h_x h_z)) on the edges of the graph; see `Kernel.affinity`.
+    def fit(
+        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> tuple[sp.csr_array, FittedLocalCovariance]:
+        """Return exp(-E / (h_x h_z)) on the edges of the graph; see `Kernel.fit`.
 
         Raises
         ------
@@ -227,74 +220,88 @@ class LocalCovariance(Kernel):
             an edge back.
         """
         self._check_parameters()
-        self.gaussians_, self.noise_floor_ = local_gaussians(
-            graph, X, rank=self.rank, floor=self.floor
+        gaussians, noise_floor = local_gaussians(graph, X, rank=self.rank, floor=self.floor)
+        graph = _sorted_graph(graph, gaussians)
+        energies = _with_data(graph, _energies(self.form, graph, gaussians))
+        fitted = FittedLocalCovariance(
+            gaussians=gaussians,
+            noise_floor=noise_floor,
+            scales=self._scales(energies),
+            form=self.form,
+            neighbor=self.neighbor if self.bandwidth == "self-tuning" else None,
         )
-        graph = _sorted_graph(graph, self.gaussians_)
-        energies = _with_data(graph, self._energies(graph))
-        self.scales_ = self._scales(energies, without_diagonal=True)
-        return self._weights(energies, self.scales_)
-
-    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
-        """Return the affinities of new points, shaped by their neighbours; see `Kernel.extend`.
-
-        The neighbourhood of a new point is its row of the graph, without itself: a fitted point
-        that comes again counts once.
-        """
-        fitted = self.gaussians_
-        X_new = check_points(X_new, name="X_new").astype(fitted.points.dtype, copy=False)
-        parts = _principal_parts(graph, fitted.points, fitted.factors.shape[1])
-        new = _assembled(X_new, *parts, self.noise_floor_)
-        energies = _with_data(graph, self._energies(graph, new))
-        return self._weights(energies, self._scales(energies, without_diagonal=False))
-
-    def tangent_distances(self, graph: sp.csr_array) -> sp.csr_array:
-        """Return (int |p_x - p_z|^2)^(1/2) on edges; see `LocalGaussians.tangent_distances`."""
-        return self.gaussians_.tangent_distances(graph)
+        return fitted.weights(energies, fitted.scales), fitted
 
     def _check_parameters(self) -> None:
-        check_choice(self.form, "form", ("overlap", "mahalanobis", "bare"))
+        check_choice(self.form, "form", tuple(_ENERGIES))
         check_positive(self.neighbor, "neighbor", integer=True)
         if isinstance(self.bandwidth, str):
             check_choice(self.bandwidth, "bandwidth", ("self-tuning",))
         else:
             check_positive(self.bandwidth, "bandwidth")
 
-    def _energies(self, graph: sp.csr_array, new: LocalGaussians | None = None) -> np.ndarray:
-        """E in the graph's precision; for the bare form -log a above its least on the diagonal."""
-        fitted = self.gaussians_
-        if self.form == "bare":
-            least = np.full(len(fitted), fitted.self_energies.min())
-            return overlap_energies(graph, fitted, new, base=least).astype(graph.dtype)
-        if self.form == "mahalanobis":
-            energies = mahalanobis_energies(graph, fitted, new)
-        else:
-            energies = overlap_energies(graph, fitted, new, base=fitted.self_energies)
-        # of duplicates rounding leaves a little, which would pass for the scale of a crowd
-        precision = np.result_type(fitted.factors, graph.dtype)
-        energies[energies < np.sqrt(np.finfo(precision).eps) / 10] = 0
-        return energies.astype(graph.dtype, copy=False)
-
-    def _scales(self, energies: sp.csr_array, *, without_diagonal: bool) -> np.ndarray:
-        if self.form == "bare":
-            return np.ones(energies.shape[0], dtype=energies.dtype)
+    def _scales(self, energies: sp.csr_array) -> np.ndarray:
         if isinstance(self.bandwidth, str):
-            return _neighbor_distances(energies, self.neighbor, without_diagonal=without_diagonal)
+            return neighbor_distances(energies, self.neighbor, without_diagonal=True)
         h = max(np.sqrt(self.bandwidth), np.sqrt(np.finfo(energies.dtype).tiny))  # 1 / h^2 exists
         return np.full(energies.shape[0], h, dtype=energies.dtype)
 
-    def _weights(self, energies: sp.csr_array, row_scales: np.ndarray) -> sp.csr_array:
-        graph, exponents = energies, np.empty_like(energies.data)
+
+@dataclass(frozen=True, eq=False)
+class FittedLocalCovariance(FittedKernel):
+    """The kernel with its points' densities and scales.
+
+    Parameters
+    ----------
+    gaussians : LocalGaussians
+        The densities p_x of the n fitted points.
+    noise_floor : float
+        The least s^2, in squared units of the points.
+    scales : ndarray of shape (n,)
+        h.
+    form : {"overlap", "mahalanobis"}
+        Which E.
+    neighbor : int or None
+        Which of its smallest E a new point takes for its h^2; None where all have one.
+    """
+
+    gaussians: LocalGaussians
+    noise_floor: float
+    scales: np.ndarray
+    form: str
+    neighbor: int | None
+
+    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
+        """Return the affinities of new points, shaped by their neighbours; see `Kernel`.
+
+        The neighbourhood of a new point is its row of the graph, without itself: a fitted point
+        that comes again counts once.
+
+        Raises
+        ------
+        DataError
+            For new points that are not finite, or with another number of features.
+        """
+        fitted = self.gaussians
+        X_new = check_points(X_new, name="X_new").astype(fitted.points.dtype, copy=False)
+        parts = _principal_parts(graph, fitted.points, fitted.factors.shape[1])
+        new = _assembled(X_new, *parts, self.noise_floor)
+        energies = _with_data(graph, _energies(self.form, graph, fitted, new))
+        return self.weights(energies, self._own_scales(energies))
+
+    def weights(self, energies: sp.csr_array, row_scales: np.ndarray) -> sp.csr_array:
+        """Return exp(-E / (h_x h_z)) with the scales of the rows and the fitted ones."""
+        exponents = np.empty_like(energies.data)
         _compiled.edges.scaled_by_ends(
-            graph.indptr, graph.indices, graph.data, 1 / row_scales, 1 / self.scales_, exponents
-        )
-        largest = _LARGEST_EXPONENT
-        if self.form == "bare" and graph.dtype == np.float64:
-            largest *= 5  # densities vary by far more than weights do
-        # below 0 only for a new point that the bare form finds denser than any fitted one
-        np.clip(exponents, -largest, largest, out=exponents)
-        np.negative(exponents, out=exponents)
-        return _with_data(graph, np.exp(exponents, out=exponents))
+            energies.indptr, energies.indices, energies.data,
+            1 / row_scales, 1 / self.scales, exponents,
+        )  # fmt: skip
+        return _with_data(energies, exponentials(exponents))
+
+    def _own_scales(self, energies: sp.csr_array) -> np.ndarray:
+        if self.neighbor is None:
+            return np.full(energies.shape[0], self.scales[0], dtype=energies.dtype)
+        return neighbor_distances(energies, self.neighbor, without_diagonal=False)
 
 
 def local_gaussians(
@@ -305,7 +312,7 @@ def local_gaussians(
     Parameters
     ----------
     graph : csr_array of shape (n, n)
-        Row x names the points of x's neighbourhood; its values play no part.
+        Row x names the points of x's neighbourhood; its values are not looked at.
     X : array-like of shape (n, p)
         Points; float32 and float64 are kept.
     rank : int, default=5
@@ -338,13 +345,9 @@ def local_gaussians(
 
 
 def overlap_energies(
-    graph: sp.csr_array,
-    fitted: LocalGaussians,
-    new: LocalGaussians | None = None,
-    *,
-    base: np.ndarray,
+    graph: sp.csr_array, fitted: LocalGaussians, new: LocalGaussians | None = None
 ) -> np.ndarray:
-    """Return 1/2 log det S + 1/2 d' S^-1 d - (base(x) + base(z)) / 2, S = Sigma_x + Sigma_z.
+    """Return E = -log a(x, z) / sqrt(a(x, x) a(z, z)) on the edges of a graph.
 
     Parameters
     ----------
@@ -354,8 +357,6 @@ def overlap_energies(
         Of the n columns.
     new : LocalGaussians, optional
         Of the m rows; by default the same, and the graph then has every edge back.
-    base : ndarray of shape (n,)
-        With the fitted `LocalGaussians.self_energies` the result is E, for new points as well.
 
     Returns
     -------
@@ -367,16 +368,10 @@ def overlap_energies(
     DataError
         Where an edge back is missing, or new points have another number of features.
     """
-    if new is None:
-        return _filled(
-            _compiled.gaussians.overlap_energies,
-            graph, (*_arrays(fitted), base), (*_arrays(fitted), base), fitted.self_energies - base,
-        )  # fmt: skip
-    own = new.self_energies if base is fitted.self_energies else np.full(len(new), base.min())
-    return _filled(
-        _compiled.gaussians.overlap_energies,
-        graph, (*_arrays(new), own), (*_arrays(fitted), base), None,
-    )  # fmt: skip
+    columns = *_arrays(fitted), fitted.self_energies
+    rows = columns if new is None else (*_arrays(new), new.self_energies)
+    diagonal = np.zeros(len(fitted)) if new is None else None
+    return _filled(_compiled.gaussians.overlap_energies, graph, rows, columns, diagonal)
 
 
 def mahalanobis_energies(
@@ -387,6 +382,23 @@ def mahalanobis_energies(
     diagonal = np.zeros(len(fitted)) if new is None else None
     loop = _compiled.gaussians.mahalanobis_energies
     return _filled(loop, graph, rows, _arrays(fitted), diagonal)
+
+
+_ENERGIES: dict[str, Callable[..., np.ndarray]] = {
+    "overlap": overlap_energies,
+    "mahalanobis": mahalanobis_energies,
+}
+
+
+def _energies(
+    form: str, graph: sp.csr_array, fitted: LocalGaussians, new: LocalGaussians | None = None
+) -> np.ndarray:
+    """E in the graph's precision, 0 where it is rounding."""
+    energies = _ENERGIES[form](graph, fitted, new)
+    # of duplicates rounding leaves a little, which would pass for the scale of their group
+    precision = np.result_type(fitted.factors, graph.dtype)
+    energies[energies < np.sqrt(np.finfo(precision).eps) / 10] = 0
+    return energies.astype(graph.dtype, copy=False)
 
 
 def _filled(

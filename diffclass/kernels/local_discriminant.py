@@ -39,7 +39,7 @@ from threadpoolctl import threadpool_limits
 
 from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.kernels._kernel import Kernel
+from diffclass.kernels._kernel import FittedKernel, Kernel
 from diffclass.kernels._over_kernel import OverKernel
 from diffclass.neighbors import ExactSearch
 from diffclass.targets import encode_labels
@@ -78,13 +78,6 @@ class LocalDiscriminant(OverKernel):
     random_state : int, RandomState or None, default=0
         Seeds the draw of the anchors.
 
-    Attributes
-    ----------
-    kernel_ : Kernel
-        The fitted k.
-    anchors_ : ndarray of shape (n_anchors, d)
-        Where the local analyses are.
-
     Notes
     -----
     With few labels and no posteriors an anchor's nearest labels are almost all of them, and the
@@ -93,8 +86,8 @@ class LocalDiscriminant(OverKernel):
     spread within classes is unknown, and the spread of these labels stands for it. A class
     covariance is drawn to the pooled one as by d + 1 points of weight 1.
 
-    Costs one analysis of d^3 an anchor and four times d values an edge and class; memory of a few
-    numbers an edge.
+    Costs one analysis of d^3 per anchor and four times d values per edge and class; memory of a few
+    numbers per edge.
 
     Examples
     --------
@@ -136,10 +129,10 @@ class LocalDiscriminant(OverKernel):
         """Whether posteriors are the evidence, or the inner kernel uses them."""
         return self.evidence == "scores" or super().uses_scores
 
-    def affinity(
-        self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
-    ) -> sp.csr_array:
-        """Return k exp(-strength (D_x^2 + D_z^2) / 2); see `Kernel.affinity`.
+    def fit(
+        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> tuple[sp.csr_array, FittedKernel]:
+        """Return k exp(-strength (D_x^2 + D_z^2) / 2); see `Kernel.fit`.
 
         Raises
         ------
@@ -149,27 +142,21 @@ class LocalDiscriminant(OverKernel):
             For labels or posteriors that do not go with the points or with each other.
         """
         self._check()
-        K = self._inner_affinity(graph, X, y, scores)
-        self._points = np.asarray(X)
+        K, inner = self._inner.fit(graph, X, y=y, scores=scores)
+        X = np.asarray(X)
         codes, weights = _evidence(len(X), y, scores if self.evidence == "scores" else None)
-        self._settle(codes, weights)
-        if not self._shapes:
-            return K
-        changes = self._changes(K, self._points, self._points, self._blend)
-        backward = sp.csr_array(sp.csr_array((changes, K.indices, K.indptr), shape=K.shape).T)
-        return self._slowed(K, changes + backward.data)
-
-    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
-        """Return the affinities of new points, by the anchors near them; see `Kernel.extend`."""
-        K = self._inner_extension(graph, X_new)
-        if not self._shapes:
-            return K
-        X_new = np.asarray(X_new)
-        changes = self._changes(K, X_new, self._points, _blend(self.anchors_, X_new))
-        T = sp.csr_array(K.T)
-        back = self._changes(T, self._points, X_new, self._blend)
-        backward = sp.csr_array(sp.csr_array((back, T.indices, T.indptr), shape=T.shape).T)
-        return self._slowed(K, changes + backward.data)
+        anchors, discriminants = self._analyses(X, codes, weights)
+        if not self.strength or all(d is None for d in discriminants):
+            return K, inner
+        fitted = FittedLocalDiscriminant(
+            kernel=inner,
+            points=X,
+            anchors=anchors,
+            blend=_blend(anchors, X),
+            discriminants=discriminants,
+            strength=self.strength,
+        )
+        return fitted.reshaped(K), fitted
 
     def _check(self) -> None:
         check_choice(self.method, "method", _METHODS)
@@ -183,26 +170,21 @@ class LocalDiscriminant(OverKernel):
         ):
             raise ParameterError(f"shrinkage = {self.shrinkage!r}; 'auto' or a number from 0 to 1")
 
-    @property
-    def _shapes(self) -> bool:
-        """Whether any anchor has something to say."""
-        return self.strength > 0 and any(d is not None for d in self._discriminants)
-
-    def _settle(self, codes: np.ndarray, weights: np.ndarray) -> None:
+    def _analyses(
+        self, X: np.ndarray, codes: np.ndarray, weights: np.ndarray
+    ) -> tuple[np.ndarray, list[Linear | Quadratic | None]]:
         """Choose the anchors and analyse the evidence around each."""
-        X, known = self._points, np.flatnonzero(weights > 0)
+        known = np.flatnonzero(weights > 0)
         if not len(known) or (codes[known] == codes[known[0]]).all():
-            self.anchors_, self._discriminants = X[:0], []
-            return
+            return X[:0], []
         n_anchors = self.n_anchors or max(1, min(len(X) // _POINTS_PER_ANCHOR, _MOST_ANCHORS))
         order = check_random_state(self.random_state).permutation(len(X))
-        self.anchors_ = X[np.sort(order[:n_anchors])]
-        self._blend = _blend(self.anchors_, X)
-        nearest = _nearest(X[known], self.anchors_, self.neighborhood)[0]
+        anchors = X[np.sort(order[:n_anchors])]
+        nearest = _nearest(X[known], anchors, self.neighborhood)[0]
         with threadpool_limits(1, user_api="blas"):  # threads cost small matrices more than they do
-            self._discriminants = [
+            return anchors, [
                 self._analysed(anchor, X[near], codes[near], weights[near])
-                for anchor, near in zip(self.anchors_, known[nearest], strict=True)
+                for anchor, near in zip(anchors, known[nearest], strict=True)
             ]
 
     def _analysed(
@@ -214,12 +196,58 @@ class LocalDiscriminant(OverKernel):
         analysis: Any = {"linear": _linear, "fisher": _fisher, "quadratic": _quadratic}[self.method]
         return analysis(local, anchor)
 
+
+@dataclass(frozen=True, eq=False)
+class FittedLocalDiscriminant(FittedKernel):
+    """The kernel with its anchors, of which at least one has something to say.
+
+    Parameters
+    ----------
+    kernel : FittedKernel
+        k.
+    points : ndarray of shape (n, d)
+        The fitted points.
+    anchors : ndarray of shape (n_anchors, d)
+        Where the local analyses are.
+    blend : csc_array of shape (n, n_anchors)
+        Weights of the anchors at the fitted points.
+    discriminants : list of Linear, Quadratic or None
+        What each anchor has found; None where that is nothing.
+    strength : float
+        Weight of the squared change of log-odds.
+    """
+
+    kernel: FittedKernel
+    points: np.ndarray
+    anchors: np.ndarray
+    blend: sp.csc_array
+    discriminants: list[Linear | Quadratic | None]
+    strength: float
+
+    def reshaped(self, K: sp.csr_array) -> sp.csr_array:
+        """Return the affinities of the fitted points, given those of k, of shape (n, n)."""
+        changes = self._changes(K, self.points, self.points, self.blend)
+        return self._slowed(K, changes + _transposed(K, changes))
+
+    def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
+        """Return the affinities of new points, by the anchors near them."""
+        K, X_new = self.kernel.extend(graph, X_new), np.asarray(X_new)
+        changes = self._changes(K, X_new, self.points, _blend(self.anchors, X_new))
+        T = sp.csr_array(K.T)
+        back = self._changes(T, self.points, X_new, self.blend)
+        return self._slowed(K, changes + _transposed(T, back))
+
+    def _slowed(self, K: sp.csr_array, changes: np.ndarray) -> sp.csr_array:
+        factors = np.exp(-self.strength / 2 * changes)
+        data = np.maximum(K.data * factors, np.minimum(K.data, _LEAST_FACTOR))
+        return sp.csr_array((data.astype(K.dtype, copy=False), K.indices, K.indptr), shape=K.shape)
+
     def _changes(
         self, graph: sp.csr_array, X: np.ndarray, Y: np.ndarray, blend: sp.csc_array
     ) -> np.ndarray:
         """D_x^2(x, y) for each edge from a point x of X to y of Y, by the anchors x blends."""
         out = np.zeros(graph.nnz)
-        for a, discriminant in enumerate(self._discriminants):
+        for a, discriminant in enumerate(self.discriminants):
             entries = slice(blend.indptr[a], blend.indptr[a + 1])
             rows = blend.indices[entries]
             if discriminant is None or not len(rows):
@@ -231,11 +259,6 @@ class LocalDiscriminant(OverKernel):
             squared = np.einsum("ij,ij->i", difference, difference)
             out[edges] += np.repeat(blend.data[entries], lengths) * squared
         return out
-
-    def _slowed(self, K: sp.csr_array, changes: np.ndarray) -> sp.csr_array:
-        factors = np.exp(-self.strength / 2 * changes)
-        data = np.maximum(K.data * factors, np.minimum(K.data, _LEAST_FACTOR))
-        return sp.csr_array((data.astype(K.dtype, copy=False), K.indices, K.indptr), shape=K.shape)
 
 
 @dataclass(frozen=True)
@@ -315,7 +338,14 @@ def _moments(
     shares = masses / total
     away = np.linalg.norm(shares @ means) / np.sqrt(spread)
     window = (1 - min(away / _REACH, 1) ** 3) ** 3
-    return Moments(shares, masses, means, within, residuals, window * total / (total + 1))
+    return Moments(
+        shares=shares,
+        masses=masses,
+        means=means,
+        within=within,
+        residuals=residuals,
+        confidence=window * total / (total + 1),
+    )
 
 
 def _within(
@@ -355,7 +385,13 @@ def _quadratic(local: Moments, anchor: np.ndarray) -> Quadratic:
         own = (residuals.T @ residuals + (d + 1) * local.within) / (mass + d + 1)
         whiteners.append(solve_triangular(cholesky(own, lower=True), np.eye(d), lower=True))
     roots = np.sqrt(local.confidence * local.shares)
-    return Quadratic(anchor, local.means, whiteners, local.shares, roots)
+    return Quadratic(
+        center=anchor,
+        means=local.means,
+        whiteners=whiteners,
+        shares=local.shares,
+        roots=roots,
+    )
 
 
 def _evidence(n: int, y: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -418,6 +454,11 @@ def _blend(anchors: np.ndarray, X: np.ndarray) -> sp.csc_array:
     kept = weights.ravel() > 0
     entries = weights.ravel()[kept], (rows[kept], columns.ravel()[kept])
     return sp.csc_array(entries, shape=(n, len(anchors)))
+
+
+def _transposed(graph: sp.csr_array, values: np.ndarray) -> np.ndarray:
+    """Values of a graph's edges in the order of the transposed graph's."""
+    return sp.csr_array(sp.csr_array((values, graph.indices, graph.indptr), graph.shape).T).data
 
 
 def _edges_of(graph: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ Patrick 1973 (similarity by shared near neighbours).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ import scipy.sparse as sp
 
 from diffclass import _compiled
 from diffclass._validation import check_positive
-from diffclass.kernels._kernel import Kernel
+from diffclass.kernels._kernel import FittedKernel, Kernel
 from diffclass.kernels._over_kernel import OverKernel
 
 # A millionth is nothing beside what a cluster's points share, yet keeps an outlier's few edges,
@@ -38,11 +39,6 @@ class SharedNeighbors(OverKernel):
         The affinities k; the self-tuning `Gaussian` by default.
     power : float, default=2.0
         At least 0; 0 leaves k as it is.
-
-    Attributes
-    ----------
-    kernel_ : Kernel
-        The fitted k.
 
     Notes
     -----
@@ -67,10 +63,10 @@ class SharedNeighbors(OverKernel):
         self.kernel = kernel
         self.power = power
 
-    def affinity(
-        self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
-    ) -> sp.csr_array:
-        """Return k c^power, the diagonal scaled along; see `Kernel.affinity`.
+    def fit(
+        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+    ) -> tuple[sp.csr_array, FittedSharedNeighbors]:
+        """Return k c^power, the diagonal scaled along; see `Kernel.fit`.
 
         Raises
         ------
@@ -78,36 +74,60 @@ class SharedNeighbors(OverKernel):
             For a negative power, and as the inner kernel.
         """
         check_positive(self.power, "power", zero=True)
-        K = self._inner_affinity(graph, X, y, scores)
+        K, inner = self._inner.fit(graph, X, y=y, scores=scores)
         degrees = K.sum(axis=1)
-        self._root_degrees = np.sqrt(np.where(degrees > 0, degrees, 1)).astype(K.dtype)
-        self._bumps = self._unit_bumps(K)
-        shared = self._shared(K, self._bumps)
-        return _with_diagonal_scaled(K, shared)
+        root_degrees = np.sqrt(np.where(degrees > 0, degrees, 1)).astype(K.dtype)
+        bumps = _unit_bumps(K, root_degrees)
+        fitted = FittedSharedNeighbors(inner, bumps, root_degrees, self.power)
+        return _with_diagonal_scaled(K, fitted.shared(K, fitted.bumps)), fitted
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSharedNeighbors(FittedKernel):
+    """The kernel with its points' bumps.
+
+    Parameters
+    ----------
+    kernel : FittedKernel
+        k.
+    bumps : csr_array of shape (n, n)
+        a(x, .) / sqrt(pi), each row of length 1.
+    root_degrees : ndarray of shape (n,)
+        The square roots of k's row sums.
+    power : float
+        Of the cosine.
+    """
+
+    kernel: FittedKernel
+    bumps: sp.csr_array
+    root_degrees: np.ndarray
+    power: float
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
-        """Return k c^power between new points and the fitted ones; see `Kernel.extend`."""
-        K = self._inner_extension(graph, X_new)
-        return self._shared(K, self._unit_bumps(K))
+        """Return k c^power between new points and the fitted ones."""
+        K = self.kernel.extend(graph, X_new)
+        return self.shared(K, _unit_bumps(K, self.root_degrees))
 
-    def _unit_bumps(self, K: sp.csr_array) -> sp.csr_array:
-        """Rows a(x, .) / sqrt(pi) scaled to length 1: their products are the bumps' cosines."""
-        rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
-        data = K.data / self._root_degrees[K.indices]
-        squares = np.square(data, dtype=np.float64)  # an outlier's are too small for single
-        lengths = np.sqrt(np.bincount(rows, squares, K.shape[0]))
-        data /= np.where(lengths > 0, lengths, 1).astype(K.dtype)[rows]
-        return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
-
-    def _shared(self, K: sp.csr_array, bumps: sp.csr_array) -> sp.csr_array:
+    def shared(self, K: sp.csr_array, bumps: sp.csr_array) -> sp.csr_array:
+        """Return affinities (m, n) times the power of the cosines of bumps (m, n) and the own."""
         cosines = np.empty_like(K.data)
-        fitted = self._bumps
+        fitted = self.bumps
         _compiled.edges.row_products(
             bumps.indptr, bumps.indices, bumps.data,
             fitted.indptr, fitted.indices, fitted.data, cosines,
         )  # fmt: skip
         data = K.data * np.maximum(cosines**self.power, _LEAST_SHARE)
         return sp.csr_array((data.astype(K.dtype, copy=False), K.indices, K.indptr), shape=K.shape)
+
+
+def _unit_bumps(K: sp.csr_array, root_degrees: np.ndarray) -> sp.csr_array:
+    """Rows a(x, .) / sqrt(pi) scaled to length 1: their products are the bumps' cosines."""
+    rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
+    data = K.data / root_degrees[K.indices]
+    squares = np.square(data, dtype=np.float64)  # an outlier's are too small for single
+    lengths = np.sqrt(np.bincount(rows, squares, K.shape[0]))
+    data /= np.where(lengths > 0, lengths, 1).astype(K.dtype)[rows]
+    return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
 
 
 def _with_diagonal_scaled(K: sp.csr_array, shared: sp.csr_array) -> sp.csr_array:

@@ -1,7 +1,7 @@
 """Distance graphs: who is near whom.
 
-A *search* finds neighbours and follows scikit-learn's ``KNeighborsTransformer``: ``fit_transform``
-gives the CSR matrix of distances between the points, ``transform`` that from new points to them.
+A `NeighborSearch` follows scikit-learn's ``KNeighborsTransformer``: ``fit_transform`` gives the CSR
+matrix of distances between the points, ``transform`` that from new points to them.
 `neighbors_graph` makes the search's answer symmetric: CSR of squared distances, in which explicit
 zeros (the diagonal, duplicates) are edges.
 """
@@ -12,12 +12,13 @@ from diffclass.neighbors.graph import kept_edges, neighbors_graph
 from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.radius import RadiusSearch
-from diffclass.neighbors.search import Search
+from diffclass.neighbors.search import NeighborSearch, Search
 
 __all__ = [
     "ExactSearch",
     "InvertedFileSearch",
     "NNDescentSearch",
+    "NeighborSearch",
     "RadiusSearch",
     "Search",
     "default_search",

@@ -14,7 +14,7 @@ from diffclass.neighbors.search import Search
 # Below this size, or in so few dimensions that a tree is at its best, exact search is as fast.
 _EXACT_POINTS = 8192
 _EXACT_FEATURES = 3
-# From about here on the descent is faster, the more so the more points there are.
+# From about here on NN-descent is faster, the more so the more points there are.
 _INVERTED_FILE_POINTS = 65_536
 
 

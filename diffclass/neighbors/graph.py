@@ -11,6 +11,7 @@ from diffclass import _compiled
 from diffclass._validation import check_choice, check_graph, check_points
 from diffclass.exceptions import DataError
 from diffclass.neighbors.default import default_search
+from diffclass.neighbors.search import NeighborSearch
 from diffclass.progress import stage
 
 
@@ -18,7 +19,7 @@ def neighbors_graph(
     X: Any,
     n_neighbors: int = 12,
     *,
-    search: Any = None,
+    search: NeighborSearch | str | None = None,
     symmetrize: str = "union",
     random_state: Any = None,
 ) -> sp.csr_array:
@@ -31,11 +32,11 @@ def neighbors_graph(
         (n, n) matrix of distances, whose stored entries are the edges.
     n_neighbors : int, default=12
         Neighbours of a point, itself not counted; at most n - 1 are used.
-    search : transformer or "precomputed", optional
+    search : NeighborSearch or "precomputed", optional
         What finds the neighbours, fitted here: `ExactSearch`, `InvertedFileSearch`,
         `NNDescentSearch`, `RadiusSearch`, or anything like scikit-learn's ``KNeighborsTransformer``
         with ``mode="distance"`` (then ``n_neighbors`` is its own). By default exact for up to
-        8,192 points or 3 features, an inverted file up to 65,536 points, then trees and descent.
+        8,192 points or 3 features, an inverted file up to 65,536 points, then NN-descent.
     symmetrize : {"union", "mutual"}, default="union"
         Whether x and y are joined if either, or only if each, is a neighbour of the other.
     random_state : int, RandomState or None, default=None
@@ -57,8 +58,8 @@ def neighbors_graph(
 
     Notes
     -----
-    Exact search costs n^2 d, the inverted file about n^1.5 d, the descent somewhat more than
-    n log n d. Memory is 8 to 12 bytes an edge, twice while merging.
+    Exact search costs n^2 d, the inverted file about n^1.5 d, NN-descent somewhat more than
+    n log n d. Memory is 8 to 12 bytes per edge, twice while merging.
 
     Examples
     --------
@@ -75,7 +76,9 @@ def neighbors_graph(
         return _symmetrized(directed, mutual=symmetrize == "mutual")
 
 
-def _directed_graph(X: Any, n_neighbors: int, search: Any, random_state: Any) -> sp.csr_array:
+def _directed_graph(
+    X: Any, n_neighbors: int, search: NeighborSearch | str | None, random_state: Any
+) -> sp.csr_array:
     if isinstance(search, str):
         check_choice(search, "search", ("precomputed",))
         return check_graph(X, name="the precomputed distance graph")
@@ -85,7 +88,7 @@ def _directed_graph(X: Any, n_neighbors: int, search: Any, random_state: Any) ->
     return _searched(search, X)
 
 
-def _searched(search: Any, X: np.ndarray) -> sp.csr_array:
+def _searched(search: NeighborSearch, X: np.ndarray) -> sp.csr_array:
     graph = check_graph(search.fit_transform(X), name=f"the graph of {type(search).__name__}")
     if graph.shape[0] != len(X):
         raise DataError(

@@ -1,4 +1,4 @@
-"""Search by trees and by neighbours of neighbours, which grows hardly faster than n.
+"""NN-descent: trees, then neighbours of neighbours; its time grows hardly faster than n.
 
 Each tree halves the points again and again, at the median along a random direction turned towards
 the largest variance (Dasgupta and Freund 2008, section 2); the points of a leaf become each
@@ -32,7 +32,7 @@ _TREES_OF_NEW_POINTS, _LONGEST_WALK = 4, 16
 
 
 class NNDescentSearch(Search):
-    """Nearest neighbours by trees, refined by asking neighbours for their neighbours.
+    """Nearest neighbours by NN-descent: trees, refined by neighbours of neighbours.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class NNDescentSearch(Search):
 
     Notes
     -----
-    Time is n log n for the trees and n for a round; memory about 300 bytes a point for 12
+    Time is n log n for the trees and n for a round; memory about 300 bytes per point for 12
     neighbours. The same answer for any number of threads. New points walk from leaves of trees
     over the lists of the indexed, with lists of their own so long that 99.3 % are found if 16
     times the usual length is enough.

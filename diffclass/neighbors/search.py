@@ -1,8 +1,8 @@
-"""What the searches share: exact distances, and a way out for crowds of duplicates."""
+"""What a neighbour search is, and what those of this package share."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,12 +13,34 @@ from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError
 
 
-class Search(TransformerMixin, BaseEstimator):
-    """What the searches here share: exact distances, and a way out for crowds of duplicates.
+@runtime_checkable
+class NeighborSearch(Protocol):
+    """Whatever finds neighbours as scikit-learn's ``KNeighborsTransformer`` does.
 
-    More than ``n_neighbors`` identical points would be each other's only neighbours and form an
-    island (and fill one list of an inverted file). Of such a crowd only one representative is
-    searched; the others are joined to it and to its neighbours.
+    With ``mode="distance"``: graphs are CSR matrices of distances. It is an estimator, so that it
+    can be cloned. A search that does not find all neighbours says in ``recall_``, once fitted,
+    which share it finds.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Index the points ``X`` of shape (n, p), and return the search."""
+
+    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
+        """Index the points; return the (n, n) distances from each to its neighbours."""
+
+    def transform(self, X: Any) -> sp.csr_array:
+        """Return the (m, n) distances from new points to their neighbours among the indexed."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the constructor."""
+
+
+class Search(TransformerMixin, BaseEstimator):
+    """What the searches here share: exact distances, and a way out for duplicates.
+
+    More than ``n_neighbors`` duplicates would be each other's only neighbours and form an island
+    (and fill one list of an inverted file). Only one representative of them is searched; the
+    others are joined to it and to its neighbours.
     """
 
     n_neighbors: int
@@ -28,7 +50,7 @@ class Search(TransformerMixin, BaseEstimator):
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         self._X = check_points(X)
         check_spread(self._X)
-        self._representative = _crowd_representatives(self._X, self.n_neighbors)
+        self._representative = _duplicate_representatives(self._X, self.n_neighbors)
         self._searched = np.unique(self._representative)
         self._index(self._X[self._searched])
         return self
@@ -39,10 +61,10 @@ class Search(TransformerMixin, BaseEstimator):
         n_searched = len(self._searched)
         k = min(self.n_neighbors, n_searched - 1)
         found = self._searched[self._nearest_of_each(self._X[self._searched], k)]
-        crowded = self._representative != np.arange(len(self._X))
+        is_joined = self._representative != np.arange(len(self._X))
         place = np.searchsorted(self._searched, self._representative)
         columns = found[place]
-        columns[crowded, -1:] = self._representative[crowded, None]
+        columns[is_joined, -1:] = self._representative[is_joined, None]
         if k == 0:
             columns = self._representative[:, None]
         return _joined(self._distances(self._X, columns), self._representative)
@@ -50,6 +72,11 @@ class Search(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> sp.csr_array:
         """Return the (m, n) distances from new points to their neighbours among the indexed."""
         X = check_points(X).astype(self._X.dtype, copy=False)
+        if X.shape[1] != self._X.shape[1]:
+            raise DataError(
+                f"the new points have {X.shape[1]} features; "
+                f"the search was fitted to {self._X.shape[1]}"
+            )
         k = min(self.n_neighbors, len(self._searched))
         return self._distances(X, self._searched[self._nearest(X, k)])
 
@@ -89,18 +116,18 @@ def check_spread(X: np.ndarray) -> None:
 
 
 def _joined(graph: sp.csr_array, representative: np.ndarray) -> sp.csr_array:
-    """Add the edges from representatives to their crowds: a mutual graph needs both directions."""
-    crowded = np.flatnonzero(representative != np.arange(len(representative)))
-    if not len(crowded):
+    """Add edges from representatives to their duplicates: a mutual graph needs both directions."""
+    joined = np.flatnonzero(representative != np.arange(len(representative)))
+    if not len(joined):
         return graph
     edges = graph.tocoo()
-    rows = np.concatenate([edges.row, representative[crowded]])
-    columns = np.concatenate([edges.col, crowded])
-    data = np.concatenate([edges.data, np.zeros(len(crowded), dtype=graph.dtype)])
+    rows = np.concatenate([edges.row, representative[joined]])
+    columns = np.concatenate([edges.col, joined])
+    data = np.concatenate([edges.data, np.zeros(len(joined), dtype=graph.dtype)])
     return sp.csr_array((data, (rows, columns)), shape=graph.shape)
 
 
-def _crowd_representatives(X: np.ndarray, n_neighbors: int) -> np.ndarray:
+def _duplicate_representatives(X: np.ndarray, n_neighbors: int) -> np.ndarray:
     """For each point the first point equal to it if more than n_neighbors are, else itself."""
     n = len(X)
     representative = np.arange(n)
@@ -129,7 +156,7 @@ def _groups_of_equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _without_self(found: np.ndarray) -> np.ndarray:
-    """Drop from each row its own number, or its last entry where duplicates crowded that out."""
+    """Drop from each row its own number, or its last entry where duplicates took its place."""
     n, k = found.shape
     drop = found == np.arange(n)[:, None]
     drop[~drop.any(axis=1), -1] = True

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from diffclass.operators.markov import MarkovOperator, markov_operator
+from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator, warped_operator
 
-__all__ = ["MarkovOperator", "WarpedOperator", "markov_operator", "warped_operator"]
+__all__ = ["MarkovOperator", "WarpedOperator", "warped_operator"]

@@ -22,84 +22,10 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from diffclass import _compiled
-from diffclass._validation import check_affinity, check_points, check_positive
-from diffclass.exceptions import DataError, ParameterError
-from diffclass.kernels import Gaussian, Kernel
-from diffclass.neighbors import kept_edges, neighbors_graph
+from diffclass._validation import check_affinity, check_positive
+from diffclass.exceptions import ParameterError
+from diffclass.neighbors import kept_edges
 from diffclass.operators.chebyshev import TOLERANCE, chebyshev_series, power_coefficients
-from diffclass.progress import stage
-
-
-def markov_operator(
-    X: Any,
-    *,
-    n_neighbors: int = 12,
-    kernel: Kernel | None = None,
-    alpha: float = 0.0,
-    search: Any = None,
-    symmetrize: str = "union",
-    graph: sp.csr_array | None = None,
-    y: Any = None,
-    scores: Any = None,
-    random_state: Any = None,
-) -> MarkovOperator:
-    """Build the operator of a set of points: neighbours, then affinities, then A.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-        Points.
-    n_neighbors : int, default=12
-        Neighbours of a point in the graph.
-    kernel : Kernel, optional
-        Fitted here by its `affinity`; the self-tuning `Gaussian` by default.
-    alpha : float, default=0.0
-        Density exponent: 0 the graph Laplacian's, 1/2 Fokker-Planck's, 1 Laplace-Beltrami's walk.
-        It acts only with a global bandwidth.
-    search : transformer, optional
-        Neighbour search, fitted here; see `neighbors_graph`. The kernel's own by default.
-    symmetrize : {"union", "mutual"}, default="union"
-        See `neighbors_graph`.
-    graph : csr_array of shape (n, n), optional
-        What `neighbors_graph` found in the kernel's search features: then nothing is searched, and
-        ``n_neighbors``, ``search``, ``symmetrize`` and ``random_state`` play no part.
-    y, scores : array-like, optional
-        Handed to the kernel.
-    random_state : int, RandomState or None, default=None
-        Seeds the neighbour search.
-
-    Returns
-    -------
-    MarkovOperator
-        Of n points.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As `neighbors_graph` and the kernel.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from diffclass import markov_operator
-    >>> angles = np.linspace(0, 2 * np.pi, 50, endpoint=False)
-    >>> A = markov_operator(np.column_stack([np.cos(angles), np.sin(angles)]), n_neighbors=4)
-    >>> bool(np.allclose(A @ np.ones(50), 1))
-    True
-    """
-    X = check_points(X)
-    kernel = Gaussian() if kernel is None else kernel
-    features = kernel.search_features(X, y=y, scores=scores)
-    features = check_points(features, name="the kernel's search features")
-    if graph is None:
-        if search is None:
-            search = kernel.search(features, n_neighbors, random_state=random_state)
-        graph = neighbors_graph(features, search=search, symmetrize=symmetrize)
-    elif graph.shape != (len(X), len(X)):
-        raise DataError(f"graph has shape {graph.shape}; there are {len(X)} points")
-    with stage("affinities"):
-        affinity = kernel.affinity(graph, X, y=y, scores=scores)
-        return MarkovOperator.from_affinity(affinity, alpha=alpha, check=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,7 +153,7 @@ class WarpedOperator:
         Parameters
         ----------
         weights : csr_array of shape (m, n)
-            Of `diffclass.spectral.extension.step_weights`.
+            Of `diffclass.PointGraph.step_weights`.
         values : ndarray of shape (n, n_classes)
             N_i, as `read` gives them.
 

@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 from diffclass._validation import check_choice, check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Gaussian
-from diffclass.neighbors import RadiusSearch, kept_edges, neighbors_graph
+from diffclass.neighbors import NeighborSearch, RadiusSearch, kept_edges, neighbors_graph
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 
@@ -129,7 +129,7 @@ def semigroup_bandwidth(
     *,
     alpha: float = 1.0,
     max_edges: int = _MOST_EDGES,
-    search: Any = None,
+    search: NeighborSearch | None = None,
     random_state: Any = 0,
 ) -> BandwidthCurve:
     """Choose epsilon by the semigroup error.
@@ -147,7 +147,7 @@ def semigroup_bandwidth(
         Of the graph, which is made as wide as the widest scale needs, or as this allows: 16 bytes
         an edge in single precision, 24 in double, at the peak three times. Wider scales are out of
         reach.
-    search : transformer, optional
+    search : NeighborSearch, optional
         Neighbour search with its own number of neighbours, which then sets the reach.
     random_state : int, RandomState or None, default=0
         Draws sampled points and starts.
@@ -422,7 +422,7 @@ def _wide_graph(
     scales: np.ndarray,
     sample: _Sample,
     max_edges: int,
-    search: Any,
+    search: NeighborSearch | None,
     random_state: Any,
 ) -> tuple[sp.csr_array, float]:
     """Return a graph as wide as the widest scale needs, or as it may be, and how far it reaches.

@@ -1,8 +1,8 @@
 """Values at new points: one step of the kernel, and Nystrom's formula.
 
-A new point x walks to the fitted points with a(x, y) = k(x, y) q(y)^-alpha, divided by its sum:
-q(x)^-alpha cancels. A function f of the fitted points has there the value (A f)(x) after that
-*kernel step*. An eigenfunction is extended by *Nystrom's* psi_l(x) = (A psi_l)(x) / lambda_l.
+A new point x walks to the fitted points with `PointGraph.step_weights`, divided by their sum. A
+function f of the fitted points has there the value (A f)(x) after that *kernel step*. An
+eigenfunction is extended by *Nystrom's* psi_l(x) = (A psi_l)(x) / lambda_l.
 
 Sources: Coifman et al. 2005, section 2; R. Coifman and S. Lafon, Geometric harmonics, 2006.
 """
@@ -10,71 +10,12 @@ Sources: Coifman et al. 2005, section 2; R. Coifman and S. Lafon, Geometric harm
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.exceptions import DataError, UnreachedWarning
-from diffclass.kernels import Kernel
-from diffclass.operators.markov import MarkovOperator
+from diffclass.exceptions import UnreachedWarning
 from diffclass.spectral.eigenpairs import Eigenpairs
-
-
-def step_weights(
-    operator: MarkovOperator, X_new: Any, *, kernel: Kernel | None = None, search: Any = None
-) -> sp.csr_array:
-    """Return the weights of the step from new points to the operator's points.
-
-    Parameters
-    ----------
-    operator : MarkovOperator
-        Of n points.
-    X_new : ndarray of shape (m, d)
-        New points; without a kernel their (m, n) affinities.
-    kernel : Kernel, optional
-        As fitted when the operator was made.
-    search : transformer, optional
-        As fitted to ``kernel.search_features`` of the operator's points.
-
-    Returns
-    -------
-    csr_array of shape (m, n)
-        k(x, y) q(y)^-alpha; rows are not divided by their sums, which may be 0.
-
-    Raises
-    ------
-    DataError
-        For affinities of another width, or negative.
-    """
-    affinity = (
-        _checked_affinities(X_new, operator)
-        if kernel is None
-        else affinities_to(X_new, kernel=kernel, search=search)
-    )
-    return sp.csr_array(affinity * (operator.density**-operator.alpha)[None, :])
-
-
-def affinities_to(X_new: np.ndarray, *, kernel: Kernel, search: Any) -> sp.csr_array:
-    """Return the affinities between new points and those a kernel and a search were fitted to.
-
-    Parameters
-    ----------
-    X_new : ndarray of shape (m, d)
-        New points.
-    kernel : Kernel
-        Fitted.
-    search : transformer
-        Fitted to the kernel's search features.
-
-    Returns
-    -------
-    csr_array of shape (m, n)
-        k(x, y).
-    """
-    graph = sp.csr_array(search.transform(kernel.new_features(X_new)))
-    graph.data = graph.data * graph.data
-    return kernel.extend(graph, X_new)
 
 
 def kernel_step(weights: sp.csr_array, f: np.ndarray) -> np.ndarray:
@@ -83,7 +24,7 @@ def kernel_step(weights: sp.csr_array, f: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     weights : csr_array of shape (m, n)
-        Of `step_weights`.
+        Of `PointGraph.step_weights`.
     f : ndarray of shape (n,) or (n, p)
         Functions on the fitted points.
 
@@ -117,7 +58,7 @@ def nystrom(weights: sp.csr_array, eigenpairs: Eigenpairs, *, time: float = 0) -
     Parameters
     ----------
     weights : csr_array of shape (m, n)
-        Of `step_weights`.
+        Of `PointGraph.step_weights`.
     eigenpairs : Eigenpairs
         Of the n fitted points.
     time : float, default=0
@@ -139,14 +80,3 @@ def nystrom(weights: sp.csr_array, eigenpairs: Eigenpairs, *, time: float = 0) -
     factors = np.zeros_like(eigenvalues)
     factors[nonzero] = eigenpairs.powers(time)[1:][nonzero] / eigenvalues[nonzero]
     return kernel_step(weights, eigenpairs.right[:, 1:]) * factors
-
-
-def _checked_affinities(X_new: Any, operator: MarkovOperator) -> sp.csr_array:
-    affinity = sp.csr_array(X_new, dtype=operator.dtype)
-    if affinity.shape[1] != len(operator):
-        raise DataError(
-            f"X has shape {affinity.shape}; affinities to {len(operator)} fitted points are needed"
-        )
-    if affinity.nnz and affinity.data.min() < 0:
-        raise DataError("X holds negative affinities")
-    return affinity

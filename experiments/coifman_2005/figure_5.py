@@ -100,7 +100,9 @@ def _class_maps(picture: Slice) -> dict[str, np.ndarray]:
 def _second_round(points: np.ndarray, y: np.ndarray, first: DiffusionClassifier) -> np.ndarray:
     kernel = SharedNeighbors(LocalDiscriminant())
     scores = first.label_distributions_
-    operator = markov_operator(points, kernel=kernel, search=first.search_, y=y, scores=scores)
+    operator = markov_operator(
+        points, kernel=kernel, search=first.graph_.search, y=y, scores=scores
+    )
     second = diffuse_labels(operator, y, label_mode="free", max_time=256)
     return np.where(second.reached, second.classes[second.codes], 0)
 

@@ -32,7 +32,7 @@ from experiments.scaling.whole_scene import fields
 
 N_NEIGHBORS, N_FEATURES, RANK = 12, 30, 5
 OUTPUT = Path(__file__).with_name("local_covariance.csv")
-FORMS = ("overlap", "mahalanobis", "bare")
+FORMS = ("overlap", "mahalanobis")
 
 
 def isotropic(points: np.ndarray) -> tuple[sp.csr_array, dict[str, float]]:

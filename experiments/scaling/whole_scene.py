@@ -93,7 +93,7 @@ def compute(python: str | None, repeats: int) -> dict[str, Any]:
             "tau": int(result.model.classifier.tau_),
             "seconds": medians(runs),
             "accuracy": float((found == truth.ravel())[scored].mean()),
-            "neighbor_recall": result.model.classifier.search_.recall_,
+            "neighbor_recall": result.model.classifier.graph_.recall,
             "spatial_seconds": medians(spatial_runs),
             "spatial_accuracy": float((spatial.class_map.ravel() == truth.ravel())[scored].mean()),
             "peak_memory_bytes": peak_memory_bytes(),

@@ -291,7 +291,7 @@ def _fit_facts(
         "n_components": result.model.features.n_components_,
         "seed": seed,
         "parameters": _parameters(classifier),
-        "neighbor_recall": getattr(classifier.search_, "recall_", None),
+        "neighbor_recall": classifier.graph_.recall,
         "labels_used": {str(i): int(n) for i, n in enumerate(used) if n},
     }
 

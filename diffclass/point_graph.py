@@ -1,0 +1,359 @@
+"""From points to an operator: neighbours, then affinities, then A. The one way in.
+
+    features = kernel.place(X)          coordinates in which neighbours are searched
+    graph = neighbors_graph(features)   squared distances to them, symmetric
+    K = kernel.fit(graph, X)            affinities
+    A = D^-1 K_alpha                    the walk
+
+A `PointGraph` keeps of this what points that come later need. From one of them, x, the walk steps
+to the fitted points with a(x, y) = k(x, y) q(y)^-alpha, divided by its sum: q(x)^-alpha cancels.
+
+Source: Coifman et al. 2005, section 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass._validation import check_points
+from diffclass.exceptions import DataError
+from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing
+from diffclass.neighbors import NeighborSearch, neighbors_graph
+from diffclass.operators.markov import MarkovOperator
+from diffclass.progress import stage
+
+
+@dataclass(frozen=True, eq=False)
+class PointGraph:
+    """The walk on n points, and the way of new points to them; see `from_points`.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        The walk.
+    kernel : FittedKernel or None
+        Fitted to the points; None for a precomputed affinity.
+    search : NeighborSearch or None
+        Fitted to the points; None for a precomputed affinity.
+    placing : callable or None
+        Gives the coordinates of new points in which the search finds their neighbours; None for a
+        precomputed affinity.
+
+    Examples
+    --------
+    >>> from diffclass import PointGraph
+    >>> from diffclass.kernels import Gaussian
+    >>> X = [[0.0], [1.0], [2.0]]
+    >>> graph = PointGraph.from_points(X, n_neighbors=2, kernel=Gaussian(bandwidth=1.0))
+    >>> graph.step_weights([[0.5]]).toarray().round(3)
+    array([[0.779, 0.779, 0.   ]])
+    """
+
+    operator: MarkovOperator
+    kernel: FittedKernel | None = None
+    search: NeighborSearch | None = None
+    placing: Placing | None = None
+
+    @classmethod
+    def from_points(
+        cls,
+        X: Any,
+        *,
+        n_neighbors: int = 12,
+        kernel: Kernel | None = None,
+        alpha: float = 0.0,
+        search: NeighborSearch | None = None,
+        symmetrize: str = "union",
+        y: Any = None,
+        scores: Any = None,
+        random_state: Any = None,
+    ) -> PointGraph:
+        """Build the graph of a set of points: neighbours, then affinities, then the operator.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Points.
+        n_neighbors : int, default=12
+            Neighbours of a point in the graph.
+        kernel : Kernel, optional
+            The self-tuning `Gaussian` by default. It is not changed.
+        alpha : float, default=0.0
+            Density exponent: 0 the graph Laplacian's walk, 1/2 Fokker-Planck's, 1
+            Laplace-Beltrami's. It acts only with a global bandwidth.
+        search : NeighborSearch, optional
+            A copy of it is fitted; see `neighbors_graph`. The kernel's own by default.
+        symmetrize : {"union", "mutual"}, default="union"
+            See `neighbors_graph`.
+        y, scores : array-like, optional
+            Labels and earlier posteriors, handed to the kernel.
+        random_state : int, RandomState or None, default=None
+            Seeds the neighbour search.
+
+        Returns
+        -------
+        PointGraph
+            Of n points.
+
+        Raises
+        ------
+        ParameterError, DataError
+            As `neighbors_graph` and the kernel.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from diffclass import PointGraph
+        >>> X = np.random.default_rng(0).normal(size=(50, 2))
+        >>> graph = PointGraph.from_points(X, n_neighbors=5)
+        >>> len(graph), graph.recall, graph.operator.n_connected_components
+        (50, 1.0, 1)
+        """
+        kernel = Gaussian() if kernel is None else kernel
+        found = find_neighbors(
+            X,
+            kernel,
+            n_neighbors=n_neighbors,
+            search=search,
+            symmetrize=symmetrize,
+            y=y,
+            scores=scores,
+            random_state=random_state,
+        )
+        return found.point_graph(kernel, alpha=alpha, y=y, scores=scores)
+
+    @classmethod
+    def from_affinity(cls, affinity: Any, *, alpha: float = 0.0) -> PointGraph:
+        """Return the graph of a precomputed affinity; as `MarkovOperator.from_affinity`."""
+        return cls(MarkovOperator.from_affinity(affinity, alpha=alpha))
+
+    def __len__(self) -> int:
+        return len(self.operator)
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the true neighbours that the search found, None where it does not say."""
+        return getattr(self.search, "recall_", None)
+
+    def features_of(self, X_new: np.ndarray) -> np.ndarray:
+        """Return the (m, p) coordinates in which neighbours of new points are searched."""
+        return X_new if self.placing is None else self.placing(X_new)
+
+    def affinities_to(self, X_new: Any) -> sp.csr_array:
+        """Return the affinities between new points and the points of the graph.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (m, d)
+            New points; on a precomputed affinity their (m, n) affinities, which are returned.
+
+        Returns
+        -------
+        csr_array of shape (m, n)
+            k(x, y), 0 where y is no neighbour of x.
+
+        Raises
+        ------
+        DataError
+            For points that are not finite or have another number of features, and for affinities
+            of another width, or negative.
+        """
+        if self.kernel is None or self.search is None:
+            return _checked_affinities(X_new, self.operator)
+        X_new = check_points(X_new, name="X_new")
+        graph = sp.csr_array(self.search.transform(self.features_of(X_new)))
+        graph.sort_indices()
+        graph.data = graph.data * graph.data
+        return self.kernel.extend(graph, X_new)
+
+    def step_weights(self, X_new: Any) -> sp.csr_array:
+        """Return the weights of the walk's step from new points to the points of the graph.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (m, d)
+            As in `affinities_to`.
+
+        Returns
+        -------
+        csr_array of shape (m, n)
+            k(x, y) q(y)^-alpha; rows are not divided by their sums, which may be 0.
+
+        Raises
+        ------
+        DataError
+            As `affinities_to`.
+        """
+        density, alpha = self.operator.density, self.operator.alpha
+        return sp.csr_array(self.affinities_to(X_new) * (density**-alpha)[None, :])
+
+
+def markov_operator(
+    X: Any,
+    *,
+    n_neighbors: int = 12,
+    kernel: Kernel | None = None,
+    alpha: float = 0.0,
+    search: NeighborSearch | None = None,
+    symmetrize: str = "union",
+    y: Any = None,
+    scores: Any = None,
+    random_state: Any = None,
+) -> MarkovOperator:
+    """Build the operator of a set of points: that of `PointGraph.from_points`.
+
+    Parameters
+    ----------
+    X, n_neighbors, kernel, alpha, search, symmetrize, y, scores, random_state
+        See `PointGraph.from_points`.
+
+    Returns
+    -------
+    MarkovOperator
+        Of n points.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As `PointGraph.from_points`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import markov_operator
+    >>> angles = np.linspace(0, 2 * np.pi, 50, endpoint=False)
+    >>> A = markov_operator(np.column_stack([np.cos(angles), np.sin(angles)]), n_neighbors=4)
+    >>> bool(np.allclose(A @ np.ones(50), 1))
+    True
+    """
+    return PointGraph.from_points(
+        X,
+        n_neighbors=n_neighbors,
+        kernel=kernel,
+        alpha=alpha,
+        search=search,
+        symmetrize=symmetrize,
+        y=y,
+        scores=scores,
+        random_state=random_state,
+    ).operator
+
+
+@dataclass(frozen=True, eq=False)
+class FoundNeighbors:
+    """Points and their neighbours, before they have affinities. Make them with `find_neighbors`.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        The points.
+    features : ndarray of shape (n, p)
+        The coordinates in which neighbours were searched.
+    placing : callable
+        Gives those of new points.
+    search : NeighborSearch
+        Fitted to the features.
+    symmetrize : {"union", "mutual"}
+        How the graph was made symmetric.
+    graph : csr_array of shape (n, n)
+        Squared distances, as of `neighbors_graph`.
+    """
+
+    points: np.ndarray
+    features: np.ndarray
+    placing: Placing
+    search: NeighborSearch
+    symmetrize: str
+    graph: sp.csr_array
+
+    def point_graph(
+        self, kernel: Kernel, *, alpha: float = 0.0, y: Any = None, scores: Any = None
+    ) -> PointGraph:
+        """Return the `PointGraph` by the kernel that the neighbours were found for.
+
+        Raises
+        ------
+        ParameterError, DataError
+            As the kernel.
+        """
+        with stage("affinities"):
+            affinity, fitted = kernel.fit(self.graph, self.points, y=y, scores=scores)
+            operator = MarkovOperator.from_affinity(affinity, alpha=alpha, check=False)
+        return PointGraph(operator, fitted, self.search, self.placing)
+
+
+def find_neighbors(
+    X: Any,
+    kernel: Kernel,
+    *,
+    n_neighbors: int = 12,
+    search: NeighborSearch | None = None,
+    symmetrize: str = "union",
+    y: Any = None,
+    scores: Any = None,
+    random_state: Any = None,
+    earlier: FoundNeighbors | None = None,
+) -> FoundNeighbors:
+    """Find the neighbours that a kernel is fitted to.
+
+    Parameters
+    ----------
+    X, kernel, n_neighbors, search, symmetrize, y, scores, random_state
+        See `PointGraph.from_points`.
+    earlier : FoundNeighbors, optional
+        Those of another kernel. They are taken where this one looks for neighbours in the same
+        features by a search of the same kind and parameters; otherwise it searches anew.
+
+    Returns
+    -------
+    FoundNeighbors
+        Of n points.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As `neighbors_graph`, and as the kernel's `place`.
+    """
+    X = check_points(X)
+    features, placing = kernel.place(X, y=y, scores=scores)
+    features = check_points(features, name="the kernel's search features")
+    search = kernel.search_for(features, n_neighbors, given=search, random_state=random_state)
+    if earlier is not None and _would_find_the_same(search, symmetrize, features, earlier):
+        search, graph = earlier.search, earlier.graph
+    else:
+        graph = neighbors_graph(features, search=search, symmetrize=symmetrize)
+    return FoundNeighbors(
+        points=X,
+        features=features,
+        placing=placing,
+        search=search,
+        symmetrize=symmetrize,
+        graph=graph,
+    )
+
+
+def _would_find_the_same(
+    search: NeighborSearch, symmetrize: str, features: np.ndarray, earlier: FoundNeighbors
+) -> bool:
+    return (
+        symmetrize == earlier.symmetrize
+        and type(search) is type(earlier.search)
+        and search.get_params() == earlier.search.get_params()
+        and features.dtype == earlier.features.dtype
+        and np.array_equal(features, earlier.features)
+    )
+
+
+def _checked_affinities(X_new: Any, operator: MarkovOperator) -> sp.csr_array:
+    affinity = sp.csr_array(X_new, dtype=operator.dtype)
+    if affinity.shape[1] != len(operator):
+        raise DataError(
+            f"X has shape {affinity.shape}; affinities to {len(operator)} fitted points are needed"
+        )
+    if affinity.nnz and affinity.data.min() < 0:
+        raise DataError("X holds negative affinities")
+    return affinity
