@@ -25,6 +25,14 @@ class Kernel(BaseEstimator, ABC):
         """Whether the kernel is shaped by earlier posteriors, which something has to provide."""
         return False
 
+    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
+        """Return what `affinity` holds at most, its argument and its result included."""
+        return 44 * n_edges
+
+    def kept_bytes(self, n_edges: float) -> float:
+        """Return what the fitted kernel keeps of a graph for new points."""
+        return 0
+
     def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
         """Return the (n, p) coordinates in which neighbours are searched; here ``X`` itself.
 

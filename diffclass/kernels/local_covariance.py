@@ -213,6 +213,11 @@ class LocalCovariance(Kernel):
         self.neighbor = neighbor
         self.floor = floor
 
+    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
+        """Return what `affinity` holds at most, the directions of every point included."""
+        directions = 4 * n_points * n_features * self.rank
+        return super().working_bytes(n_points, n_features, n_edges) + directions
+
     def affinity(
         self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
     ) -> sp.csr_array:

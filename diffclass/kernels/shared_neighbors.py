@@ -67,6 +67,14 @@ class SharedNeighbors(OverKernel):
         self.kernel = kernel
         self.power = power
 
+    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
+        """Return what the inner kernel holds and, beside it, the cosines and their products."""
+        return super().working_bytes(n_points, n_features, n_edges) + 11 * n_edges
+
+    def kept_bytes(self, n_edges: float) -> float:
+        """Return the size of the bumps that new points are compared with."""
+        return 12 * n_edges
+
     def affinity(
         self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None
     ) -> sp.csr_array:

@@ -15,7 +15,7 @@ _HOMES = {
     "Scene": "io.scenes",
     "SceneFeatures": "features.scene_features",
     "open_scene": "io.scenes",
-    "read_labels": "io.label_images",
+    "read_labels": "io.label_files",
     "write_class_map": "io.map_files",
     "write_raster": "io.map_files",
 }

@@ -17,8 +17,9 @@ from diffclass.evaluation import (
     stratified_areas,
 )
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.label_images import LabelImage, read_labels
-from diffclass_hyperspectral.io.readers import read_image
+from diffclass_hyperspectral.io.images import read_image
+from diffclass_hyperspectral.io.label_files import read_labels
+from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.workflows.certainty import (
     describe_blocks,
     describe_probability,
