@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.plots.axes import axes_or_new, label_map_axes, list_beside, map_size, settle
 from diffclass.plots.class_maps import ClassMapDisplay
+from diffclass.plots.stretch import stretched
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,13 +130,9 @@ def _composite_bands(n_bands: int, bands: Sequence[int] | None) -> list[int]:
 
 
 def _stretched(composite: NDArray[Any]) -> NDArray[np.float32]:
-    """Stretch each channel from its 2nd to its 98th percentile; missing pixels go neutral."""
+    """Stretch each channel; missing pixels go neutral."""
     values = composite.astype(np.float32)
     missing = ~np.isfinite(values).all(axis=-1)
-    if missing.all():
-        return np.full(values.shape, 0.85, dtype=np.float32)
-    low, high = np.percentile(values[~missing], (2, 98), axis=0)
-    # A constant channel has no contrast to stretch and is drawn dark.
-    stretched = np.clip((values - low) / np.where(high > low, high - low, 1.0), 0.0, 1.0)
-    stretched[missing] = 0.85
-    return stretched.astype(np.float32)
+    values[~missing] = stretched(values[~missing])
+    values[missing] = 0.85
+    return values

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.plots.stretch import stretched
 from diffclass_hyperspectral import Scene
 from diffclass_hyperspectral.io.optional import require
 from diffclass_relabel.workspace import Workspace
@@ -22,7 +23,6 @@ PRESETS = ("true", "false", "mnf")
 _WAVELENGTHS = {"true": (640.0, 550.0, 460.0), "false": (860.0, 650.0, 550.0)}
 # without wavelengths: places among the good bands, from 0 to 1
 _PLACES = {"true": (0.3, 0.2, 0.1), "false": (0.6, 0.3, 0.2)}
-_STRETCH = (2, 98)
 
 
 def preset_bands(scene: Scene, preset: str) -> tuple[int, int, int]:
@@ -107,19 +107,10 @@ def _png(values: np.ndarray) -> bytes:
     valid = np.isfinite(values).all(axis=2)
     colors = np.zeros((*valid.shape, 4), dtype=np.uint8)
     colors[..., 3] = np.where(valid, 255, 0)
-    for i in range(3):
-        colors[valid, i] = _stretched(values[valid, i])
+    # a band that hardly varies is drawn grey rather than as blown-up noise
+    shown = stretched(values[valid], constant=0.5)
+    colors[valid, :3] = np.rint(shown * 255).astype(np.uint8)
     stream = io.BytesIO()
     image: Any = require("PIL.Image").fromarray(colors)
     image.save(stream, format="PNG", compress_level=1)
     return stream.getvalue()
-
-
-def _stretched(values: np.ndarray) -> np.ndarray:
-    if not len(values):
-        return np.zeros(0, dtype=np.uint8)
-    low, high = np.percentile(values, _STRETCH)
-    # a band that hardly varies is drawn grey rather than as blown-up noise or a division by 0
-    span = high - low if high > low else 1.0
-    offset = 0.0 if high > low else 0.5
-    return np.rint(((values - low) / span + offset).clip(0, 1) * 255).astype(np.uint8)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import h5py
 import numpy as np
 import pytest
@@ -33,6 +35,14 @@ def test_coordinates_of_the_map(table):
     place = Georeference((0.001, 0.0, 10.0, 0.0, -0.001, 45.0), "EPSG:4326")
     assert georeference_of(table.map_info) == place
     assert table.shape == (ROWS, COLUMNS + 1)
+
+
+def test_centres_of_pixels(table):
+    assert table.centre(ROWS - 1, 0) == pytest.approx((10.0015, 44.9995))
+    twice = replace(table, rows=np.vstack([table.rows, table.rows[-1:]]),
+                    columns=np.vstack([table.columns, table.columns[-1:]]))  # fmt: skip
+    assert twice.centre(0, 0) == pytest.approx((10.0015, 45 - 0.001 * ROWS))
+    assert replace(table, rows=table.rows - 1).centre(ROWS - 1, 0) is None
 
 
 def test_shapes_are_labels_of_the_sensor(tmp_path, table):

@@ -121,6 +121,11 @@ class LabelImage:
         """Number of labelled pixels."""
         return int(np.count_nonzero(self.ids))
 
+    @property
+    def n_classes(self) -> int:
+        """Number of classes that are labelled."""
+        return sum(count > 0 for count in self.counts().values())
+
     def counts(self) -> dict[int, int]:
         """Return the number of pixels of every class of the table, absent ones included."""
         present = dict(

@@ -38,9 +38,10 @@ class LookupTable:
     path: Path
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[int, int]:
         """Rows and columns of the map."""
-        return self.rows.shape
+        rows, columns = self.rows.shape
+        return rows, columns
 
     def to_map(self, array: np.ndarray, *, fill: float = 0) -> np.ndarray:
         """Return an array of the sensor's grid on the map, ``fill`` where there is no pixel.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.scale_bar import add_scale_bar
+from diffclass_hyperspectral.io.scenes import Scene
 
 
 def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -45,6 +47,27 @@ def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
 def carries_coordinates(path: str | os.PathLike[str]) -> bool:
     """Tell whether maps of this ending are written with coordinates: ENVI and GeoTIFF."""
     return Path(path).suffix.lower() in (*envi_writer.ENDINGS, *geotiff_writer.ENDINGS)
+
+
+def place_of(scene: Scene, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return where a map of a scene lies, as the writers here take it.
+
+    The lookup table of a scene in its sensor's geometry is read for ENVI and GeoTIFF maps only.
+    """
+    table = scene.lookup_table if carries_coordinates(path) else None
+    return {"map_info": scene.map_info, "lookup_table": table}
+
+
+def orthorectification_line(scene: Scene, paths: Sequence[str | os.PathLike[str]]) -> str | None:
+    """Return, as a line to read, which maps a scene's lookup table carries to its grid, or None."""
+    carried = [Path(path).name for path in paths if carries_coordinates(path)]
+    if not carried or scene.lookup_table is None:
+        return None
+    rows, columns = scene.lookup_table.shape
+    return (
+        f"{', '.join(carried)}: orthorectified by the lookup table of {scene.path.name} to "
+        f"{rows} rows x {columns} columns; .npy and .png keep the sensor's grid"
+    )
 
 
 def require_outputs(path: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
