@@ -46,12 +46,13 @@ def read_labels(
     ParameterError
         For a vector file without ``grid``, a missing library, or ``variable`` where there is none.
     """
-    table = getattr(grid, "lookup_table", None)
     if is_vector(path):
-        labels = _from_shapes(path, variable, grid if table is None else table)
-        return labels if table is None else _on_sensor(labels, table)
+        return _from_shapes(path, variable, grid)
     labels = LabelImage.from_contents(read_image(path, variable=variable, n_axes=2), path)
-    if table is None or not _is_on_map(labels, table):
+    if georeference_of(labels.map_info) is None:
+        return labels
+    table = _table_of(grid)
+    if table is None or labels.shape != table.shape:
         return labels
     labels.check_matches(table)
     return _on_sensor(labels, table)
@@ -63,13 +64,16 @@ def _from_shapes(path: str | os.PathLike[str], variable: str | None, grid: Any) 
             f"{path} holds shapes, which need a scene's pixels to lie on; pass grid=scene, or "
             "give the labels as an image"
         )
-    layer, _, field = (variable or "").rpartition("/")
-    return read_vector_labels(path, grid, class_field=field or None, layer=layer or None)
+    name, _, field = (variable or "").rpartition("/")
+    table = _table_of(grid)
+    target = grid if table is None else table
+    labels = read_vector_labels(path, target, class_field=field or None, layer=name or None)
+    return labels if table is None else _on_sensor(labels, table)
 
 
-def _is_on_map(labels: LabelImage, table: LookupTable) -> bool:
-    """Tell whether an image has coordinates and the rows and columns of the map grid."""
-    return labels.shape == table.shape and georeference_of(labels.map_info) is not None
+def _table_of(grid: Any) -> LookupTable | None:
+    """Return the lookup table of a scene in its sensor's geometry; label images have none."""
+    return getattr(grid, "lookup_table", None)
 
 
 def _on_sensor(labels: LabelImage, table: LookupTable) -> LabelImage:
