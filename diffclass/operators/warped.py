@@ -35,6 +35,8 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.operators.markov import MarkovOperator
 from diffclass.targets import encode_labels
 
+WARP_FLOOR = 0.4
+
 
 @dataclass(frozen=True, eq=False)
 class WarpedOperator:
@@ -188,7 +190,7 @@ def warped_operator(
     scores: Any,
     *,
     y: Any = None,
-    floor: float = 0.4,
+    floor: float = WARP_FLOOR,
     forward_exponent: float = 0.25,
 ) -> WarpedOperator:
     """Warp an operator class by class with earlier scores.

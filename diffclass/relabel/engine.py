@@ -10,14 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from diffclass.label_diffusion import diffuse_labels
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator, warped_operator
+from diffclass.operators.warped import WARP_FLOOR, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
 from diffclass.relabel.columns import ColumnStore
 from diffclass.relabel.session_maps import ClassMap, ClassSums
 from diffclass.relabel.state import State
 from diffclass.relabel.time_sweep import TimeSweep
-
-_FLOOR = 0.4
 
 
 class Engine:
@@ -118,7 +116,7 @@ class _Warp:
 
     def __init__(self, operator: MarkovOperator, scores: np.ndarray, source: State):
         self._class_ids = source.mapped_classes
-        self._warped = warped_operator(operator, scores, y=targets(source), floor=_FLOOR)
+        self._warped = warped_operator(operator, scores, y=targets(source), floor=WARP_FLOOR)
 
     def for_classes(self, class_ids: tuple[int, ...]) -> WarpedOperator:
         """Return the walks of some classes."""
@@ -126,9 +124,9 @@ class _Warp:
         if class_ids == self._class_ids:
             return warped
         shape = len(warped), len(class_ids)
-        scores = np.full(shape, _FLOOR, dtype=warped.scores.dtype)
+        scores = np.full(shape, WARP_FLOOR, dtype=warped.scores.dtype)
         smoothed_scores = np.empty_like(scores)
-        smoothed_scores[:] = (_FLOOR * warped.operator.degrees)[:, None]
+        smoothed_scores[:] = (WARP_FLOOR * warped.operator.degrees)[:, None]
         for column, class_id in enumerate(class_ids):
             if class_id in self._class_ids:
                 known = self._class_ids.index(class_id)

@@ -34,7 +34,7 @@ _HOMES = {
     "suggest_for_scene": "workflows.suggestions",
     "write_class_map": "io.map_files",
     "write_coordinates": "workflows.scene_embedding",
-    "write_maps": "workflows.classification_run",
+    "write_maps": "workflows.classified_maps",
     "write_raster": "io.map_files",
     "write_suggestions": "workflows.suggestion_files",
 }

@@ -117,11 +117,6 @@ class LabelImage:
         return rows, columns
 
     @property
-    def n_labelled(self) -> int:
-        """Number of labelled pixels."""
-        return int(np.count_nonzero(self.ids))
-
-    @property
     def n_classes(self) -> int:
         """Number of classes that are labelled."""
         return sum(count > 0 for count in self.counts().values())
