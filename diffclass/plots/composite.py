@@ -61,7 +61,7 @@ class CompositeDisplay:
         if cube.ndim != 3 or cube.size == 0:
             raise DataError(f"image must have shape (rows, columns, bands), got {cube.shape}")
         self.bands = _composite_bands(cube.shape[2], bands)
-        self.composite = _stretched(cube[..., self.bands])
+        self.composite = _shades(cube[..., self.bands])
         self.strokes_ = None
         if labels is not None:
             self.strokes_ = ClassMapDisplay(
@@ -129,10 +129,10 @@ def _composite_bands(n_bands: int, bands: Sequence[int] | None) -> list[int]:
     return chosen
 
 
-def _stretched(composite: NDArray[Any]) -> NDArray[np.float32]:
-    """Stretch each channel; missing pixels go neutral."""
+def _shades(composite: NDArray[Any]) -> NDArray[np.float32]:
+    """Stretch the contrast of each channel; missing pixels go neutral."""
     values = composite.astype(np.float32)
-    missing = ~np.isfinite(values).all(axis=-1)
-    values[~missing] = stretched(values[~missing])
-    values[missing] = 0.85
-    return values
+    known = np.isfinite(values).all(axis=-1)
+    shown = np.full(values.shape, 0.85, dtype=np.float32)
+    shown[known] = stretched(values[known])
+    return shown

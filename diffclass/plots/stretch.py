@@ -1,39 +1,42 @@
-"""The contrast of pictures made of measurements."""
+"""Contrast of pictures: numbers of any range become shades from 0 to 1."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-STRETCH = (2, 98)  # percentiles that become black and white
+STRETCH_PERCENTILES = (2, 98)
 
 
-def stretched(values: Any, *, constant: float = 0.0) -> np.ndarray:
-    """Stretch each channel from its 2nd to its 98th percentile.
+def stretched(channels: NDArray[Any]) -> NDArray[Any]:
+    """Stretch each channel linearly from its 2nd to its 98th percentile.
+
+        (x - q_2) / (q_98 - q_2), clipped to 0 and 1
+
+    A few bright or dark pixels then do not take the contrast of all others.
 
     Parameters
     ----------
-    values : array-like of shape (n, channels)
-        Finite numbers.
-    constant : float, default=0.0
-        What a channel becomes that has no contrast, 0 to 1: dark by default.
+    channels : ndarray of shape (n,) or (n, n_channels)
+        Finite numbers in any unit.
 
     Returns
     -------
-    ndarray of shape (n, channels)
-        From 0 to 1.
+    ndarray of the same shape
+        0 to 1; 0.5 in a channel without contrast, which would show blown-up noise otherwise.
 
     Examples
     --------
-    >>> stretched([[0.0, 5.0], [1.0, 5.0], [2.0, 5.0]], constant=0.5).tolist()
-    [[0.0, 0.5], [0.5, 0.5], [1.0, 0.5]]
+    >>> import numpy as np
+    >>> stretched(np.arange(101.0))[[0, 2, 50, 98, 100]].tolist()
+    [0.0, 0.0, 0.5, 1.0, 1.0]
     """
-    values = np.asarray(values)
-    if not len(values):
-        return values
-    low, high = np.percentile(values, STRETCH, axis=0)
-    varies = high > low
-    return ((values - low) / np.where(varies, high - low, 1) + np.where(varies, 0, constant)).clip(
-        0, 1
-    )
+    if not len(channels):
+        return channels
+    low, high = np.percentile(channels, STRETCH_PERCENTILES, axis=0)
+    has_contrast = high > low
+    span = np.where(has_contrast, high - low, 1)
+    offset = np.where(has_contrast, 0, 0.5)
+    return np.clip((channels - low) / span + offset, 0, 1)

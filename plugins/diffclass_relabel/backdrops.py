@@ -1,6 +1,6 @@
 """Pictures of a scene to paint on: three bands, or three components, as a PNG.
 
-Each of the three is stretched from its 2nd to its 98th percentile over the pixels with data; pixels
+The contrast of each is stretched over the pixels with data (`diffclass.plots.stretch`); pixels
 without are transparent.
 """
 
@@ -107,9 +107,7 @@ def _png(values: np.ndarray) -> bytes:
     valid = np.isfinite(values).all(axis=2)
     colors = np.zeros((*valid.shape, 4), dtype=np.uint8)
     colors[..., 3] = np.where(valid, 255, 0)
-    # a band that hardly varies is drawn grey rather than as blown-up noise
-    shown = stretched(values[valid], constant=0.5)
-    colors[valid, :3] = np.rint(shown * 255).astype(np.uint8)
+    colors[valid, :3] = np.rint(255 * stretched(values[valid]))
     stream = io.BytesIO()
     image: Any = require("PIL.Image").fromarray(colors)
     image.save(stream, format="PNG", compress_level=1)

@@ -176,12 +176,12 @@ def _panels(n_panels: int) -> tuple[Any, Any]:
 
 
 def _draw_scene(axes: Any, embedded: EmbeddedPoints) -> None:
-    """Show up to three coordinates as red, green and blue, each from its 2nd to 98th percentile."""
-    planes = np.zeros((len(embedded.coordinates), 3))
+    """Show up to three coordinates as red, green and blue; white has no data."""
     shown = embedded.coordinates[:, :3]
-    known = np.isfinite(shown[:, 0])
+    known = ~np.isnan(shown[:, 0])
+    planes = np.ones((len(shown), 3))
+    planes[known] = 0
     planes[known, : shown.shape[1]] = stretched(shown[known])
-    planes[~known] = 1
     assert embedded.shape is not None
     axes.imshow(planes.reshape(*embedded.shape, 3), interpolation="nearest")
     colors = ("red", "green", "blue")[: shown.shape[1]]
