@@ -515,8 +515,3 @@ def _near(
         near = (hops >= 0) & (hops < min_distance)
     near[point] = True
     return near
-
-
-def suggesting_bytes(n_points: int, n_classes: int) -> int:
-    """Return what `suggest` holds at most: a diffusion, eigenpairs and what is made of them."""
-    return 44 * n_points * n_classes + 8 * n_points * 3 * N_PAIRS

@@ -17,7 +17,7 @@ from diffclass.label_diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.diffusion import posteriors_of
 from diffclass.neighbors import neighbors_graph
 from diffclass.operators.markov import MarkovOperator, markov_operator
-from diffclass.operators.warped import WARP_FLOOR, WarpedOperator, warped_operator
+from diffclass.operators.warped import WarpedOperator, warped_operator
 from diffclass.spectral.extension import step_weights
 from diffclass.targets import UNLABELLED, encode_labels
 
@@ -123,7 +123,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         max_time: int | None = None,
         class_prior: Any = None,
         rounds: int = 0,
-        warp_floor: float = WARP_FLOOR,
+        warp_floor: float = 0.4,
         warp_forward_exponent: float = 0.25,
         affinity: str | None = None,
         search: Any = None,

@@ -20,18 +20,18 @@ class Kernel(BaseEstimator, ABC):
     to the points; `new_features` and `extend` then speak of new ones.
     """
 
+    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
+        """Return what making the affinities holds at most, graph and result included."""
+        return 44 * n_edges
+
+    def kept_bytes(self, n_edges: float) -> float:
+        """Return what is kept of a graph for new points."""
+        return 0
+
     @property
     def uses_scores(self) -> bool:
         """Whether the kernel is shaped by earlier posteriors, which something has to provide."""
         return False
-
-    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return what `affinity` holds at most, its argument and its result included."""
-        return 44 * n_edges
-
-    def kept_bytes(self, n_edges: float) -> float:
-        """Return what the fitted kernel keeps of a graph for new points."""
-        return 0
 
     def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
         """Return the (n, p) coordinates in which neighbours are searched; here ``X`` itself.

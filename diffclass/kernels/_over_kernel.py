@@ -23,14 +23,14 @@ class OverKernel(Kernel):
 
     kernel: Kernel | None
 
+    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
+        """Return what making the inner kernel's affinities holds at most."""
+        return (self.kernel or Gaussian()).working_bytes(n_points, n_features, n_edges)
+
     @property
     def uses_scores(self) -> bool:
         """Whether the inner kernel does."""
         return self._inner().uses_scores
-
-    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return what the inner kernel's `affinity` holds at most."""
-        return self._inner().working_bytes(n_points, n_features, n_edges)
 
     def search_features(self, X: np.ndarray, *, y: Any = None, scores: Any = None) -> np.ndarray:
         """Return the coordinates in which the inner kernel's neighbours are searched."""

@@ -214,7 +214,7 @@ class LocalCovariance(Kernel):
         self.floor = floor
 
     def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return what `affinity` holds at most, the directions of every point included."""
+        """Return what making the affinities holds at most, every point's directions included."""
         directions = 4 * n_points * n_features * self.rank
         return super().working_bytes(n_points, n_features, n_edges) + directions
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diffclass.acquisition import suggesting_bytes
+from diffclass.acquisition import N_PAIRS
 from diffclass.classifier import DiffusionClassifier
 from diffclass.command_line.console import peak_memory_bytes
 from diffclass.embedding import DiffusionMap
@@ -143,7 +143,7 @@ def forecast_classification(
     diffusing = diffusion.diffusing_bytes(n, n_classes, warped=warped)
     stages["diffusion"] = scores + held + diffusing
     if suggesting:
-        stages["suggestions"] = scores + held + suggesting_bytes(n, n_classes)
+        stages["suggestions"] = scores + held + _suggesting_bytes(n, n_classes)
     stages["writing"] = scores + held + diffusion.result_bytes(n, n_classes)
     return _forecast(base, stages)
 
@@ -198,6 +198,11 @@ def forecast_embedding(
     stages["eigenpairs"] = held + eigenpairs.solving_bytes(n, n_pairs)
     stages["writing"] = held + eigenpairs.pairs_bytes(n, n_pairs)
     return _forecast(base, stages)
+
+
+def _suggesting_bytes(n: int, n_classes: int) -> int:
+    # three vectors of each eigenpair: its own, scaled by degrees, and weighed by the labels
+    return 44 * n * n_classes + 8 * n * 3 * N_PAIRS
 
 
 def _forecast(base: float, stages: Mapping[str, float]) -> MemoryForecast:
