@@ -198,6 +198,11 @@ class LocalCovariance(Kernel):
     True
     """
 
+    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
+        """Return what making the affinities holds at most, every point's directions included."""
+        directions = 4 * n_points * n_features * self.rank
+        return super().working_bytes(n_points, n_features, n_edges) + directions
+
     def __init__(
         self,
         *,
@@ -212,11 +217,6 @@ class LocalCovariance(Kernel):
         self.bandwidth = bandwidth
         self.neighbor = neighbor
         self.floor = floor
-
-    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return what making the affinities holds at most, every point's directions included."""
-        directions = 4 * n_points * n_features * self.rank
-        return super().working_bytes(n_points, n_features, n_edges) + directions
 
     def affinity(
         self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None

@@ -63,10 +63,6 @@ class SharedNeighbors(OverKernel):
     True
     """
 
-    def __init__(self, kernel: Kernel | None = None, *, power: float = 2.0):
-        self.kernel = kernel
-        self.power = power
-
     def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
         """Return what the inner kernel holds and, beside it, the cosines and their products."""
         return super().working_bytes(n_points, n_features, n_edges) + 11 * n_edges
@@ -74,6 +70,10 @@ class SharedNeighbors(OverKernel):
     def kept_bytes(self, n_edges: float) -> float:
         """Return the size of the bumps that new points are compared with."""
         return 12 * n_edges
+
+    def __init__(self, kernel: Kernel | None = None, *, power: float = 2.0):
+        self.kernel = kernel
+        self.power = power
 
     def affinity(
         self, graph: sp.csr_array, X: np.ndarray, y: Any = None, scores: Any = None

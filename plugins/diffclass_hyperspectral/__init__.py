@@ -6,7 +6,61 @@ Names load on first use, so that importing the plugin costs nothing.
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from diffclass_hyperspectral.features.scene_features import SceneFeatures
+    from diffclass_hyperspectral.io.class_table import ClassEntry, ClassTable
+    from diffclass_hyperspectral.io.label_files import read_labels
+    from diffclass_hyperspectral.io.label_images import LabelImage
+    from diffclass_hyperspectral.io.lookup_table import LookupTable
+    from diffclass_hyperspectral.io.map_files import write_class_map, write_raster
+    from diffclass_hyperspectral.io.scenes import Scene, open_scene
+    from diffclass_hyperspectral.workflows.classification import SceneClassification, classify_scene
+    from diffclass_hyperspectral.workflows.classification_report import ClassificationReport
+    from diffclass_hyperspectral.workflows.classification_run import (
+        ClassificationRun,
+        classify_with_holdout,
+        classify_with_model,
+    )
+    from diffclass_hyperspectral.workflows.classified_maps import write_maps
+    from diffclass_hyperspectral.workflows.cleanup import Cleanup
+    from diffclass_hyperspectral.workflows.map_evaluation import MapEvaluation, evaluate_map
+    from diffclass_hyperspectral.workflows.scene_embedding import embed_file, write_coordinates
+    from diffclass_hyperspectral.workflows.scene_models import SceneModel, load_model, save_model
+    from diffclass_hyperspectral.workflows.suggestion_files import write_suggestions
+    from diffclass_hyperspectral.workflows.suggestions import SuggestedPixel, suggest_for_scene
+
+__all__ = [
+    "ClassEntry",
+    "ClassTable",
+    "ClassificationReport",
+    "ClassificationRun",
+    "Cleanup",
+    "LabelImage",
+    "LookupTable",
+    "MapEvaluation",
+    "Scene",
+    "SceneClassification",
+    "SceneFeatures",
+    "SceneModel",
+    "SuggestedPixel",
+    "classify_scene",
+    "classify_with_holdout",
+    "classify_with_model",
+    "embed_file",
+    "evaluate_map",
+    "load_model",
+    "open_scene",
+    "read_labels",
+    "save_model",
+    "suggest_for_scene",
+    "write_class_map",
+    "write_coordinates",
+    "write_maps",
+    "write_raster",
+    "write_suggestions",
+]
 
 _HOMES = {
     "ClassEntry": "io.class_table",
@@ -38,8 +92,6 @@ _HOMES = {
     "write_raster": "io.map_files",
     "write_suggestions": "workflows.suggestion_files",
 }
-
-__all__ = [*_HOMES]
 
 
 def __getattr__(name: str) -> Any:
