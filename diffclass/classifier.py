@@ -367,7 +367,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """Uniform posteriors but for the least preference that makes their argmax ``codes``."""
         n_classes = len(self.classes_)
         uniform = np.full((len(codes), n_classes), 1 / n_classes)
-        uniform[np.arange(len(codes)), codes] += 4 * np.finfo(self.operator_.dtype).eps
+        # enough to survive single precision, in which maps are kept
+        uniform[np.arange(len(codes)), codes] += 4 * np.finfo(np.float32).eps
         return uniform
 
     def _nearest_codes(self, X: Any, which: np.ndarray) -> np.ndarray:

@@ -26,6 +26,14 @@ class Kernel(BaseEstimator, ABC):
     `FittedKernel` for those of new points.
     """
 
+    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
+        """Return what making the affinities holds at most, graph and result included."""
+        return 44 * n_edges
+
+    def kept_bytes(self, n_edges: float) -> float:
+        """Return what is kept of a graph for new points."""
+        return 0
+
     @property
     def uses_scores(self) -> bool:
         """Whether the kernel is shaped by earlier posteriors, which something has to provide."""

@@ -16,6 +16,10 @@ class OverKernel(Kernel):
 
     kernel: Kernel | None
 
+    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
+        """Return what making the inner kernel's affinities holds at most."""
+        return (self.kernel or Gaussian()).working_bytes(n_points, n_features, n_edges)
+
     @property
     def uses_scores(self) -> bool:
         """Whether the inner kernel does."""

@@ -59,6 +59,14 @@ class SharedNeighbors(OverKernel):
     True
     """
 
+    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
+        """Return what the inner kernel holds and, beside it, the cosines and their products."""
+        return super().working_bytes(n_points, n_features, n_edges) + 11 * n_edges
+
+    def kept_bytes(self, n_edges: float) -> float:
+        """Return the size of the bumps that new points are compared with."""
+        return 12 * n_edges
+
     def __init__(self, kernel: Kernel | None = None, *, power: float = 2.0):
         self.kernel = kernel
         self.power = power

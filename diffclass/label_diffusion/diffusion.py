@@ -347,3 +347,13 @@ def _checked_prior(class_prior: Any, n_classes: int) -> np.ndarray | None:
         )
     prior = prior / prior.max()
     return prior / prior.sum()
+
+
+def result_bytes(n_points: int, n_classes: int) -> int:
+    """Return what a `LabelDiffusion` and one copy of it in single precision hold."""
+    return 24 * n_points * n_classes
+
+
+def diffusing_bytes(n_points: int, n_classes: int, *, warped: bool = False) -> int:
+    """Return what a diffusion holds at most, its result included."""
+    return (36 + 24 * warped) * n_points * n_classes

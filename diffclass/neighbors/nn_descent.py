@@ -270,3 +270,20 @@ class _Tree:
 def _padded(points: np.ndarray) -> np.ndarray:
     """Fill up with features of zeros to a multiple of 8, as the loops want them."""
     return np.pad(points, ((0, 0), (0, -points.shape[1] % 8)))
+
+
+def index_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
+    """Return what a fitted `NNDescentSearch` holds: points, lists, pools and the tree's order."""
+    width = n_neighbors + _MORE_NEIGHBORS
+    points = 4 * (n_features + -n_features % 8)
+    return n_points * (points + 9 * width + 24) + _pool_bytes(n_points, n_neighbors)
+
+
+def searching_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
+    """Return what the search needs beside its index while it is made: copies, trees, new pools."""
+    trees = 4 * n_points * _MOST_TREES // 2
+    return 8 * n_points * n_features + trees + _pool_bytes(n_points, n_neighbors)
+
+
+def _pool_bytes(n_points: int, n_neighbors: int) -> int:
+    return 6 * n_points * min(n_neighbors + _MORE_NEIGHBORS, _POOLED)

@@ -26,7 +26,7 @@ from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
-from diffclass.spectral.eigensolver import leading_order, leading_pairs
+from diffclass.spectral.eigensolver import basis_size, leading_order, leading_pairs
 
 
 def leading_eigenpairs(
@@ -226,3 +226,13 @@ def _with_signs(vectors: np.ndarray) -> np.ndarray:
     size = np.abs(vectors)
     first = (size >= (1 - 1e-6) * size.max(axis=0)).argmax(axis=0)
     return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def solving_bytes(n_points: int, n_pairs: int) -> int:
+    """Return what computing so many pairs holds at most: the solver's basis and the pairs."""
+    return 8 * n_points * basis_size(n_points, n_pairs) + pairs_bytes(n_points, n_pairs)
+
+
+def pairs_bytes(n_points: int, n_pairs: int) -> int:
+    """Return what so many pairs hold with what is made of them: vectors, coordinates, copies."""
+    return 40 * n_points * n_pairs

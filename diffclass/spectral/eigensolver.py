@@ -87,6 +87,11 @@ def leading_pairs(
     return values, vectors
 
 
+def basis_size(n: int, n_pairs: int) -> int:
+    """Return how many vectors of length n ARPACK works with for so many pairs."""
+    return min(n, max(2 * n_pairs + 1, n_pairs + 40))
+
+
 def leading_order(values: np.ndarray, which: str) -> np.ndarray:
     """Return the places of eigenvalues, the leading one first."""
     return np.argsort(-_rank(values, which), kind="stable")
@@ -158,7 +163,7 @@ class _Arpack:
             k=n_pairs,
             which="LM" if self.which == "magnitude" else "LA",
             v0=start - taken @ (taken.T @ start),
-            ncv=min(n, max(2 * n_pairs + 1, n_pairs + 40)),
+            ncv=basis_size(n, n_pairs),
             maxiter=self.max_restarts,
             tol=tolerance,
         )

@@ -1,4 +1,4 @@
-"""Hyperspectral scenes for diffclass: formats, label images, features and map writers.
+"""Hyperspectral scenes for diffclass: formats, label images, features, whole jobs, map writers.
 
 Names load on first use, so that importing the plugin costs nothing.
 """
@@ -11,32 +11,86 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
     from diffclass_hyperspectral.io.class_table import ClassEntry, ClassTable
-    from diffclass_hyperspectral.io.label_images import LabelImage, read_labels
+    from diffclass_hyperspectral.io.label_files import read_labels
+    from diffclass_hyperspectral.io.label_images import LabelImage
+    from diffclass_hyperspectral.io.lookup_table import LookupTable
     from diffclass_hyperspectral.io.map_files import write_class_map, write_raster
     from diffclass_hyperspectral.io.scenes import Scene, open_scene
+    from diffclass_hyperspectral.workflows.classification import SceneClassification, classify_scene
+    from diffclass_hyperspectral.workflows.classification_report import ClassificationReport
+    from diffclass_hyperspectral.workflows.classification_run import (
+        ClassificationRun,
+        classify_with_holdout,
+        classify_with_model,
+    )
+    from diffclass_hyperspectral.workflows.classified_maps import write_maps
+    from diffclass_hyperspectral.workflows.cleanup import Cleanup
+    from diffclass_hyperspectral.workflows.map_evaluation import MapEvaluation, evaluate_map
+    from diffclass_hyperspectral.workflows.scene_embedding import embed_file, write_coordinates
+    from diffclass_hyperspectral.workflows.scene_models import SceneModel, load_model, save_model
+    from diffclass_hyperspectral.workflows.suggestion_files import write_suggestions
+    from diffclass_hyperspectral.workflows.suggestions import SuggestedPixel, suggest_for_scene
 
 __all__ = [
     "ClassEntry",
     "ClassTable",
+    "ClassificationReport",
+    "ClassificationRun",
+    "Cleanup",
     "LabelImage",
+    "LookupTable",
+    "MapEvaluation",
     "Scene",
+    "SceneClassification",
     "SceneFeatures",
+    "SceneModel",
+    "SuggestedPixel",
+    "classify_scene",
+    "classify_with_holdout",
+    "classify_with_model",
+    "embed_file",
+    "evaluate_map",
+    "load_model",
     "open_scene",
     "read_labels",
+    "save_model",
+    "suggest_for_scene",
     "write_class_map",
+    "write_coordinates",
+    "write_maps",
     "write_raster",
+    "write_suggestions",
 ]
 
 _HOMES = {
     "ClassEntry": "io.class_table",
     "ClassTable": "io.class_table",
+    "ClassificationReport": "workflows.classification_report",
+    "ClassificationRun": "workflows.classification_run",
+    "Cleanup": "workflows.cleanup",
     "LabelImage": "io.label_images",
+    "LookupTable": "io.lookup_table",
+    "MapEvaluation": "workflows.map_evaluation",
     "Scene": "io.scenes",
+    "SceneClassification": "workflows.classification",
     "SceneFeatures": "features.scene_features",
+    "SceneModel": "workflows.scene_models",
+    "SuggestedPixel": "workflows.suggestions",
+    "classify_scene": "workflows.classification",
+    "classify_with_holdout": "workflows.classification_run",
+    "classify_with_model": "workflows.classification_run",
+    "embed_file": "workflows.scene_embedding",
+    "evaluate_map": "workflows.map_evaluation",
+    "load_model": "workflows.scene_models",
     "open_scene": "io.scenes",
-    "read_labels": "io.label_images",
+    "read_labels": "io.label_files",
+    "save_model": "workflows.scene_models",
+    "suggest_for_scene": "workflows.suggestions",
     "write_class_map": "io.map_files",
+    "write_coordinates": "workflows.scene_embedding",
+    "write_maps": "workflows.classified_maps",
     "write_raster": "io.map_files",
+    "write_suggestions": "workflows.suggestion_files",
 }
 
 

@@ -11,7 +11,8 @@ import numpy as np
 from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassEntry, ClassTable, write_class_map, write_raster
-from diffclass_hyperspectral.workflows.reports import write_json
+from diffclass_hyperspectral.io.json_files import write_json
+from diffclass_hyperspectral.io.map_files import place_of
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.protocol import Result
 
@@ -69,10 +70,13 @@ def export(
         editor.update()
     if what == "report":
         return _write_report(editor, path, overwrite=overwrite)
-    place: dict[str, Any] = {"overwrite": overwrite, "map_info": editor.workspace.scene.map_info}
-    if what in ("labels", "map"):
-        picture = editor.labels.ids if what == "labels" else _map_picture(editor)
-        return write_class_map(path, picture, class_table(editor), legend=False, **place)
+    scene, table = editor.workspace.scene, class_table(editor)
+    if what == "labels":  # in the scene's own grid, to be read again as labels of its pixels
+        own: dict[str, Any] = {"overwrite": overwrite, "map_info": scene.map_info}
+        return write_class_map(path, editor.labels.ids, table, legend=False, **own)
+    place: dict[str, Any] = {"overwrite": overwrite, **place_of(scene, path)}
+    if what == "map":
+        return write_class_map(path, _map_picture(editor), table, legend=False, **place)
     values, names = _numbers(editor, what)
     return write_raster(path, values, band_names=names, **place)
 

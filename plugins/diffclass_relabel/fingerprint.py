@@ -8,8 +8,7 @@ import json
 import numpy as np
 
 from diffclass_hyperspectral import Scene
-
-_BLOCK_VALUES = 2**22
+from diffclass_hyperspectral.io.row_blocks import row_blocks
 
 
 def fingerprint_of(scene: Scene) -> str:
@@ -44,8 +43,7 @@ def fingerprint_of(scene: Scene) -> str:
         "scale": float(scene.scale_factor),
     }
     digest.update(json.dumps(facts, sort_keys=True).encode())
-    step = max(1, _BLOCK_VALUES // (columns * bands))
-    for top in range(0, rows, step):
-        block = np.asarray(scene.data[top : top + step])
+    for some in row_blocks(rows, columns * bands):
+        block = np.asarray(scene.data[some])
         digest.update(np.ascontiguousarray(block, dtype=dtype).data)
     return digest.hexdigest()

@@ -19,6 +19,7 @@ from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
 from diffclass.relabel import DEFAULT_TAU, RelabelSession
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
+from diffclass_hyperspectral.workflows.parameters import check_neighbors
 from diffclass_relabel.fingerprint import fingerprint_of
 from diffclass_relabel.runs import pixels_of
 
@@ -170,7 +171,7 @@ class Workspace:
             rows = SceneFeatures(settings.components, spatial=spatial).fit_transform(scene)
             pixels = np.flatnonzero(np.isfinite(rows[:, 0]))
             features = rows[pixels]
-        _check_neighbors(settings, len(pixels))
+        check_neighbors(settings.neighbors, len(pixels))
         points = np.full(len(rows), -1, dtype=np.int32)
         points[pixels] = np.arange(len(pixels), dtype=np.int32)
         with stage("graph"):
@@ -255,11 +256,3 @@ class Workspace:
         out = np.full((self.n_pixels, *values.shape[1:]), fill, dtype=values.dtype)
         out[self.pixels] = values
         return out.reshape(*self.shape, *values.shape[1:])
-
-
-def _check_neighbors(settings: SessionSettings, n_points: int) -> None:
-    if settings.neighbors >= n_points:
-        raise ParameterError(
-            f"{settings.neighbors} neighbors were asked for, but only {n_points} pixels have "
-            f"data; ask for at most {n_points - 1}"
-        )

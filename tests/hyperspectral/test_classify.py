@@ -193,7 +193,7 @@ def test_parameters_reach_the_classifier(classify):
     report = classify("-o", "map.npy", *options, "--features", "spatial")
     assert report["tau"] == 8
     assert report["parameters"]["n_neighbors"] == 9
-    assert report["parameters"]["labels"] == "absorbing"
+    assert report["parameters"]["label_mode"] == "absorbing"
     assert report["features"] == "spatial"
 
 
@@ -472,7 +472,7 @@ def test_a_map_of_another_size_or_an_empty_truth(fails, files):
 @pytest.mark.parametrize(
     "place",
     [
-        "diffclass_hyperspectral.workflows.classification.classify_scene",
+        "diffclass_hyperspectral.workflows.classification_run.classify_scene",
         "spectral.io.envi.save_image",
     ],
 )

@@ -42,7 +42,7 @@ def test_envi_classification_names_and_colors(tmp_path):
         (3, "oats", colors[3]),  # declared, though absent
     ]
     assert labels.counts() == {1: 1, 2: 3, 3: 0}
-    assert labels.n_labelled == 4
+    assert np.count_nonzero(labels.ids) == 4
     assert labels.format == "ENVI"
 
 
@@ -162,7 +162,7 @@ def test_missing_folder_text(tmp_path):
 def test_several_pictures_need_a_name(tmp_path):
     scipy.io.savemat(tmp_path / "labels.mat", {"train": IDS, "test": IDS * 0})
     fails(tmp_path / "labels.mat", "train 2 x 3", "variable=")
-    assert read_labels(tmp_path / "labels.mat", variable="test").n_labelled == 0
+    assert not read_labels(tmp_path / "labels.mat", variable="test").ids.any()
 
 
 def test_trainable_needs_two_classes():
@@ -216,5 +216,9 @@ def test_table_defaults_are_distinct():
 )
 def test_real_label_files(data_folder, name, shape, ids, n_labelled):
     labels = read_labels(data_folder / name)
-    assert (labels.shape, labels.table.ids, labels.n_labelled) == (shape, ids, n_labelled)
+    assert (labels.shape, labels.table.ids, np.count_nonzero(labels.ids)) == (
+        shape,
+        ids,
+        n_labelled,
+    )
     labels.check_trainable()

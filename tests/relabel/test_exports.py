@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_hyperspectral import LookupTable, open_scene, read_labels
+from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_relabel.exports import export
 from diffclass_relabel.shown import NO_DATA
 
@@ -91,3 +92,28 @@ def test_refused(painted, tmp_path):
 def test_nothing_labelled(editor, tmp_path):
     with pytest.raises(DataError, match="paint"):
         export(editor, "map", tmp_path / "a.img")
+
+
+def test_a_scene_in_its_sensors_geometry(painted, tmp_path, workspace, monkeypatch):
+    """Labels stay on the scene's pixels, to be read again; results go to the map."""
+    rows, columns = np.indices(workspace.shape)
+    place = Georeference((0.001, 0.0, 10.0, 0.0, -0.001, 45.0), "EPSG:4326")
+    table = LookupTable(
+        rows=np.pad(rows, (0, 2), constant_values=-1),
+        columns=np.pad(columns, (0, 2), constant_values=-1),
+        sensor_shape=workspace.shape,
+        map_info=map_info_of(place),
+        path=workspace.scene.path,
+    )
+    monkeypatch.setitem(vars(workspace.scene), "lookup_table", table)
+    for ending in (".npy", ".tif"):
+        for what in ("labels", "map", "margin"):
+            export(painted, what, tmp_path / f"{what}{ending}")
+    for what, empty in (("map", 0), ("margin", np.nan)):
+        sensor = np.load(tmp_path / f"{what}.npy")
+        found = open_scene(tmp_path / f"{what}.tif")
+        assert found.georeference == place
+        shown = np.asarray(found.data)[..., 0]
+        np.testing.assert_array_equal(shown, table.to_map(sensor, fill=empty))
+    labels = read_labels(tmp_path / "labels.tif")
+    np.testing.assert_array_equal(labels.ids, np.load(tmp_path / "labels.npy"))

@@ -2,25 +2,63 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from diffclass.command_line.console import Console
-
-if TYPE_CHECKING:
-    from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
+from diffclass_hyperspectral.features.metrics import METRICS
 
 SMALLER = (
     "ask for fewer --components or --neighbors, or cut the scene into tiles: fit on one with "
     "--save, classify the others with --model"
 )
 
-_KERNELS = ("shared", "gaussian", "covariance", "directed", "discriminant", "directed-discriminant")
+# Made from `diffclass.kernels`, which is too heavy to import for --help; None is the default.
+_KERNELS: dict[str, Callable[[Any], Any]] = {
+    "shared": lambda kernels: None,
+    "gaussian": lambda kernels: kernels.Gaussian(),
+    "covariance": lambda kernels: kernels.SharedNeighbors(kernels.LocalCovariance()),
+    "directed": lambda kernels: kernels.SharedNeighbors(kernels.Directed()),
+    "discriminant": lambda kernels: kernels.SharedNeighbors(kernels.LocalDiscriminant()),
+    "directed-discriminant": lambda kernels: kernels.SharedNeighbors(
+        kernels.LocalDiscriminant(kernels.Directed())
+    ),
+}
 
-# As in diffclass_hyperspectral.features.scene_features, which is too heavy to import for --help.
-METRICS = ("euclidean", "angle", "correlation")
+
+class NameIn(click.ParamType):
+    """One of the names that a module lists, which is imported only where a value is given.
+
+    Parameters
+    ----------
+    name : str
+        What --help calls the value.
+    home : str
+        The module and the list in it, "package.module:LIST".
+    """
+
+    def __init__(self, name: str, home: str):
+        self.name = name
+        self.home = home
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the name, or say which ones there are."""
+        module, _, listing = self.home.partition(":")
+        names = getattr(importlib.import_module(module), listing)
+        if value not in names:
+            self.fail(f"{value!r} is not one of {', '.join(names)}", param, ctx)
+        return value
+
+
+features_option = click.option(
+    "--features",
+    type=click.Choice(["spectral", "spatial"]),
+    default="spectral",
+    show_default=True,
+    help="Components of a scene's spectra, alone or beside themselves smoothed within fields.",
+)
 
 metric_option = click.option(
     "--metric",
@@ -32,13 +70,7 @@ metric_option = click.option(
 )
 
 _OPTIONS = (
-    click.option(
-        "--features",
-        type=click.Choice(["spectral", "spatial"]),
-        default="spectral",
-        show_default=True,
-        help="Components of the spectra, alone or beside themselves smoothed within fields.",
-    ),
+    features_option,
     metric_option,
     click.option(
         "--components",
@@ -49,7 +81,7 @@ _OPTIONS = (
     click.option("--neighbors", type=int, help="Neighbours of a pixel in the graph."),
     click.option(
         "--kernel",
-        type=click.Choice(_KERNELS),
+        type=click.Choice(list(_KERNELS)),
         default="shared",
         show_default=True,
         help="gaussian: by distance alone; all others by shared neighbours too. covariance: by "
@@ -58,8 +90,9 @@ _OPTIONS = (
     ),
     click.option(
         "--label-mode",
-        type=click.Choice(["summed", "free", "absorbing"]),
-        help="Whether labels diffuse away, summed over the walk (default) or at its end, or stay.",
+        type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODES"),
+        help="summed (default), free: labels diffuse away, and count over the walk or at its end. "
+        "absorbing: they stay.",
     ),
     click.option("--tau", type=int, help="Diffusion time in steps; chosen by margin by default."),
     click.option("--max-time", type=int, help="Last time that the choice looks at."),
@@ -98,33 +131,11 @@ def diffusion_classifier(
     rounds: int,
 ) -> Any:
     """Return the classifier that was asked for; what was not keeps the library's default."""
+    from diffclass import kernels
     from diffclass.classifier import DiffusionClassifier
 
     given = {"n_neighbors": neighbors, "label_mode": label_mode, "tau": tau, "max_time": max_time}
     chosen = {name: value for name, value in given.items() if value is not None}
-    return DiffusionClassifier(kernel=_kernel(kernel), rounds=rounds, random_state=seed).set_params(
-        **chosen
-    )
-
-
-def say_forecast(console: Console, forecast: MemoryForecast, advice: str) -> dict[str, Any]:
-    """Say what memory a run will need, warn where there is less, and return it for the report."""
-    console.say(forecast.line())
-    forecast.warn(advice)
-    return forecast.to_dict()
-
-
-def _kernel(name: str) -> Any:
-    from diffclass import kernels
-
-    if name == "shared":
-        return None
-    if name == "gaussian":
-        return kernels.Gaussian()
-    inner = {
-        "covariance": kernels.LocalCovariance(),
-        "directed": kernels.Directed(),
-        "discriminant": kernels.LocalDiscriminant(),
-        "directed-discriminant": kernels.LocalDiscriminant(kernels.Directed()),
-    }
-    return kernels.SharedNeighbors(inner[name])
+    return DiffusionClassifier(
+        kernel=_KERNELS[kernel](kernels), rounds=rounds, random_state=seed
+    ).set_params(**chosen)

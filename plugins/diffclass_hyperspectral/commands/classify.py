@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,23 +13,25 @@ from diffclass.command_line.console import (
     Console,
     common_options,
     overwrite_option,
-    peak_memory_bytes,
     seed_option,
 )
 from diffclass_hyperspectral.commands._diffusion import (
     SMALLER,
     diffusion_classifier,
     diffusion_options,
-    say_forecast,
     scene_features,
+)
+from diffclass_hyperspectral.commands._results import (
+    costs_of,
+    forecast_sayer,
+    give_report,
+    say_orthorectified,
 )
 
 if TYPE_CHECKING:
-    from diffclass_hyperspectral.io.label_images import LabelImage
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.classification import SceneClassification
+    from diffclass_hyperspectral.workflows.classification_run import ClassificationRun
     from diffclass_hyperspectral.workflows.cleanup import Cleanup
-    from diffclass_hyperspectral.workflows.holdout import Holdout
 
 _PATH = click.Path(path_type=Path)
 
@@ -39,7 +41,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--labels", type=_PATH, help="Label image; 0 is unlabelled.")
 @click.option("--model", type=_PATH, help="Apply this model (from --save) instead of labels.")
 @click.option("-o", "--output", type=_PATH, required=True, help="Class map: .img, .png, .npy.")
-@click.option("--probability", type=_PATH, help="Posteriors, a band a class: .img, .npy.")
+@click.option("--probability", type=_PATH, help="Posteriors, one band per class: .img, .tif, .npy.")
 @click.option("--margin", type=_PATH, help="Margins: .img, .png, .npy.")
 @click.option("--report", type=_PATH, help="Report as JSON.")
 @click.option("--save", type=_PATH, help="Keep the model for --model.")
@@ -94,9 +96,8 @@ def classify(
     did not cover the graph by --max-time.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral import open_scene
+    from diffclass_hyperspectral import Cleanup, open_scene
     from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_hyperspectral.workflows.cleanup import Cleanup
 
     cleanup = Cleanup(min_margin, majority, min_area)
     _check_usage(labels, model, save, probability, options)
@@ -106,21 +107,15 @@ def classify(
     check_outputs(rasters, others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
-            cube = open_scene(scene, variable=options["variable"])
-        if model is not None:
-            result, facts = _by_model(cube, model, console)
-        else:
-            assert labels is not None
-            result, facts = _by_labels(cube, labels, console=console, cleanup=cleanup, **options)
-        if cleanup != Cleanup():
-            result, facts["cleanup"] = _clean(result, cleanup)
+            cube = open_scene(scene, variable=options.pop("variable"))
+        say_orthorectified(console, rasters, cube)
+        chosen = options | {"console": console, "cleanup": cleanup}
+        run = _by_model(cube, model, **chosen) if model else _by_labels(cube, labels, **chosen)
         with stage("writing"):
-            _write_maps(result, cube, output, probability, margin, overwrite=overwrite)
-            if save is not None:
-                _save(save, result, overwrite=overwrite)
-    _report(console, result, facts, report, overwrite=overwrite)
-    covered = model is not None or result.model.classifier.margin_curve_.is_covered
-    return 0 if covered else BOUND_MISSED
+            maps = {"probability": probability, "margin": margin}
+            _write(run, cube, output, save, overwrite=overwrite, **maps)
+    give_report(console, replace(run.report, costs=costs_of(console)), report, overwrite=overwrite)
+    return 0 if run.is_covered else BOUND_MISSED
 
 
 def _check_usage(
@@ -135,34 +130,27 @@ def _check_usage(
     if model is not None and (save or options["holdout"] or options["labels_per_class"]):
         raise click.UsageError("--save, --holdout and --labels-per-class need --labels")
     if probability is not None and probability.suffix.lower() == ".png":
-        raise click.UsageError("--probability has a band a class, a PNG one; write .img or .npy")
+        raise click.UsageError(
+            "--probability has one band per class, a PNG one; write .img or .npy"
+        )
 
 
 def _by_model(
-    cube: Scene, path: Path, console: Console
-) -> tuple[SceneClassification, dict[str, Any]]:
-    from diffclass_hyperspectral.workflows.classification import apply_model
-    from diffclass_hyperspectral.workflows.memory_forecast import forecast_prediction
-    from diffclass_hyperspectral.workflows.scene_models import load_model
+    cube: Scene, path: Path, *, console: Console, cleanup: Cleanup, **_: Any
+) -> ClassificationRun:
+    from diffclass_hyperspectral import classify_with_model
 
-    model = load_model(path)
-    facts = {
-        "model": str(path),
-        "tau": None,
-        "parameters": _parameters(model.classifier),
-        "metric": model.features.metric,
-        "memory": say_forecast(
-            console, forecast_prediction(cube, model), "classify the scene in smaller tiles"
-        ),
-    }
-    return apply_model(cube, model), facts
+    advice = "classify the scene in smaller tiles"
+    say = forecast_sayer(console, advice)
+    return classify_with_model(cube, path, cleanup=cleanup, before=say)
 
 
 def _by_labels(
     cube: Scene,
-    path: Path,
+    path: Path | None,
     *,
     console: Console,
+    cleanup: Cleanup,
     features: str,
     metric: str,
     components: int | None,
@@ -170,197 +158,35 @@ def _by_labels(
     labels_per_class: int | None,
     holdout: str | None,
     seed: int,
-    variable: str | None,
-    cleanup: Cleanup,
     **options: Any,
-) -> tuple[SceneClassification, dict[str, Any]]:
-    from sklearn.base import clone
+) -> ClassificationRun:
+    from diffclass_hyperspectral import classify_with_holdout, read_labels
 
-    from diffclass_hyperspectral import read_labels
-    from diffclass_hyperspectral.workflows.classification import (
-        check_before,
-        classify_scene,
-        describe_holdout,
+    assert path is not None
+    return classify_with_holdout(
+        cube,
+        read_labels(path, variable=label_variable, grid=cube),
+        features=scene_features(features, metric, components),
+        classifier=diffusion_classifier(seed, **options),
+        holdout=holdout,
+        labels_per_class=labels_per_class,
+        seed=seed,
+        cleanup=cleanup,
+        before=forecast_sayer(console, SMALLER),
     )
-    from diffclass_hyperspectral.workflows.memory_forecast import forecast_classification
-
-    labels = read_labels(path, variable=label_variable, grid=cube)
-    parts = scene_features(features, metric, components), diffusion_classifier(seed, **options)
-    check_before(cube, labels, *parts)
-    n_classes = sum(count > 0 for count in labels.counts().values())
-    memory = say_forecast(console, forecast_classification(cube, *parts, n_classes), SMALLER)
-
-    def fitted(split: Holdout | None) -> SceneClassification:
-        return classify_scene(
-            cube,
-            labels,
-            fit_on=None if split is None else split.fit,
-            features=clone(parts[0]),
-            classifier=clone(parts[1]),
-        )
-
-    spatial = features == "spatial" or cleanup.is_spatial
-    kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
-    split = _split(labels, kinds[0], labels_per_class, seed) if kinds else None
-    # before the one that is kept, so that memory never holds both
-    others = {}
-    if len(kinds) > 1:
-        others["other_holdout"] = _other_holdout(
-            fitted, labels, kinds[1], labels_per_class, seed, cleanup
-        )
-    result = fitted(split)
-    facts = _fit_facts(result, labels, split, features, seed)
-    if split is not None:
-        facts["holdout"] = describe_holdout(result, labels, split, cleanup)
-    return result, facts | others | {"memory": memory}
 
 
-def _holdout_kinds(
-    holdout: str | None, labels_per_class: int | None, *, spatial: bool
-) -> list[str]:
-    """Kinds of holdout to score; the map is that of the first."""
-    if holdout is None and labels_per_class is None:
-        return []
-    if holdout == "both":
-        return ["blocks", "random"]
-    first = holdout or "random"
-    # a random split flatters what sees a pixel's surroundings: never one without the other
-    return [first, *({"random", "blocks"} - {first})] if spatial else [first]
-
-
-def _split(labels: LabelImage, kind: str, labels_per_class: int | None, seed: int) -> Holdout:
-    from diffclass_hyperspectral.workflows.holdout import hold_out
-
-    return hold_out(labels.ids, kind=kind, labels_per_class=labels_per_class, seed=seed)
-
-
-def _other_holdout(
-    fitted: Callable[[Holdout], SceneClassification],
-    labels: LabelImage,
-    kind: str,
-    labels_per_class: int | None,
-    seed: int,
-    cleanup: Cleanup,
-) -> dict[str, Any]:
-    """Fit and score once more; where these labels do not allow it, say why."""
-    from diffclass.exceptions import DataError
-    from diffclass_hyperspectral.workflows.classification import describe_holdout
-
-    try:
-        split = _split(labels, kind, labels_per_class, seed)
-        return describe_holdout(fitted(split), labels, split, cleanup)
-    except DataError as error:
-        return {"kind": kind, "failed": str(error)}
-
-
-def _clean(
-    result: SceneClassification, cleanup: Cleanup
-) -> tuple[SceneClassification, dict[str, Any]]:
-    from dataclasses import asdict
-
-    from diffclass.progress import stage
-    from diffclass_hyperspectral.workflows.classification import cleaned
-
-    with stage("cleaning"):
-        result, changes = cleaned(result, cleanup)
-    return result, asdict(cleanup) | asdict(changes)
-
-
-def _fit_facts(
-    result: SceneClassification,
-    labels: LabelImage,
-    split: Holdout | None,
-    features: str,
-    seed: int,
-) -> dict[str, Any]:
-    import numpy as np
-
-    classifier = result.model.classifier
-    curve = classifier.margin_curve_
-    fit = labels.ids > 0 if split is None else split.fit
-    used = np.bincount(labels.ids[fit & np.isfinite(result.margin)])
-    return {
-        "tau": int(classifier.tau_),
-        "margin_curve": {
-            "times": curve.times.tolist(),
-            "margin": curve.margin.tolist(),
-            "coverage": curve.coverage.tolist(),
-        },
-        "features": features,
-        "metric": result.model.features.metric,
-        "n_components": result.model.features.n_components_,
-        "seed": seed,
-        "parameters": _parameters(classifier),
-        "neighbor_recall": classifier.graph_.recall,
-        "labels_used": {str(i): int(n) for i, n in enumerate(used) if n},
-    }
-
-
-def _parameters(classifier: Any) -> dict[str, Any]:
-    values = classifier.get_params(deep=False)
-    plain = (str, int, float, bool, type(None))
-    return {name: v if isinstance(v, plain) else repr(v) for name, v in values.items()}
-
-
-def _write_maps(
-    result: SceneClassification,
+def _write(
+    run: ClassificationRun,
     cube: Scene,
     output: Path,
-    probability: Path | None,
-    margin: Path | None,
+    save: Path | None,
     *,
     overwrite: bool,
+    **maps: Path | None,
 ) -> None:
-    from diffclass_hyperspectral import write_class_map, write_raster
+    from diffclass_hyperspectral import save_model, write_maps
 
-    place: dict[str, Any] = {"overwrite": overwrite, "map_info": cube.map_info}
-    names = [result.table[int(i)].name for i in result.class_ids]
-    write_class_map(output, result.class_map, result.table, **place)
-    if probability is not None:
-        write_raster(probability, result.posteriors, band_names=names, **place)
-    if margin is not None:
-        write_raster(margin, result.margin, band_names=["margin"], **place)
-
-
-def _save(path: Path, result: SceneClassification, *, overwrite: bool) -> None:
-    from diffclass_hyperspectral.workflows.scene_models import save_model
-
-    save_model(path, result.model, overwrite=overwrite)
-
-
-def _report(
-    console: Console,
-    result: SceneClassification,
-    facts: dict[str, Any],
-    path: Path | None,
-    *,
-    overwrite: bool,
-) -> None:
-    from diffclass import __version__
-    from diffclass_hyperspectral.workflows.classification import describe_classification
-    from diffclass_hyperspectral.workflows.reports import report_lines, write_json
-
-    report = describe_classification(result) | facts
-    for entry in report["classes"]:
-        if "labels_used" in facts:
-            entry["labels"] = facts["labels_used"].get(str(entry["id"]), 0)
-    report["seconds"] = console.seconds | {"total": console.total_seconds}
-    report["peak_memory_bytes"] = peak_memory_bytes()
-    report["peak_memory_by_stage"] = console.memory_bytes
-    report["version"] = __version__
-    if path is not None:
-        write_json(path, report, overwrite=overwrite)
-    lines = report_lines(report) + _holdout_lines(result, report)
-    console.give(report, "\n".join(lines))
-
-
-def _holdout_lines(result: SceneClassification, report: dict[str, Any]) -> list[str]:
-    from diffclass_hyperspectral.workflows.reports import certainty_lines, holdout_lines
-
-    if "holdout" not in report:
-        return ["no labels were held out: no accuracy to report (--holdout, --labels-per-class)"]
-    names = {entry.id: entry.name for entry in result.table}
-    lines = holdout_lines(report["holdout"], names)
-    if "other_holdout" in report:
-        lines += holdout_lines(report["other_holdout"], names)
-    return lines + certainty_lines(report["holdout"]["certainty"])
+    write_maps(output, run.result, cube, overwrite=overwrite, **maps)
+    if save is not None:
+        save_model(save, run.result.model, overwrite=overwrite)

@@ -11,14 +11,22 @@ from diffclass.command_line.console import (
     Console,
     common_options,
     overwrite_option,
-    peak_memory_bytes,
     seed_option,
 )
-from diffclass_hyperspectral.commands._diffusion import metric_option, say_forecast, scene_features
+from diffclass_hyperspectral.commands._diffusion import (
+    features_option,
+    metric_option,
+    scene_features,
+)
+from diffclass_hyperspectral.commands._results import (
+    costs_of,
+    forecast_sayer,
+    give_report,
+    say_orthorectified,
+)
 
 if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap
-    from diffclass_hyperspectral.workflows.scene_embedding import EmbeddedPoints
 
 _PATH = click.Path(path_type=Path)
 _SMALLER = "ask for fewer --neighbors or --components, or embed a part of the scene"
@@ -55,13 +63,7 @@ class _NumberOr(click.ParamType):
     help="epsilon: the widest that the neighbours carry (tables' default), chosen from the data, "
     "each point's own (scenes' default), or a number.",
 )
-@click.option(
-    "--features",
-    type=click.Choice(["spectral", "spatial"]),
-    default="spectral",
-    show_default=True,
-    help="Of a scene: components, alone or beside themselves smoothed within fields.",
-)
+@features_option
 @metric_option
 @click.option("--variable", help="Array to take from a .mat file with several.")
 @seed_option
@@ -87,6 +89,7 @@ def embed(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral.io.tables import is_table
+    from diffclass_hyperspectral.workflows.embedding_report import report_embedding
     from diffclass_hyperspectral.workflows.scene_embedding import (
         draw_embedding,
         embed_file,
@@ -96,20 +99,22 @@ def embed(
     _check_outputs(points, output, picture, report, overwrite=overwrite)
     if options["bandwidth"] is None:
         options["bandwidth"] = "graph" if is_table(points) else "self-tuning"
-    memory: dict[str, Any] = {}
     with console.timing():
         embedded = embed_file(
             points,
             _model(**options),
             features=scene_features(features, metric),
             variable=variable,
-            before=lambda forecast: memory.update(say_forecast(console, forecast, _SMALLER)),
+            before=forecast_sayer(console, _SMALLER),
         )
+        if embedded.scene is not None:
+            say_orthorectified(console, [output], embedded.scene)
         with stage("writing"):
             write_coordinates(output, embedded, overwrite=overwrite)
             if picture is not None:
                 draw_embedding(picture, embedded, overwrite=overwrite)
-    _report(console, embedded, memory, report, overwrite=overwrite)
+    said = report_embedding(embedded, costs=costs_of(console))
+    give_report(console, said, report, overwrite=overwrite)
 
 
 def _check_outputs(
@@ -149,58 +154,3 @@ def _model(
         bandwidth=bandwidth,
         random_state=seed,
     )
-
-
-def _report(
-    console: Console,
-    embedded: EmbeddedPoints,
-    memory: dict[str, Any],
-    path: Path | None,
-    *,
-    overwrite: bool,
-) -> None:
-    from diffclass import __version__
-    from diffclass_hyperspectral.workflows.reports import write_json
-
-    model, curve = embedded.model, embedded.model.bandwidth_curve_
-    facts: dict[str, Any] = {
-        "n_points": len(model.operator_),
-        "n_without_data": len(embedded.coordinates) - len(model.operator_),
-        "eigenvalues": model.eigenvalues_.tolist(),
-        "time": model.time_,
-        "epsilon": model.epsilon_,
-        "alpha": model.alpha,
-        "n_neighbors": model.n_neighbors_,
-        "neighbor_recall": model.graph_.recall,
-        "n_graph_components": model.operator_.n_connected_components,
-        "bandwidth_curve": None if curve is None else _curve(curve),
-        "seconds": console.seconds | {"total": console.total_seconds},
-        "peak_memory_bytes": peak_memory_bytes(),
-        "memory": memory or None,  # of a scene
-        "version": __version__,
-    }
-    if path is not None:
-        write_json(path, facts, overwrite=overwrite)
-    eigenvalues = ", ".join(f"{value:.4f}" for value in model.eigenvalues_)
-    epsilon = "self-tuned" if model.epsilon_ is None else f"{model.epsilon_:.4g}"
-    lines = [
-        f"{facts['n_points']} points ({facts['n_without_data']} without data), "
-        f"{facts['n_neighbors']} neighbours, {facts['n_graph_components']} component(s)",
-        f"epsilon {epsilon}, alpha {model.alpha:g}, time {model.time_:g}",
-        f"eigenvalues {eigenvalues}",
-    ]
-    if curve is not None and curve.dimension is not None:
-        lines.append(f"dimension {curve.dimension:.2f}")
-    console.give(facts, "\n".join(lines))
-
-
-def _curve(curve: Any) -> dict[str, Any]:
-    return {
-        "criterion": curve.criterion,
-        "epsilons": curve.epsilons.tolist(),
-        "values": [None if value != value else float(value) for value in curve.values],
-        "n_useful": curve.n_useful.tolist(),
-        "in_reach": curve.in_reach.tolist(),
-        "is_found": curve.is_found,
-        "dimension": curve.dimension,
-    }

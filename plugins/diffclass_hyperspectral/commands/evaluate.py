@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from diffclass.command_line.console import Console, common_options, overwrite_option
-
-if TYPE_CHECKING:
-    from diffclass_hyperspectral.workflows.map_evaluation import MapEvaluation
+from diffclass_hyperspectral.commands._results import give_report
 
 _PATH = click.Path(path_type=Path)
 
@@ -55,8 +52,7 @@ def evaluate(
     """
     from diffclass_hyperspectral import read_labels
     from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_hyperspectral.workflows.map_evaluation import evaluate_map
-    from diffclass_hyperspectral.workflows.reports import write_json
+    from diffclass_hyperspectral.workflows.map_evaluation import draw_evaluation, evaluate_map
 
     if (truth is None) == (labels is None):
         raise click.UsageError("give the truth once: as TRUTH or with --labels")
@@ -69,45 +65,11 @@ def evaluate(
     found = read_labels(class_map, variable=map_variable)
     known = read_labels(given, variable=truth_variable, grid=found)
     evaluation = evaluate_map(found, known, areas=areas, **inputs)
-    facts = evaluation.to_dict()
-    if report is not None:
-        write_json(report, facts, overwrite=overwrite)
     if picture is not None:
-        _draw(evaluation, picture, overwrite=overwrite)
-    console.give(facts, "\n".join(_lines(evaluation, facts)))
+        draw_evaluation(picture, evaluation, overwrite=overwrite)
+    give_report(console, evaluation, report, overwrite=overwrite)
 
 
 def _check_picture(picture: Path | None) -> None:
     if picture is not None and picture.suffix.lower() != ".png":
         raise click.UsageError(f"--picture is written as .png, not as {picture.name}")
-
-
-def _draw(evaluation: MapEvaluation, path: Path, *, overwrite: bool) -> None:
-    from diffclass.output import replacing
-    from diffclass.plots import plot_evaluation
-
-    figure = plot_evaluation(
-        evaluation.scores,
-        class_names=evaluation.names,
-        margin=evaluation.margin,
-        thresholds=evaluation.thresholds,
-        probability=evaluation.probability,
-    )
-    with replacing(path, overwrite=overwrite) as temporary:
-        figure.savefig(temporary, dpi=120, format="png")
-
-
-def _lines(evaluation: MapEvaluation, facts: dict[str, Any]) -> list[str]:
-    from diffclass_hyperspectral.workflows.reports import (
-        area_lines,
-        block_lines,
-        certainty_lines,
-        score_lines,
-    )
-
-    lines = score_lines(evaluation.scores, evaluation.names)
-    lines += block_lines(facts["by_blocks"])
-    lines += certainty_lines(facts)
-    if facts["areas"] is not None:
-        lines += area_lines(facts["areas"], evaluation.names)
-    return lines

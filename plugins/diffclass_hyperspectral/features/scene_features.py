@@ -27,14 +27,20 @@ from sklearn.utils.validation import check_is_fitted
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.field_weights import field_weights
-from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion, Smoothing
+from diffclass_hyperspectral.features.metrics import METRICS
+from diffclass_hyperspectral.features.smoothing import (
+    GaussianSmoothing,
+    GridDiffusion,
+    Smoothing,
+    grid_bytes,
+)
+from diffclass_hyperspectral.io import row_blocks
 from diffclass_hyperspectral.io.scenes import Scene
 
-METRICS = ("euclidean", "angle", "correlation")
 _COMPONENTS = 20
 _MOST_PIXELS = 30_000  # for covariances: over a hundred times the bands
 _BLOCK_ROWS = 64
-BLOCK_VALUES = 2**20  # at most, but for a single row
+_BYTES_PER_VALUE = 56  # of working space for a value of a block
 _NOISE_FLOOR = 1e-6  # of the mean noise variance, so that a noiseless band cannot divide by zero
 _LOST_SPREAD = 1e-4  # of unit spectra: distances change by a hundredth at most, on average
 _ROUNDING = 1e-12  # of squares of unit spectra, which are single
@@ -177,6 +183,25 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         positions = 2 if self.position_weight else 0
         return len(self.scales) * k + positions if self.spatial else k
 
+    def working_bytes(self, shape: tuple[int, int, int], n_bands: int) -> int:
+        """Return what making the features holds at most: blocks of the scene, or the result.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Rows, columns and bands of the scene.
+        n_bands : int
+            Usable ones.
+        """
+        rows, columns, bands = shape
+        n, p = rows * columns, self.n_features(n_bands)
+        most = max(2 * columns * bands, row_blocks.BLOCK_VALUES)
+        block = _BYTES_PER_VALUE * min(n * bands, most)
+        result = 4 * n * p
+        if self.spatial:  # the components and three terms of the series that smooths them
+            result += 16 * n * (p // len(self.scales)) + grid_bytes(n)
+        return max(block, result) + 8 * n
+
     def check_parameters(self) -> None:
         """Raise `ParameterError` for parameters that no scene can be fitted with."""
         k = self.n_components
@@ -267,11 +292,11 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         return components if self.metric == "euclidean" else _unit_rows(components)
 
     def _components(self, scene: Scene) -> np.ndarray:
-        rows, columns, _ = scene.shape
+        rows, columns, bands = scene.shape
         out = np.empty((rows * columns, self.n_components_), dtype=np.float32)
         directions = self.directions_.astype(np.float32)
         with stage("features: projection"):
-            for block in _row_blocks(scene.shape):
+            for block in row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS):
                 pixels = slice(block.start * columns, block.stop * columns)
                 spectra = self._with_direction(scene.spectra(block, bands=self.bands_))
                 np.matmul(spectra, directions, out=out[pixels])
@@ -323,20 +348,11 @@ def _as_scene(X: Any) -> Scene:
     return X if isinstance(X, Scene) else Scene.from_array(np.asarray(X))
 
 
-def _block_rows(shape: tuple[int, int, int]) -> int:
-    return max(1, min(_BLOCK_ROWS, BLOCK_VALUES // (shape[1] * shape[2])))
-
-
-def _row_blocks(shape: tuple[int, int, int]) -> Iterator[slice]:
-    rows, step = shape[0], _block_rows(shape)
-    return (slice(r, min(r + step, rows)) for r in range(0, rows, step))
-
-
 def _sampled_rows(shape: tuple[int, int, int]) -> Iterator[range]:
     """Yield evenly spaced rows, as many at a time as make a block."""
-    rows, columns, _ = shape
+    rows, columns, bands = shape
     step = -(-rows * columns // _MOST_PIXELS)
-    reach = step * _block_rows(shape)
+    reach = step * min(_BLOCK_ROWS, row_blocks.rows_of_a_block(columns * bands))
     return (range(r, min(r + reach, rows), step) for r in range(0, rows, reach))
 
 

@@ -173,3 +173,8 @@ def _on_the_grid(affinity: np.ndarray) -> sp.csr_array:
     indices = (np.arange(n)[:, None] + steps)[kept].astype(np.int32)
     indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
     return sp.csr_array((affinity.reshape(n, -1)[kept], indices, indptr), shape=(n, n))
+
+
+def grid_bytes(n_pixels: int) -> int:
+    """Return what the walk of `GridDiffusion` holds: nine affinities, and what they are made of."""
+    return 250 * n_pixels

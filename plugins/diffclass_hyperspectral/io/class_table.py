@@ -14,6 +14,8 @@ from diffclass.plots import DEFAULT_PALETTE
 from diffclass_hyperspectral.io.readers.contents import Color
 
 UNCLASSIFIED = "Unclassified"
+# In the class list of an ENVI file, for a number that is no class: the list has no gaps.
+UNUSED = "unused"
 
 PALETTE: tuple[Color, ...] = tuple(
     (int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)) for text in DEFAULT_PALETTE

@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import ParameterError
 from diffclass.output import replacing, require_writable
 from diffclass_hyperspectral.io.ascii_text import from_ascii, to_ascii
-from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass_hyperspectral.io.class_limits import LARGEST_BYTE, largest_id
+from diffclass_hyperspectral.io.class_table import UNUSED, ClassTable
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     coordinate_system_string,
     from_envi,
     georeference_of,
 )
-from diffclass_hyperspectral.io.label_images import UNUSED
 from diffclass_hyperspectral.io.optional import require
 
 ENDINGS = (".hdr", ".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
@@ -56,13 +55,9 @@ def write_classification(
 ) -> None:
     """Write class ids (rows, columns) as an ENVI classification, value == id."""
     envi = require("spectral.io.envi")
-    n_classes = max(int(ids.max()), *table.ids, 0) + 1
-    if n_classes > 65535:
-        raise ParameterError(
-            f"class id {n_classes - 1} is too large for an ENVI class map (65534); write .npy"
-        )
+    n_classes = largest_id(ids, table.ids, "an ENVI") + 1
     # spectral adds 1 to the greatest value in the map's own type, so 255 needs 16 bits.
-    dtype = np.uint8 if n_classes <= 255 else np.uint16
+    dtype = np.uint8 if n_classes <= LARGEST_BYTE else np.uint16
 
     def save(header: str, **options: Any) -> None:
         envi.save_classification(

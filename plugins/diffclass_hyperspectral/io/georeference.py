@@ -54,6 +54,12 @@ class Georeference:
         ys = [d * j + e * i + f for i, j in corners]
         return min(xs), min(ys), max(xs), max(ys)
 
+    def centre(self, row: float, column: float) -> tuple[float, float]:
+        """Return x and y of the centre of a pixel, counted from 0."""
+        a, b, c, d, e, f = self.transform
+        right, down = column + 0.5, row + 0.5
+        return a * right + b * down + c, d * right + e * down + f
+
 
 class MapInfo(tuple[str, ...]):
     """The strings of ENVI's ``map info``, with the coordinates that they stand for.

@@ -18,8 +18,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError
 from diffclass.output import replacing, require_writable
+from diffclass_hyperspectral.io.class_limits import LARGEST_BYTE, largest_id
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.georeference import georeference_of, parsed_crs
 from diffclass_hyperspectral.io.optional import require
@@ -27,7 +28,6 @@ from diffclass_hyperspectral.io.rasterio_warnings import quiet
 from diffclass_hyperspectral.io.readers.png import NAMES_KEY
 
 ENDINGS = (".tif",)
-_GREATEST = 65535
 
 
 def pair(path: Path) -> tuple[Path, Path]:
@@ -44,12 +44,8 @@ def write_classification(
     map_info: Sequence[str] | None,
 ) -> None:
     """Write class ids (rows, columns) with palette, names and coordinates, value == id."""
-    greatest = max(int(ids.max()), *table.ids, 0)
-    if greatest > _GREATEST:
-        raise ParameterError(
-            f"class id {greatest} is too large for a GeoTIFF class map ({_GREATEST}); write .npy"
-        )
-    dtype = np.uint8 if greatest <= 255 else np.uint16
+    is_small = largest_id(ids, table.ids, "a GeoTIFF") <= LARGEST_BYTE
+    dtype = np.uint8 if is_small else np.uint16
     names = {entry.id: entry.name for entry in table.entries}
     with _replacing(path, overwrite=overwrite) as (temporary, beside):
         with _created(temporary, ids[:, :, None].astype(dtype), map_info) as raster:

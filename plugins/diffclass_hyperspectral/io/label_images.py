@@ -9,70 +9,31 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.class_limits import MOST_CLASSES
+from diffclass_hyperspectral.io.class_table import UNUSED, ClassTable
 from diffclass_hyperspectral.io.georeference import check_overlap, georeference_of, same_crs
-from diffclass_hyperspectral.io.readers import read_image
 from diffclass_hyperspectral.io.readers.contents import Color, Contents
-from diffclass_hyperspectral.io.scenes import Scene
-
-# Name in the class list of an ENVI file for a number that is no class: the list has no gaps.
-UNUSED = "unused"
-# More than fit beside 0 and a fill value in the bytes and palettes of class maps.
-MOST_CLASSES = 254
 
 
-def read_labels(
-    path: str | os.PathLike[str], *, variable: str | None = None, grid: Any = None
-) -> LabelImage:
-    """Read a label image, a class map, or the shapes of a vector file.
+class Grid(Protocol):
+    """What labels are put on: a scene, a label image of it, or the map grid of a lookup table."""
 
-    Parameters
-    ----------
-    path : path-like
-        ENVI classification, GeoTIFF, ERDAS GIS, MATLAB ``.mat`` (any version), HDF5, greyscale or
-        palette PNG, NumPy ``.npy``; GeoJSON, shapefile or GeoPackage.
-    variable : str, optional
-        Name of the array in a ``.mat`` or HDF5 file that holds more than one picture; the class
-        field of a vector file, or ``"layer/field"``.
-    grid : Scene or LabelImage, optional
-        Whose pixels the shapes of a vector file are put on; only those need it.
+    @property
+    def path(self) -> Path:
+        """What messages call it."""
 
-    Returns
-    -------
-    LabelImage
+    @property
+    def map_info(self) -> tuple[str, ...] | None:
+        """Its coordinates."""
 
-    Raises
-    ------
-    DataError
-        Where the file cannot be read, or its values are no class ids.
-    ParameterError
-        For a vector file without ``grid``, a missing library, or ``variable`` where there is none.
-    """
-    from diffclass_hyperspectral.io.vector_labels import is_vector
-
-    if is_vector(path):
-        return _from_shapes(path, variable, grid)
-    contents = read_image(path, variable=variable, n_axes=2)
-    place = Path(path)
-    ids = _as_ids(_single_band(contents.data, place), place, ignore_value=contents.ignore_value)
-    return LabelImage(ids, _table(ids, contents), place, contents.format, contents.map_info)
-
-
-def _from_shapes(path: str | os.PathLike[str], variable: str | None, grid: Any) -> LabelImage:
-    from diffclass_hyperspectral.io.vector_labels import read_vector_labels
-
-    if grid is None:
-        raise ParameterError(
-            f"{path} holds shapes, which need a scene's pixels to lie on; pass grid=scene, or "
-            "give the labels as an image"
-        )
-    layer, _, field = (variable or "").rpartition("/")
-    return read_vector_labels(path, grid, class_field=field or None, layer=layer or None)
+    @property
+    def shape(self) -> Any:
+        """Rows and columns, and maybe bands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +90,26 @@ class LabelImage:
         )
         return cls(checked, _table(checked, contents), place)
 
+    @classmethod
+    def from_contents(cls, contents: Contents, path: str | os.PathLike[str]) -> LabelImage:
+        """Make a label image of what a reader hands over.
+
+        Raises
+        ------
+        DataError
+            Where it is not one band of class ids.
+        """
+        place = Path(path)
+        band = _single_band(contents.data, place)
+        ids = _as_ids(band, place, ignore_value=contents.ignore_value)
+        return cls(
+            ids=ids,
+            table=_table(ids, contents),
+            path=place,
+            format=contents.format,
+            map_info=contents.map_info,
+        )
+
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
@@ -136,9 +117,9 @@ class LabelImage:
         return rows, columns
 
     @property
-    def n_labelled(self) -> int:
-        """Number of labelled pixels."""
-        return int(np.count_nonzero(self.ids))
+    def n_classes(self) -> int:
+        """Number of classes that are labelled."""
+        return sum(count > 0 for count in self.counts().values())
 
     def counts(self) -> dict[int, int]:
         """Return the number of pixels of every class of the table, absent ones included."""
@@ -167,7 +148,7 @@ class LabelImage:
                 "check that this is a picture of class ids and no measurement"
             )
 
-    def check_matches(self, scene: Scene) -> None:
+    def check_matches(self, scene: Grid) -> None:
         """Raise `DataError` unless the label image lies on ``scene``.
 
         It has to have its rows and columns, and where both state coordinates, the same place.
@@ -182,7 +163,7 @@ class LabelImage:
             + ("transpose one of them" if swapped else "give the labels of this scene")
         )
 
-    def _check_place(self, scene: Scene) -> None:
+    def _check_place(self, scene: Grid) -> None:
         own, other = georeference_of(self.map_info), georeference_of(scene.map_info)
         if own is None or other is None:
             return

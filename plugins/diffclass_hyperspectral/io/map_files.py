@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from diffclass.output import replacing, require_writable
 from diffclass_hyperspectral.io import envi_writer, geotiff_writer, png_maps
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.scale_bar import add_scale_bar
+from diffclass_hyperspectral.io.scenes import Scene
 
 
 def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
@@ -38,6 +41,32 @@ def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
     raise ParameterError(
         f"{place}: no format for the ending {suffix or '(none)'!r}; use .img, .dat or .hdr (ENVI), "
         ".tif, .png or .npy"
+    )
+
+
+def carries_coordinates(path: str | os.PathLike[str]) -> bool:
+    """Tell whether maps of this ending are written with coordinates: ENVI and GeoTIFF."""
+    return Path(path).suffix.lower() in (*envi_writer.ENDINGS, *geotiff_writer.ENDINGS)
+
+
+def place_of(scene: Scene, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return where a map of a scene lies, as the writers here take it.
+
+    The lookup table of a scene in its sensor's geometry is read for ENVI and GeoTIFF maps only.
+    """
+    table = scene.lookup_table if carries_coordinates(path) else None
+    return {"map_info": scene.map_info, "lookup_table": table}
+
+
+def orthorectification_line(scene: Scene, paths: Sequence[str | os.PathLike[str]]) -> str | None:
+    """Return, as a line to read, which maps a scene's lookup table carries to its grid, or None."""
+    carried = [Path(path).name for path in paths if carries_coordinates(path)]
+    if not carried or scene.lookup_table is None:
+        return None
+    rows, columns = scene.lookup_table.shape
+    return (
+        f"{', '.join(carried)}: orthorectified by the lookup table of {scene.path.name} to "
+        f"{rows} rows x {columns} columns; .npy and .png keep the sensor's grid"
     )
 
 
@@ -102,6 +131,7 @@ def write_class_map(
     *,
     overwrite: bool = False,
     map_info: Sequence[str] | None = None,
+    lookup_table: LookupTable | None = None,
     legend: bool = True,
 ) -> tuple[Path, ...]:
     """Write a class map; `read_labels` of it gives the same ids, names and colours.
@@ -124,6 +154,9 @@ def write_class_map(
     map_info : sequence of str, optional
         The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG with a legend gets
         a scale bar.
+    lookup_table : LookupTable, optional
+        Of a scene in its sensor's geometry: ENVI and GeoTIFF maps are orthorectified by it and get
+        its coordinates; NumPy arrays and pictures stay as they are.
     legend : bool, default=True
         For PNG: a picture with a legend; without it a palette image, one pixel a pixel, that
         `read_labels` can read.
@@ -151,6 +184,8 @@ def write_class_map(
     """
     files = require_outputs(path, overwrite=overwrite)
     ids = LabelImage.from_array(class_ids, path="class_ids").ids
+    if lookup_table is not None and carries_coordinates(path):
+        ids, map_info = lookup_table.to_map(ids), lookup_table.map_info
     full = (table or ClassTable.from_ids([])).including(np.unique(ids).tolist())
     suffix = files[0].suffix.lower()
     if suffix == ".npy":
@@ -175,6 +210,7 @@ def write_raster(
     band_names: Sequence[str] | None = None,
     overwrite: bool = False,
     map_info: Sequence[str] | None = None,
+    lookup_table: LookupTable | None = None,
 ) -> tuple[Path, ...]:
     """Write numbers per pixel: probabilities of all classes, or the margin.
 
@@ -190,6 +226,8 @@ def write_raster(
         Whether files that exist may be replaced.
     map_info : sequence of str, optional
         The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG gets a scale bar.
+    lookup_table : LookupTable, optional
+        As for `write_class_map`; NaN where the map has no pixel.
 
     Returns
     -------
@@ -209,6 +247,9 @@ def write_raster(
             "(rows, columns) or (rows, columns, bands) of real numbers"
         )
     names = _band_names(values, band_names)
+    if lookup_table is not None and carries_coordinates(path):
+        values = lookup_table.to_map(values.astype(np.float32, copy=False), fill=np.nan)
+        map_info = lookup_table.map_info
     suffix = files[0].suffix.lower()
     if suffix == ".npy":
         _save_npy(files[0], values.astype(np.float32, copy=False), overwrite=overwrite)

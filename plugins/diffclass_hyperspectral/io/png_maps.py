@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral.io.class_limits import largest_id
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.readers.png import NAMES_KEY
@@ -26,12 +27,7 @@ def save_palette_png(path: Path, ids: np.ndarray, table: ClassTable) -> None:
     """Save ids as palette indices with the table's colours; names go into a text chunk."""
     images = require("PIL.Image")
     text = require("PIL.PngImagePlugin").PngInfo()
-    greatest = max(int(ids.max()), *table.ids, 0)
-    if greatest > 255:
-        raise ParameterError(
-            f"class id {greatest} is too large for a PNG (255); write .img or .npy"
-        )
-    palette = np.zeros((greatest + 1, 3), dtype=np.uint8)
+    palette = np.zeros((largest_id(ids, table.ids, "a PNG") + 1, 3), dtype=np.uint8)
     for entry in table.entries:
         palette[entry.id] = entry.color
     text.add_text(NAMES_KEY, json.dumps({entry.id: entry.name for entry in table.entries}))

@@ -8,7 +8,7 @@ of rows.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,11 +18,11 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
+from diffclass_hyperspectral.io.images import read_image
+from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.mapped_pages import release_pages
-from diffclass_hyperspectral.io.readers import read_image
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
-
-_BLOCK_VALUES = 2**22
+from diffclass_hyperspectral.io.row_blocks import row_blocks
 
 
 def open_scene(path: str | os.PathLike[str], *, variable: str | None = None) -> Scene:
@@ -68,6 +68,7 @@ def open_scene(path: str | os.PathLike[str], *, variable: str | None = None) -> 
         scale_factor=contents.scale_factor,
         band_names=contents.band_names,
         map_info=contents.map_info,
+        read_lookup_table=contents.read_lookup_table,
     )
 
 
@@ -94,8 +95,12 @@ class Scene:
         Stored values divided by it are reflectances.
     band_names, map_info : tuple of str or None
         As the ENVI header has them.
+    read_lookup_table : callable or None
+        Reads the table between the sensor's grid, in which such a scene is, and a map.
     georeference : Georeference or None
         Affine transform and coordinate system, where the file states them.
+    lookup_table : LookupTable or None
+        What `read_lookup_table` reads, once it is asked for.
     """
 
     data: Any  # BlockArray is an array to all that reads it, but no ndarray
@@ -107,6 +112,7 @@ class Scene:
     scale_factor: float = 1.0
     band_names: tuple[str, ...] | None = None
     map_info: tuple[str, ...] | None = None
+    read_lookup_table: Callable[[], LookupTable] | None = None
 
     @classmethod
     def from_array(
@@ -159,6 +165,23 @@ class Scene:
     def georeference(self) -> Georeference | None:
         """Where the pixels lie on the map, or None."""
         return georeference_of(self.map_info)
+
+    @cached_property
+    def lookup_table(self) -> LookupTable | None:
+        """Table between the sensor's grid and a map, or None where the scene is no such."""
+        return None if self.read_lookup_table is None else self.read_lookup_table()
+
+    @property
+    def map_georeference(self) -> Georeference | None:
+        """Where maps of the scene lie: as the scene itself, or on its lookup table's grid."""
+        table = self.lookup_table
+        return self.georeference if table is None else georeference_of(table.map_info)
+
+    def centre(self, row: int, column: int) -> tuple[float, float] | None:
+        """Return x and y of a pixel's centre by `map_georeference`, or None where it has none."""
+        if self.lookup_table is not None:
+            return self.lookup_table.centre(row, column)
+        return None if self.georeference is None else self.georeference.centre(row, column)
 
     @cached_property
     def valid(self) -> np.ndarray:
@@ -246,7 +269,7 @@ class Scene:
         valid = self.valid[rows]
         out = np.empty((*valid.shape, int(chosen.sum())), dtype=np.float32)
         numbers = range(self.shape[0])[rows]
-        for block in _row_blocks(len(numbers), self._values_per_row):
+        for block in row_blocks(len(numbers), self._values_per_row):
             part = numbers[block]
             self._fill(out[block], self.data[part.start : part.stop : part.step], chosen)
             release_pages(self.data)
@@ -286,7 +309,7 @@ class Scene:
         return self.shape[1] * self.shape[2]
 
     def _row_blocks(self) -> Iterator[slice]:
-        for rows in _row_blocks(self.shape[0], self._values_per_row):
+        for rows in row_blocks(self.shape[0], self._values_per_row):
             yield rows
             release_pages(self.data)
 
@@ -324,11 +347,6 @@ def _check_cube(cube: np.ndarray | BlockArray, path: Path) -> None:
         )
     if cube.size == 0:
         raise DataError(f"{path}: an empty cube {cube.shape}; check how it was written")
-
-
-def _row_blocks(n_rows: int, values_per_row: int) -> Iterator[slice]:
-    step = max(1, _BLOCK_VALUES // values_per_row)
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def _take_bands(block: np.ndarray, bands: np.ndarray) -> np.ndarray:

@@ -14,11 +14,12 @@ import re
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.class_limits import MOST_CLASSES
 from diffclass_hyperspectral.io.class_table import default_name
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
@@ -27,7 +28,7 @@ from diffclass_hyperspectral.io.georeference import (
     require_overlap,
     same_crs,
 )
-from diffclass_hyperspectral.io.label_images import MOST_CLASSES, LabelImage
+from diffclass_hyperspectral.io.label_images import Grid, LabelImage
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.rasterio_warnings import quiet
 from diffclass_hyperspectral.io.readers.contents import Color
@@ -36,22 +37,6 @@ from diffclass_hyperspectral.io.readers.failures import reading, require_file
 _USUAL_FIELDS = ("class", "class_id", "classname", "class_name", "label", "category", "id_class")
 
 _HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
-
-
-class Grid(Protocol):
-    """What labels are put on: a scene, or a label image of it."""
-
-    @property
-    def path(self) -> Path:
-        """What messages call it."""
-
-    @property
-    def map_info(self) -> tuple[str, ...] | None:
-        """Its coordinates."""
-
-    @property
-    def shape(self) -> Any:
-        """Rows and columns, and maybe bands."""
 
 
 @dataclass(frozen=True, eq=False)

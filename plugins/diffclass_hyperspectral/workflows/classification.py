@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
-from diffclass.evaluation import Scores, classification_scores
 from diffclass.exceptions import DataError
+from diffclass.label_diffusion import Decision, LabelDiffusion, decide
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.certainty import (
-    describe_blocks,
-    measure_certainty,
-    probability_of_class,
-)
 from diffclass_hyperspectral.workflows.cleanup import Cleanup, CleanupReport
-from diffclass_hyperspectral.workflows.holdout import Holdout
 from diffclass_hyperspectral.workflows.parameters import check_classifier
 from diffclass_hyperspectral.workflows.scene_models import SceneModel
 
@@ -56,6 +49,11 @@ class SceneClassification:
     n_missing: int
     n_unreached: int
     model: SceneModel
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Names of the classes by id."""
+        return {entry.id: entry.name for entry in self.table}
 
 
 def classify_scene(
@@ -106,9 +104,8 @@ def classify_scene(
     check_classifier(classifier, len(points))
     classifier.fit(points, np.where(ids[valid] > 0, ids[valid], -1))
     model = SceneModel(features, classifier, scene.wavelengths, labels.table)
-    return _assembled(
-        scene, valid, classifier.label_distributions_, classifier.transduction_ == -1, model
-    )
+    posteriors = classifier.label_distributions_
+    return _assembled(scene, valid, posteriors, classifier.diffusion_, model)
 
 
 def apply_model(scene: Scene, model: SceneModel) -> SceneClassification:
@@ -135,21 +132,8 @@ def apply_model(scene: Scene, model: SceneModel) -> SceneClassification:
     valid = np.isfinite(posteriors[:, 0])
     if not valid.any():
         raise DataError(f"{scene.path}: no pixel has data in the bands that the model uses")
-    return _assembled(scene, valid, posteriors[valid], np.zeros(valid.sum(), bool), model)
-
-
-def held_out_scores(result: SceneClassification, labels: LabelImage, split: Holdout) -> Scores:
-    """Return the scores on the held-out labelled pixels, unreached ones counting as wrong.
-
-    Raises
-    ------
-    DataError
-        Where no held-out pixel has data.
-    """
-    test = split.test & np.isfinite(result.margin)
-    if not test.any():
-        raise DataError("no held-out pixel has data; nothing can be scored")
-    return classification_scores(labels.ids[test], result.class_map[test])
+    decision = decide(posteriors[valid], np.ones(posteriors.shape[1]), dtype=np.float32)
+    return _assembled(scene, valid, posteriors[valid], decision, model)
 
 
 def cleaned(
@@ -158,50 +142,6 @@ def cleaned(
     """Return the classification with a cleaned map, posteriors and margins as they were."""
     class_map, report = cleanup.apply(result.class_map, result.margin)
     return replace(result, class_map=class_map), report
-
-
-def describe_holdout(
-    result: SceneClassification, labels: LabelImage, split: Holdout, cleanup: Cleanup
-) -> dict[str, Any]:
-    """Return what a report says of the held-out pixels, as values that JSON can hold.
-
-    Scores are those of the cleaned map; what the margins say is of the map before, so that a
-    threshold can be chosen.
-
-    Parameters
-    ----------
-    result : SceneClassification
-        Not cleaned.
-    labels : LabelImage
-    split : Holdout
-        The labels that the classification was fitted on, and the others.
-    cleanup : Cleanup
-
-    Raises
-    ------
-    DataError
-        Where no held-out pixel has data.
-    """
-    final = cleaned(result, cleanup)[0]
-    scores = held_out_scores(final, labels, split)
-    tested = split.test & np.isfinite(result.margin)
-    truth = np.where(split.test, labels.ids, 0)
-    certainty = measure_certainty(
-        truth,
-        result.class_map,
-        result.margin,
-        probability=probability_of_class(result.class_map, result.posteriors, result.class_ids),
-        min_margin=cleanup.min_margin,
-    )
-    return {
-        "kind": split.kind,
-        "gap_pixels": split.gap,
-        "n_fit": int(split.fit.sum()),
-        "untested": split.untested(np.where(np.isfinite(result.margin), labels.ids, 0)),
-        **scores.to_dict(),
-        "by_blocks": describe_blocks(labels.ids, final.class_map, tested),
-        "certainty": certainty.to_dict(),
-    }
 
 
 def check_before(
@@ -233,48 +173,24 @@ def _assembled(
     scene: Scene,
     valid: np.ndarray,
     posteriors: np.ndarray,
-    unreached: np.ndarray,
+    decision: LabelDiffusion | Decision,
     model: SceneModel,
 ) -> SceneClassification:
     rows, columns, _ = scene.shape
     class_ids = model.classifier.classes_
     class_map = np.zeros(rows * columns, dtype=np.int32)
-    found = class_ids[posteriors.argmax(axis=1)]
-    class_map[valid] = np.where(unreached, UNCLASSIFIED, found)
+    class_map[valid] = np.append(class_ids, UNCLASSIFIED)[decision.codes]
     margin = np.full(rows * columns, np.nan, dtype=np.float32)
-    margin[valid] = np.where(unreached, 0, _margin(posteriors))
+    margin[valid] = decision.margin
     whole = np.full((rows * columns, len(class_ids)), np.nan, dtype=np.float32)
     whole[valid] = posteriors
     return SceneClassification(
-        class_map.reshape(rows, columns),
-        whole.reshape(rows, columns, -1),
-        margin.reshape(rows, columns),
-        class_ids,
-        model.table,
-        int(np.count_nonzero(~valid)),
-        int(np.count_nonzero(unreached)),
-        model,
+        class_map=class_map.reshape(rows, columns),
+        posteriors=whole.reshape(rows, columns, -1),
+        margin=margin.reshape(rows, columns),
+        class_ids=class_ids,
+        table=model.table,
+        n_missing=int(np.count_nonzero(~valid)),
+        n_unreached=int(np.count_nonzero(decision.codes < 0)),
+        model=model,
     )
-
-
-def _margin(posteriors: np.ndarray) -> np.ndarray:
-    largest = np.partition(posteriors, -2, axis=1)[:, -2:]
-    return largest[:, 1] - largest[:, 0]
-
-
-def describe_classification(result: SceneClassification) -> dict[str, Any]:
-    """Return what a report says of a classification, as values that JSON can hold."""
-    ids, counts = np.unique(result.class_map, return_counts=True)
-    pixels = dict(zip(ids.tolist(), counts.tolist(), strict=True))
-    classified = np.isfinite(result.margin)
-    return {
-        "classes": [
-            {"id": entry.id, "name": entry.name, "pixels": pixels.get(entry.id, 0)}
-            for entry in result.table
-            if entry.id in result.class_ids
-        ],
-        "unclassified": pixels.get(UNCLASSIFIED, 0),
-        "missing": result.n_missing,
-        "unreached": result.n_unreached,
-        "mean_margin": float(result.margin[classified].mean()) if classified.any() else None,
-    }

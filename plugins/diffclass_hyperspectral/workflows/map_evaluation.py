@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,23 @@ from diffclass.evaluation import (
     stratified_areas,
 )
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.label_images import LabelImage, read_labels
-from diffclass_hyperspectral.io.readers import read_image
+from diffclass.output import replacing
+from diffclass.plots import plot_evaluation
+from diffclass_hyperspectral.io.images import read_image
+from diffclass_hyperspectral.io.label_files import read_labels
+from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.workflows.certainty import (
     describe_blocks,
     describe_probability,
     measure_certainty,
     measure_probability,
     probability_of_class,
+)
+from diffclass_hyperspectral.workflows.report_lines import (
+    area_lines,
+    block_lines,
+    certainty_lines,
+    score_lines,
 )
 
 
@@ -65,6 +75,13 @@ class MapEvaluation:
             "areas": None if self.areas is None else self.areas.to_dict(),
         }
 
+    def lines(self) -> list[str]:
+        """Return the scores as lines to read."""
+        facts = self.to_dict()
+        lines = score_lines(self.scores, self.names) + block_lines(facts["by_blocks"])
+        lines += certainty_lines(facts)
+        return lines if self.areas is None else lines + area_lines(facts["areas"], self.names)
+
 
 def evaluate_map(
     found: LabelImage,
@@ -82,7 +99,7 @@ def evaluate_map(
     found, truth : LabelImage
         Of one size.
     margin, probability : Path, optional
-        Rasters that belong to the map: one band, and a band a class.
+        Rasters that belong to the map: one band, and one band per class.
     fitted : Path, optional
         Label image of pixels to leave out of the truth.
     areas : bool, default=False
@@ -110,14 +127,29 @@ def evaluate_map(
     given = None if probability is None else _given_probability(probability, found, truth)
     certainty = None if margins is None else measure_certainty(ids, found.ids, margins)
     return MapEvaluation(
-        classification_scores(ids[known], found.ids[known]),
-        names,
-        describe_blocks(ids, found.ids, known),
-        None if certainty is None else certainty.margin,
-        measure_probability(ids, found.ids, given),
-        None if certainty is None else certainty.thresholds,
-        _areas(ids, found.ids, margins) if areas else None,
+        scores=classification_scores(ids[known], found.ids[known]),
+        names=names,
+        by_blocks=describe_blocks(ids, found.ids, known),
+        margin=None if certainty is None else certainty.margin,
+        probability=measure_probability(ids, found.ids, given),
+        thresholds=None if certainty is None else certainty.thresholds,
+        areas=_areas(ids, found.ids, margins) if areas else None,
     )
+
+
+def draw_evaluation(
+    path: str | os.PathLike[str], evaluation: MapEvaluation, *, overwrite: bool = False
+) -> None:
+    """Draw the confusion matrix and what margins and probabilities are worth, as a PNG."""
+    figure = plot_evaluation(
+        evaluation.scores,
+        class_names=evaluation.names,
+        margin=evaluation.margin,
+        thresholds=evaluation.thresholds,
+        probability=evaluation.probability,
+    )
+    with replacing(path, overwrite=overwrite) as temporary:
+        figure.savefig(temporary, dpi=120, format="png")
 
 
 def _areas(truth: np.ndarray, found: np.ndarray, margin: np.ndarray | None) -> AreaEstimates:

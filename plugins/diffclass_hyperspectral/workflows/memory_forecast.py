@@ -1,11 +1,9 @@
 """How much memory a run will need, said before it starts, and how much there is.
 
-Counted from what each stage holds at once, with n pixels, p features, k neighbours, m edges and
-c classes (sizes in bytes; features are single, numbers of points double words):
-
-    points of any kind    4 n p         edges of a graph      8 m, m about n (1 + 1.6 k)
-    found neighbours      8 n k         classes' values       4 n c, 8 n c in double precision
-    the search's lists    9 n (k + 6), pools drawn from them 6 n (k + 6), at most 6 n 24
+Each stage says what it holds, beside the code that allocates it; here their bytes are added to
+what is held from earlier stages. With n pixels, p features, k neighbours, m edges and c classes
+those are features (4 n p), the search's index, the operator and what the kernel keeps (8 m and
+more), and for each pixel its place, number and label.
 
 A scene that is mapped into memory or read in blocks counts with a block, whatever its size. How
 many edges points share is known only afterwards: m is what synthetic scenes have. The first run
@@ -22,21 +20,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from diffclass.acquisition import N_PAIRS
 from diffclass.classifier import DiffusionClassifier
 from diffclass.command_line.console import peak_memory_bytes
 from diffclass.embedding import DiffusionMap
-from diffclass_hyperspectral.features.scene_features import BLOCK_VALUES, SceneFeatures
+from diffclass.kernels import Gaussian, Kernel, SharedNeighbors
+from diffclass.label_diffusion import diffusion
+from diffclass.neighbors import graph, nn_descent
+from diffclass.operators.markov import operator_bytes
+from diffclass.spectral import eigenpairs
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.scene_models import BLOCK_PIXELS, SceneModel
+from diffclass_hyperspectral.workflows.scene_models import SceneModel
 
 _TO_LOAD = 105 * 2**20  # libraries and compiled loops that a run still loads
-_BLOCK_BYTES = 56  # of working space for a value of a block of the scene
-_GRID_BYTES = 250  # for a pixel: nine affinities, and what they are made from
-_EDGES_PER_NEIGHBOR = 1.6
-_MORE_NEIGHBORS, _POOLED = 6, 24  # of the search's lists
-_TREES = 24
-_LANCZOS_VECTORS = 20  # at least
-_SUGGESTION_PAIRS = 50  # as in diffclass.acquisition, and twice as many vectors
+_BYTES_OF_A_PIXEL = 40  # its place, number and label
 
 
 @dataclass(frozen=True)
@@ -132,21 +130,22 @@ def forecast_classification(
     """
     base = _base()
     n, p = _size(scene, features)
-    stages = {"features": base + _of_features(scene, features)}
-    kernel = classifier.kernel
-    kept = 24 * n * n_classes if classifier.rounds or _uses_scores(kernel) else 0
-    twice = 2 if _uses_scores(kernel) else 1  # a first operator, which the posteriors came from
-    graph = _of_graph(n, p, classifier.n_neighbors, _directions(kernel), shared=True)
-    k = classifier.n_neighbors
-    held = _points_held(n, p, k) + 20 * _edges(n, k)
-    first = (twice - 1) * 12 * _edges(n, k)
-    stages |= {name: base + kept + first + size for name, size in graph.items()}
-    stages["diffusion"] = base + kept + held + (36 + 24 * bool(classifier.rounds)) * n * n_classes
+    k, kernel = classifier.n_neighbors, classifier.kernel or SharedNeighbors()
+    m = graph.expected_edges(n, k)
+    warped = bool(classifier.rounds)
+    held = _graph_held(n, p, k) + operator_bytes(m) + kernel.kept_bytes(m)
+    scores = diffusion.result_bytes(n, n_classes) if warped or kernel.uses_scores else 0
+    # a kernel that is shaped by posteriors has them from a first operator
+    first = SharedNeighbors().kept_bytes(m) if kernel.uses_scores else 0
+    stages: dict[str, float] = {"features": _of_features(scene, features)}
+    making = _of_graph(n, p, k, kernel)
+    stages |= {name: scores + first + size for name, size in making.items()}
+    diffusing = diffusion.diffusing_bytes(n, n_classes, warped=warped)
+    stages["diffusion"] = scores + held + diffusing
     if suggesting:
-        pairs = 8 * n * 3 * _SUGGESTION_PAIRS
-        stages["suggestions"] = base + kept + held + 44 * n * n_classes + pairs
-    stages["writing"] = base + kept + held + 24 * n * n_classes
-    return _forecast(stages)
+        stages["suggestions"] = scores + held + _suggesting_bytes(n, n_classes)
+    stages["writing"] = scores + held + diffusion.result_bytes(n, n_classes)
+    return _forecast(base, stages)
 
 
 def forecast_prediction(scene: Scene, model: SceneModel) -> MemoryForecast:
@@ -163,12 +162,12 @@ def forecast_prediction(scene: Scene, model: SceneModel) -> MemoryForecast:
     """
     base = _base()
     n, p = _size(scene, model.features)
-    c = len(model.classifier.classes_)
-    edges = min(n, BLOCK_PIXELS) * model.classifier.n_neighbors
-    stages = {"features": base + _of_features(scene, model.features)}
-    stages["prediction"] = base + 4 * n * p + 4 * n * c + 60 * edges
-    stages["writing"] = base + 24 * n * c
-    return _forecast(stages)
+    stages = {
+        "features": _of_features(scene, model.features),
+        "prediction": model.working_bytes(n, p),
+        "writing": diffusion.result_bytes(n, len(model.classifier.classes_)),
+    }
+    return _forecast(base, stages)
 
 
 def forecast_embedding(
@@ -191,20 +190,23 @@ def forecast_embedding(
     """
     base = _base()
     n, p = _size(scene, features)
-    k = model.n_neighbors
-    stages = {"features": base + _of_features(scene, features)}
-    graph = _of_graph(n, p, k, _directions(model.kernel), shared=False)
-    stages |= {name: base + size for name, size in graph.items()}
-    basis = max(2 * (model.n_components + 1) + 1, _LANCZOS_VECTORS)
-    vectors = basis + 5 * (model.n_components + 1)
-    held = _points_held(n, p, k) + 8 * _edges(n, k)
-    stages["eigenpairs"] = base + held + 8 * n * vectors
-    stages["writing"] = base + held + 8 * n * 5 * (model.n_components + 1)
-    return _forecast(stages)
+    k, kernel = model.n_neighbors, model.kernel or Gaussian()
+    m, n_pairs = graph.expected_edges(n, k), model.n_components + 1
+    held = _graph_held(n, p, k) + operator_bytes(m) + kernel.kept_bytes(m)
+    stages: dict[str, float] = {"features": _of_features(scene, features)}
+    stages |= _of_graph(n, p, k, kernel)
+    stages["eigenpairs"] = held + eigenpairs.solving_bytes(n, n_pairs)
+    stages["writing"] = held + eigenpairs.pairs_bytes(n, n_pairs)
+    return _forecast(base, stages)
 
 
-def _forecast(stages: Mapping[str, float]) -> MemoryForecast:
-    whole = {name: int(size) for name, size in stages.items()}
+def _suggesting_bytes(n: int, n_classes: int) -> int:
+    # three vectors of each eigenpair: its own, scaled by degrees, and weighed by the labels
+    return 44 * n * n_classes + 8 * n * 3 * N_PAIRS
+
+
+def _forecast(base: float, stages: Mapping[str, float]) -> MemoryForecast:
+    whole = {name: int(base + size) for name, size in stages.items()}
     return MemoryForecast(whole, peak_memory_bytes(), available_memory_bytes())
 
 
@@ -217,53 +219,20 @@ def _size(scene: Scene, features: SceneFeatures) -> tuple[int, int]:
     return rows * columns, features.n_features(int(scene.band_mask.sum()))
 
 
-def _of_features(scene: Scene, features: SceneFeatures) -> float:
-    rows, columns, bands = scene.shape
-    n, p = _size(scene, features)
-    block = _BLOCK_BYTES * min(rows * columns * bands, max(2 * columns * bands, BLOCK_VALUES))
-    result = 4 * n * p
-    if features.spatial:  # the components, three terms of the series, the grid and its making
-        result += 4 * 4 * n * (p // len(features.scales)) + _GRID_BYTES * n
-    return max(block, result) + 8 * n
+def _of_features(scene: Scene, features: SceneFeatures) -> int:
+    return features.working_bytes(scene.shape, int(scene.band_mask.sum()))
 
 
-def _of_graph(n: int, p: int, k: int, directions: int, *, shared: bool) -> dict[str, float]:
-    m, held = _edges(n, k), _points_held(n, p, k)
-    searching = held + 2 * 4 * n * p + 4 * n * _TREES + _pools(n, k)
-    merging = held + max(40 * n * k, 20 * n * k + 8 * m)
-    working = 55 if shared else 44
-    return {
-        "neighbors": max(searching, merging) + 40 * n,
-        "affinities": held + working * m + 4 * n * p * directions,
-    }
+def _of_graph(n: int, p: int, k: int, kernel: Kernel) -> dict[str, float]:
+    held = _graph_held(n, p, k)
+    making = max(nn_descent.searching_bytes(n, p, k), graph.merging_bytes(n, k))
+    working = kernel.working_bytes(n, p, graph.expected_edges(n, k))
+    return {"neighbors": held + making + _BYTES_OF_A_PIXEL * n, "affinities": held + working}
 
 
-def _edges(n: int, k: int) -> float:
-    return n * (1 + _EDGES_PER_NEIGHBOR * k)
-
-
-def _pools(n: int, k: int) -> float:
-    return 6 * n * min(k + _MORE_NEIGHBORS, _POOLED)
-
-
-def _points_held(n: int, p: int, k: int) -> float:
-    """Features, the search's copy of them and its lists, and what is known of each pixel."""
-    index = 4 * n * (p + -p % 8) + 9 * n * (k + _MORE_NEIGHBORS) + _pools(n, k) + 24 * n
-    return 4 * n * p + index + 40 * n
-
-
-def _uses_scores(kernel: Any) -> bool:
-    return kernel is not None and kernel.uses_scores
-
-
-def _directions(kernel: Any) -> int:
-    """Vectors of features that a kernel keeps for each point."""
-    while kernel is not None:
-        rank = getattr(kernel, "rank", None)
-        if rank is not None:
-            return int(rank)
-        kernel = getattr(kernel, "kernel", None)
-    return 0
+def _graph_held(n: int, p: int, k: int) -> int:
+    """Features, the search's index, and what is known of each pixel."""
+    return 4 * n * p + nn_descent.index_bytes(n, p, k) + _BYTES_OF_A_PIXEL * n
 
 
 def available_memory_bytes(root: str | os.PathLike[str] = "/") -> int | None:

@@ -16,7 +16,7 @@ _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
 
 def check_classifier(classifier: DiffusionClassifier, n_pixels: int) -> None:
     """Raise `ParameterError` for what a classifier of so many pixels would refuse when fitted."""
-    _check_neighbors(classifier.n_neighbors, n_pixels)
+    check_neighbors(classifier.n_neighbors, n_pixels)
     if not isinstance(classifier.tau, str):
         _check_whole(classifier.tau, "tau", least=1)
     if classifier.max_time is not None:
@@ -43,7 +43,8 @@ def check_map(model: DiffusionMap, n_pixels: int) -> None:
             raise ParameterError(f"{name} = {value!r}; it has to be a number {bound}")
 
 
-def _check_neighbors(n_neighbors: Any, n_pixels: int) -> None:
+def check_neighbors(n_neighbors: Any, n_pixels: int) -> None:
+    """Raise `ParameterError` unless the pixels with data are more than the neighbours."""
     _check_whole(n_neighbors, "n_neighbors", least=1)
     if n_neighbors >= n_pixels:
         raise ParameterError(

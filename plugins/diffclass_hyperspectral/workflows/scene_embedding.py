@@ -16,10 +16,10 @@ from diffclass.output import replacing
 from diffclass.plots.stretch import stretched
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
-from diffclass_hyperspectral.io.map_files import write_raster
+from diffclass_hyperspectral.io.map_files import place_of, write_raster
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.png_maps import new_figure
-from diffclass_hyperspectral.io.scenes import open_scene
+from diffclass_hyperspectral.io.scenes import Scene, open_scene
 from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
 from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast, forecast_embedding
 from diffclass_hyperspectral.workflows.parameters import check_map
@@ -35,16 +35,21 @@ class EmbeddedPoints:
         NaN where a pixel or row has missing values.
     model : DiffusionMap
         Fitted to the others.
-    shape : tuple of int or None
-        Rows and columns of a scene.
-    map_info : tuple of str or None
-        Of the scene's header.
+    scene : Scene or None
+        None for a table.
+    memory : MemoryForecast or None
+        What a scene was said to need.
     """
 
     coordinates: np.ndarray
     model: DiffusionMap
-    shape: tuple[int, int] | None = None
-    map_info: tuple[str, ...] | None = None
+    scene: Scene | None = None
+    memory: MemoryForecast | None = None
+
+    @property
+    def shape(self) -> tuple[int, int] | None:
+        """Rows and columns of the scene."""
+        return None if self.scene is None else self.scene.shape[:2]
 
     @property
     def names(self) -> list[str]:
@@ -86,34 +91,39 @@ def embed_file(
     ParameterError
         As `DiffusionMap`.
     """
-    shape, map_info = None, None
     if is_table(path):
         with stage("opening"):
             points, _ = read_table(path)
-    else:
-        with stage("opening"):
-            scene = open_scene(path, variable=variable)
-            shape, map_info = scene.shape[:2], scene.map_info
-        features = SceneFeatures() if features is None else features
-        features.check_parameters()
-        check_map(model, shape[0] * shape[1])
-        if before is not None:
-            before(forecast_embedding(scene, features, model))
-        with stage("features"):
-            points = features.fit_transform(scene)
+        return _embedded(path, points, model)
+    with stage("opening"):
+        scene = open_scene(path, variable=variable)
+    features = SceneFeatures() if features is None else features
+    features.check_parameters()
+    check_map(model, scene.shape[0] * scene.shape[1])
+    memory = forecast_embedding(scene, features, model)
+    if before is not None:
+        before(memory)
+    with stage("features"):
+        points = features.fit_transform(scene)
+    return _embedded(path, points, model, scene=scene, memory=memory)
+
+
+def _embedded(
+    path: str | os.PathLike[str], points: np.ndarray, model: DiffusionMap, **source: Any
+) -> EmbeddedPoints:
     valid = np.isfinite(points).all(axis=1)
     if not valid.any():
         raise DataError(f"{path}: every row has a missing value; nothing can be embedded")
     model.fit(points[valid])
     coordinates = np.full((len(points), model.n_components), np.nan)
     coordinates[valid] = model.embedding_
-    return EmbeddedPoints(coordinates, model, shape, map_info)
+    return EmbeddedPoints(coordinates, model, **source)
 
 
 def write_coordinates(
     path: str | os.PathLike[str], embedded: EmbeddedPoints, *, overwrite: bool = False
 ) -> None:
-    """Write coordinates: ``.npy``, ``.csv`` (a row a point), or ENVI for a scene.
+    """Write coordinates: ``.npy``, ``.csv`` (a row per point), or ENVI and GeoTIFF for a scene.
 
     Raises
     ------
@@ -123,13 +133,13 @@ def write_coordinates(
     values, suffix = embedded.coordinates, Path(path).suffix.lower()
     if suffix == ".csv":
         write_table(path, *_with_places(embedded), overwrite=overwrite)
-    elif embedded.shape is not None:
+    elif embedded.scene is not None:
         write_raster(
             path,
-            values.reshape(*embedded.shape, -1),
+            values.reshape(*embedded.scene.shape[:2], -1),
             band_names=embedded.names,
             overwrite=overwrite,
-            map_info=embedded.map_info,
+            **place_of(embedded.scene, path),
         )
     elif suffix == ".npy":
         with replacing(path, overwrite=overwrite, suffix=".npy") as temporary:

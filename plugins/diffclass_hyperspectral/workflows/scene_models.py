@@ -17,7 +17,7 @@ from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.scenes import Scene
 
 _KIND = "diffclass scene model 2"
-BLOCK_PIXELS = 50_000
+_BLOCK_PIXELS = 50_000
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,16 @@ class SceneModel:
         points = self.features.transform(_with_bands(scene, bands))
         valid = np.isfinite(points).all(axis=1)
         out = np.full((len(points), len(self.classifier.classes_)), np.nan, dtype=np.float32)
-        for chunk in np.array_split(np.flatnonzero(valid), max(1, len(points) // BLOCK_PIXELS)):
+        for chunk in np.array_split(np.flatnonzero(valid), max(1, len(points) // _BLOCK_PIXELS)):
             if len(chunk):
                 out[chunk] = self.classifier.predict_proba(points[chunk])
         return out
+
+    def working_bytes(self, n_pixels: int, n_features: int) -> int:
+        """Return what `posteriors` holds at most beside the model: features, result, a block."""
+        edges = min(n_pixels, _BLOCK_PIXELS) * self.classifier.n_neighbors
+        held = 4 * n_pixels * (n_features + len(self.classifier.classes_))
+        return held + 60 * edges
 
 
 def save_model(path: str | os.PathLike[str], model: SceneModel, *, overwrite: bool = False) -> Path:

@@ -1,34 +1,29 @@
-"""Which pixels to label next, and files of them: points on a map or rows of a table.
-
-GeoJSON (RFC 7946) holds longitude and latitude. The field "class" is left empty to be filled in,
-say in a desktop GIS; the file is then one of labels (`read_labels` with ``grid``). Of a scene whose
-coordinate system is unknown it holds the scene's own coordinates, of one without any the column
-and the row, both of the pixel's centre.
-"""
+"""Which pixels to label next."""
 
 from __future__ import annotations
 
-import csv
-import json
-import os
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from diffclass import diffuse_labels, suggest
-from diffclass.exceptions import DataError, ParameterError
-from diffclass.output import replacing
-from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, parsed_crs
+from diffclass import __version__, suggest
+from diffclass.classifier import DiffusionClassifier
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.label_images import LabelImage
-from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.classification import SceneClassification
-
-ENDINGS = (".geojson", ".json", ".csv")
-_WGS84 = "EPSG:4326"
-_DECIMALS = 9  # of degrees: a tenth of a millimetre
+from diffclass_hyperspectral.workflows.classification import (
+    SceneClassification,
+    check_before,
+    classify_scene,
+)
+from diffclass_hyperspectral.workflows.memory_forecast import (
+    MemoryForecast,
+    forecast_classification,
+)
+from diffclass_hyperspectral.workflows.run_costs import RunCosts
 
 
 @dataclass(frozen=True)
@@ -64,6 +59,134 @@ class SuggestedPixel:
     current_class: int
     current_name: str
     margin: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the pixel's facts by name, in values that JSON can hold."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class SuggestionReport:
+    """What is suggested, and from what.
+
+    Attributes
+    ----------
+    rule : str
+    min_distance : float
+        Pixels between any two of them, at least.
+    tau : int
+        Diffusion time in steps.
+    pixels : tuple of SuggestedPixel
+        The best first.
+    memory : MemoryForecast
+    costs : RunCosts or None
+        Where somebody measured them.
+    """
+
+    rule: str
+    min_distance: float
+    tau: int
+    pixels: tuple[SuggestedPixel, ...]
+    memory: MemoryForecast
+    costs: RunCosts | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything in values that JSON can hold."""
+        facts = {
+            "rule": self.rule,
+            "min_distance": self.min_distance,
+            "tau": self.tau,
+            "pixels": [pixel.to_dict() for pixel in self.pixels],
+            "memory": self.memory.to_dict(),
+            "version": __version__,
+        }
+        return facts if self.costs is None else facts | self.costs.to_dict()
+
+    def lines(self) -> list[str]:
+        """Return the pixels as lines to read."""
+        lines = [f"{'':>4}  {'row':>6}  {'column':>6}  {'score':>10}  {'margin':>6}  class now"]
+        lines += [
+            f"{pixel.rank:>4}  {pixel.row:>6}  {pixel.column:>6}  {pixel.score:>10.4g}  "
+            f"{pixel.margin:>6.3f}  {pixel.current_class} {pixel.current_name}".rstrip()
+            for pixel in self.pixels
+        ]
+        return lines
+
+
+@dataclass(frozen=True)
+class SuggestionRun:
+    """A classified scene and the pixels of it to label next.
+
+    Attributes
+    ----------
+    result : SceneClassification
+    report : SuggestionReport
+    """
+
+    result: SceneClassification
+    report: SuggestionReport
+
+    @property
+    def pixels(self) -> tuple[SuggestedPixel, ...]:
+        """The pixels, the best first."""
+        return self.report.pixels
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the labels covered the graph by the last time looked at."""
+        return bool(self.result.model.classifier.margin_curve_.is_covered)
+
+
+def suggest_for_scene(
+    scene: Scene,
+    labels: LabelImage,
+    n_pixels: int = 10,
+    *,
+    rule: str = "hybrid",
+    min_distance: float = 0.0,
+    features: SceneFeatures | None = None,
+    classifier: DiffusionClassifier | None = None,
+    before: Callable[[MemoryForecast], object] | None = None,
+) -> SuggestionRun:
+    """Classify a scene from all its labels and choose pixels to label next.
+
+    Parameters
+    ----------
+    scene : Scene
+    labels : LabelImage
+    n_pixels, rule, min_distance
+        As for `suggest_pixels`.
+    features, classifier
+        As for `classify_scene`.
+    before : callable, optional
+        Called with the forecast of memory before the scene is read.
+
+    Returns
+    -------
+    SuggestionRun
+
+    Raises
+    ------
+    DataError, ParameterError
+        As `classify_scene` and `suggest_pixels`.
+    """
+    features = SceneFeatures() if features is None else features
+    classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
+    check_before(scene, labels, features, classifier)
+    n_classes = labels.n_classes
+    memory = forecast_classification(scene, features, classifier, n_classes, suggesting=True)
+    if before is not None:
+        before(memory)
+    result = classify_scene(scene, labels, features=features, classifier=classifier)
+    pixels = suggest_pixels(scene, labels, result, n_pixels, rule=rule, min_distance=min_distance)
+    report = SuggestionReport(
+        rule=rule,
+        min_distance=min_distance,
+        tau=int(result.model.classifier.tau_),
+        pixels=tuple(pixels),
+        memory=memory,
+    )
+    return SuggestionRun(result, report)
 
 
 def suggest_pixels(
@@ -108,16 +231,10 @@ def suggest_pixels(
     if (ids > 0).all():
         raise DataError(f"{labels.path}: every pixel with data is labelled; nothing to suggest")
     classifier = result.model.classifier
-    diffusion = diffuse_labels(
-        classifier.operator_,
-        np.where(ids > 0, ids, -1),
-        label_mode=classifier.label_mode,
-        tau=classifier.tau_,
-    )
     places = np.column_stack(np.unravel_index(pixels, scene.shape[:2]))
     found = suggest(
         classifier.operator_,
-        diffusion,
+        classifier.diffusion_,
         np.flatnonzero(ids > 0),
         n_pixels,
         rule=rule,
@@ -125,7 +242,14 @@ def suggest_pixels(
         min_distance=min_distance,
     )
     return [
-        _pixel(rank, (int(row), int(column)), float(score), scene, result, found.rule)
+        _pixel(
+            scene,
+            result,
+            place=(int(row), int(column)),
+            rank=rank,
+            score=float(score),
+            rule=found.rule,
+        )
         for rank, ((row, column), score) in enumerate(
             zip(places[found.points], found.scores, strict=True), start=1
         )
@@ -133,118 +257,25 @@ def suggest_pixels(
 
 
 def _pixel(
-    rank: int,
-    place: tuple[int, int],
-    score: float,
     scene: Scene,
     result: SceneClassification,
+    *,
+    place: tuple[int, int],
+    rank: int,
+    score: float,
     rule: str,
 ) -> SuggestedPixel:
-    x, y = _centre(georeference_of(scene.map_info), place)
+    x, y = scene.centre(*place) or (None, None)
     class_id = int(result.class_map[place])
-    name = result.table[class_id].name if class_id else ""
-    margin = float(result.margin[place])
-    return SuggestedPixel(rank, *place, x, y, rule, score, class_id, name, margin)
-
-
-def _centre(
-    georeference: Georeference | None, place: tuple[int, int]
-) -> tuple[float | None, float | None]:
-    if georeference is None:
-        return None, None
-    a, b, c, d, e, f = georeference.transform
-    row, column = place[0] + 0.5, place[1] + 0.5
-    return a * column + b * row + c, d * column + e * row + f
-
-
-def check_ending(path: str | os.PathLike[str]) -> None:
-    """Raise `ParameterError` unless suggestions can be written under this name."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in ENDINGS:
-        raise ParameterError(
-            f"{path}: no format for the ending {suffix or '(none)'!r}; use .geojson or .csv"
-        )
-
-
-def write_suggestions(
-    path: str | os.PathLike[str],
-    pixels: list[SuggestedPixel],
-    *,
-    crs: str | None = None,
-    overwrite: bool = False,
-) -> None:
-    """Write pixels to label as GeoJSON or CSV, whole or not at all.
-
-    Parameters
-    ----------
-    path : path-like
-        ``.geojson``, ``.json`` or ``.csv``.
-    pixels : list of SuggestedPixel
-    crs : str, optional
-        Coordinate system of their x and y.
-    overwrite : bool, default=False
-        Whether a file that exists may be replaced.
-
-    Raises
-    ------
-    ParameterError
-        For another ending, a file that exists, or a coordinate system that needs rasterio.
-    """
-    check_ending(path)
-    is_table = Path(path).suffix.lower() == ".csv"
-    points = [] if is_table else _points(pixels, crs)
-    with replacing(path, overwrite=overwrite) as temporary, temporary.open("w", newline="") as file:
-        if is_table:
-            names = [*SuggestedPixel.__annotations__]
-            rows = csv.DictWriter(file, fieldnames=names, lineterminator="\n")
-            rows.writeheader()
-            rows.writerows(as_dict(pixel) for pixel in pixels)
-        else:
-            json.dump(_collection(pixels, points), file, indent=1, allow_nan=False)
-            file.write("\n")
-
-
-def as_dict(pixel: SuggestedPixel) -> dict[str, Any]:
-    """Return a pixel's facts by name, in values that JSON can hold."""
-    return {name: getattr(pixel, name) for name in SuggestedPixel.__annotations__}
-
-
-def _collection(pixels: list[SuggestedPixel], points: list[tuple[float, float]]) -> dict[str, Any]:
-    features = [
-        {
-            "type": "Feature",
-            "geometry": {"type": "Point", "coordinates": list(point)},
-            "properties": {"class": None} | as_dict(pixel),
-        }
-        for pixel, point in zip(pixels, points, strict=True)
-    ]
-    return {"type": "FeatureCollection", "features": features}
-
-
-def _points(pixels: list[SuggestedPixel], crs: str | None) -> list[tuple[float, float]]:
-    """Return longitude and latitude where they can be told."""
-    places = [
-        (pixel.column + 0.5, pixel.row + 0.5) if pixel.x is None or pixel.y is None
-        else (pixel.x, pixel.y)
-        for pixel in pixels
-    ]  # fmt: skip
-    if not pixels or pixels[0].x is None or crs is None or crs == _WGS84:
-        return places
-    warp = require("rasterio.warp", extra="maps")
-    xs, ys = zip(*places, strict=True)
-    longitudes, latitudes = warp.transform(parsed_crs(crs), parsed_crs(_WGS84), xs, ys)
-    return [
-        (round(x, _DECIMALS), round(y, _DECIMALS))
-        for x, y in zip(longitudes, latitudes, strict=True)
-    ]
-
-
-def suggestion_lines(pixels: list[SuggestedPixel]) -> list[str]:
-    """Return pixels to label as lines to read."""
-    lines = [f"{'':>4}  {'row':>6}  {'column':>6}  {'score':>10}  {'margin':>6}  class now"]
-    lines += [
-        f"{pixel.rank:>4}  {pixel.row:>6}  {pixel.column:>6}  {pixel.score:>10.4g}  "
-        f"{pixel.margin:>6.3f}  {pixel.current_class} {pixel.current_name}".rstrip()
-        for pixel in pixels
-    ]
-    return lines
+    return SuggestedPixel(
+        rank=rank,
+        row=place[0],
+        column=place[1],
+        x=x,
+        y=y,
+        rule=rule,
+        score=score,
+        current_class=class_id,
+        current_name=result.table[class_id].name if class_id else "",
+        margin=float(result.margin[place]),
+    )

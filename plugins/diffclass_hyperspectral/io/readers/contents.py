@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+
+from diffclass_hyperspectral.io.lookup_table import LookupTable
 
 Color: TypeAlias = tuple[int, int, int]
 
@@ -30,6 +33,8 @@ class Contents:
     band_names : tuple of str
     map_info : tuple of str
         As ENVI has it; a `MapInfo` where the file states coordinates.
+    read_lookup_table : callable
+        Without arguments to the `LookupTable` between the sensor's grid and a map.
     class_names : dict of int to str
     class_colors : dict of int to (red, green, blue), each 0 to 255
     """
@@ -42,5 +47,6 @@ class Contents:
     scale_factor: float = 1.0
     band_names: tuple[str, ...] | None = None
     map_info: tuple[str, ...] | None = None
+    read_lookup_table: Callable[[], LookupTable] | None = None
     class_names: dict[int, str] | None = None
     class_colors: dict[int, Color] | None = None

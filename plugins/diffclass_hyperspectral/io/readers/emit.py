@@ -1,27 +1,42 @@
 """EMIT L2A reflectance (NetCDF4), by ``h5py``.
 
 ``reflectance`` has the axes (downtrack, crosstrack, bands) of the sensor, which are no map grid:
-the scene has no map coordinates, and maps made of it are in the sensor's grid.
-`diffclass_hyperspectral.io.orthorectification` carries them to the map with the product's lookup
-table. Fill values are -9999; bands that ``good_wavelengths`` calls 0 are bad.
+the scene has no map coordinates of its own, but a lookup table to a grid that has some. In it
+``glt_x`` and ``glt_y`` count crosstrack and downtrack from 1, 0 means none. Fill values are -9999;
+bands that ``good_wavelengths`` calls 0 are bad.
 
-Source: EMIT L2A Algorithm and Product User Guide (LP DAAC, EMITL2ARFL.001).
+Source: EMIT L2A Algorithm and Product User Guide (LP DAAC, EMITL2ARFL.001), also of the group
+``location``.
 """
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    MapInfo,
+    crs_text,
+    map_info_of,
+    parsed_crs,
+)
+from diffclass_hyperspectral.io.lookup_table import LookupTable
+from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.failures import reading, require_file
 from diffclass_hyperspectral.io.readers.hdf5_blocks import numbers, require_cube, stored_blocks
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
 
 _CUBE = "reflectance"
 _BANDS = "sensor_band_parameters"
+_TABLE = ("location/glt_x", "location/glt_y")
+_GRID = ("geotransform", "spatial_ref")
 _FILL = -9999.0
 
 
@@ -50,7 +65,41 @@ def read(path: Path, file: Any) -> Contents:
         wavelengths=in_nanometres(centres, None),
         band_mask=_good(path, file[_BANDS], n_bands),
         ignore_value=_fill_value(path, stored),
+        read_lookup_table=partial(read_lookup_table, path) if _has_table(file) else None,
     )
+
+
+def read_lookup_table(path: str | os.PathLike[str]) -> LookupTable:
+    """Read the lookup table of an EMIT file.
+
+    Raises
+    ------
+    DataError
+        Where the file has none, or it points outside the scene.
+    """
+    place = Path(path)
+    require_file(place)
+    h5py = require("h5py")
+    with reading(place, "an EMIT file"), h5py.File(place, "r") as file:
+        lacking = [name for name in (*_TABLE, _CUBE) if name not in file]
+        lacking += [name for name in _GRID if name not in file.attrs]
+        if lacking:
+            raise DataError(f"{place}: lacks {', '.join(lacking)}; name an EMIT L2A file")
+        columns, rows = (np.asarray(file[name][()]) for name in _TABLE)
+        shape = file[_CUBE].shape[:2]
+        _check_table(place, rows, columns, shape)
+        none = (rows <= 0) | (columns <= 0)
+        return LookupTable(
+            rows=np.where(none, -1, rows - 1),
+            columns=np.where(none, -1, columns - 1),
+            sensor_shape=shape,
+            map_info=_map_info(place, file.attrs),
+            path=place,
+        )
+
+
+def _has_table(file: Any) -> bool:
+    return all(name in file for name in _TABLE) and all(name in file.attrs for name in _GRID)
 
 
 def _good(path: Path, group: Any, n_bands: int) -> np.ndarray | None:
@@ -62,3 +111,19 @@ def _good(path: Path, group: Any, n_bands: int) -> np.ndarray | None:
 def _fill_value(path: Path, stored: Any) -> float:
     values = stored.attrs.get("_FillValue")
     return _FILL if values is None else float(numbers(path, values, "_FillValue", length=1)[0])
+
+
+def _check_table(path: Path, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> None:
+    whole = rows.dtype.kind in "iu" and columns.dtype.kind in "iu"
+    if rows.ndim != 2 or rows.shape != columns.shape or rows.size == 0 or not whole:
+        raise DataError(f"{path}: glt_x and glt_y are no two tables of one size; fetch it again")
+    if rows.max() > shape[0] or columns.max() > shape[1]:
+        raise DataError(f"{path}: the lookup table points outside the scene; fetch it again")
+
+
+def _map_info(path: Path, attributes: Any) -> MapInfo:
+    # GDAL's order: x of the corner, width, shear, y of the corner, shear, height
+    c, a, b, f, d, e = numbers(path, attributes["geotransform"], "geotransform", length=6).tolist()
+    text = attributes["spatial_ref"]
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+    return map_info_of(Georeference((a, b, c, d, e, f), crs_text(parsed_crs(text))))

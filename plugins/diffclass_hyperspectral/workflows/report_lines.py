@@ -1,23 +1,11 @@
-"""Reports of a classification: JSON for programs, lines for people."""
+"""Reports as lines to read."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from diffclass.evaluation import Scores
-from diffclass.output import replacing
-
-
-def write_json(
-    path: str | os.PathLike[str], content: Mapping[str, Any], *, overwrite: bool = False
-) -> None:
-    """Write a mapping as JSON, whole or not at all."""
-    with replacing(path, overwrite=overwrite) as temporary:
-        Path(temporary).write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def score_lines(scores: Scores, names: Mapping[int, str]) -> list[str]:
@@ -114,8 +102,6 @@ def block_lines(by_blocks: Mapping[str, Any]) -> list[str]:
 
 def holdout_lines(holdout: Mapping[str, Any], names: Mapping[int, str]) -> list[str]:
     """Return one held-out score of the report of `diffclass classify` as lines to read."""
-    if "failed" in holdout:
-        return [f"held out ({holdout['kind']}): not possible: {holdout['failed']}"]
     kappa = float("nan") if holdout["kappa"] is None else holdout["kappa"]
     spans = holdout["intervals"]
     apart = f", at least {holdout['gap_pixels']} pixels apart" if holdout["gap_pixels"] else ""
@@ -154,12 +140,15 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
         fitted = f", {entry['labels']} labels" if "labels" in entry else ""
         lines.append(f"{entry['id']:>5}  {entry['name']}: {entry['pixels']} pixels{fitted}")
     lines += _unclassified_lines(report)
-    lines.append("seconds: " + _stages(report["seconds"], 1, ".2f"))
+    return lines + (_cost_lines(report) if "seconds" in report else [])
+
+
+def _cost_lines(report: Mapping[str, Any]) -> list[str]:
     steps = _stages(report["peak_memory_by_stage"], 2**20, ".0f")
-    lines.append(
-        f"peak memory {report['peak_memory_bytes'] / 2**20:.0f} MiB (by the end of: {steps})"
-    )
-    return lines
+    return [
+        "seconds: " + _stages(report["seconds"], 1, ".2f"),
+        f"peak memory {report['peak_memory_bytes'] / 2**20:.0f} MiB (by the end of: {steps})",
+    ]
 
 
 def _stages(values: Mapping[str, float], unit: float, form: str) -> str:

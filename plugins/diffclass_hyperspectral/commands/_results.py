@@ -1,0 +1,64 @@
+"""What commands say of a run: its forecast of memory, where its maps lie, its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from diffclass.command_line.console import Console, peak_memory_bytes
+
+if TYPE_CHECKING:
+    from diffclass_hyperspectral.io.scenes import Scene
+    from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
+    from diffclass_hyperspectral.workflows.run_costs import RunCosts
+
+
+class Report(Protocol):
+    """Facts for programs, lines for people."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts in values that JSON can hold."""
+
+    def lines(self) -> list[str]:
+        """Return the facts as lines to read."""
+
+
+def forecast_sayer(console: Console, advice: str) -> Callable[[MemoryForecast], None]:
+    """Return what says how much memory a run will need, and warns where there is less."""
+
+    def say(forecast: MemoryForecast) -> None:
+        console.say(forecast.line())
+        forecast.warn(advice)
+
+    return say
+
+
+def say_orthorectified(console: Console, paths: Sequence[Path], scene: Scene) -> None:
+    """Say which maps of a scene in its sensor's geometry will lie on the map."""
+    from diffclass_hyperspectral.io.map_files import orthorectification_line
+
+    line = orthorectification_line(scene, paths)
+    if line is not None:
+        console.say(line)
+
+
+def costs_of(console: Console) -> RunCosts:
+    """Return what the run took until now."""
+    from diffclass_hyperspectral.workflows.run_costs import RunCosts
+
+    return RunCosts(
+        seconds=console.seconds | {"total": console.total_seconds},
+        peak_memory_bytes=peak_memory_bytes(),
+        peak_memory_by_stage=console.memory_bytes,
+    )
+
+
+def give_report(console: Console, report: Report, path: Path | None, *, overwrite: bool) -> None:
+    """Print a report, and write it to a file if one is named."""
+    from diffclass_hyperspectral.io.json_files import write_json
+
+    facts = report.to_dict()
+    if path is not None:
+        write_json(path, facts, overwrite=overwrite)
+    console.give(facts, "\n".join(report.lines()))

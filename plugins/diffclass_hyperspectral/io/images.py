@@ -1,0 +1,106 @@
+"""Scenes and label images of any known format: which reader a file needs."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral.io import readers
+from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.envi import header_beside
+from diffclass_hyperspectral.io.readers.failures import reading, require_file
+
+_WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5"})
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_BY_START = {
+    b"\x93NUMPY": "numpy_array",
+    b"\x89PNG\r\n\x1a\n": "png",
+    b"HEAD74": "erdas",
+    b"HEADER": "erdas",
+    b"MATLAB 7.3": "matlab73",
+    b"MATLAB 5.0": "matlab",
+    b"II*\x00": "geotiff",
+    b"MM\x00*": "geotiff",
+    b"II+\x00": "geotiff",
+    b"MM\x00+": "geotiff",
+    b"ENVI": "envi",
+    b"\xef\xbb\xbfENVI": "envi",
+}
+_BY_SUFFIX = {
+    ".npy": "numpy_array",
+    ".png": "png",
+    ".lan": "erdas",
+    ".gis": "erdas",
+    ".mat": "matlab",
+    ".tif": "geotiff",
+    ".tiff": "geotiff",
+    ".hdr": "envi",
+    ".nc": "hdf5",
+    ".he5": "hdf5",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+}
+_HINT = (
+    "ENVI (its .hdr in the same folder), ERDAS LAN/GIS, GeoTIFF, EMIT .nc, PRISMA .he5, "
+    "EnMAP, other HDF5, MATLAB .mat and NumPy .npy can be read"
+)
+
+
+def read_image(
+    path: str | os.PathLike[str], *, variable: str | None = None, n_axes: int = 3
+) -> Contents:
+    """Read a scene or a label image of any known format.
+
+    Parameters
+    ----------
+    path : path-like
+    variable : str, optional
+        The array to take from a ``.mat`` or HDF5 file.
+    n_axes : {3, 2}
+        How many axes the array of such a file has that is meant where none is named.
+
+    Returns
+    -------
+    Contents
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read; the message is one line.
+    ParameterError
+        Where ``variable`` is given for a format without names, or a library is missing.
+    """
+    place = Path(path)
+    require_file(place)
+    with reading(place, "an image"):
+        name = _format_of(place)
+    reader: Any = importlib.import_module(f"{readers.__name__}.{name}")
+    if name in _WITH_VARIABLES:
+        return reader.read(place, variable=variable, n_axes=n_axes)
+    if variable is not None:
+        raise ParameterError(
+            f"variable={variable!r} names an array of a .mat or HDF5 file; {place} is none"
+        )
+    return reader.read(place)
+
+
+def _format_of(path: Path) -> str:
+    """Return the reader's module: by the first bytes, the suffix, then a header beside."""
+    with path.open("rb") as stream:
+        head = stream.read(128)
+    suffix = path.suffix.lower()
+    if head.startswith(_HDF5):
+        return "matlab73" if suffix == ".mat" else "hdf5"
+    if suffix == ".xml":
+        return "enmap"
+    for start, name in _BY_START.items():
+        if head.startswith(start):
+            return name
+    if suffix in _BY_SUFFIX:
+        return _BY_SUFFIX[suffix]
+    if header_beside(path) is not None:
+        return "envi"
+    raise DataError(f"{path}: unknown format; {_HINT}")

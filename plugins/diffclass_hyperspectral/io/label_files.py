@@ -1,0 +1,80 @@
+"""Label files of any kind: images of class ids, and shapes put on the pixels of a scene.
+
+A scene in its sensor's geometry has a lookup table to a map grid; labels that lie on the map, as
+shapes do and as its maps do when they are written with coordinates, are carried back.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral.io.georeference import georeference_of
+from diffclass_hyperspectral.io.images import read_image
+from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.io.lookup_table import LookupTable
+from diffclass_hyperspectral.io.vector_labels import is_vector, read_vector_labels
+
+
+def read_labels(
+    path: str | os.PathLike[str], *, variable: str | None = None, grid: Any = None
+) -> LabelImage:
+    """Read a label image, a class map, or the shapes of a vector file.
+
+    Parameters
+    ----------
+    path : path-like
+        ENVI classification, GeoTIFF, ERDAS GIS, MATLAB ``.mat`` (any version), HDF5, greyscale or
+        palette PNG, NumPy ``.npy``; GeoJSON, shapefile or GeoPackage.
+    variable : str, optional
+        Name of the array in a ``.mat`` or HDF5 file that holds more than one picture; the class
+        field of a vector file, or ``"layer/field"``.
+    grid : Scene or LabelImage, optional
+        Whose pixels the labels are for. Shapes of a vector file need it, and so do labels on the
+        map grid of a scene that is in its sensor's geometry.
+
+    Returns
+    -------
+    LabelImage
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read, or its values are no class ids.
+    ParameterError
+        For a vector file without ``grid``, a missing library, or ``variable`` where there is none.
+    """
+    if is_vector(path):
+        return _from_shapes(path, variable, grid)
+    labels = LabelImage.from_contents(read_image(path, variable=variable, n_axes=2), path)
+    if georeference_of(labels.map_info) is None:
+        return labels
+    table = _table_of(grid)
+    if table is None or labels.shape != table.shape:
+        return labels
+    labels.check_matches(table)
+    return _on_sensor(labels, table)
+
+
+def _from_shapes(path: str | os.PathLike[str], variable: str | None, grid: Any) -> LabelImage:
+    if grid is None:
+        raise ParameterError(
+            f"{path} holds shapes, which need a scene's pixels to lie on; pass grid=scene, or "
+            "give the labels as an image"
+        )
+    name, _, field = (variable or "").rpartition("/")
+    table = _table_of(grid)
+    target = grid if table is None else table
+    labels = read_vector_labels(path, target, class_field=field or None, layer=name or None)
+    return labels if table is None else _on_sensor(labels, table)
+
+
+def _table_of(grid: Any) -> LookupTable | None:
+    """Return the lookup table of a scene in its sensor's geometry; label images have none."""
+    return getattr(grid, "lookup_table", None)
+
+
+def _on_sensor(labels: LabelImage, table: LookupTable) -> LabelImage:
+    return replace(labels, ids=table.to_sensor(labels.ids), map_info=None)

@@ -1,0 +1,223 @@
+"""The report of a classification: facts for programs, lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from diffclass import __version__
+from diffclass.classifier import DiffusionClassifier
+from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.workflows.classification import UNCLASSIFIED, SceneClassification
+from diffclass_hyperspectral.workflows.cleanup import Cleanup, CleanupReport
+from diffclass_hyperspectral.workflows.holdout import Holdout
+from diffclass_hyperspectral.workflows.holdout_report import FailedHoldout, HoldoutReport
+from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
+from diffclass_hyperspectral.workflows.report_lines import report_lines
+from diffclass_hyperspectral.workflows.run_costs import RunCosts
+
+_NOT_HELD_OUT = "no labels were held out: no accuracy to report (--holdout, --labels-per-class)"
+
+
+@dataclass(frozen=True)
+class MappedClass:
+    """A class of the map.
+
+    Attributes
+    ----------
+    id : int
+    name : str
+    pixels : int
+        That the map gives it.
+    labels : int or None
+        That it was fitted on; None where a model of another scene was applied.
+    """
+
+    id: int
+    name: str
+    pixels: int
+    labels: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the class in values that JSON can hold."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """How a classifier was fitted.
+
+    Attributes
+    ----------
+    tau : int
+        Diffusion time in steps.
+    margin_curve : mapping of str to list
+        "times", and at each the mean "margin" and the "coverage" of the graph by labels.
+    features : {"spectral", "spatial"}
+    n_components : int
+    seed : int
+        Of the labels that were drawn.
+    neighbor_recall : float or None
+        Share of the true neighbours that the search found.
+    labels_used : mapping of int to int
+        Labelled pixels with data by class.
+    """
+
+    tau: int
+    margin_curve: Mapping[str, list[float]]
+    features: str
+    n_components: int
+    seed: int
+    neighbor_recall: float | None
+    labels_used: Mapping[int, int]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything in values that JSON can hold."""
+        used = {str(class_id): count for class_id, count in self.labels_used.items()}
+        return asdict(self) | {"labels_used": used}
+
+
+@dataclass(frozen=True)
+class ClassificationReport:
+    """What is known of a classification beside its map.
+
+    Attributes
+    ----------
+    classes : tuple of MappedClass
+    unclassified, missing, unreached : int
+        Pixels of class 0, of these those without data and those that no label reaches.
+    mean_margin : float or None
+        Over the pixels with data.
+    metric : str
+        Of the features.
+    parameters : mapping
+        Of the classifier.
+    memory : MemoryForecast
+    fit : FitReport or None
+        None where a model was applied.
+    model : str or None
+        The file of that model.
+    holdout, other_holdout : HoldoutReport, FailedHoldout or None
+        Scores on held-out labels; the map is that of the first.
+    cleanup : Cleanup or None
+    changes : CleanupReport or None
+        What cleaning changed; None where nothing was to be cleaned.
+    costs : RunCosts or None
+        Where somebody measured them.
+    """
+
+    classes: tuple[MappedClass, ...]
+    unclassified: int
+    missing: int
+    unreached: int
+    mean_margin: float | None
+    metric: str
+    parameters: Mapping[str, Any]
+    memory: MemoryForecast
+    fit: FitReport | None = None
+    model: str | None = None
+    holdout: HoldoutReport | None = None
+    other_holdout: HoldoutReport | FailedHoldout | None = None
+    cleanup: Cleanup | None = None
+    changes: CleanupReport | None = None
+    costs: RunCosts | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything in values that JSON can hold; what there is none of is left out."""
+        facts: dict[str, Any] = {
+            "classes": [entry.to_dict() for entry in self.classes],
+            "unclassified": self.unclassified,
+            "missing": self.missing,
+            "unreached": self.unreached,
+            "mean_margin": self.mean_margin,
+            "metric": self.metric,
+            "parameters": dict(self.parameters),
+            "memory": self.memory.to_dict(),
+            "version": __version__,
+        }
+        facts |= {"model": self.model, "tau": None} if self.fit is None else self.fit.to_dict()
+        for name in ("holdout", "other_holdout"):
+            part = getattr(self, name)
+            facts |= {} if part is None else {name: part.to_dict()}
+        if self.cleanup is not None and self.changes is not None:
+            facts["cleanup"] = asdict(self.cleanup) | asdict(self.changes)
+        return facts if self.costs is None else facts | self.costs.to_dict()
+
+    def lines(self) -> list[str]:
+        """Return the report as lines to read."""
+        lines = report_lines(self.to_dict())
+        if self.holdout is None:
+            return [*lines, _NOT_HELD_OUT]
+        lines += self.holdout.lines()
+        if self.other_holdout is not None:
+            lines += self.other_holdout.lines()
+        return lines + self.holdout.certainty_lines()
+
+
+def report_fit(
+    result: SceneClassification, labels: LabelImage, split: Holdout | None, seed: int
+) -> FitReport:
+    """Describe the fit of a classification to labels, or to those of a split."""
+    classifier, features = result.model.classifier, result.model.features
+    curve = classifier.margin_curve_
+    fit = labels.ids > 0 if split is None else split.fit
+    used = np.bincount(labels.ids[fit & np.isfinite(result.margin)])
+    return FitReport(
+        tau=int(classifier.tau_),
+        margin_curve={
+            "times": curve.times.tolist(),
+            "margin": curve.margin.tolist(),
+            "coverage": curve.coverage.tolist(),
+        },
+        features="spatial" if features.spatial else "spectral",
+        n_components=features.n_components_,
+        seed=seed,
+        neighbor_recall=classifier.graph_.recall,
+        labels_used={i: int(n) for i, n in enumerate(used) if n},
+    )
+
+
+def report_classification(
+    result: SceneClassification, *, fit: FitReport | None = None, **parts: Any
+) -> ClassificationReport:
+    """Describe a classification, cleaned or not.
+
+    Parameters
+    ----------
+    result : SceneClassification
+    fit : FitReport, optional
+    **parts
+        The attributes of `ClassificationReport` that the result does not tell.
+    """
+    ids, counts = np.unique(result.class_map, return_counts=True)
+    pixels = dict(zip(ids.tolist(), counts.tolist(), strict=True))
+    margins = result.margin[np.isfinite(result.margin)]
+    return ClassificationReport(
+        classes=tuple(
+            MappedClass(
+                id=entry.id,
+                name=entry.name,
+                pixels=pixels.get(entry.id, 0),
+                labels=None if fit is None else fit.labels_used.get(entry.id, 0),
+            )
+            for entry in result.table
+            if entry.id in result.class_ids
+        ),
+        unclassified=pixels.get(UNCLASSIFIED, 0),
+        missing=result.n_missing,
+        unreached=result.n_unreached,
+        mean_margin=float(margins.mean()) if len(margins) else None,
+        metric=result.model.features.metric,
+        parameters=_parameters(result.model.classifier),
+        fit=fit,
+        **parts,
+    )
+
+
+def _parameters(classifier: DiffusionClassifier) -> dict[str, Any]:
+    values = classifier.get_params(deep=False)
+    plain = (str, int, float, bool, type(None))
+    return {name: v if isinstance(v, plain) else repr(v) for name, v in values.items()}

@@ -1,0 +1,249 @@
+"""The whole job of ``diffclass classify``: labels held out, fits, a cleaned map and its report.
+
+A script that does what the command does:
+
+    scene = open_scene("scene.hdr")
+    labels = read_labels("labels.tif", grid=scene)
+    run = classify_with_holdout(scene, labels, holdout="blocks")
+    write_maps("map.tif", run.result, scene)
+    print(*run.report.lines(), sep="; ")
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone
+
+from diffclass.classifier import DiffusionClassifier
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.progress import stage
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.workflows.classification import (
+    SceneClassification,
+    apply_model,
+    check_before,
+    classify_scene,
+    cleaned,
+)
+from diffclass_hyperspectral.workflows.classification_report import (
+    ClassificationReport,
+    report_classification,
+    report_fit,
+)
+from diffclass_hyperspectral.workflows.cleanup import Cleanup
+from diffclass_hyperspectral.workflows.holdout import Holdout, hold_out
+from diffclass_hyperspectral.workflows.holdout_report import (
+    FailedHoldout,
+    HoldoutReport,
+    report_holdout,
+)
+from diffclass_hyperspectral.workflows.memory_forecast import (
+    MemoryForecast,
+    forecast_classification,
+    forecast_prediction,
+)
+from diffclass_hyperspectral.workflows.scene_models import load_model
+
+HOLDOUTS = ("random", "blocks", "both")
+
+
+@dataclass(frozen=True)
+class ClassificationRun:
+    """A classified scene and what is known of it.
+
+    Attributes
+    ----------
+    result : SceneClassification
+        Its map cleaned, if that was asked for.
+    report : ClassificationReport
+    """
+
+    result: SceneClassification
+    report: ClassificationReport
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the labels covered the graph by the last time looked at; of a model always."""
+        if self.report.fit is None:
+            return True
+        return bool(self.result.model.classifier.margin_curve_.is_covered)
+
+
+def classify_with_holdout(
+    scene: Scene,
+    labels: LabelImage,
+    *,
+    features: SceneFeatures | None = None,
+    classifier: DiffusionClassifier | None = None,
+    holdout: str | None = None,
+    labels_per_class: int | None = None,
+    seed: int = 0,
+    cleanup: Cleanup | None = None,
+    before: Callable[[MemoryForecast], object] | None = None,
+) -> ClassificationRun:
+    """Classify a scene from labels, score it on those held out, and clean the map.
+
+    Parameters
+    ----------
+    scene : Scene
+    labels : LabelImage
+        Of the scene's rows and columns.
+    features : SceneFeatures, optional
+        Spectral components by default; left unfitted, the fitted ones are ``result.model``'s.
+    classifier : DiffusionClassifier, optional
+        Left unfitted too.
+    holdout : {"random", "blocks", "both"}, optional
+        How labels are held out; the map is fitted on the others, for "both" on those of blocks.
+        By default at random if ``labels_per_class`` is given, else not at all. What sees a pixel's
+        surroundings (spatial features, filters) is always scored both ways.
+    labels_per_class : int, optional
+        Pixels of each class to fit on; half of them all by default.
+    seed : int, default=0
+        Draws the labels that are held out.
+    cleanup : Cleanup, optional
+        Nothing by default.
+    before : callable, optional
+        Called with the forecast of memory before the scene is read.
+
+    Returns
+    -------
+    ClassificationRun
+
+    Raises
+    ------
+    DataError
+        As `classify_scene`, and where nothing is left to be held out.
+    ParameterError
+        As `classify_scene`, and for an unknown ``holdout``.
+    """
+    features = SceneFeatures() if features is None else features
+    classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
+    cleanup = Cleanup() if cleanup is None else cleanup
+    check_before(scene, labels, features, classifier)
+    spatial = features.spatial or cleanup.is_spatial
+    kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
+    memory = forecast_classification(scene, features, classifier, labels.n_classes)
+    if before is not None:
+        before(memory)
+    job = _Job(
+        scene=scene,
+        labels=labels,
+        features=features,
+        classifier=classifier,
+        labels_per_class=labels_per_class,
+        seed=seed,
+        cleanup=cleanup,
+    )
+    split = job.split(kinds[0]) if kinds else None
+    # the other one before the one that is kept, so that memory never holds both
+    other = job.scored(kinds[1]) if len(kinds) > 1 else None
+    result = job.fitted(split)
+    return _finished(
+        result,
+        cleanup,
+        memory=memory,
+        fit=report_fit(result, labels, split, seed),
+        holdout=None if split is None else report_holdout(result, labels, split, cleanup),
+        other_holdout=other,
+    )
+
+
+def classify_with_model(
+    scene: Scene,
+    path: str | os.PathLike[str],
+    *,
+    cleanup: Cleanup | None = None,
+    before: Callable[[MemoryForecast], object] | None = None,
+) -> ClassificationRun:
+    """Classify a scene with a model that was kept in a file, and clean the map.
+
+    Parameters
+    ----------
+    scene : Scene
+        With the model's bands.
+    path : path-like
+        The model, by `save_model`; load only files whose origin you trust.
+    cleanup : Cleanup, optional
+        Nothing by default.
+    before : callable, optional
+        Called with the forecast of memory before the scene is read.
+
+    Returns
+    -------
+    ClassificationRun
+
+    Raises
+    ------
+    DataError
+        Where the file is no model, a band is missing, or no pixel has data.
+    """
+    model = load_model(path)
+    memory = forecast_prediction(scene, model)
+    if before is not None:
+        before(memory)
+    cleanup = Cleanup() if cleanup is None else cleanup
+    return _finished(apply_model(scene, model), cleanup, memory=memory, model=str(path))
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What the fits of one run have in common."""
+
+    scene: Scene
+    labels: LabelImage
+    features: SceneFeatures
+    classifier: DiffusionClassifier
+    labels_per_class: int | None
+    seed: int
+    cleanup: Cleanup
+
+    def split(self, kind: str) -> Holdout:
+        ids = self.labels.ids
+        return hold_out(ids, kind=kind, labels_per_class=self.labels_per_class, seed=self.seed)
+
+    def fitted(self, split: Holdout | None) -> SceneClassification:
+        return classify_scene(
+            self.scene,
+            self.labels,
+            fit_on=None if split is None else split.fit,
+            features=clone(self.features),
+            classifier=clone(self.classifier),
+        )
+
+    def scored(self, kind: str) -> HoldoutReport | FailedHoldout:
+        """Fit and score once more; where these labels do not allow it, say why."""
+        try:
+            split = self.split(kind)
+            return report_holdout(self.fitted(split), self.labels, split, self.cleanup)
+        except DataError as error:
+            return FailedHoldout(kind, str(error))
+
+
+def _holdout_kinds(
+    holdout: str | None, labels_per_class: int | None, *, spatial: bool
+) -> list[str]:
+    """Kinds of holdout to score; the map is that of the first."""
+    if holdout is not None and holdout not in HOLDOUTS:
+        raise ParameterError(f"holdout = {holdout!r}; possible: {', '.join(HOLDOUTS)}")
+    if holdout is None and labels_per_class is None:
+        return []
+    if holdout == "both":
+        return ["blocks", "random"]
+    first = holdout or "random"
+    # a random split flatters what sees a pixel's surroundings: never one without the other
+    return [first, *({"random", "blocks"} - {first})] if spatial else [first]
+
+
+def _finished(result: SceneClassification, cleanup: Cleanup, **parts: Any) -> ClassificationRun:
+    changes = None
+    if cleanup != Cleanup():
+        with stage("cleaning"):
+            result, changes = cleaned(result, cleanup)
+    report = report_classification(result, cleanup=cleanup, changes=changes, **parts)
+    return ClassificationRun(result, report)

@@ -1,0 +1,61 @@
+"""A classification as files: class map, posteriors and margins, with the scene's coordinates."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from diffclass_hyperspectral.io.map_files import place_of, write_class_map, write_raster
+from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.workflows.classification import SceneClassification
+
+
+def write_maps(
+    path: str | os.PathLike[str],
+    result: SceneClassification,
+    scene: Scene,
+    *,
+    probability: str | os.PathLike[str] | None = None,
+    margin: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+) -> tuple[Path, ...]:
+    """Write the class map of a scene, and what else is asked for, with its coordinates.
+
+    Maps of a scene in its sensor's geometry are orthorectified where the format carries
+    coordinates; see `write_class_map`.
+
+    Parameters
+    ----------
+    path : path-like
+        The class map.
+    result : SceneClassification
+    scene : Scene
+        That was classified.
+    probability, margin : path-like, optional
+        Posteriors, one band per class, and margins.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced.
+
+    Returns
+    -------
+    tuple of Path
+        The files written.
+
+    Raises
+    ------
+    ParameterError
+        Where nothing can be written there.
+    """
+
+    def place(file: str | os.PathLike[str]) -> dict[str, Any]:
+        return {"overwrite": overwrite, **place_of(scene, file)}
+
+    names = [result.names[int(i)] for i in result.class_ids]
+    files = write_class_map(path, result.class_map, result.table, **place(path))
+    if probability is not None:
+        bands = {"band_names": names, **place(probability)}
+        files += write_raster(probability, result.posteriors, **bands)
+    if margin is not None:
+        files += write_raster(margin, result.margin, band_names=["margin"], **place(margin))
+    return files

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import h5py
+import numpy as np
+import pytest
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral import read_labels
+from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
+from diffclass_hyperspectral.io.readers.emit import read_lookup_table
+
+from .test_products import COLUMNS, ROWS, write_emit
+
+
+@pytest.fixture
+def table(tmp_path):
+    write_emit(tmp_path / "emit.nc")
+    return read_lookup_table(tmp_path / "emit.nc")
+
+
+def test_maps_go_to_the_map_and_labels_back(table):
+    ids = np.arange(1, ROWS * COLUMNS + 1).reshape(ROWS, COLUMNS)
+    on_map = table.to_map(ids)
+    np.testing.assert_array_equal(on_map[:, 1:], ids[::-1])  # as `write_emit` lays it out
+    assert (on_map[:, 0] == 0).all()
+    np.testing.assert_array_equal(table.to_sensor(on_map), ids)
+    layers = table.to_map(np.dstack([ids, -ids]).astype(float), fill=np.nan)
+    np.testing.assert_array_equal(layers[:, 1:, 1], -ids[::-1])
+    assert np.isnan(layers[:, 0]).all()
+
+
+def test_coordinates_of_the_map(table):
+    place = Georeference((0.001, 0.0, 10.0, 0.0, -0.001, 45.0), "EPSG:4326")
+    assert georeference_of(table.map_info) == place
+    assert table.shape == (ROWS, COLUMNS + 1)
+
+
+def test_centres_of_pixels(table):
+    assert table.centre(ROWS - 1, 0) == pytest.approx((10.0015, 44.9995))
+    twice = replace(table, rows=np.vstack([table.rows, table.rows[-1:]]),
+                    columns=np.vstack([table.columns, table.columns[-1:]]))  # fmt: skip
+    assert twice.centre(0, 0) == pytest.approx((10.0015, 45 - 0.001 * ROWS))
+    assert replace(table, rows=table.rows - 1).centre(ROWS - 1, 0) is None
+
+
+def test_shapes_are_labels_of_the_sensor(tmp_path, table):
+    (tmp_path / "labels.geojson").write_text(
+        '{"type": "FeatureCollection", "features": [{"type": "Feature", "properties": '
+        '{"class": "water"}, "geometry": {"type": "Polygon", "coordinates": [[[10.001, 45], '
+        "[10.003, 45], [10.003, 44.999], [10.001, 44.999], [10.001, 45]]]}}]}"
+    )
+    labels = read_labels(tmp_path / "labels.geojson", grid=table)
+    ids = table.to_sensor(labels.ids)
+    assert np.argwhere(ids == 1).tolist() == [[ROWS - 1, 0], [ROWS - 1, 1]]
+
+
+def test_sizes_that_do_not_fit(table):
+    with pytest.raises(ParameterError, match="rows and columns"):
+        table.to_map(np.ones((3, 3)))
+    with pytest.raises(ParameterError, match="shape"):
+        table.to_sensor(np.ones((3, 3), int))
+
+
+@pytest.mark.parametrize("name", ["location/glt_x", "location/glt_y"])
+def test_a_table_that_is_damaged(tmp_path, name):
+    path = tmp_path / "emit.nc"
+    for value, word in (
+        (None, "lacks"),
+        (np.full((ROWS, COLUMNS + 1), 99, np.int32), "outside the scene"),
+        (np.ones((2, 2), np.int32), "two tables"),
+        (np.ones((ROWS, COLUMNS + 1)), "two tables"),
+    ):
+        write_emit(path)
+        with h5py.File(path, "r+") as file:
+            del file[name]
+            if value is not None:
+                file[name] = value
+        with pytest.raises(DataError, match=word):
+            read_lookup_table(path)

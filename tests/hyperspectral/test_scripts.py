@@ -1,0 +1,127 @@
+"""A script of five lines does what a command does."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from diffclass import DiffusionClassifier, DiffusionMap
+from diffclass.command_line.main import run as run_command
+from diffclass.datasets import make_tissue_scene
+from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral import (
+    Cleanup,
+    SceneFeatures,
+    classify_with_holdout,
+    classify_with_model,
+    embed_file,
+    evaluate_map,
+    open_scene,
+    read_labels,
+    save_model,
+    suggest_for_scene,
+    write_maps,
+)
+from diffclass_hyperspectral.workflows.embedding_report import report_embedding
+
+MEASURED = ("seconds", "peak_memory_bytes", "peak_memory_by_stage", "memory", "model")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to be in, with a scene, strokes and the truth."""
+    tissue = make_tissue_scene(48, 48, n_bands=12)
+    for name in ("cube", "labels", "truth"):
+        np.save(tmp_path / f"{name}.npy", getattr(tissue, name))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def command(folder, capsys):
+    def called(*words):
+        assert run_command([*words, "--json", "-q"]) == 0, capsys.readouterr().err
+        return json.loads(capsys.readouterr().out)
+
+    return called
+
+
+def lasting(report):
+    """What two runs of one job have in common."""
+    return {name: value for name, value in report.items() if name not in MEASURED}
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ([], {}),
+        (["--labels-per-class", "5", "--seed", "3"], {"labels_per_class": 5, "seed": 3}),
+        (
+            ["--holdout", "blocks", "--majority", "3", "--min-margin", "0.1"],
+            {"holdout": "blocks", "cleanup": Cleanup(min_margin=0.1, majority=3)},
+        ),
+    ],
+)
+def test_classify(command, words, options):
+    # the command seeds everything with its one seed
+    given = ["classify", "cube.npy", "--labels", "truth.npy", "-o", "command.npy"]
+    report = command(*given, "--margin", "m.npy", *words)
+
+    scene = open_scene("cube.npy")
+    labels = read_labels("truth.npy", grid=scene)
+    classifier = DiffusionClassifier(random_state=options.get("seed", 0))
+    run = classify_with_holdout(scene, labels, classifier=classifier, **options)
+    write_maps("script.npy", run.result, scene, margin="m2.npy")
+
+    np.testing.assert_array_equal(np.load("script.npy"), np.load("command.npy"))
+    np.testing.assert_array_equal(np.load("m2.npy"), np.load("m.npy"))
+    assert lasting(json.loads(json.dumps(run.report.to_dict()))) == lasting(report)
+    assert run.is_covered
+    assert ("held out" in run.report.lines()[-1]) == (not options)
+    assert not hasattr(classifier, "operator_")  # what is given stays unfitted
+
+
+def test_a_model(command, folder):
+    scene = open_scene("cube.npy")
+    run = classify_with_holdout(scene, read_labels("labels.npy"))
+    save_model("scene.model", run.result.model)
+    report = command("classify", "cube.npy", "--model", "scene.model", "-o", "command.npy")
+    again = classify_with_model(scene, "scene.model")
+    np.testing.assert_array_equal(again.result.class_map, np.load("command.npy"))
+    assert lasting(again.report.to_dict()) == lasting(report)
+    assert again.report.fit is None
+    assert again.is_covered
+
+
+def test_suggest(command):
+    report = command("suggest", "cube.npy", "--labels", "labels.npy", "-o", "p.csv", "-n", "4")
+    scene = open_scene("cube.npy")
+    run = suggest_for_scene(scene, read_labels("labels.npy"), 4, min_distance=5.0)
+    assert [pixel.to_dict() for pixel in run.pixels] == report["pixels"]
+    assert lasting(run.report.to_dict()) == lasting(report)
+    assert len(run.report.lines()) == 5
+
+
+def test_embed(command):
+    words = ["-n", "2", "--neighbors", "16", "--bandwidth", "self-tuning"]
+    report = command("embed", "cube.npy", "-o", "command.npy", *words)
+    model = DiffusionMap(2, n_neighbors=16, bandwidth="self-tuning", random_state=0)
+    embedded = embed_file("cube.npy", model, features=SceneFeatures())
+    found = embedded.coordinates.reshape(48, 48, 2)
+    np.testing.assert_allclose(found, np.load("command.npy"), rtol=1e-5, atol=1e-7)
+    assert lasting(report_embedding(embedded).to_dict()) == lasting(report)
+
+
+def test_evaluate(command, folder):
+    report = command("evaluate", "labels.npy", "truth.npy", "--areas")
+    found = evaluate_map(read_labels("labels.npy"), read_labels("truth.npy"), areas=True)
+    assert json.loads(json.dumps(found.to_dict())) == report
+    assert any("user's accuracy" in line for line in found.lines())
+
+
+def test_an_unknown_way_of_holding_out(folder):
+    scene, labels = open_scene("cube.npy"), read_labels("labels.npy")
+    with pytest.raises(ParameterError, match="holdout = 'odd'; possible: random, blocks, both"):
+        classify_with_holdout(scene, labels, holdout="odd")
