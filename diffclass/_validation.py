@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from diffclass.exceptions import DataError, ParameterError
 
 FLOATS = (np.float64, np.float32)
+# What scikit-learn's check_random_state takes.
+RandomState: TypeAlias = int | np.random.RandomState | None
 
 
 def check_points(X: Any, *, name: str = "X") -> np.ndarray:
