@@ -20,8 +20,9 @@ _one_parallel_loop = threading.RLock()
 # Tests set this to 0, so that they never run a stale binary.
 _cached_on_disk = os.environ.get("DIFFCLASS_NUMBA_CACHE", "1") != "0"
 
-# Multiplications may be fused with additions; sums keep their order, so that what is symmetric on
-# paper is so to the last bit. A row is summed by one thread: their number changes nothing.
+# Multiplications may be fused with additions. Sums keep their order, so that what is symmetric on
+# paper is symmetric to the last bit, and each row is summed by one thread, so that results do not
+# depend on the number of threads.
 _FLOATING_POINT = {"contract"}
 
 
@@ -31,7 +32,7 @@ def serial(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a loop part of those that call it, as if it were written there."""
+    """Compile a loop into the loops that call it, as if it were written there."""
     return numba.njit(inline="always", nogil=True, fastmath=_FLOATING_POINT)(function)
 
 
@@ -41,10 +42,10 @@ def parallel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def exact_parallel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile as `parallel` does, but fuse nothing: the same bits from a column and from a block.
+    """Compile as `parallel` does, but fuse nothing: a column is the same alone and in a block.
 
-    Where sums may be fused, a compiler that takes eight columns at a time need not round as it
-    does with one.
+    Where multiplications may be fused with additions, a compiler that takes eight columns at a time
+    may round differently than with one.
     """
     return _locked(_compile(function, parallel=True, floating_point=False))
 
@@ -59,12 +60,15 @@ def _locked(compiled: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compile(
-    function: Callable[..., Any], *, parallel: bool, floating_point: Any = _FLOATING_POINT
+    function: Callable[..., Any],
+    *,
+    parallel: bool,
+    floating_point: set[str] | bool = _FLOATING_POINT,
 ) -> Callable[..., Any]:
-    options = {"parallel": parallel, "nogil": True, "fastmath": floating_point}
+    options: dict[str, Any] = {"parallel": parallel, "nogil": True, "fastmath": floating_point}
     if _cached_on_disk:
         try:
             return numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # no folder that can be written to holds a cache
+        except RuntimeError:  # there is no writable folder for the cache
             pass
     return numba.njit(**options)(function)
