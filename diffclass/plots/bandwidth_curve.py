@@ -166,7 +166,7 @@ def _bandwidths(values: ArrayLike) -> NDArray[Any]:
     rising = array.ndim == 1 and array.size > 0 and array[0] > 0 and (np.diff(array) > 0).all()
     if not (rising and np.isfinite(array).all()):
         raise DataError(
-            f"epsilons must be of shape (m,), above 0 and increasing, got shape {array.shape}; "
+            f"epsilons must be of shape (m,), above 0 and rising, got shape {array.shape}; "
             "sort the curve by epsilon"
         )
     return array
