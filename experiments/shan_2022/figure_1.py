@@ -1,9 +1,9 @@
 """Shan and Daubechies 2022, figure 1: a helix round a torus by PCA, MDS, eigenmaps, diffusion maps.
 
 1,500 points with noise 0.05 (the paper gives neither; see figure_6 for the number), alpha = 0,
-t = 1/64, which figure_6 chooses. Eigenmaps have the fewest of 10, 15, ... neighbours that connect.
-The helix winds once round the axis, so that even a projection onto the plane (PCA, MDS) tells its
-arclength by the angle: what sets the methods apart is the spread of the radius, 0 on a circle.
+t = 1/64, which figure_6 chooses. Eigenmaps use the least of 10, 15, ... neighbours that connect the
+graph. The helix winds once around the axis, so that the angle gives its arclength even in a
+projection onto the plane (PCA, MDS): the methods differ in the spread of the radius, 0 on a circle.
 
     python -m experiments.shan_2022.figure_1
 """
