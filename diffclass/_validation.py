@@ -7,15 +7,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError, ParameterError
 
 FLOATS = (np.float64, np.float32)
 # What scikit-learn's check_random_state takes.
 RandomState: TypeAlias = int | np.random.RandomState | None
+Graph: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 
 
-def check_points(X: Any, *, name: str = "X") -> np.ndarray:
+def check_points(X: ArrayLike, *, name: str = "X") -> np.ndarray:
     """Return ``X`` as a C-ordered float32 or float64 array of shape (n, d), all finite.
 
     Raises
@@ -36,7 +38,7 @@ def check_points(X: Any, *, name: str = "X") -> np.ndarray:
     return np.ascontiguousarray(points)
 
 
-def _as_floats(X: Any, name: str) -> np.ndarray:
+def _as_floats(X: ArrayLike, name: str) -> np.ndarray:
     if sp.issparse(X):
         raise DataError(f"{name} is sparse; points are a dense table, see its .toarray()")
     try:
@@ -48,7 +50,7 @@ def _as_floats(X: Any, name: str) -> np.ndarray:
         raise DataError(f"{name} is not a table of real numbers ({error})") from None
 
 
-def check_graph(graph: Any, *, name: str) -> sp.csr_array:
+def check_graph(graph: Graph, *, name: str) -> sp.csr_array:
     """Return a square sparse matrix of non-negative floats as CSR with sorted indices.
 
     Raises
@@ -73,7 +75,7 @@ def check_graph(graph: Any, *, name: str) -> sp.csr_array:
     return matrix
 
 
-def check_affinity(affinity: Any) -> sp.csr_array:
+def check_affinity(affinity: Graph) -> sp.csr_array:
     """Return a symmetric, non-negative CSR affinity.
 
     Raises
@@ -140,7 +142,7 @@ def check_share(value: Any, name: str, *, zero: bool = True) -> float:
     return float(value)
 
 
-def check_scores(scores: Any, n_points: int) -> np.ndarray:
+def check_scores(scores: ArrayLike, n_points: int) -> np.ndarray:
     """Return posteriors of shape (n, n_classes) whose rows sum to 1, as floats.
 
     Raises

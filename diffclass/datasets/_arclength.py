@@ -10,7 +10,6 @@ so that its slope is zero at the ends of an open curve, as that of Neumann eigen
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from sklearn.utils import check_random_state
 from diffclass._validation import RandomState, check_positive
 from diffclass.exceptions import ParameterError
 
-Floats = NDArray[np.floating[Any]]
+Floats = NDArray[np.floating]
 
 GRID = 8193  # nodes of a curve's arclength table: errors of 1e-9 of the length and less
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 from scipy import ndimage
 
 from diffclass._validation import RandomState, check_positive
@@ -77,7 +76,7 @@ def _template(size: int) -> Floats:
     axis = (np.arange(size * OVERSAMPLING) + 0.5) * 2.0 / (size * OVERSAMPLING) - 1.0
     x, y = axis, -axis[:, None]  # y upwards
 
-    def bar(left: float, right: float, bottom: float, top: float) -> Any:
+    def bar(left: float, right: float, bottom: float, top: float) -> NDArray[np.bool_]:
         return (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
 
     drawn = bar(-0.4, -0.12, -0.65, 0.65) | bar(-0.4, 0.5, 0.4, 0.65) | bar(-0.4, 0.28, -0.05, 0.18)
