@@ -203,10 +203,8 @@ def looked_up_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop
 
     Parameters
     ----------
-    a_indices, b_indices : index of shape (m_a,), (m_b,)
-    a_data, b_data : float of shape (m_a,), (m_b,)
-    a, a_stop, b, b_stop : int
-        The entries a <= i < a_stop of the first arrays, b <= i < b_stop of the second.
+    a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop
+        As in `merged_product`.
 
     Returns
     -------

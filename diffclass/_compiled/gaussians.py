@@ -256,16 +256,9 @@ def mahalanobis_energies(
 
     Parameters
     ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-        Edges from the points X to the points ``others``.
-    X, others : float of shape (n, d), (n_columns, d)
-    factors, other_factors : float of shape (n, r, d), (n_columns, r, d)
-    variances, other_variances : float64 of shape (n, r), (n_columns, r)
-        Squared lengths of the factors.
-    noise, other_noise : float64 of shape (n,), (n_columns,)
-    once : bool
+    indptr, indices, X, factors, variances, noise
+    others, other_factors, other_variances, other_noise, once, out
         As in `overlap_energies`.
-    out : float64 of shape (m,)
     """
     n_features = factors.shape[2]
     for x in prange(indptr.shape[0] - 1):

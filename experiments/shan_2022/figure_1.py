@@ -19,10 +19,9 @@ from experiments.figure import main
 from experiments.measures import mean_and_spread
 from experiments.shan_2022.study import (
     coordinates,
+    draw_maps,
     others,
-    panels,
     recover_circle,
-    scatter,
 )
 
 TIME = 1 / 64
@@ -53,11 +52,7 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 def plot(results: dict[str, Any]) -> Any:
     first = results["first"]
-    figure, axes = panels(len(first["maps"]), height=3.2)
-    for ax, (name, Y) in zip(axes, first["maps"].items(), strict=True):
-        points = scatter(ax, Y, first["s"], name)
-    figure.colorbar(points, ax=axes[-1], label="arclength (units of the points)")
-    return figure
+    return draw_maps(first["maps"], first["s"])
 
 
 if __name__ == "__main__":

@@ -21,10 +21,9 @@ from experiments.figure import main
 from experiments.measures import mean_and_spread
 from experiments.shan_2022.study import (
     coordinates,
+    draw_maps,
     others,
-    panels,
     recover_rectangle,
-    scatter,
 )
 
 TIME = 1.0
@@ -57,11 +56,8 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 def plot(results: dict[str, Any]) -> Any:
     first = results["first"]
-    figure, axes = panels(len(first["maps"]), height=3.2)
-    for ax, (name, Y) in zip(axes, first["maps"].items(), strict=True):
-        points = scatter(ax, Y[::3], first["sides"][::3, 0], name)
-    figure.colorbar(points, ax=axes[-1], label="arclength (units of the points)")
-    return figure
+    maps = {name: Y[::3] for name, Y in first["maps"].items()}
+    return draw_maps(maps, first["sides"][::3, 0])
 
 
 if __name__ == "__main__":

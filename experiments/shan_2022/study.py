@@ -166,6 +166,15 @@ def plot_study(results: dict[str, Any], *, label: str, components: tuple[int, in
     return figure
 
 
+def draw_maps(maps: dict[str, np.ndarray], arclength: np.ndarray) -> Any:
+    """Draw each method's map of the same points in a panel of its own, coloured by arclength."""
+    figure, axes = panels(len(maps), height=3.2)
+    for ax, (name, Y) in zip(axes, maps.items(), strict=True):
+        points = scatter(ax, Y, arclength, name)
+    figure.colorbar(points, ax=axes[-1], label="arclength (units of the points)")
+    return figure
+
+
 def panels(n: int, *, height: float = 3.6) -> tuple[Any, list[Any]]:
     from matplotlib.figure import Figure
 
