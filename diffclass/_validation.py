@@ -1,26 +1,30 @@
-"""Checks of arrays, labels and affinities: they return clean arrays or say what is wrong."""
+"""Checks of arrays, labels and affinities: they return clean arrays or raise a clear error."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError, ParameterError
 
 FLOATS = (np.float64, np.float32)
+# What scikit-learn's check_random_state takes.
+RandomState: TypeAlias = int | np.random.RandomState | None
+Graph: TypeAlias = ArrayLike | sp.sparray | sp.spmatrix
 
 
-def check_points(X: Any, *, name: str = "X") -> np.ndarray:
+def check_points(X: ArrayLike, *, name: str = "X") -> np.ndarray:
     """Return ``X`` as a C-ordered float32 or float64 array of shape (n, d), all finite.
 
     Raises
     ------
     DataError
-        Where it is no table of numbers, is empty, or holds NaN or infinity; the message names
-        the first such row.
+        If it is not a table of numbers, is empty, or holds NaN or infinity; the message names the
+        first such row.
     """
     points = _as_floats(X, name)
     if points.ndim != 2 or 0 in points.shape:
@@ -34,7 +38,7 @@ def check_points(X: Any, *, name: str = "X") -> np.ndarray:
     return np.ascontiguousarray(points)
 
 
-def _as_floats(X: Any, name: str) -> np.ndarray:
+def _as_floats(X: ArrayLike, name: str) -> np.ndarray:
     if sp.issparse(X):
         raise DataError(f"{name} is sparse; points are a dense table, see its .toarray()")
     try:
@@ -46,13 +50,13 @@ def _as_floats(X: Any, name: str) -> np.ndarray:
         raise DataError(f"{name} is not a table of real numbers ({error})") from None
 
 
-def check_graph(graph: Any, *, name: str) -> sp.csr_array:
+def check_graph(graph: Graph, *, name: str) -> sp.csr_array:
     """Return a square sparse matrix of non-negative floats as CSR with sorted indices.
 
     Raises
     ------
     DataError
-        Where it is not square, or holds negative, NaN or infinite values.
+        If it is not square, or holds negative, NaN or infinite values.
     """
     if not sp.issparse(graph):
         graph = np.asarray(graph, dtype=np.float64)
@@ -64,20 +68,20 @@ def check_graph(graph: Any, *, name: str) -> sp.csr_array:
     if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] == 0:
         raise DataError(f"{name} has shape {matrix.shape}; a graph is a square matrix")
     if not np.isfinite(matrix.data).all():
-        raise DataError(f"{name} holds NaN or infinity; replace or leave out those edges")
+        raise DataError(f"{name} holds NaN or infinity; replace or remove those edges")
     if matrix.nnz and matrix.data.min() < 0:
         raise DataError(f"{name} holds negative values (least {matrix.data.min():.3g})")
     matrix.sum_duplicates()
     return matrix
 
 
-def check_affinity(affinity: Any) -> sp.csr_array:
+def check_affinity(affinity: Graph) -> sp.csr_array:
     """Return a symmetric, non-negative CSR affinity.
 
     Raises
     ------
     DataError
-        As `check_graph`, or where it is not symmetric to rounding.
+        As `check_graph`, or if it is not symmetric up to rounding.
     """
     matrix = check_graph(affinity, name="affinity")
     difference = abs(matrix - matrix.T)
@@ -86,18 +90,18 @@ def check_affinity(affinity: Any) -> sp.csr_array:
     if difference.nnz and difference.data.max() > tolerance:
         raise DataError(
             f"affinity is not symmetric (|K - K^T| up to {difference.data.max():.3g}); "
-            "use (K + K.T) / 2 or the larger of both"
+            "use (K + K.T) / 2 or K.maximum(K.T)"
         )
     return matrix
 
 
 def check_positive(value: Any, name: str, *, integer: bool = False, zero: bool = False) -> Any:
-    """Return a number that is positive (or, if asked, zero); whole where ``integer``.
+    """Return ``value`` if it is a positive number, or 0 with ``zero``, and whole with ``integer``.
 
     Raises
     ------
     ParameterError
-        Where it is not.
+        If it is not.
     """
     kind = Integral if integer else Real
     bound = "at least 0" if zero else "above 0"
@@ -114,7 +118,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     Raises
     ------
     ParameterError
-        Where it is not; the message lists what is possible.
+        If it is not; the message lists the choices.
     """
     if not (isinstance(value, str) and value in choices):
         possible = ", ".join(repr(choice) for choice in choices)
@@ -123,12 +127,12 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 
 def check_share(value: Any, name: str, *, zero: bool = True) -> float:
-    """Return a number between 0 and 1, 1 included and 0 where it is allowed.
+    """Return ``value`` as a float if it is above 0, or 0 with ``zero``, and at most 1.
 
     Raises
     ------
     ParameterError
-        Where it is not.
+        If it is not.
     """
     good = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if not (good and 0 <= value <= 1 and (zero or value > 0)):
@@ -138,14 +142,14 @@ def check_share(value: Any, name: str, *, zero: bool = True) -> float:
     return float(value)
 
 
-def check_scores(scores: Any, n_points: int) -> np.ndarray:
+def check_scores(scores: ArrayLike, n_points: int) -> np.ndarray:
     """Return posteriors of shape (n, n_classes) whose rows sum to 1, as floats.
 
     Raises
     ------
     DataError
-        Where they have another shape, are negative or not finite, or do not sum to 1; the
-        message names the first such row.
+        If they have another shape, are negative or not finite, or do not sum to 1; the message
+        names the first such row.
     """
     posteriors = check_points(scores, name="scores")
     if len(posteriors) != n_points:

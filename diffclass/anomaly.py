@@ -1,4 +1,4 @@
-"""Anomalies by diffusion distance: points from which the walk does not get away.
+"""Anomalies by diffusion distance: points from which the walk spreads slowly.
 
 The weighted diffusion distance between the bump a_t(x, .) and the stationary distribution is
 
@@ -30,10 +30,10 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     embedding : DiffusionMap, optional
-        By default 32 coordinates, 12 neighbours and the bandwidth they carry, alpha = 0, so that
-        density counts, and t = 1.
+        By default 32 coordinates, 12 neighbours, the bandwidth that they carry, alpha = 0, so
+        that density counts, and t = 1.
     contamination : float, default=0.1
-        Share of the fitted points that are taken for anomalies, above 0 and at most 0.5.
+        Share of the fitted points that count as anomalies, above 0 and at most 0.5.
     random_state : int, RandomState or None, default=0
         Seeds the embedding if it is not given.
 
@@ -85,7 +85,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         Raises
         ------
         DataError, ParameterError
-            As `DiffusionMap`; for a contamination out of its range.
+            As `DiffusionMap`, or if the contamination is out of range.
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         good = isinstance(self.contamination, Real) and 0 < self.contamination <= 0.5
@@ -101,13 +101,13 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         return self
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return minus the scores of new points, of shape (m,): the lower, the more abnormal."""
+        """Return minus the scores of new points, of shape (m,); the lower, the more abnormal."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return -_squared_lengths(self.embedding_.transform(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return ``score_samples`` less ``offset_``, of shape (m,): below 0 for anomalies."""
+        """Return ``score_samples`` minus ``offset_``, of shape (m,); below 0 for anomalies."""
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> np.ndarray:

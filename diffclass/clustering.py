@@ -24,21 +24,21 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters, at most as many as points.
+        Number of clusters, at most that of points.
     embedding : DiffusionMap, optional
-        By default n_clusters - 1 coordinates, 12 neighbours and the bandwidth they carry: the
-        walk between clusters is slow on a narrow graph.
+        By default n_clusters - 1 coordinates, 12 neighbours and the bandwidth that they carry: on
+        a graph of few neighbours the walk between clusters is slow.
     n_init : int, default=10
-        Starts of k-means, of which the best is kept.
+        Starts of k-means; the best result is kept.
     random_state : int, RandomState or None, default=0
         Seeds k-means, and the embedding if it is not given.
 
     Attributes
     ----------
     labels_ : ndarray of int of shape (n,)
-        Cluster of each point, from 0.
+        Cluster of each point, 0 to n_clusters - 1.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
-        In diffusion coordinates.
+        Centres in diffusion coordinates.
     inertia_ : float
         Sum of squared diffusion distances to the centres.
     embedding_ : DiffusionMap
@@ -46,11 +46,11 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    Components of a disconnected graph are clusters; no warning says so here.
+    Connected components become clusters, without the warning that `DiffusionMap` gives.
 
     Examples
     --------
-    Two rings, one within the other:
+    Two concentric rings:
 
     >>> import numpy as np
     >>> from diffclass.clustering import DiffusionClustering
@@ -92,7 +92,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         Raises
         ------
         DataError, ParameterError
-            As `DiffusionMap`; for more clusters than points.
+            As `DiffusionMap`, or if there are more clusters than points.
         """
         from sklearn.cluster import KMeans
 

@@ -1,6 +1,6 @@
-"""Errors and warnings that diffclass raises by its own name.
+"""Errors and warnings of diffclass.
 
-Each is also the built-in kind that a caller of scikit-learn or NumPy would expect, so that
+Each also derives from the built-in class that users of scikit-learn or NumPy expect, so that
 ``except ValueError`` keeps working.
 """
 

@@ -1,7 +1,7 @@
-"""Files appear whole or not at all: write beside the target, then rename.
+"""Files that appear whole or not at all: they are written beside the target, then renamed.
 
-``os.replace`` within one folder is atomic, so a reader (or a killed process) sees either the old
-file or the complete new one.
+``os.replace`` within one folder is atomic: a reader sees either the old file or the complete new
+one, also when the writing process was killed.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from diffclass.exceptions import ParameterError
 
 
 def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
-    """Return ``path`` as a Path, or say why nothing can be written there.
+    """Return ``path`` as a Path, or raise an error that says why nothing can be written there.
 
-    Call it before any long computation, so that a refused output costs no waiting.
+    Call it before a long computation, so that a refused output costs no waiting.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -
     Returns
     -------
     Path
-        The same place.
+        The same path.
 
     Raises
     ------
     ParameterError
-        Where the folder does not exist, the target is a folder, or the file exists and
+        If the folder does not exist, the target is a folder, or the file exists and
         ``overwrite`` is false.
     """
     target = Path(path)
@@ -61,7 +61,7 @@ def replacing(
     overwrite : bool, default=False
         Whether a file that exists may be replaced.
     suffix : str, optional
-        Ending of the temporary name, for writers that choose a format by it; that of ``path``
+        Suffix of the temporary name, for writers that choose a format by it; that of ``path``
         by default.
 
     Yields

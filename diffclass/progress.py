@@ -1,7 +1,7 @@
-"""Long work says which stage it is in; whoever listens may show it or time it.
+"""Stages of long computations, which a listener may show or time.
 
-The library calls `stage` around its parts. Nothing happens unless a listener is installed, as the
-command line does. Listeners are per context: two threads do not hear each other.
+The library calls `stage` around its parts. This has no effect unless a listener is installed, as
+the command line does. Each context has its own listener: two threads do not hear each other.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def stage(name: str) -> Iterator[None]:
     Parameters
     ----------
     name : str
-        What is being done, such as "neighbors"; a part of a stage as "features: smoothing", whose
-        time the stage around it holds too.
+        Name of the stage, such as "neighbors". A part of a stage is called "features: smoothing";
+        the time of the stage around it includes its own.
     """
     listener = _listener.get()
     if listener is None:
@@ -40,7 +40,7 @@ def stage(name: str) -> Iterator[None]:
 
 @contextmanager
 def listening(listener: Callable[[str, float | None], None]) -> Iterator[None]:
-    """Hear of the stages within the block.
+    """Call a listener at the stages within the block.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ def listening(listener: Callable[[str, float | None], None]) -> Iterator[None]:
 
 @contextmanager
 def stage_seconds() -> Iterator[dict[str, float]]:
-    """Yield a mapping that fills with the seconds of each stage within the block.
+    """Yield a mapping that collects the seconds of each stage within the block.
 
     Yields
     ------
     dict of str to float
-        A stage that comes again is added up.
+        Seconds by stage; repeated stages are added up.
     """
     seconds: dict[str, float] = {}
 

@@ -20,21 +20,21 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     Parameters
     ----------
     y : array-like of shape (n,)
-        Integers, strings, booleans or whole floats. Unlabelled are -1 (also among strings, where
-        NumPy turns it into "-1"), None, NaN and missing values of pandas.
+        Integers, strings, booleans or whole floats. -1 (also among strings, where NumPy turns it
+        into "-1"), None, NaN and missing values of pandas mean unlabelled.
 
     Returns
     -------
     classes : ndarray of shape (n_classes,)
         Sorted; empty where nothing is labelled.
     codes : ndarray of int64 of shape (n,)
-        Position in ``classes``, -1 for unlabelled points.
+        Index in ``classes``, -1 for unlabelled points.
 
     Raises
     ------
     DataError
-        Where y is not one-dimensional, mixes kinds that cannot be sorted, or is of an unsigned
-        type and holds its largest number, which is what -1 becomes there.
+        If y is not one-dimensional, mixes kinds that cannot be sorted, or is of an unsigned type
+        and holds its largest number, which -1 turns into there.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         )
         values = values[:, 0]
     if values.ndim != 1:
-        raise DataError(f"y has shape {values.shape}; labels are one value a point")
+        raise DataError(f"y has shape {values.shape}; labels are one value per point")
     _refuse_wrapped(values)
     labelled = ~missing & ~_is_minus_one(values)
     codes = np.full(len(values), UNLABELLED, dtype=np.int64)
@@ -65,7 +65,7 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def labels_per_class(codes: np.ndarray) -> float:
-    """Return the median number of labels in a class.
+    """Return the median number of labels per class.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ def labels_per_class(codes: np.ndarray) -> float:
 
 
 def _refuse_wrapped(values: np.ndarray) -> None:
-    """Refuse unsigned labels in which an unlabelled -1 has silently become a class."""
+    """Refuse unsigned labels in which -1, unlabelled, has silently become a class."""
     if values.dtype.kind != "u" or not len(values):
         return
     largest = np.iinfo(values.dtype).max
     if values.max() == largest:
         raise DataError(
-            f"y is {values.dtype} and holds {largest}, which is what -1 becomes there; "
+            f"y is {values.dtype} and holds {largest}, which -1 turns into there; "
             "use y.astype(int) before marking unlabelled points"
         )
 
@@ -96,16 +96,16 @@ def _as_array(y: Any) -> np.ndarray:
     if isinstance(y, np.ndarray):
         return y
     if hasattr(y, "to_numpy"):
-        # pandas' own kinds would turn whole numbers beside missing ones into floats
+        # pandas' own types would turn integers beside missing values into floats
         own_kind = hasattr(y, "isna") and not isinstance(getattr(y, "dtype", None), np.dtype)
         return y.to_numpy(dtype=object) if own_kind else np.asarray(y.to_numpy())
     values = np.asarray(y)
-    # a list of strings and -1 keeps its kinds only as objects
+    # a list of strings and -1 keeps its types only as objects
     return np.asarray(y, dtype=object) if values.dtype.kind in "USO" else values
 
 
 def _plain_numbers(classes: np.ndarray) -> np.ndarray:
-    """Numbers that were objects (beside None) as numbers: scikit-learn scores no others."""
+    """Turn objects that are numbers (beside None) into numbers: scikit-learn scores no others."""
     if classes.dtype == object and len(classes):
         plain = np.array(classes.tolist())
         return plain if plain.dtype.kind in "biuf" else classes
@@ -119,7 +119,7 @@ def _missing(y: Any) -> np.ndarray:
     if values.dtype.kind == "f":
         return np.isnan(values).ravel()
     if values.dtype.kind == "O":
-        # NaN alone differs from itself; pandas' own NA has no truth value
+        # only NaN differs from itself; pandas' own NA has no truth value
         return np.array([v is None or _differs_from_itself(v) for v in values.ravel()], dtype=bool)
     return np.zeros(values.size, dtype=bool)
 

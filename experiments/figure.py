@@ -1,8 +1,8 @@
 """How every figure of a paper is made: computed, then written beside its script, then drawn.
 
-A script has ``compute(quick)``, which returns arrays by name and never draws; ``numbers(results)``,
-which says in a few figures how well the paper is reproduced; and ``plot(results)``, which draws.
-Its last line is ``main(compute, numbers, plot)``; run it as a module,
+A script has three functions: ``compute(quick)`` returns arrays by name and never draws;
+``numbers(results)`` returns a few numbers that tell how well the paper is reproduced;
+``plot(results)`` draws. Its last line is ``main(compute, numbers, plot)``; run it as a module,
 
     python -m experiments.coifman_2005.figure_2 [--quick] [-o FOLDER]
 

@@ -1,4 +1,4 @@
-"""What the papers' figures are measured by, and how draws are summed up."""
+"""Measures of the papers' figures, and their means over draws."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def mean_and_spread(quantity: str, values: Sequence[float]) -> dict[str, float]:
 
 
 def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
-    """Return Spearman's r without its sign; with n equal places in b at most 1 - 1 / (2 n^2)."""
+    """Return |Spearman's r|; if b has n equally frequent values, at most 1 - 1 / (2 n^2)."""
     return abs(float(spearmanr(a, b)[0]))

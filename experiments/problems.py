@@ -1,6 +1,6 @@
-"""The problems that methods are compared on: points, and the truth where it is known.
+"""The problems on which methods are compared: points, and the truth where it is known.
 
-Defaults of the library are chosen on CHOOSING and reported on REPORTING, which had no say in them.
+Defaults of the library are chosen on CHOOSING and reported on REPORTING, which the choice ignores.
 Real scenes come from the folder DIFFCLASS_DATA, by default ../shared/data beside the project.
 """
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass import diffuse_labels, leading_eigenpairs, markov_operator, suggest
-from diffclass.acquisition import RULES, Hybrid, Process, Rule, SigmaOpt, VOpt
+from diffclass.acquisition import RULES, Hybrid, LabelledGraph, Process, Rule, SigmaOpt, VOpt
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.spectral.distances import diffusion_distances
 from experiments.few_labels.acquisition import Run, table
@@ -23,8 +23,8 @@ class ByNumber(Rule):
         self.values = np.asarray(values, dtype=float)
         self.seen = []
 
-    def start(self, operator, diffusion, labelled, eigenpairs=None):
-        self.labelled = labelled
+    def start(self, graph):
+        self.labelled = graph.labelled
 
     def scores(self):
         return self.values
@@ -69,7 +69,7 @@ def dense_covariance(eigenpairs, labels):
 
 
 def started(rule, operator, diffusion, eigenpairs):
-    rule.start(operator, diffusion, LABELLED, eigenpairs)
+    rule.start(LabelledGraph(operator, diffusion, LABELLED, eigenpairs))
     return rule
 
 
@@ -119,7 +119,7 @@ def test_model_change_is_how_far_the_process_moves(operator, diffusion, eigenpai
     C, p = dense_covariance(eigenpairs, LABELLED), diffusion.posteriors
     for x in range(N):
         residual = np.eye(2)[p[x].argmax()] - p[x]
-        # one process a class; the mean moves by the gain times the residual of the new label
+        # one process per class; the mean moves by the gain times the residual of the new label
         moves = np.outer(C[:, x] / (NOISE + C[x, x]), residual)
         norm = np.sqrt(eigenpairs.stationary_distribution @ (moves**2).sum(axis=1))
         assert scores[x] == pytest.approx(norm, abs=1e-12)
@@ -275,11 +275,11 @@ def test_wrong_parameters(options, says, operator, diffusion):
         suggest(operator, diffusion, **given)
 
 
-def test_no_label_and_no_spectrum(operator, diffusion):
+def test_no_label_and_no_eigenpairs(operator, diffusion):
     with pytest.raises(DataError, match="labelled"):
         suggest(operator, diffusion, np.array([], dtype=int))
-    with pytest.raises(ParameterError, match="spectrum"):
-        VOpt().start(operator, diffusion, LABELLED)
+    with pytest.raises(ParameterError, match="eigenpairs"):
+        VOpt().start(LabelledGraph(operator, diffusion, LABELLED))
 
 
 # The experiment

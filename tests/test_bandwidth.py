@@ -16,7 +16,7 @@ from diffclass import (
 from diffclass.datasets import make_circle, make_flat_torus, make_swiss_roll, make_torus_helix
 from diffclass.neighbors import ExactSearch
 from diffclass.plots import BandwidthDisplay
-from diffclass.spectral.bandwidth import _first_minimum_after_maximum, semigroup_error
+from diffclass.spectral.semigroup import first_minimum_after_maximum, semigroup_error
 
 
 def dense_error(X, epsilon, alpha):
@@ -92,7 +92,9 @@ def test_far_below_the_points_spacing_the_error_is_zero():
 )
 def test_first_minimum_after_maximum(values, n_useful, reach, expected):
     in_reach = np.arange(6) < reach
-    found = _first_minimum_after_maximum(np.array(values), np.array(n_useful), in_reach, 100)
+    found = first_minimum_after_maximum(
+        np.array(values), np.array(n_useful), in_reach, n_points=100
+    )
     assert found == expected
 
 

@@ -464,7 +464,7 @@ def test_refuses_parameters(blobs, parameters, message):
         ([np.inf] * 120, "infinity"),
         (["a", 3] * 60, "mixes int and str"),
         (None, "requires y"),
-        (np.ones((120, 2)), "one value a point"),
+        (np.ones((120, 2)), "one value per point"),
     ],
 )
 def test_refuses_labels(blobs, y, message):

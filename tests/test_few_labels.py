@@ -14,9 +14,9 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 from diffclass import markov_operator
 from experiments.few_labels import accumulated, benchmark, unequal
-from experiments.few_labels.comparison import paired, table
 from experiments.few_labels.draws import WAYS, proportional_shares, renamed
 from experiments.few_labels.methods import METHODS, Setting, support_vectors
+from experiments.few_labels.paired_table import paired, table
 from experiments.problems import Problem
 from experiments.scaling.million import N_CLASSES, fields
 

@@ -26,7 +26,6 @@ from diffclass.datasets import (
 )
 from diffclass.kernels import Gaussian
 from diffclass.operators.laplacians import (
-    drift_coefficient,
     generator,
     generator_eigenvalues,
     heat_steps,
@@ -62,7 +61,6 @@ def test_the_three_laplacians_are_their_definitions(rng, alpha):
 
 
 def test_constants():
-    assert [drift_coefficient(alpha) for alpha in (0, 0.5, 1)] == [2, 1, 0]
     assert heat_steps(0.5, 0.01) == 200
     assert generator_eigenvalues(np.array([1, 0.75]), 0.5).tolist() == [0, 2]
     with pytest.raises(ParameterError, match="epsilon"):

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from drawings import assert_everything_inside
 
 from diffclass.exceptions import DataError, ParameterError
 
@@ -38,17 +39,6 @@ def color_at(display, row, column):
     pixels = rendered(display.figure_)
     x, y = display.ax_.transData.transform((column, row))
     return pixels[pixels.shape[0] - 1 - int(y), int(x)] / 255.0
-
-
-def assert_everything_inside(figure):
-    figure.canvas.draw()
-    width, height = figure.bbox.size
-    box = figure.get_tightbbox(figure.canvas.get_renderer())
-    left, bottom, right, top = (v * figure.dpi for v in box.extents)
-    assert left >= -1
-    assert bottom >= -1
-    assert right <= width + 1
-    assert top <= height + 1
 
 
 @pytest.mark.parametrize("own", [None, {1: "#112233", 2: "#aabbcc", 7: "#00ff00"}])

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from drawings import assert_everything_inside
 
 from diffclass.evaluation import classification_scores, reliability_curve, threshold_table
 
@@ -23,17 +24,6 @@ def sample(rng):
     truth, margin = rng.choice([1, 2, 7], 800), rng.random(800)
     right = rng.random(800) < 0.5 + margin / 2
     return truth, np.where(right, truth, rng.choice([0, 1, 2, 7], 800)), margin
-
-
-def assert_everything_inside(figure):
-    figure.canvas.draw()
-    width, height = figure.bbox.size
-    box = figure.get_tightbbox(figure.canvas.get_renderer())
-    left, bottom, right, top = (v * figure.dpi for v in box.extents)
-    assert left >= -1
-    assert bottom >= -1
-    assert right <= width + 1
-    assert top <= height + 1
 
 
 def test_reliability_draws_the_curve(sample):

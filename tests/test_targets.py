@@ -81,7 +81,7 @@ def test_a_column_is_taken_with_a_warning():
 
 @pytest.mark.parametrize("y", [[[1, 2], [3, 4]], 5, np.zeros((2, 2, 2))])
 def test_refuses_other_shapes(y):
-    with pytest.raises(DataError, match="one value a point"):
+    with pytest.raises(DataError, match="one value per point"):
         encode_labels(y)
 
 

@@ -1,7 +1,16 @@
 """Every Numba loop, on bare ``(indptr, indices, data)`` arrays.
 
-Loops never validate and never allocate what their caller could. The submodules load on first
+Loops never validate their arguments and allocate only scratch memory. The submodules load on first
 use: importing Numba takes longer than importing the rest of diffclass.
+
+Docstrings state each argument as ``name : type of shape``:
+
+- ``float`` is float32 or float64, the same for all arguments called ``float`` in one call;
+- ``index`` is int32 or int64, the same for all arguments called ``index`` in one call;
+- n is the number of rows of a graph, m its number of edges, d the number of features;
+- arrays are C-ordered; ``out`` and arguments marked "written" are filled in, others only read.
+
+An edge e of row x leads from x to y = indices(e).
 """
 
 from __future__ import annotations

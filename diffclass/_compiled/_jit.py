@@ -31,7 +31,7 @@ def serial(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a loop part of those that call it, as if it were written there."""
+    """Compile a loop into the loops that call it, as if it were written there."""
     return numba.njit(inline="always", nogil=True)(function)
 
 
@@ -50,10 +50,10 @@ def _locked(compiled: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compile(function: Callable[..., Any], *, parallel: bool) -> Callable[..., Any]:
-    options = {"parallel": parallel, "nogil": True}
+    options: dict[str, Any] = {"parallel": parallel, "nogil": True}
     if _cached_on_disk:
         try:
             return numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # no folder that can be written to holds a cache
+        except RuntimeError:  # there is no writable folder for the cache
             pass
     return numba.njit(**options)(function)

@@ -9,7 +9,14 @@ from diffclass._compiled._jit import parallel, prange, serial
 
 @parallel
 def squared_distances(indptr, indices, X, Y, out):
-    """out(e) = |X(x) - Y(y)|^2 for the edge e from x to y."""
+    """out(e) = |X(x) - Y(y)|^2 for the edge e from x to y.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    X, Y : float of shape (n, d), (n_columns, d)
+    out : float of shape (m,)
+    """
     for x in prange(indptr.shape[0] - 1):
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
@@ -24,7 +31,18 @@ def squared_distances(indptr, indices, X, Y, out):
 def field_distances(indptr, indices, X, Y, V, W, along, across, out):
     """out(e) = along |delta|^2 + across |delta - (u . delta) u|^2, delta = X(x) - Y(y).
 
-    u is the unit vector of V(x) + W(y), W turned to the side of V; 0 where that sum is.
+    u is the unit vector of V(x) + W(y), where W(y) is turned to the side of V(x); 0 where that sum
+    is 0.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    X, Y : float of shape (n, d), (n_columns, d)
+        Points.
+    V, W : float of shape (n, d), (n_columns, d)
+        The field at X and at Y.
+    along, across : float
+    out : float of shape (m,)
     """
     for x in prange(indptr.shape[0] - 1):
         zero = X[x, 0] - X[x, 0]
@@ -51,9 +69,19 @@ def field_distances(indptr, indices, X, Y, V, W, along, across, out):
 
 @parallel
 def kth_smallest(indptr, indices, data, k, without_diagonal, out):
-    """out(x) = k-th smallest value of row x, or its largest where it has fewer; 0 if it has none.
+    """out(x) = k-th smallest value of row x, its largest if it has fewer than k, 0 if it has none.
 
     The k smallest are kept sorted by insertion: rows are short and k is small.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+    k : int
+        At least 1.
+    without_diagonal : bool
+        Whether to pass over the edges from a point to itself.
+    out : float of shape (n,)
     """
     for x in prange(indptr.shape[0] - 1):
         smallest = np.full(k, np.inf, dtype=data.dtype)
@@ -74,7 +102,15 @@ def kth_smallest(indptr, indices, data, k, without_diagonal, out):
 
 @parallel
 def scaled_by_ends(indptr, indices, data, row_scale, column_scale, out):
-    """out(e) = data(e) row_scale(x) column_scale(y) for the edge e from x to y."""
+    """out(e) = data(e) row_scale(x) column_scale(y) for the edge e from x to y.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+    row_scale, column_scale : float of shape (n,), (n_columns,)
+    out : float of shape (m,)
+    """
     for x in prange(indptr.shape[0] - 1):
         scale = row_scale[x]
         for e in range(indptr[x], indptr[x + 1]):
@@ -83,7 +119,14 @@ def scaled_by_ends(indptr, indices, data, row_scale, column_scale, out):
 
 @parallel
 def row_sums(indptr, data, out):
-    """out(x) = sum of row x, added in double precision."""
+    """out(x) = sum of row x, added in double precision.
+
+    Parameters
+    ----------
+    indptr : index of shape (n + 1,)
+    data : float of shape (m,)
+    out : float64 of shape (n,)
+    """
     for x in prange(indptr.shape[0] - 1):
         total = 0.0
         for e in range(indptr[x], indptr[x + 1]):
@@ -95,8 +138,18 @@ def row_sums(indptr, data, out):
 def row_products(indptr, indices, data, other_indptr, other_indices, other_data, out):
     """out(e) = <row x of one matrix, row y of the other> for the edge e = (x, y).
 
-    The edges are the entries of the first matrix; rows of both are sorted by column. Where
-    many points are duplicates one row is very long: the few entries of the others are looked up.
+    The edges are the entries of the first matrix. The row of a point with many duplicates is as
+    long as their number; the few entries of the other row are then looked up in it.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+        The first matrix, rows sorted by column.
+    other_indptr, other_indices : index of shape (n_columns + 1,), (m_other,)
+    other_data : float of shape (m_other,)
+        The other matrix, rows sorted by column.
+    out : float of shape (m,)
     """
     for x in prange(indptr.shape[0] - 1):
         a, a_stop = indptr[x], indptr[x + 1]
@@ -118,7 +171,19 @@ def row_products(indptr, indices, data, other_indptr, other_indices, other_data,
 
 @serial
 def merged_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop):
-    """Product of two sparse vectors sorted by index, walking along both."""
+    """Return the product of two sparse vectors sorted by index, walking along both.
+
+    Parameters
+    ----------
+    a_indices, b_indices : index of shape (m_a,), (m_b,)
+    a_data, b_data : float of shape (m_a,), (m_b,)
+    a, a_stop, b, b_stop : int
+        The entries a <= i < a_stop of the first arrays, b <= i < b_stop of the second.
+
+    Returns
+    -------
+    float64
+    """
     total = 0.0
     while a < a_stop and b < b_stop:
         if a_indices[a] == b_indices[b]:
@@ -134,7 +199,17 @@ def merged_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop):
 
 @serial
 def looked_up_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop):
-    """Product of two sparse vectors sorted by index, looking the first up in the second."""
+    """Return the product of two sparse vectors sorted by index, looking up the first in the second.
+
+    Parameters
+    ----------
+    a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop
+        As in `merged_product`.
+
+    Returns
+    -------
+    float64
+    """
     total = 0.0
     for i in range(a, a_stop):
         b += np.searchsorted(b_indices[b:b_stop], a_indices[i])

@@ -11,8 +11,18 @@ from diffclass._compiled._jit import parallel, prange, serial
 def principal_directions(indptr, indices, X, directions, variances, residual):
     """Principal components of the points that each row of a graph names.
 
-    directions(x) has orthonormal rows, variances(x) their sample variances, largest first; both
-    are 0 beyond the rank of the points. residual(x) is the mean variance off those directions.
+    Beyond the rank of the points, directions and variances are 0.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    X : float of shape (n_columns, d)
+    directions : float of shape (n, r, d), written
+        Orthonormal rows.
+    variances : float64 of shape (n, r), written
+        Sample variances along them, largest first.
+    residual : float64 of shape (n,), written
+        Mean variance along all other directions.
     """
     n_features = X.shape[1]
     for x in prange(indptr.shape[0] - 1):
@@ -31,7 +41,17 @@ def principal_directions(indptr, indices, X, directions, variances, residual):
 
 @serial
 def centered_rows(X, members):
-    """Return the members' rows minus their mean, in double; equal rows give exact zeros."""
+    """Return the members' rows minus their mean; equal rows give exact zeros.
+
+    Parameters
+    ----------
+    X : float of shape (n, d)
+    members : index of shape (k,)
+
+    Returns
+    -------
+    float64 of shape (k, d)
+    """
     centered = np.empty((members.shape[0], X.shape[1]))
     for j in range(X.shape[1]):
         first = X[members[0], j]
@@ -45,9 +65,19 @@ def centered_rows(X, members):
 
 @serial
 def leading_components(centered, directions, squares):
-    """Fill in the leading right singular vectors and squared singular values; return their sum.
+    """Write the leading right singular vectors and squared singular values; return their sum.
 
     The smaller of the two matrices of products is decomposed.
+
+    Parameters
+    ----------
+    centered : float64 of shape (k, d)
+    directions : float of shape (r, d), written
+    squares : float64 of shape (r,), written
+
+    Returns
+    -------
+    float64
     """
     found = 0.0
     by_rows = centered.shape[0] <= centered.shape[1]
@@ -71,8 +101,21 @@ def overlap_energies(
 ):  # fmt: skip
     """out(e) = 1/2 log det S + 1/2 d' S^-1 d - (base(x) + base(z)) / 2, e = (x, z), d = x - z.
 
-    S is the sum of both covariances, variances the squared lengths of the factors. With ``once``
-    (both sets are the same) an edge is left to one of its ends, see `is_owner`.
+    S is the sum of both covariances.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+        Edges from the points X to the points ``others``.
+    X, others : float of shape (n, d), (n_columns, d)
+    factors, other_factors : float of shape (n, r, d), (n_columns, r, d)
+    variances, other_variances : float64 of shape (n, r), (n_columns, r)
+        Squared lengths of the factors.
+    noise, other_noise : float64 of shape (n,), (n_columns,)
+    base, other_base : float64 of shape (n,), (n_columns,)
+    once : bool
+        Whether only one end of each edge computes it, see `is_owner`; both sets are then the same.
+    out : float64 of shape (m,)
     """
     r, n_features = factors.shape[1], factors.shape[2]
     for x in prange(indptr.shape[0] - 1):
@@ -96,7 +139,12 @@ def overlap_energies(
 
 @serial
 def is_owner(x, z):
-    """Whether the edge {x, z} is worked out in row x: each end owns about half of its edges."""
+    """Return whether row x computes the edge {x, z}: each end owns about half of its edges.
+
+    Parameters
+    ----------
+    x, z : int
+    """
     return x != z and ((x + z) % 2 == 0) == (x < z)
 
 
@@ -104,7 +152,21 @@ def is_owner(x, z):
 def eliminated(U, u_variances, V, v_variances, s, d, cross, schur, u, v, roots):
     """Eliminate in M (u, v) = [U d, V d] / s, M = 1 + [U, V]'[U, V] / s; return log det S.
 
-    The block of U is diagonal. What `solve_back` needs is left in the last five arguments.
+    The block of U is diagonal.
+
+    Parameters
+    ----------
+    U, V : float of shape (r, d)
+    u_variances, v_variances : float64 of shape (r,)
+    s : float64
+    d : float64 of shape (d,)
+    cross, schur : float64 of shape (r, r), written
+    u, v, roots : float64 of shape (r,), written
+        These five are what `solve_back` needs.
+
+    Returns
+    -------
+    float64
     """
     r = U.shape[0]
     log_det, product = d.shape[0] * np.log(s), 1.0
@@ -141,7 +203,15 @@ def eliminated(U, u_variances, V, v_variances, s, d, cross, schur, u, v, roots):
 
 @serial
 def solve_back(cross, schur, u, v, roots):
-    """Turn the eliminated right-hand sides u and v into the solution."""
+    """Turn the eliminated right-hand sides u and v into the solution.
+
+    Parameters
+    ----------
+    cross, schur : float64 of shape (r, r)
+    u, v : float64 of shape (r,), written
+    roots : float64 of shape (r,)
+        All as `eliminated` leaves them.
+    """
     r = u.shape[0]
     for step in range(r):
         k = r - 1 - step
@@ -156,9 +226,20 @@ def solve_back(cross, schur, u, v, roots):
 
 @serial
 def ridge_value(d, U, u, V, v, s):
-    """|d - U'u - V'v|^2 / s + |u|^2 + |v|^2, whose minimum over u and v is d' S^-1 d.
+    """Return |d - U'u - V'v|^2 / s + |u|^2 + |v|^2, whose minimum over u and v is d' S^-1 d.
 
-    At the minimum rounding of u and v counts only squared: a small s does no harm. Overwrites d.
+    At the minimum, rounding errors of u and v count only squared, so a small s does no harm.
+
+    Parameters
+    ----------
+    d : float64 of shape (d,), overwritten
+    U, V : float of shape (r, d)
+    u, v : float64 of shape (r,)
+    s : float64
+
+    Returns
+    -------
+    float64
     """
     for i in range(U.shape[0]):
         for j in range(d.shape[0]):
@@ -171,7 +252,14 @@ def mahalanobis_energies(
     indptr, indices, X, factors, variances, noise,
     others, other_factors, other_variances, other_noise, once, out,
 ):  # fmt: skip
-    """out(e) = d' (S_x^-1 + S_z^-1) d / 2, S the covariances; otherwise as `overlap_energies`."""
+    """out(e) = d' (S_x^-1 + S_z^-1) d / 2, e = (x, z), d = x - z, S_x and S_z the covariances.
+
+    Parameters
+    ----------
+    indptr, indices, X, factors, variances, noise
+    others, other_factors, other_variances, other_noise, once, out
+        As in `overlap_energies`.
+    """
     n_features = factors.shape[2]
     for x in prange(indptr.shape[0] - 1):
         d, rest = np.empty(n_features), np.empty(n_features)
@@ -188,7 +276,20 @@ def mahalanobis_energies(
 
 @serial
 def quadratic_form(d, U, variances, s, rest):
-    """Return d' (U'U + s 1)^-1 d by the minimum of `ridge_value`; overwrites rest."""
+    """Return d' (U'U + s 1)^-1 d by the minimum of `ridge_value`.
+
+    Parameters
+    ----------
+    d : float64 of shape (d,)
+    U : float of shape (r, d)
+    variances : float64 of shape (r,)
+    s : float64
+    rest : float64 of shape (d,), overwritten
+
+    Returns
+    -------
+    float64
+    """
     rest[:] = d
     total = 0.0
     for i in range(U.shape[0]):
@@ -201,9 +302,15 @@ def quadratic_form(d, U, variances, s, rest):
 
 @parallel
 def mirror(indptr, indices, diagonal, out):
-    """Copy out(x, z) from out(z, x) where z owns the edge; diagonal(x) on the diagonal.
+    """Copy out(x, z) from out(z, x) where z owns the edge; write NaN where the graph lacks (z, x).
 
-    Rows are sorted by column. NaN where the graph lacks the edge back.
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+        A square pattern, rows sorted by column.
+    diagonal : float64 of shape (n,)
+        Written on the diagonal.
+    out : float64 of shape (m,), read and written
     """
     for x in prange(indptr.shape[0] - 1):
         for e in range(indptr[x], indptr[x + 1]):
@@ -219,7 +326,18 @@ def mirror(indptr, indices, diagonal, out):
 
 @serial
 def dot(a, b):
-    """Product of two vectors in double precision; four sums side by side, which are vectorised."""
+    """Return the product of two vectors in double precision.
+
+    Four sums side by side are vectorised.
+
+    Parameters
+    ----------
+    a, b : float32 or float64 of shape (d,)
+
+    Returns
+    -------
+    float64
+    """
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
     n = a.shape[0]
     whole = n - n % 4

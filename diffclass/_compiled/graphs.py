@@ -9,7 +9,17 @@ from diffclass._compiled._jit import parallel, prange, serial
 
 @serial
 def transpose(indptr, indices, data, out_indptr, out_indices, out_data):
-    """Write the transposed CSR matrix; its rows come out sorted by column."""
+    """Write the transposed CSR matrix; its rows come out sorted by column.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+        A square matrix.
+    out_indptr, out_indices : index of shape (n + 1,), (m,), written
+        ``out_indptr`` is 0 at the start.
+    out_data : float of shape (m,), written
+    """
     n = indptr.shape[0] - 1
     for e in range(indices.shape[0]):
         out_indptr[indices[e] + 1] += 1
@@ -26,7 +36,16 @@ def transpose(indptr, indices, data, out_indptr, out_indices, out_data):
 
 @parallel
 def merged_row_lengths(indptr, indices, other_indptr, other_indices, mutual, out):
-    """out(x) = length of the merged row x of `merged_rows`."""
+    """out(x) = length of row x of `merged_rows`.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    other_indptr, other_indices : index of shape (n + 1,), (m_other,)
+    mutual : bool
+        As in `merged_rows`.
+    out : int64 of shape (n,)
+    """
     n = indptr.shape[0] - 1
     for x in prange(n):
         a, a_stop = indptr[x], indptr[x + 1]
@@ -51,9 +70,24 @@ def merged_rows(
     indptr, indices, data, other_indptr, other_indices, other_data, mutual,
     out_indptr, out_indices, out_data,
 ):  # fmt: skip
-    """Union (or, if mutual, intersection) of two patterns with sorted rows, plus the diagonal.
+    """Write the union of two patterns (if mutual, the intersection) plus the diagonal.
 
-    Where both hold an edge the smaller distance counts; the diagonal has distance 0.
+    Where both hold an edge, the smaller distance counts; the diagonal has distance 0.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+        Rows sorted by column.
+    other_indptr, other_indices : index of shape (n + 1,), (m_other,)
+    other_data : float of shape (m_other,)
+        Rows sorted by column.
+    mutual : bool
+        Whether an edge has to be in both patterns.
+    out_indptr : int32 or int64 of shape (n + 1,)
+        Given: from the lengths of `merged_row_lengths`.
+    out_indices : int32 or int64 of shape (m_out,), written
+    out_data : float of shape (m_out,), written
     """
     n = indptr.shape[0] - 1
     for x in prange(n):
@@ -91,7 +125,15 @@ def merged_rows(
 def hops_from_groups(indptr, indices, group_of, n_groups, out):
     """out(i, x) = edges between x and the nearest point of group i, -1 where no path leads there.
 
-    A breadth-first search from each group; ``group_of`` is -1 for points of no group.
+    A breadth-first search from each group.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    group_of : int64 of shape (n,)
+        Group of each point, -1 for points of no group.
+    n_groups : int
+    out : int32 of shape (n_groups, n)
     """
     n = indptr.shape[0] - 1
     for i in prange(n_groups):

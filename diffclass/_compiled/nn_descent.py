@@ -1,7 +1,26 @@
-"""Loops that find neighbours: trees of halved sets of points, and neighbours of neighbours.
+"""Loops that find neighbours: trees that halve sets of points, and NN-descent.
 
-Points are single precision rows of 8 j columns (zeros fill up). The list of a point holds its
-nearest points so far, nearest first, with squared distances and whether an entry is new.
+Each point has a list of its nearest points so far, nearest first:
+
+    neighbors : int32 of shape (n, k)      their numbers, -1 where there is none yet
+    distances : float32 of shape (n, k)    squared distances, infinite where there is none
+    is_new : uint8 of shape (n, k)         whether an entry came in since it was last looked at
+
+and a pool of points that its neighbours are offered:
+
+    pools : int32 of shape (n, n_pooled)   number of a new entry y, -1 - y for an old one
+    sizes : int32 of shape (n,)            length of each pool
+
+Points X, Q are float32 of shape (n, d), where d is a multiple of 8 (filled up with zeros). A tree
+of n_nodes nodes sorts the points into n_nodes + 1 leaves: node i leads to 2 i + 1 and 2 i + 2, and
+the leaves follow the nodes.
+
+    order : int32 of shape (n,)            numbers of the points, leaf by leaf
+    starts : int64 of shape (n_leaves + 1,)
+    directions : float32 of shape (n_nodes, d)
+    thresholds : float32 of shape (n_nodes,)
+
+Arguments of these names are not repeated in the docstrings of single loops.
 """
 
 from __future__ import annotations
@@ -17,6 +36,19 @@ def halve(X, order, starts, picks, directions, thresholds, projections, out):
 
     The direction leads from one of the picked members to the other, turned towards the largest
     variance by two power steps. Lower halves come first in ``out``.
+
+    Parameters
+    ----------
+    X, order, starts
+        See the module; ``starts`` are those of the sets of one level of the tree.
+    picks : int64 of shape (n_sets, 2)
+        Random numbers, at least 0.
+    directions, thresholds
+        See the module, of this level; written.
+    projections : float32 of shape (n,)
+        Scratch memory.
+    out : int32 of shape (n,)
+        The new ``order``.
     """
     for i in prange(starts.shape[0] - 1):
         start, stop = starts[i], starts[i + 1]
@@ -26,7 +58,7 @@ def halve(X, order, starts, picks, directions, thresholds, projections, out):
             projections[e] = dot(X, order[e], directions, i)
         median = np.partition(projections[start:stop], half)[half]
         thresholds[i] = median
-        ties = half  # of those at the median, as many go down as fill the lower half
+        ties = half  # points at the median fill up the lower half
         for e in range(start, stop):
             if projections[e] < median:
                 ties -= 1
@@ -46,7 +78,15 @@ def halve(X, order, starts, picks, directions, thresholds, projections, out):
 
 @serial
 def turned_direction(X, members, picks, direction):
-    """Write the difference of two members after two power steps on up to 128 members."""
+    """Write the difference of two members after two power steps on up to 128 members.
+
+    Parameters
+    ----------
+    X : float32 of shape (n, d)
+    members : int32 of shape (n_members,)
+    picks : int64 of shape (2,)
+    direction : float32 of shape (d,), written
+    """
     n = members.shape[0]
     first, second = members[picks[0] % n], members[picks[1] % n]
     for j in range(X.shape[1]):
@@ -76,7 +116,16 @@ def turned_direction(X, members, picks, direction):
 def join_leaves(X, n_features, order, starts, neighbors, distances, is_new):
     """Enter all points of order[starts(i) : starts(i + 1)] into the lists of one another.
 
-    A point lies in one set, so that each list is written by one thread.
+    A point lies in one set, so each list is written by one thread.
+
+    Parameters
+    ----------
+    X, order, starts
+        See the module.
+    n_features : int
+        Columns of X that are not filled up.
+    neighbors, distances, is_new
+        See the module; written.
     """
     for i in prange(starts.shape[0] - 1):
         members = order[starts[i] : starts[i + 1]]
@@ -93,7 +142,16 @@ def join_leaves(X, n_features, order, starts, neighbors, distances, is_new):
 
 @serial
 def row_distances(columns, a, row):
-    """Squared distances from point a to all; points are columns: the inner loop is over them."""
+    """Write the squared distances from point a to all points.
+
+    Points are columns, so that the inner loop runs over them.
+
+    Parameters
+    ----------
+    columns : float32 of shape (n_features, n_members)
+    a : int
+    row : float32 of shape (n_members,), written
+    """
     row[:] = 0
     j = 0
     while j + 4 <= columns.shape[0]:
@@ -112,7 +170,16 @@ def row_distances(columns, a, row):
 
 @serial
 def enter_members(members, a, row, neighbors, distances, is_new):
-    """Enter the members at the distances ``row`` into the list of member a."""
+    """Enter the members at the distances ``row`` into the list of member a.
+
+    Parameters
+    ----------
+    members : int32 of shape (n_members,)
+    a : int
+    row : float32 of shape (n_members,)
+    neighbors, distances, is_new
+        One row of those of the module; written.
+    """
     farthest = distances[distances.shape[0] - 1]
     for b in range(members.shape[0]):
         if row[b] < farthest and b != a:
@@ -121,7 +188,19 @@ def enter_members(members, a, row, neighbors, distances, is_new):
 
 @serial
 def enter(neighbors, distances, is_new, z, distance):
-    """Put z into a list whose last entry is farther, unless it is there; return the last one's."""
+    """Put z into a list whose last entry is farther, unless it is there; return the last distance.
+
+    Parameters
+    ----------
+    neighbors, distances, is_new
+        One row of those of the module; written.
+    z : int
+    distance : float32
+
+    Returns
+    -------
+    float32
+    """
     last = distances.shape[0] - 1
     is_there = False
     for i in range(last + 1):
@@ -141,9 +220,19 @@ def enter(neighbors, distances, is_new, z, distance):
 
 @serial
 def make_pools(neighbors, is_new, n_nearest, pools, sizes):
-    """pools(x) = the nearest of x's list, then points that have x in theirs, nearest first.
+    """Fill each pool with the nearest of x's list, then with points that have x in theirs.
 
-    As many as there is room for. An old entry y is written as -1 - y; all become old in the list.
+    The latter come nearest first, as many as there is room for. All entries of the lists become
+    old.
+
+    Parameters
+    ----------
+    neighbors, is_new
+        See the module; ``is_new`` is written.
+    n_nearest : int
+        Entries of each list that are used, at most n_pooled.
+    pools, sizes
+        See the module; written.
     """
     n = neighbors.shape[0]
     for x in range(n):
@@ -162,7 +251,13 @@ def make_pools(neighbors, is_new, n_nearest, pools, sizes):
 
 @inlined
 def holds(entries, n_entries, x):
-    """Whether x is among the first entries."""
+    """Return whether x is among the first entries.
+
+    Parameters
+    ----------
+    entries : int32 of shape (k,)
+    n_entries, x : int
+    """
     found = False
     for i in range(n_entries):
         found |= entries[i] == x
@@ -171,10 +266,18 @@ def holds(entries, n_entries, x):
 
 @parallel
 def refine(X, pools, sizes, neighbors, distances, is_new):
-    """Enter into each list the pool of its point and the pools of those in it.
+    """Enter into each list the pool of its point and the pools of the points in that pool.
 
-    Of an old entry's pool only new ones: the others were looked at when it was new. Pools are of
-    the round before, a list is written by one thread: their number changes nothing.
+    Of an old entry's pool only new entries are tried: the others were tried when it was new. Pools
+    are those of the round before, and each list is written by one thread, so the number of threads
+    changes nothing.
+
+    Parameters
+    ----------
+    X, pools, sizes
+        See the module.
+    neighbors, distances, is_new
+        See the module; written.
     """
     last = neighbors.shape[1] - 1
     for x in prange(neighbors.shape[0]):
@@ -204,10 +307,16 @@ def refine(X, pools, sizes, neighbors, distances, is_new):
 def enter_leaves(
     Q, without, X, order, starts, directions, thresholds, neighbors, distances, is_new
 ):  # fmt: skip
-    """Enter into the lists of the points Q the leaf of a tree where each comes to lie.
+    """Enter into the list of each point of Q the leaf of a tree in which it falls.
 
-    The children of node i are 2 i + 1 and 2 i + 2, the leaves follow the nodes. Q(x) does not see
-    the point ``without(x)``.
+    Parameters
+    ----------
+    Q, X, order, starts, directions, thresholds
+        See the module.
+    without : int64 of shape (n_queries,)
+        A point of X that Q(x) must not find, such as itself; -1 for none.
+    neighbors, distances, is_new
+        See the module, of shape (n_queries, k); written.
     """
     n_nodes, last = thresholds.shape[0], neighbors.shape[1] - 1
     for x in prange(Q.shape[0]):
@@ -222,7 +331,17 @@ def enter_leaves(
 
 @parallel
 def ask_pools(Q, without, X, pools, sizes, neighbors, distances, is_new):
-    """Enter into the lists of the points Q the pools of their entries, until none is new."""
+    """Enter into the list of each point of Q the pools of its entries, until no entry is new.
+
+    Parameters
+    ----------
+    Q, X, pools, sizes
+        See the module.
+    without : int64 of shape (n_queries,)
+        As in `enter_leaves`.
+    neighbors, distances, is_new
+        See the module, of shape (n_queries, k); written.
+    """
     last = neighbors.shape[1] - 1
     for x in prange(Q.shape[0]):
         i = 0
@@ -237,12 +356,22 @@ def ask_pools(Q, without, X, pools, sizes, neighbors, distances, is_new):
                 distance = squared_distance(Q, x, X, z)
                 if distance < distances[x, last] and z != without[x]:
                     enter(neighbors[x], distances[x], is_new[x], z, distance)
-            i = 0  # a nearer one may have come in
+            i = 0  # a nearer one may have been entered
 
 
 @inlined
 def squared_distance(X, x, Y, y):
-    """Squared distance of two rows, in eight sums that fit a register."""
+    """Return the squared distance of two rows, in eight sums that fit a register.
+
+    Parameters
+    ----------
+    X, Y : float32 of shape (n, d)
+    x, y : int
+
+    Returns
+    -------
+    float32
+    """
     a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
     e, f, g, h = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
     for j in range(0, X.shape[1], 8):
@@ -263,7 +392,17 @@ def squared_distance(X, x, Y, y):
 
 @inlined
 def dot(X, x, Y, y):
-    """Product of two rows."""
+    """Return the product of two rows.
+
+    Parameters
+    ----------
+    X, Y : float32 of shape (n, d)
+    x, y : int
+
+    Returns
+    -------
+    float32
+    """
     total = np.float32(0)
     for j in range(X.shape[1]):
         total += X[x, j] * Y[y, j]

@@ -1,7 +1,7 @@
 """``diffclass bench``: timings on this machine, as JSON.
 
-Each figure is a median of runs taken in turn with its reference, and a ratio to it: machines
-differ and are noisy, ratios less so.
+Each figure is the median of runs that alternate with those of a reference, and comes with the ratio
+to it: machines differ and are noisy, ratios less so.
 """
 
 from __future__ import annotations
@@ -10,11 +10,16 @@ import json
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from diffclass.command_line.console import Console, common_options, peak_memory_bytes, seed_option
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from diffclass.operators.markov import MarkovOperator
 
 
 @click.command()
@@ -27,7 +32,7 @@ from diffclass.command_line.console import Console, common_options, peak_memory_
 def bench(
     rows: int, columns: int, classes: int, repeats: int, seed: int, *, console: Console
 ) -> None:
-    """Time diffusion steps beside scipy's, points to classes, and strokes to maps."""
+    """Time diffusion steps beside scipy's, whole classifications, and strokes to maps."""
     import numpy as np
 
     from diffclass.progress import stage
@@ -61,8 +66,8 @@ def bench(
     console.give(result, json.dumps(result, indent=1))
 
 
-def _points(n: int, n_classes: int, seed: int) -> tuple[Any, Any]:
-    """Classes as strands of a few blobs each in 20 dimensions, pixels in the order of fields."""
+def _points(n: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Make classes of four blobs each in 20 dimensions; points of a blob follow each other."""
     import numpy as np
 
     random = np.random.default_rng(seed)
@@ -77,7 +82,7 @@ def _points(n: int, n_classes: int, seed: int) -> tuple[Any, Any]:
     return points.astype(np.float32), y
 
 
-def _time_fit(points: Any, y: Any, seed: int) -> dict[str, Any]:
+def _time_fit(points: np.ndarray, y: np.ndarray, seed: int) -> dict[str, Any]:
     from diffclass.classifier import DiffusionClassifier
     from diffclass.progress import stage_seconds
 
@@ -96,7 +101,9 @@ def _time_fit(points: Any, y: Any, seed: int) -> dict[str, Any]:
     }
 
 
-def _time_product(operator: Any, n_columns: int, repeats: int, seed: int) -> dict[str, Any]:
+def _time_product(
+    operator: MarkovOperator, n_columns: int, repeats: int, seed: int
+) -> dict[str, Any]:
     import numpy as np
 
     f = np.random.default_rng(seed).random((len(operator), n_columns), dtype=np.float32)
@@ -113,8 +120,10 @@ def _time_product(operator: Any, n_columns: int, repeats: int, seed: int) -> dic
     }
 
 
-def _time_warped(operator: Any, n_classes: int, repeats: int, seed: int) -> dict[str, Any]:
-    """Time steps of all class-specific walks beside those of the plain one, eight at a time."""
+def _time_warped(
+    operator: MarkovOperator, n_classes: int, repeats: int, seed: int
+) -> dict[str, Any]:
+    """Time eight steps of the class-specific walks beside eight of the plain walk."""
     import numpy as np
 
     from diffclass.operators.warped import warped_operator
@@ -137,12 +146,13 @@ def _time_warped(operator: Any, n_classes: int, repeats: int, seed: int) -> dict
     }
 
 
-def _time_powers(operator: Any, n_columns: int, seed: int) -> list[dict[str, Any]]:
-    """A^t of all classes by plain steps and by the Chebyshev series, in turn, thrice."""
+def _time_powers(operator: MarkovOperator, n_columns: int, seed: int) -> list[dict[str, Any]]:
+    """Time A^t of all classes by plain steps and by the Chebyshev series, three times each."""
     import numpy as np
 
-    from diffclass.operators.chebyshev import power_coefficients
+    from diffclass.operators.chebyshev import TOLERANCE, power_coefficients
 
+    tolerance = TOLERANCE["f"]
     f = np.random.default_rng(seed).random((len(operator), n_columns), dtype=np.float32)
     rows = []
     for t in (16, 32, 64, 128, 256, 1024):
@@ -152,7 +162,7 @@ def _time_powers(operator: Any, n_columns: int, seed: int) -> list[dict[str, Any
         rows.append(
             {
                 "n_steps": t,
-                "series_products": min(t, power_coefficients([t], 1e-6).shape[1] - 1),
+                "series_products": min(t, power_coefficients([t], tolerance).shape[1] - 1),
                 "plain_seconds": plain,
                 "seconds": series,
                 "times_faster_than_plain": plain / series,
@@ -161,8 +171,10 @@ def _time_powers(operator: Any, n_columns: int, seed: int) -> list[dict[str, Any
     return rows
 
 
-def _time_relabel(operator: Any, n_classes: int, repeats: int, seed: int) -> dict[str, Any]:
-    """Time a stroke of 30 points, from `apply` to the map, beside diffusing all labels afresh."""
+def _time_relabel(
+    operator: MarkovOperator, n_classes: int, repeats: int, seed: int
+) -> dict[str, Any]:
+    """Time a stroke of 30 points, from `apply` to the map, beside diffusing all labels again."""
     import numpy as np
 
     from diffclass.label_diffusion import diffuse_labels
@@ -204,14 +216,14 @@ def _time_relabel(operator: Any, n_classes: int, repeats: int, seed: int) -> dic
     }
 
 
-def _bytes_touched(operator: Any, n_columns: int) -> int:
-    """Bytes of one product if each array went once through memory."""
+def _bytes_touched(operator: MarkovOperator, n_columns: int) -> int:
+    """Return the bytes of one product if each array went through memory once."""
     K = operator.affinity
     columns = 2 * len(operator) * n_columns * K.dtype.itemsize
     return K.data.nbytes + K.indices.nbytes + K.indptr.nbytes + columns
 
 
-def _medians_in_turn(calls: list[Callable[[], Any]], repeats: int) -> list[float]:
+def _medians_in_turn(calls: list[Callable[[], object]], repeats: int) -> list[float]:
     import numpy as np
 
     times = np.empty((repeats, len(calls)))

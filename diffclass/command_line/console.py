@@ -1,4 +1,4 @@
-"""What every command shares: options, messages, stages with their times, results.
+"""What all commands share: options, messages, the times of stages, results, exit codes.
 
 Results go to standard output, everything else to standard error.
 """
@@ -17,26 +17,26 @@ import click
 
 from diffclass.progress import listening
 
-# Exit codes of commands; 0 is done, 1 anything else.
-USAGE, DATA, BOUND_MISSED, INTERRUPTED = 2, 3, 4, 130
+# Exit codes of commands; 0 means done.
+OTHER_ERROR, USAGE, DATA, BOUND_MISSED, INTERRUPTED = 1, 2, 3, 4, 130
 
 
 class Console:
-    """Speaks to the user and keeps time.
+    """Prints messages and results, and times the stages.
 
     Parameters
     ----------
     as_json : bool
         Whether results are printed as JSON rather than text.
     quiet : bool
-        Whether messages and progress are left out.
+        Whether to print neither messages nor progress.
 
     Attributes
     ----------
     seconds : dict of str to float
         Time spent in each stage so far.
     memory_bytes : dict of str to int
-        The largest resident size that the process had had when each stage ended.
+        Peak resident size of the process by the end of each stage.
     """
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False):
@@ -53,12 +53,12 @@ class Console:
             click.echo(text, err=True)
 
     def give(self, result: dict[str, Any], text: str) -> None:
-        """Print a result to standard output: as JSON if that was asked for, else as text."""
+        """Print a result to standard output, as JSON if asked for and as text otherwise."""
         click.echo(json.dumps(result, allow_nan=False) if self.as_json else text)
 
     @property
     def total_seconds(self) -> float:
-        """Time since the console was made."""
+        """Seconds since the console was made."""
         return time.perf_counter() - self._start
 
     @contextmanager
@@ -89,7 +89,7 @@ class Console:
 
 
 def peak_memory_bytes() -> int:
-    """Return the largest resident size that this process has had."""
+    """Return the peak resident size of this process."""
     import resource
 
     unit = 1 if sys.platform == "darwin" else 1024
@@ -143,6 +143,6 @@ def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _limit_threads(threads: int) -> None:
-    # The numerical libraries, loaded only inside commands, read these when they load.
+    # The numerical libraries read these when they are loaded, which happens inside commands.
     for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
         os.environ[f"{library}_NUM_THREADS"] = str(threads)

@@ -1,4 +1,4 @@
-"""``diffclass demo``: the main job on an embedded scene, with nothing to fetch."""
+"""``diffclass demo``: classify an embedded scene, with nothing to fetch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     default=Path("demo_output"),
     show_default=True,
-    help="Folder for the pictures; made if need be, pictures of an earlier run are replaced.",
+    help="Folder for the pictures; made if missing, pictures of an earlier run are replaced.",
 )
 @seed_option
 @common_options
@@ -31,8 +31,9 @@ def demo(output: Path, seed: int, *, console: Console) -> None:
     """Classify an embedded tissue scene from a few strokes and leave pictures.
 
     After Figure 5 of Coifman et al. 2005: three tissues whose shading and composition drift from
-    top to bottom, labelled near the top only. Beside the diffusion stand two classifiers that know
-    no geometry: 1-nearest neighbour and a Gaussian for each class. None sees where a pixel lies.
+    top to bottom, labelled near the top only. The diffusion is compared with two classifiers that
+    ignore the geometry: 1-nearest neighbour and one Gaussian per class. None sees where a pixel
+    lies.
     """
     from diffclass.datasets import make_tissue_scene
     from diffclass.progress import stage

@@ -1,7 +1,7 @@
-"""The ``diffclass`` command: a group whose commands come by the entry points "diffclass.commands".
+"""The ``diffclass`` command: a group of the commands with an entry point "diffclass.commands".
 
 Exit codes: 0 done; 2 wrong usage; 3 unreadable or inconsistent data; 4 finished, but a stated bound
-was missed; 130 interrupted; 1 anything else.
+was missed; 130 interrupted; 1 any other error.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from diffclass import __version__
-from diffclass.command_line.console import DATA, INTERRUPTED, USAGE
+from diffclass.command_line.console import DATA, INTERRUPTED, OTHER_ERROR, USAGE
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
 
 
@@ -27,7 +27,7 @@ class CommandGroup(click.Group):
         return sorted(point.name for point in entry_points(group="diffclass.commands"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return one command, or None where no such name is installed."""
+        """Return one command, or None if no command of that name is installed."""
         for point in entry_points(group="diffclass.commands", name=cmd_name):
             return point.load()
         return None
@@ -56,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
     Returns
     -------
     int
-        See the module's docstring.
+        See the module.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
@@ -87,8 +87,8 @@ def _explained(error: Exception) -> int:
         return DATA
     kind = "" if isinstance(error, DiffclassError) else f"{type(error).__name__}: "
     click.echo(f"error: {kind}{text} (--traceback shows where)", err=True)
-    return 1
+    return OTHER_ERROR
 
 
-def _say_warning(message: Any, category: Any, *_: Any, **__: Any) -> None:
+def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     click.echo(f"warning: {' '.join(str(message).split())}", err=True)

@@ -1,9 +1,9 @@
 """Synthetic data whose truth is known: manifolds, clusters, diffusions in potentials, scenes.
 
-Every maker of points takes their number first and returns ``(X, parameters)``: ``X`` of shape
-(n_points, d), float64, and the coordinates that a good embedding finds again, of shape
+Every function that makes points takes their number first and returns ``(X, parameters)``: ``X`` of
+shape (n_points, d), float64, and the coordinates that a good embedding recovers, of shape
 (n_points,) or (n_points, m). Spectra are those of -Delta, the Laplace-Beltrami operator, with
-Neumann ends where there are ends.
+Neumann conditions at ends.
 """
 
 from __future__ import annotations

@@ -1,38 +1,37 @@
-"""Points on a curve with a stated density along its arclength.
+"""Points on a curve with a given density along its arclength.
 
-With u in [0, 1) the share of the length already passed, the density is
+With u in [0, 1) the arclength divided by the length of the curve, the density is
 
     p(u) = 1 + density * cos(w u),   w = 2 pi on closed curves, pi on open ones,
 
-so that its slope is zero at the ends of an open curve, as Neumann eigenfunctions have it.
+so that its slope is zero at the ends of an open curve, as that of Neumann eigenfunctions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from sklearn.utils import check_random_state
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.exceptions import ParameterError
 
-Floats = NDArray[np.floating[Any]]
+Floats = NDArray[np.floating]
 
 GRID = 8193  # nodes of a curve's arclength table: errors of 1e-9 of the length and less
 
 
 def length_shares(
-    n_points: int, *, density: float, regular: bool, closed: bool, rng: Any
+    n_points: int, *, density: float, regular: bool, closed: bool, rng: np.random.RandomState
 ) -> Floats:
-    """Draw (or, if ``regular``, space evenly in probability) shares of the length, in [0, 1)."""
+    """Draw (or, if ``regular``, space evenly in probability) arclengths over the length, 0 to 1."""
     check_positive(n_points, "n_points", integer=True)
     check_contrast(density)
     if regular:
-        # Half a step from open ends: the grid on which discrete cosines are the eigenvectors.
+        # Half a step from open ends: discrete cosines are the eigenvectors on this grid.
         levels = (np.arange(n_points) + (0.0 if closed else 0.5)) / n_points
     else:
         levels = rng.random_sample(n_points)
@@ -40,7 +39,7 @@ def length_shares(
 
 
 def check_contrast(density: float) -> None:
-    """Refuse a contrast with which the density would be zero or negative somewhere."""
+    """Refuse a contrast at which the density would be zero or negative somewhere."""
     if check_positive(density, "density", zero=True) >= 1:
         raise ParameterError(
             f"density = {density!r}; it has to be below 1 (the density is 1 + density * cos)"
@@ -67,19 +66,19 @@ def along_curve(
     return position(CubicSpline(arclength, t)(s)), s
 
 
-def with_noise(X: Floats, noise: float, rng: Any) -> Floats:
+def with_noise(X: Floats, noise: float, rng: np.random.RandomState) -> Floats:
     """Add Gaussian noise of standard deviation ``noise`` to every coordinate."""
     check_positive(noise, "noise", zero=True)
     return X + noise * rng.standard_normal(X.shape) if noise else X
 
 
-def generator(random_state: Any) -> Any:
+def generator(random_state: RandomState) -> np.random.RandomState:
     """Return the RandomState of a seed, as scikit-learn understands seeds.
 
     Raises
     ------
     ParameterError
-        Where it is none.
+        If it is not a seed.
     """
     try:
         return check_random_state(random_state)

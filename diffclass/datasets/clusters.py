@@ -1,22 +1,20 @@
-"""Point sets of a few Gaussian clusters: what a random walk merges early and what late."""
+"""Point sets of a few Gaussian clusters, which a random walk merges early or late."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.datasets._arclength import Floats, along_curve, generator
 from diffclass.exceptions import ParameterError
 
 Codes = NDArray[np.int_]
 
-C_OPENING = 2.25  # the C runs over this angle to either side of its back, radians
-C_DEPTH = 0.5  # half axis of the C along x = -y; the one along z is 1
+C_OPENING = 2.25  # the C extends by this angle to either side of its middle, radians
+C_DEPTH = 0.5  # half axis of the C along x = -y; that along z is 1
 C_WIDTH = 0.5  # standard deviation along x = y, across the plane of the C
-# Two clusters near each other and a third further off: two merge first, then all.
+# Two clusters near each other and a third one farther away: two merge first, then all.
 TRIANGLE = np.array([[0.0, 0.0], [1.5, 0.0], [0.75, 2.2]])
 TILTED_MEAN = np.array([2.0, 2.0])
 TILTED_AXES = np.array([[1.0, 1.0], [-1.0, 1.0]]) / np.sqrt(2.0)  # rows: principal directions
@@ -24,15 +22,15 @@ TILTED_VARIANCES = np.array([6.5, 1.5])
 
 
 def make_c_shape(
-    n_points: int, *, n_clusters: int = 5, noise: float = 0.04, random_state: Any = None
+    n_points: int, *, n_clusters: int = 5, noise: float = 0.04, random_state: RandomState = None
 ) -> tuple[Floats, Codes]:
-    """Make clusters strung along a C in space: clusters, a curve, one blob, by scale.
+    """Make clusters along a C in space: by scale they are clusters, a curve or one blob.
 
     The C is the arc (u, z) = (cos(phi) / 2, sin(phi)), |phi| <= 2.25, of the plane spanned by
     u = (x - y) / sqrt(2) and z; the clusters' centres divide its length evenly. A point is its
     centre plus Gaussian noise: ``noise`` along u and z, 0.5 along (x + y) / sqrt(2). Hence the
-    first principal component is z, the second x = y, and the C shows in the third alone: along z
-    the two clusters at either end lie upon each other.
+    first principal component is z, the second x = y, and only the third shows the C: along z the
+    two clusters at either end overlap.
 
     Parameters
     ----------
@@ -41,7 +39,7 @@ def make_c_shape(
     n_clusters : int, default=5
         Number of clusters, at least 2.
     noise : float, default=0.04
-        Standard deviation of a cluster in the plane of the C, at least 0; its length is 3.23.
+        Standard deviation of a cluster in the plane of the C, at least 0; the C has length 3.23.
     random_state : int, RandomState or None, default=None
         Seed.
 
@@ -49,13 +47,13 @@ def make_c_shape(
     -------
     X : ndarray of shape (n_points, 3), float64
     parameters : ndarray of shape (n_points,), int
-        The cluster's place along the C, 0 to n_clusters - 1, from its lower to its upper end;
+        Number of the cluster along the C, 0 to n_clusters - 1, from its lower to its upper end;
         points come in this order.
 
     Raises
     ------
     ParameterError
-        Where a parameter is out of range.
+        If a parameter is out of range.
 
     References
     ----------
@@ -85,9 +83,9 @@ def make_c_shape(
 
 
 def make_ordered_clusters(
-    n_points: int, *, n_clusters: int = 5, noise: float = 0.1, random_state: Any = None
+    n_points: int, *, n_clusters: int = 5, noise: float = 0.1, random_state: RandomState = None
 ) -> tuple[Floats, Codes]:
-    """Make the C of `make_c_shape` with wider clusters, to be put in order in one dimension.
+    """Make the C of `make_c_shape` with wider clusters, to be ordered in one dimension.
 
     Parameters
     ----------
@@ -104,12 +102,12 @@ def make_ordered_clusters(
     -------
     X : ndarray of shape (n_points, 3), float64
     parameters : ndarray of shape (n_points,), int
-        The cluster's place along the C, 0 to n_clusters - 1.
+        Number of the cluster along the C, 0 to n_clusters - 1.
 
     Raises
     ------
     ParameterError
-        Where a parameter is out of range.
+        If a parameter is out of range.
 
     References
     ----------
@@ -127,12 +125,12 @@ def make_ordered_clusters(
 
 
 def make_three_clusters(
-    n_points: int, *, spread: float = 0.25, random_state: Any = None
+    n_points: int, *, spread: float = 0.25, random_state: RandomState = None
 ) -> tuple[Floats, Codes]:
-    """Make three round Gaussian clusters in the plane, two nearer to each other than the third.
+    """Make three round Gaussian clusters in the plane, two of them near each other.
 
-    The centres are (0, 0), (1.5, 0) and (0.75, 2.2): P^t shows three blocks at early times,
-    two when the near ones have merged, one in the end. With the kernel exp(-d^2 / 0.7) that is at
+    The centres are (0, 0), (1.5, 0) and (0.75, 2.2): P^t shows three blocks at early times, two
+    when the near clusters have merged, one in the end. With the kernel exp(-d^2 / 0.7) that is at
     t = 8, 64 and 1024 (the eigenvalues after 1 are 0.992 and 0.87).
 
     Parameters
@@ -148,12 +146,12 @@ def make_three_clusters(
     -------
     X : ndarray of shape (n_points, 2), float64
     parameters : ndarray of shape (n_points,), int
-        The cluster, 0 to 2; points come in this order, so that P^t is seen in blocks.
+        Number of the cluster, 0 to 2; points come in this order, so that P^t shows blocks.
 
     Raises
     ------
     ParameterError
-        Where a parameter is out of range.
+        If a parameter is out of range.
 
     References
     ----------
@@ -173,8 +171,10 @@ def make_three_clusters(
     return TRIANGLE[cluster] + noise, cluster
 
 
-def make_two_gaussians(n_points: int = 800, *, random_state: Any = None) -> tuple[Floats, Codes]:
-    """Draw numbers from two unit Gaussians about -3 and 3, half of them each, and sort them.
+def make_two_gaussians(
+    n_points: int = 800, *, random_state: RandomState = None
+) -> tuple[Floats, Codes]:
+    """Draw numbers from two unit Gaussians about -3 and 3, half from each, and sort them.
 
     Parameters
     ----------
@@ -186,14 +186,14 @@ def make_two_gaussians(n_points: int = 800, *, random_state: Any = None) -> tupl
     Returns
     -------
     X : ndarray of shape (n_points, 1), float64
-        Rising numbers.
+        Increasing numbers.
     parameters : ndarray of shape (n_points,), int
-        The Gaussian that each was drawn from, 0 (about -3) or 1.
+        The Gaussian from which each was drawn, 0 (about -3) or 1.
 
     Raises
     ------
     ParameterError
-        Where ``n_points`` is no positive whole number.
+        If ``n_points`` is not a positive whole number.
 
     References
     ----------
@@ -215,8 +215,10 @@ def make_two_gaussians(n_points: int = 800, *, random_state: Any = None) -> tupl
     return x[order, None], drawn_from[order]
 
 
-def make_correlated_gaussian(n_points: int, *, random_state: Any = None) -> tuple[Floats, Floats]:
-    """Draw a tilted Gaussian in the plane: the set on which principal components are right.
+def make_correlated_gaussian(
+    n_points: int, *, random_state: RandomState = None
+) -> tuple[Floats, Floats]:
+    """Draw a tilted Gaussian in the plane, which principal components describe well.
 
     Mean (2, 2), covariance [[4, 2.5], [2.5, 4]]: variance 6.5 along (1, 1) / sqrt(2), 1.5 along
     (-1, 1) / sqrt(2).
@@ -237,12 +239,12 @@ def make_correlated_gaussian(n_points: int, *, random_state: Any = None) -> tupl
     Raises
     ------
     ParameterError
-        Where ``n_points`` is no positive whole number.
+        If ``n_points`` is not a positive whole number.
 
     References
     ----------
     Socher (2008), section 1.1, figure 1 and appendix A, which prints the covariance as
-    [4 4; 2.5 4]; it is taken here as the symmetric matrix with 4 and 2.5.
+    [4 4; 2.5 4]; here it is the symmetric matrix with 4 and 2.5.
 
     Examples
     --------
@@ -259,7 +261,7 @@ def make_correlated_gaussian(n_points: int, *, random_state: Any = None) -> tupl
 
 
 def _cluster_codes(n_points: int, n_clusters: int) -> Codes:
-    """Share the points among clusters as evenly as whole numbers allow; codes rise."""
+    """Share the points among clusters as evenly as possible; codes increase."""
     check_positive(n_points, "n_points", integer=True)
     return np.arange(n_points) * n_clusters // n_points
 

@@ -1,17 +1,15 @@
-"""Curves, closed and open, sampled evenly or not: geometry apart from density.
+"""Curves, closed and open, sampled evenly or not: the same geometry with different densities.
 
 -Delta on a closed curve of length L has the eigenvalues (2 pi k / L)^2, double for k > 0, with
 cos and sin of 2 pi k s / L; on an open curve with Neumann ends (pi k / L)^2, simple, with
-cos(pi k s / L); s is the arclength. How the curve lies in space does not matter.
+cos(pi k s / L); s is the arclength. The embedding of the curve in space does not matter.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.datasets._arclength import (
     Floats,
     along_curve,
@@ -30,7 +28,7 @@ def make_circle(
     density: float = 0.0,
     noise: float = 0.0,
     regular: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Floats, Floats]:
     """Sample the unit circle, with density 1 + density * cos(theta).
 
@@ -47,7 +45,7 @@ def make_circle(
     noise : float, default=0.0
         Standard deviation of the radius about 1, at least 0.
     regular : bool, default=False
-        Take theta at the quantiles i / n_points of the density instead of drawing it; of the
+        Take theta at the quantiles i / n_points of the density instead of drawing it; with the
         uniform density these are n_points equal steps from 0.
     random_state : int, RandomState or None, default=None
         Seed.
@@ -61,14 +59,14 @@ def make_circle(
     Raises
     ------
     ParameterError
-        Where ``n_points``, ``density`` or ``noise`` is out of range.
+        If ``n_points``, ``density`` or ``noise`` is out of range.
 
     References
     ----------
     Shan and Daubechies (2022), section 3, figures 7 and 8: 512 points on a circle, not
     uniform, without and with noise. The paper gives neither the density nor the noise;
-    ``make_circle(512, density=0.6)`` and ``make_circle(512, density=0.6, noise=0.05)`` look
-    like what it describes.
+    ``make_circle(512, density=0.6)`` and ``make_circle(512, density=0.6, noise=0.05)`` match
+    its description.
 
     Examples
     --------
@@ -95,7 +93,7 @@ def make_interval(
     length: float = 2.0 * np.pi,
     density: float = 0.0,
     regular: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Floats, Floats]:
     """Sample the interval [0, length], with density 1 + density * cos(pi s / length).
 
@@ -124,7 +122,7 @@ def make_interval(
     Raises
     ------
     ParameterError
-        Where a parameter is out of range.
+        If a parameter is out of range.
 
     References
     ----------
@@ -149,7 +147,7 @@ def make_spiral(
     density: float = 0.8,
     noise: float = 0.0,
     regular: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Floats, Floats]:
     """Sample the open planar spiral (t cos t, t sin t) unevenly along its arclength.
 
@@ -179,12 +177,12 @@ def make_spiral(
     Raises
     ------
     ParameterError
-        Where a parameter is out of range.
+        If a parameter is out of range.
 
     See Also
     --------
     make_torus_helix : a closed spiral, which embeds as a circle.
-    make_planar_roll : the same curve with even angles.
+    make_planar_roll : the same curve, uniform in the angle.
 
     References
     ----------
@@ -204,10 +202,10 @@ def make_spiral(
     return with_noise(X, noise, rng), s
 
 
-def make_planar_roll(n_points: int, *, random_state: Any = None) -> tuple[Floats, Floats]:
+def make_planar_roll(n_points: int, *, random_state: RandomState = None) -> tuple[Floats, Floats]:
     """Sample the spiral (t cos t, t sin t) at t = (3 pi / 2) (1 + 2 u), u uniform.
 
-    Even in the angle, hence uneven in the arclength: the density along the curve falls as
+    Uniform in the angle, hence not in the arclength: the density along the curve falls as
     1 / sqrt(1 + t^2) from the inner to the outer end.
 
     Parameters
@@ -226,7 +224,7 @@ def make_planar_roll(n_points: int, *, random_state: Any = None) -> tuple[Floats
     Raises
     ------
     ParameterError
-        Where ``n_points`` is no positive whole number.
+        If ``n_points`` is not a positive whole number.
 
     References
     ----------
@@ -251,9 +249,9 @@ def make_torus_helix(
     density: float = 0.0,
     noise: float = 0.05,
     regular: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Floats, Floats]:
-    """Sample a helix that winds eight times round a torus and closes.
+    """Sample a closed helix that winds eight times around a torus.
 
     x(t) = ((2 + cos 8t) cos t, (2 + cos 8t) sin t, sin 8t), 0 <= t < 2 pi; its length is
     L = 51.9914. Density along the arclength: 1 + density * cos(2 pi s / L). Eigenpairs of -Delta:
@@ -281,14 +279,14 @@ def make_torus_helix(
     Raises
     ------
     ParameterError
-        Where a parameter is out of range.
+        If a parameter is out of range.
 
     References
     ----------
-    Shan and Daubechies (2022), section 2, figures 1, 3 and 6: uniform, some noise; the paper
-    gives no formula, this one goes round as "toroidal helix by Coifman and Lafon", with noise
-    0.05. With ``density=0.8, noise=0`` for Coifman et al. (2005), section 2.2, figure 3: a
-    spiral curve that embeds as a circle once the density is divided out.
+    Shan and Daubechies (2022), section 2, figures 1, 3 and 6: uniform, some noise. The paper
+    gives no formula; this one is known as "toroidal helix by Coifman and Lafon", with noise 0.05.
+    With ``density=0.8, noise=0`` for Coifman et al. (2005), section 2.2, figure 3: a spiral curve
+    that embeds as a circle once the density is divided out.
 
     Examples
     --------
@@ -309,7 +307,7 @@ def make_closed_curve(
     shape: str = "flower",
     density: float = 0.8,
     regular: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Floats, Floats]:
     """Sample a closed curve unevenly: a flower in the plane or a trefoil knot in space.
 
@@ -317,7 +315,7 @@ def make_closed_curve(
     trefoil  (sin t + 2 sin 2t, cos t - 2 cos 2t, -sin 3t), L = 28.8263
 
     for 0 <= t < 2 pi. Density along the arclength: 1 + density * cos(2 pi s / L). Eigenpairs of
-    -Delta: (2 pi k / L)^2, double for k > 0, whatever the shape.
+    -Delta: (2 pi k / L)^2, double for k > 0, for both shapes.
 
     Parameters
     ----------
@@ -341,7 +339,7 @@ def make_closed_curve(
     Raises
     ------
     ParameterError
-        Where a parameter is out of range.
+        If a parameter is out of range.
 
     References
     ----------

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.datasets._arclength import Floats, along_curve, generator, with_noise
 from diffclass.datasets.curves import ROLL, planar_roll
 from diffclass.exceptions import ParameterError
@@ -16,7 +14,7 @@ GOLDEN = (1.0 + np.sqrt(5.0)) / 2.0
 
 
 def make_flat_torus(
-    n_points: int, *, regular: bool = False, random_state: Any = None
+    n_points: int, *, regular: bool = False, random_state: RandomState = None
 ) -> tuple[Floats, Floats]:
     """Sample the flat torus (cos a, sin a, cos b, sin b) uniformly.
 
@@ -29,7 +27,7 @@ def make_flat_torus(
         Number of points, at least 1.
     regular : bool, default=False
         Take the lattice a = 2 pi i / n, b = 2 pi i g / n with g the whole number nearest to n
-        over the golden ratio: even spacing, and no seam.
+        over the golden ratio, which is evenly spaced and has no seam.
     random_state : int, RandomState or None, default=None
         Seed.
 
@@ -42,7 +40,7 @@ def make_flat_torus(
     Raises
     ------
     ParameterError
-        Where ``n_points`` is no positive whole number.
+        If ``n_points`` is not a positive whole number.
 
     References
     ----------
@@ -66,7 +64,7 @@ def make_flat_torus(
 
 
 def make_sphere(
-    n_points: int, *, regular: bool = False, random_state: Any = None
+    n_points: int, *, regular: bool = False, random_state: RandomState = None
 ) -> tuple[Floats, Floats]:
     """Sample the unit sphere in space uniformly.
 
@@ -91,7 +89,7 @@ def make_sphere(
     Raises
     ------
     ParameterError
-        Where ``n_points`` is no positive whole number.
+        If ``n_points`` is not a positive whole number.
 
     References
     ----------
@@ -118,7 +116,7 @@ def make_sphere(
 
 
 def make_swiss_roll(
-    n_points: int, *, height: float = 21.0, noise: float = 0.0, random_state: Any = None
+    n_points: int, *, height: float = 21.0, noise: float = 0.0, random_state: RandomState = None
 ) -> tuple[Floats, Floats]:
     """Sample a rolled-up rectangle uniformly by area.
 
@@ -126,7 +124,7 @@ def make_swiss_roll(
     rectangle has the sides L = 89.3733 (arclength of the spiral) and ``height``. Eigenpairs of
     -Delta with Neumann edges: (pi j / L)^2 + (pi k / height)^2, j, k = 0, 1, 2, ..., with
     cos(pi j s / L) cos(pi k h / height). With the default height the first four eigenfunctions
-    that are not constant depend on s alone; the one that unrolls the height is the fifth.
+    that are not constant depend on s only; the fifth unrolls the height.
 
     Parameters
     ----------
@@ -148,16 +146,16 @@ def make_swiss_roll(
     Raises
     ------
     ParameterError
-        Where a parameter is out of range.
+        If a parameter is out of range.
 
     See Also
     --------
-    sklearn.datasets.make_swiss_roll : even in the angle t, so denser at the inner edge.
+    sklearn.datasets.make_swiss_roll : uniform in the angle t, so denser at the inner edge.
 
     References
     ----------
     Shan and Daubechies (2022), section 2, figures 2, 4 and 5: uniform on the surface, without
-    noise. The paper gives no formula and no sides; these are the customary ones.
+    noise. The paper gives neither formula nor sides; these are the customary ones.
 
     Examples
     --------
@@ -181,7 +179,7 @@ def make_dumbbell(
     *,
     bridge_length: float = 1.0,
     bridge_width: float = 0.3,
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Floats, NDArray[np.int_]]:
     """Sample two unit discs joined by a bridge, uniformly by area.
 
@@ -192,7 +190,7 @@ def make_dumbbell(
     The first three points are the landmarks of the paper's figure, so their indices are 0, 1
     and 2: A, the centre of the left disc; B, the middle of the bridge; C, the highest point of
     the left disc's edge. D_t(A, B) < D_t(C, B) from about the relaxation time on, and in most
-    draws before.
+    draws also before.
 
     Parameters
     ----------
@@ -209,12 +207,12 @@ def make_dumbbell(
     -------
     X : ndarray of shape (n_points, 2), float64
     parameters : ndarray of shape (n_points,), int
-        The part: 0 the left disc, 1 the bridge, 2 the right disc.
+        Part of each point: 0 the left disc, 1 the bridge, 2 the right disc.
 
     Raises
     ------
     ParameterError
-        Where a parameter is out of range.
+        If a parameter is out of range.
 
     References
     ----------

@@ -1,17 +1,17 @@
 """Points drawn from Boltzmann densities exp(-U), and the spectra of their diffusions.
 
-Convention: the Langevin equation is that of Coifman et al. (2005), (2.7),
+The Langevin equation is that of Coifman et al. (2005), (2.7),
 
     dx = -U'(x) dt + sqrt(2) dw,
 
-its density at rest is p = exp(-U), up to a factor, and its backward generator (2.9)
+its stationary density is p = exp(-U), up to a factor, and its backward generator (2.9) is
 
     G f = f'' - U' f'.
 
-Spectra here are those of -G, which has the eigenvalues 0 = mu_0 < mu_1 <= mu_2 ... A diffusion
-map of points drawn from exp(-U) tends to f'' - 2 (1 - alpha) U' f': to G for alpha = 1/2; for
-alpha = 0 to the G of the potential 2 U, for alpha = 1 to f'' (section 2.3). The points are drawn
-independently, so no path has to be thinned.
+Spectra here are those of -G, which has the eigenvalues 0 = mu_0 < mu_1 <= mu_2 ... The generator
+of a diffusion map of points drawn from exp(-U) tends to f'' - 2 (1 - alpha) U' f': to G for
+alpha = 1/2, to the G of the potential 2 U for alpha = 0, to f'' for alpha = 1 (section 2.3). The
+points are drawn independently, so no path has to be thinned.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.linalg import eigh_tridiagonal
 
-from diffclass._validation import check_points, check_positive
+from diffclass._validation import RandomState, check_points, check_positive
 from diffclass.datasets._arclength import Floats, generator
 from diffclass.exceptions import ParameterError
 
@@ -39,7 +39,7 @@ def sample_potential(
     *,
     potential: Potential,
     interval: tuple[float, float],
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> tuple[Floats, Floats]:
     """Draw independent numbers from the density exp(-U) on an interval.
 
@@ -52,7 +52,7 @@ def sample_potential(
     potential : callable
         U: takes an array of shape (m,) and returns one of the same shape, all finite.
     interval : tuple of two floats
-        Ends a < b; outside the density is taken as 0.
+        Ends a < b; outside, the density is 0.
     random_state : int, RandomState or None, default=None
         Seed.
 
@@ -65,7 +65,7 @@ def sample_potential(
     Raises
     ------
     ParameterError
-        Where ``n_points`` or ``interval`` is out of range, or U is not finite on it.
+        If ``n_points`` or ``interval`` is out of range, or U is not finite on it.
 
     References
     ----------
@@ -96,7 +96,7 @@ def double_well(x: ArrayLike, *, barrier: float = 3.0) -> Floats:
     Parameters
     ----------
     x : array-like
-        Places.
+        Points of the line.
     barrier : float, default=3.0
         U(0), in units of the temperature, above 0.
 
@@ -107,7 +107,7 @@ def double_well(x: ArrayLike, *, barrier: float = 3.0) -> Floats:
     Raises
     ------
     ParameterError
-        Where ``barrier`` is not above 0.
+        If ``barrier`` is not above 0.
 
     Examples
     --------
@@ -120,13 +120,13 @@ def double_well(x: ArrayLike, *, barrier: float = 3.0) -> Floats:
 
 
 def sample_double_well(
-    n_points: int, *, barrier: float = 3.0, random_state: Any = None
+    n_points: int, *, barrier: float = 3.0, random_state: RandomState = None
 ) -> tuple[Floats, Floats]:
     """Draw independent numbers from exp(-U) of the double well U(x) = barrier (x^2 - 1)^2.
 
     The spectrum has no closed form; `fokker_planck_spectrum` computes it. Its first eigenvalue
-    that is not 0 is the small rate of crossing the barrier, and its function tells the wells
-    apart.
+    that is not 0 is the small rate of crossing the barrier, and its eigenfunction separates the
+    wells.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def sample_double_well(
     Raises
     ------
     ParameterError
-        Where ``n_points`` or ``barrier`` is out of range.
+        If ``n_points`` or ``barrier`` is out of range.
 
     References
     ----------
@@ -162,7 +162,7 @@ def sample_double_well(
     [0.0, 0.242, 10.485]
     """
     check_positive(barrier, "barrier")
-    # U rises to 60 above its minima: what is left out has a probability of 1e-26.
+    # U rises to 60 above its minima: the rest has a probability of 1e-26.
     end = float(np.sqrt(1.0 + np.sqrt(60.0 / barrier)))
     return sample_potential(
         n_points,
@@ -173,7 +173,7 @@ def sample_double_well(
 
 
 def sample_ornstein_uhlenbeck(
-    n_points: int, *, theta: float = 1.0, random_state: Any = None
+    n_points: int, *, theta: float = 1.0, random_state: RandomState = None
 ) -> tuple[Floats, Floats]:
     """Draw independent numbers from the Ornstein-Uhlenbeck density, exp(-theta x^2 / 2).
 
@@ -198,7 +198,7 @@ def sample_ornstein_uhlenbeck(
     Raises
     ------
     ParameterError
-        Where ``n_points`` or ``theta`` is out of range.
+        If ``n_points`` or ``theta`` is out of range.
 
     References
     ----------
@@ -228,7 +228,7 @@ def ornstein_uhlenbeck_spectrum(
     Parameters
     ----------
     x : array-like of shape (n,)
-        Places.
+        Points of the line.
     n_pairs : int, default=5
         Number of pairs, the constant one included, at least 1.
     theta : float, default=1.0
@@ -238,14 +238,14 @@ def ornstein_uhlenbeck_spectrum(
     -------
     eigenvalues : ndarray of shape (n_pairs,), float64
     eigenfunctions : ndarray of shape (n, n_pairs), float64
-        Of mean square 1 under the density at rest, positive at the right end.
+        Of mean square 1 under the stationary density, positive at the right end.
 
     Raises
     ------
     ParameterError
-        Where ``n_pairs`` or ``theta`` is out of range.
+        If ``n_pairs`` or ``theta`` is out of range.
     DataError
-        Where ``x`` holds NaN or infinity.
+        If ``x`` holds NaN or infinity.
 
     Examples
     --------
@@ -272,10 +272,10 @@ class FokkerPlanckSpectrum:
     Attributes
     ----------
     eigenvalues : ndarray of shape (n_pairs,), float64
-        Rising from 0, in units of 1 / time.
+        Increasing from 0, in units of 1 / time.
     eigenfunctions : ndarray of shape (n_grid, n_pairs), float64
-        Their functions on ``grid``, of mean square 1 under ``weights``; the sign makes each
-        positive where the density ends on the right.
+        Eigenfunctions on ``grid``, of mean square 1 under ``weights``; each is positive where the
+        density ends on the right.
     grid : ndarray of shape (n_grid,), float64
         Middles of the cells that divide the interval.
     weights : ndarray of shape (n_grid,), float64
@@ -288,9 +288,9 @@ class FokkerPlanckSpectrum:
     weights: Floats
 
     def at(self, x: ArrayLike) -> Floats:
-        """Return the eigenfunctions at places ``x`` of shape (n,): (n, n_pairs), by spline."""
+        """Return the eigenfunctions at ``x`` of shape (n,) by spline, of shape (n, n_pairs)."""
         places = np.asarray(x, dtype=np.float64)
-        # Half a cell beyond the outer middles there is nothing to go by but the flat ends.
+        # In the outer halves of the outer cells the functions are taken as constant.
         inside = np.clip(places, self.grid[0], self.grid[-1])
         return CubicSpline(self.grid, self.eigenfunctions)(inside)
 
@@ -304,17 +304,18 @@ def fokker_planck_spectrum(
 ) -> FokkerPlanckSpectrum:
     """Compute the leading eigenpairs of -(f'' - U' f') with reflecting ends.
 
-    With p = exp(-U), -(1 / p) (p f')' = mu f and f' = 0 at both ends, by finite volumes of width
-    h: for the cells i and i + 1, whose common wall is at i + 1/2, p_{i+1/2} (f_{i+1} - f_i) / h
-    flows. In the unknowns sqrt(p) f the matrix is symmetric and tridiagonal. Errors fall as h^2.
+    With p = exp(-U), this solves -(1 / p) (p f')' = mu f with f' = 0 at both ends by finite volumes
+    of width h: between the cells i and i + 1, whose common wall is at i + 1/2, the flow is
+    p_{i+1/2} (f_{i+1} - f_i) / h. In the unknowns sqrt(p) f the matrix is symmetric and
+    tridiagonal. Errors fall as h^2.
 
     Parameters
     ----------
     potential : callable
         U: takes an array of shape (m,) and returns one of the same shape, all finite.
     interval : tuple of two floats
-        Ends a < b. Where U has risen by more than about 60 above its minimum, functions are lost
-        in rounding; a narrower interval serves as well.
+        Ends a < b. Where U is more than about 60 above its minimum, rounding errors dominate;
+        a narrower interval gives the same result.
     n_grid : int, default=2000
         Number of cells, more than ``n_pairs``.
     n_pairs : int, default=5
@@ -328,7 +329,7 @@ def fokker_planck_spectrum(
     Raises
     ------
     ParameterError
-        Where a parameter is out of range, or U is not finite on the interval.
+        If a parameter is out of range, or U is not finite on the interval.
 
     References
     ----------
@@ -348,7 +349,7 @@ def fokker_planck_spectrum(
     h = (b - a) / n_grid
     u = _values(potential, a + 0.5 * h * np.arange(1, 2 * n_grid))
     cells, walls = u[::2], u[1::2]
-    # Ratios of p are taken as differences of U: p itself underflows far from the minimum.
+    # Ratios of p are computed from differences of U: p itself underflows far from the minimum.
     diagonal = np.zeros(n_grid)
     diagonal[:-1] += np.exp(cells[:-1] - walls)
     diagonal[1:] += np.exp(cells[1:] - walls)
@@ -358,7 +359,7 @@ def fokker_planck_spectrum(
     )
     weights = np.exp(cells.min() - cells)
     weights /= weights.sum()
-    eigenvalues[0], vectors[:, 0] = 0.0, np.sqrt(weights)  # exactly so, also in the matrix
+    eigenvalues[0], vectors[:, 0] = 0.0, np.sqrt(weights)  # exact for this matrix
     functions = _signed(vectors) * np.exp(0.5 * (cells - cells.min()))[:, None]
     functions /= np.sqrt(weights @ functions**2)
     grid = a + h * (np.arange(n_grid) + 0.5)
@@ -384,10 +385,10 @@ def _ends(interval: Any) -> tuple[float, float]:
 
 
 def _values(potential: Potential, x: Floats) -> Floats:
-    """Return U at the places x, or say where it has no value."""
+    """Return U at x, or raise a `ParameterError` that says where it is not finite."""
     u = np.asarray(potential(x), dtype=np.float64)
     if u.shape != x.shape:
-        raise ParameterError(f"potential returned shape {u.shape} for places of shape {x.shape}")
+        raise ParameterError(f"potential returned shape {u.shape} for points of shape {x.shape}")
     if not np.isfinite(u).all():
         place = x[np.argmin(np.isfinite(u))]
         raise ParameterError(f"potential is not finite at {place:.6g}; choose a narrower interval")

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import NDArray
 from scipy import ndimage
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.datasets._arclength import Floats, generator
 from diffclass.exceptions import ParameterError
 
-OVERSAMPLING = 8  # cells a side that make one pixel of the template
+OVERSAMPLING = 8  # cells per side of one pixel of the template
 BLUR = 0.7  # standard deviation of the template's soft edges, pixels
 
 
 def make_rotated_images(
-    n_points: int, *, size: int = 32, random_state: Any = None
+    n_points: int, *, size: int = 32, random_state: RandomState = None
 ) -> tuple[Floats, Floats]:
     """Take pictures of one object without symmetry, turned by uniformly random angles.
 
-    The object, a thick letter F with a dot, keeps within the picture's inscribed circle and has
-    soft edges; it is turned about the middle by cubic splines. The pictures lie on a closed
-    curve on which equal angles are equal lengths, up to the pixels' grid: as with
-    `make_circle`, -Delta has the spectrum k^2, double for k > 0, in units of (2 pi / length)^2.
+    The object, a thick letter F with a dot, lies within the picture's inscribed circle and has
+    soft edges; it is turned about the middle by cubic splines. The pictures lie on a closed curve
+    on which, up to the pixel grid, equal angles are equal lengths: as with `make_circle`, -Delta
+    has the eigenvalues k^2, double for k > 0, in units of (2 pi / length)^2.
 
     Parameters
     ----------
@@ -39,12 +38,12 @@ def make_rotated_images(
     X : ndarray of shape (n_points, size * size), float64
         Brightness, 0 (background) to 1, row by row: ``X[i].reshape(size, size)``.
     parameters : ndarray of shape (n_points,), float64
-        Angle in [0, 2 pi), radians, counterclockwise as the picture is seen.
+        Angle in [0, 2 pi), radians, counterclockwise.
 
     Raises
     ------
     ParameterError
-        Where ``n_points`` or ``size`` is out of range.
+        If ``n_points`` or ``size`` is out of range.
 
     References
     ----------
@@ -77,7 +76,7 @@ def _template(size: int) -> Floats:
     axis = (np.arange(size * OVERSAMPLING) + 0.5) * 2.0 / (size * OVERSAMPLING) - 1.0
     x, y = axis, -axis[:, None]  # y upwards
 
-    def bar(left: float, right: float, bottom: float, top: float) -> Any:
+    def bar(left: float, right: float, bottom: float, top: float) -> NDArray[np.bool_]:
         return (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
 
     drawn = bar(-0.4, -0.12, -0.65, 0.65) | bar(-0.4, 0.5, 0.4, 0.65) | bar(-0.4, 0.28, -0.05, 0.18)

@@ -5,8 +5,8 @@ A scene here is a picture in which every pixel carries a spectrum,
     cube[r, c, :] = shading(r, c) * exp(-concentrations(r, c, :) @ absorptions) + noise,
 
 the law of Beer and Lambert for a stained slice: ``concentrations`` (rows, columns, stains) mixes
-those of the classes by their local abundance and drifts slowly over the picture. The classes are
-then curves in spectral space, each continuous, none a blob: the setting of Coifman et al. (2005),
+those of the classes by their local abundance and drifts slowly over the picture. Each class is
+then a continuous curve in spectral space and not a blob: the setting of Coifman et al. (2005),
 section 3, figure 5, where nearest neighbours and Gaussian classifiers fail and diffusion does not.
 """
 
@@ -37,10 +37,10 @@ STAINS = {
     "haemoglobin": ((415.0, 24.0, 1.3), (542.0, 11.0, 0.4), (577.0, 9.0, 0.45)),
     "ground": ((380.0, 150.0, 1.0),),
 }
-# Optical depths of the stains. In the plane of hematoxylin and eosin the three classes stand on
-# an ellipse about MEAN_DEPTHS, a third of a turn apart; from the top row to the bottom row the
-# ellipse turns by TURN (which stain a tissue takes up changes) and moves by RISE (the section
-# thickens). At the bottom a class has nearly the composition that the next one has at the top.
+# Optical depths of the stains. In the plane of hematoxylin and eosin the three classes lie on an
+# ellipse about MEAN_DEPTHS, a third of a turn apart. From the top row to the bottom row the
+# ellipse turns by TURN (tissues take up other stains) and moves by RISE (the section thickens).
+# At the bottom a class has nearly the composition that the next one has at the top.
 MEAN_DEPTHS = np.array([0.65, 0.60, 0.30, 0.25])
 HALF_AXES = np.array([0.16, 0.19])
 TURN = np.deg2rad(150.0)
@@ -59,7 +59,7 @@ class TissueScene:
     cube : ndarray of shape (n_rows, n_columns, n_bands), float32
         Transmitted light relative to the lamp, about 0 to 1.2; noise may leave that range.
     wavelengths : ndarray of shape (n_bands,), float64
-        Centre of each band, nm, rising.
+        Centre of each band, nm, increasing.
     truth : ndarray of shape (n_rows, n_columns), uint8
         Class of the tissue that fills most of each pixel, 1 to 3.
     labels : ndarray of shape (n_rows, n_columns), uint8
@@ -93,9 +93,9 @@ def make_tissue_scene(
     Beer and Lambert, I = shading * exp(-depths @ absorptions). Both the shading and the depths
     drift along the rows, so that each class at the bottom resembles *another* class at the top;
     the drift is gradual, so each class is one continuous curve in spectral space. The strokes
-    all lie in the upper part. On spectra alone, classifiers that look at the distance to the
-    strokes (1-NN) or at Gaussians fitted to them are right on about two pixels in three, label
-    diffusion on a graph of 12 neighbours on more than nine in ten.
+    all lie in the upper part. On spectra alone, classifiers by the distance to the strokes (1-NN)
+    or by Gaussians fitted to them are right on about two pixels in three, label diffusion on a
+    graph of 12 neighbours on more than nine in ten.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def make_tissue_scene(
         Standard deviation of the shot noise at full light, relative to full light; it falls
         with the square root of the light. Reading noise is 0.3 of it. At least 0.
     debris : float, default=0.04
-        Share of single pixels under specks that add an absorption of their own, 0 to 1. They
-        bound the accuracy that spectra alone allow.
+        Share of single pixels under specks that add their own absorption, 0 to 1. They bound the
+        accuracy that spectra alone allow.
     random_state : int, Generator or None, default=0
         Seed.
 
@@ -149,7 +149,9 @@ def make_tissue_scene(
     _add_debris(depths, debris, rng)
     light = np.exp(-depths @ _absorptions(wavelengths))
     light *= _shading(truth.shape, rng)[..., None]
-    return TissueScene(_photographed(light, noise, rng), wavelengths, truth, labels)
+    return TissueScene(
+        cube=_photographed(light, noise, rng), wavelengths=wavelengths, truth=truth, labels=labels
+    )
 
 
 def _require_scene(
@@ -172,7 +174,7 @@ def _smooth_field(shape: tuple[int, ...], scale: float, rng: np.random.Generator
     white = rng.standard_normal(shape, dtype=np.float32)
     field = ndimage.gaussian_filter(white, scale, mode="reflect")
     field -= field.mean()
-    # A field much smaller than its scale is flat: leave it so rather than divide by nothing.
+    # A field much smaller than its scale is flat: it stays so, without a division by zero.
     return field / max(float(field.std()), 1e-12)
 
 
@@ -214,7 +216,7 @@ def _drifting_depths(truth: NDArray[np.uint8], rng: np.random.Generator) -> NDAr
 
 
 def _add_debris(depths: NDArray[np.float64], share: float, rng: np.random.Generator) -> None:
-    """Change single pixels' depths by chance, in place; depths stay at least 0."""
+    """Change the depths of random single pixels in place; depths stay at least 0."""
     hit = rng.random(depths.shape[:2]) < share
     specks = rng.standard_normal((int(hit.sum()), depths.shape[2])) * DEBRIS_DEPTHS
     depths[hit] = np.maximum(depths[hit] + specks, 0.0)
@@ -233,14 +235,14 @@ def _photographed(light: NDArray[np.float64], noise: float, rng: np.random.Gener
 
 
 def _strokes(truth: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Draw three short curved strokes per class in the upper part, as a hand would."""
+    """Draw three short curved strokes per class in the upper part, as if by hand."""
     labels = np.zeros_like(truth)
     upper = slice(int(0.06 * len(truth)), int(0.30 * len(truth)))
     for k in (1, 2, 3):
         room = np.zeros(truth.shape)
         room[upper] = ndimage.distance_transform_edt(truth == k)[upper]
         for _ in range(3):
-            # A hand picks a place where the stroke fits; the longest of a few tries does.
+            # A person picks a place where the stroke fits: the longest of a few tries.
             path = max((_curved_path(room, rng) for _ in range(12)), key=len)
             stroke = np.zeros(truth.shape, dtype=bool)
             stroke[tuple(np.transpose(path))] = True
@@ -253,7 +255,7 @@ def _strokes(truth: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.u
 def _curved_path(
     room: NDArray[np.float64], rng: np.random.Generator, *, length: int = 11
 ) -> list[tuple[int, int]]:
-    """Walk from a random roomy pixel with a slowly turning heading, where there is room."""
+    """Walk from a random pixel with a slowly turning heading, as long as there is room."""
     starts = np.argwhere(room >= min(2.0, room.max()))
     place = starts[rng.integers(len(starts))].astype(float)
     heading = rng.uniform(0.0, 2.0 * np.pi)
@@ -286,13 +288,13 @@ def make_hyperspectral_scene(
     noise: float = 0.02,
     random_state: Seed = 0,
 ) -> FloatArray:
-    """Lay synthetic spectra on a given class map, for tests of scale.
+    """Make synthetic spectra for a given class map, for tests at scale.
 
-    Every class has a smooth reflectance of its own near a common one. Within a class a smooth
-    drift over the picture and an offset per field (connected region) bend the spectrum, border
-    pixels are mixed by a blur, the background is a changing mixture of four spectra, and the
-    noise is partly shared by neighbouring bands. A spectrum is a product of low rank,
-    ``weights (pixels, r) @ basis (r, bands)``, so no second cube is ever held.
+    Every class has its own smooth reflectance near a common one. Within a class a smooth drift over
+    the picture and an offset per field (connected region) bend the spectrum, a blur mixes border
+    pixels, the background is a changing mixture of four spectra, and neighbouring bands share part
+    of the noise. The cube is a product of low rank, ``weights (pixels, r) @ basis (r, bands)``, so
+    that no second cube is held.
 
     Parameters
     ----------
@@ -374,7 +376,7 @@ def _abundance(fields: IntArray, i: int) -> FloatArray:
 def _reflectances(
     n_background: int, n_classes: int, *, n_bands: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw the spectra that the weights go with; (n_background + 2 * n_classes, n_bands)."""
+    """Draw the spectra that the weights mix; (n_background + 2 * n_classes, n_bands)."""
 
     def smooth(scale: float) -> NDArray[np.float64]:
         return ndimage.gaussian_filter1d(rng.standard_normal(3 * n_bands), scale * n_bands)[
@@ -389,7 +391,7 @@ def _reflectances(
 
 
 def _add_correlated_noise(cube: FloatArray, noise: float, rng: np.random.Generator) -> None:
-    """Add noise of which half the variance is shared by neighbouring bands, in place."""
+    """Add noise in place; neighbouring bands share half of its variance."""
     for row in cube:
         white = rng.standard_normal(row.shape, dtype=np.float32)
         shared = ndimage.gaussian_filter1d(

@@ -1,24 +1,28 @@
 """Areas of classes and accuracy of a map, from a sample of it that is labelled.
 
-Counting a map's pixels gives biased areas: what is taken for another class is missing, what is
-wrongly taken for it is too much. A random sample with known truth, drawn from strata of known
-sizes N_h (usually the map's own classes, of which rare ones are sampled more densely), corrects
+Counting the pixels of a map gives biased areas: pixels of a class that are mapped as another one
+are missing, pixels wrongly mapped as it are added. A random sample with known truth, drawn from
+strata of known sizes N_h (usually the classes of the map, rare ones sampled more densely), corrects
 both. With sample means y_h over the n_h points of stratum h, the total of any quantity is
 sum N_h y_h, and every figure here is a ratio of two such totals,
 
     R = sum N_h y_h / sum N_h x_h,
     V(R) = sum N_h^2 (s_y^2 + R^2 s_x^2 - 2 R s_xy)_h / n_h / (sum N_h x_h)^2,
 
-s_y^2, s_x^2, s_xy the sample's (co)variances (divisor n_h - 1) within a stratum: y = 1 where truth
-is class j and x = 1 give its share of the area; y = 1 where right and x = 1 the overall accuracy;
-y = 1 where right and given j over x = 1 where given j the user's accuracy, over x = 1 where truth
-is j the producer's. With the map's classes as strata these are equations 1 to 11 of Olofsson et
-al. No correction for finite strata is made, as there.
+with s_y^2, s_x^2, s_xy the (co)variances of the sample (divisor n_h - 1) within a stratum:
 
-All of it supposes that labels are a *random sample within each stratum*. Labels drawn where it was
-easy, or whole fields of them, correct nothing, and their intervals are too narrow. So are those of
-a producer's accuracy where few of the class are missed (a class of a tenth, 60 points a stratum:
-the 95 % interval held the truth in 83 of 100 samples).
+    share of the area      y = 1 where the truth is class j       x = 1
+    overall accuracy       y = 1 where the map is right           x = 1
+    user's accuracy        y = 1 where mapped as j and right      x = 1 where mapped as j
+    producer's accuracy    y = 1 where mapped as j and right      x = 1 where the truth is j
+
+With the classes of the map as strata these are equations 1 to 11 of Olofsson et al. As there, no
+correction for finite strata is made.
+
+All of this assumes that labels are a *random sample within each stratum*. Labels drawn where it was
+easy, or whole fields of them, correct nothing, and their intervals are too narrow. The intervals of
+a producer's accuracy are also too narrow where few points of the class are missed (for a class of a
+tenth of the area and 60 points per stratum, the 95 % interval held the truth in 83 of 100 samples).
 
 Sources: P. Olofsson et al., Good practices for estimating area and assessing accuracy of land
 change, Remote Sensing of Environment 148, 2014, section 4; S. V. Stehman, Estimating area and map
@@ -33,6 +37,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from diffclass.evaluation.intervals import normal_quantile
 from diffclass.evaluation.scores import or_none, pair_or_none, same_points
@@ -46,21 +51,21 @@ class Estimate:
     Attributes
     ----------
     value : float
-        0 to 1; NaN where nothing was there to measure it on.
+        0 to 1; NaN where no point measures it.
     standard_error : float
-        NaN where a stratum that matters holds one sample only.
+        NaN where a stratum that matters holds a single sample.
     """
 
     value: float
     standard_error: float
 
     def interval(self, level: float) -> tuple[float, float]:
-        """Return value -+ z standard errors, cut at 0 and 1."""
+        """Return value -+ z standard errors, clipped to 0 and 1."""
         half = normal_quantile(level) * self.standard_error
         return float(np.clip(self.value - half, 0, 1)), float(np.clip(self.value + half, 0, 1))
 
     def to_dict(self, level: float) -> dict[str, Any]:
-        """Return value, standard error and interval as what JSON can hold."""
+        """Return value, standard error and interval as values that JSON can hold."""
         return {
             "value": or_none(self.value),
             "standard_error": or_none(self.standard_error),
@@ -77,16 +82,16 @@ class AreaEstimates:
     classes : list
         Those of truth and map together, sorted.
     total : float
-        Size of all sampled strata, in the unit of the sizes given.
+        Size of all sampled strata, in the unit of the given sizes.
     n_points : int
         Size of the sample.
     overall_accuracy : Estimate
         Of the whole map, not of the sample.
     area_share, users_accuracy, producers_accuracy : dict of class to Estimate
-        Share of ``total`` that is truly of the class; share of what is mapped as it that is right;
-        share of what is truly of it that is mapped as it.
+        Share of ``total`` that truly is of the class; share of the area mapped as the class that
+        truly is of it; share of the area truly of the class that is mapped as it.
     not_sampled : dict of stratum to float
-        Sizes of strata without a sample; they are no part of ``total``.
+        Sizes of strata without a sample; ``total`` leaves them out.
     """
 
     classes: list[Any]
@@ -99,7 +104,7 @@ class AreaEstimates:
     not_sampled: dict[Any, float]
 
     def to_dict(self, *, level: float = 0.95) -> dict[str, Any]:
-        """Return everything as what JSON can hold, with intervals and areas.
+        """Return everything as values that JSON can hold, with intervals and areas.
 
         Parameters
         ----------
@@ -130,7 +135,11 @@ class AreaEstimates:
 
 
 def stratified_areas(
-    truth: Any, predicted: Any, sizes: Mapping[Any, float], *, strata: Any = None
+    truth: ArrayLike,
+    predicted: ArrayLike,
+    sizes: Mapping[Any, float],
+    *,
+    strata: ArrayLike | None = None,
 ) -> AreaEstimates:
     """Estimate class areas and accuracies of a map from a stratified random sample.
 
@@ -150,12 +159,12 @@ def stratified_areas(
     Raises
     ------
     DataError
-        For arrays of different length, none at all, a stratum without a size, or a size below the
-        sample's.
+        If the arrays differ in length or are empty, a stratum has no size, or its size is below
+        that of its sample.
 
     Notes
     -----
-    O(n) per class.
+    Cost O(n) per class.
 
     Examples
     --------
@@ -167,31 +176,31 @@ def stratified_areas(
     """
     truth, predicted = same_points(truth, predicted)
     by_map = strata is None
-    _, strata = same_points(truth, predicted if by_map else strata)
+    _, strata = same_points(truth, predicted if strata is None else strata)
     sample = _Sample.of(strata, sizes)
     right = truth == predicted
     classes = np.union1d(truth, predicted).tolist()
     everywhere = np.ones(len(truth))
     sampled = set(np.unique(strata).tolist())
     return AreaEstimates(
-        classes,
-        float(sample.sizes.sum()),
-        len(truth),
-        sample.ratio(right, everywhere),
-        {c: sample.ratio(truth == c, everywhere) for c in classes},
-        {
-            # the map's classes as strata: no other one can hold what is mapped as c
+        classes=classes,
+        total=float(sample.sizes.sum()),
+        n_points=len(truth),
+        overall_accuracy=sample.ratio(right, everywhere),
+        area_share={c: sample.ratio(truth == c, everywhere) for c in classes},
+        users_accuracy={
+            # with the map's classes as strata, only stratum c holds what is mapped as c
             c: sample.ratio(right & (predicted == c), predicted == c, alone=by_map)
             for c in classes
         },
-        {c: sample.ratio(right & (truth == c), truth == c) for c in classes},
-        {h: float(size) for h, size in sizes.items() if h not in sampled and size},
+        producers_accuracy={c: sample.ratio(right & (truth == c), truth == c) for c in classes},
+        not_sampled={h: float(size) for h, size in sizes.items() if h not in sampled and size},
     )
 
 
 @dataclass(frozen=True)
 class _Sample:
-    """Stratum of each point by number, size and sample size of each stratum."""
+    """Stratum of each point by number; size and sample size of each stratum."""
 
     stratum: np.ndarray
     sizes: np.ndarray
@@ -213,7 +222,7 @@ class _Sample:
     def ratio(self, y: np.ndarray, x: np.ndarray, *, alone: bool = False) -> Estimate:
         """Return the ratio of the totals of y and x with its standard error.
 
-        With ``alone``, y and x are 0 by definition in each stratum where all sampled x are.
+        With ``alone``, y and x are 0 by definition in each stratum where all sampled x are 0.
         """
         x_means = self._means(x)
         numerator, denominator = float(self.sizes @ self._means(y)), float(self.sizes @ x_means)
@@ -227,7 +236,7 @@ class _Sample:
             variances = squares / (self.counts - 1) / self.counts
         if alone:
             variances[x_means == 0] = 0
-        # a sample of one tells nothing of how its stratum varies: NaN stays
+        # a single sample says nothing about how its stratum varies: NaN stays
         error = np.sqrt((self.sizes**2 * variances).sum()) / denominator
         return Estimate(value, float(error))
 

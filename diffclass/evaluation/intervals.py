@@ -1,17 +1,18 @@
 """Confidence intervals of proportions, and of means of proportions.
 
-Wilson's interval of k right ones among n holds the proportions p with
+Wilson's interval of k right points among n holds the proportions p with
 |k/n - p| <= z sqrt(p (1 - p) / n), z the normal quantile. Unlike k/n -+ z sqrt(k/n (1 - k/n) / n)
-it lies within 0 and 1 and does not shrink to a point where all are right. Limits of several
-independent proportions are combined for a mean of them by the square-and-add rule.
+it lies within 0 and 1 and does not shrink to a point where all points are right. The limits of
+several independent proportions are combined for their mean by the square-and-add rule.
 
 Both count points as if drawn independently. Neighbouring pixels are alike: where all pixels of
-some fields are labelled, what is independent are the fields, or squares of the picture. With k_b
-right of n_b points in cluster b of B, p = sum k_b / n,
+some fields are labelled, only the fields, or squares of the picture, are independent. With k_b
+right of n_b points in cluster b of B, and p = sum k_b / n,
 
     V(p) = B / (B - 1) sum_b (k_b - p n_b)^2 / n^2,
 
-and the interval is p -+ t sqrt(V), t the quantile of Student's distribution with B - 1 degrees.
+and the interval is p -+ t sqrt(V), with t the quantile of Student's distribution with B - 1 degrees
+of freedom.
 
 Sources: E. B. Wilson, Probable inference, the law of succession, and statistical inference, 1927;
 G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, 2008; W. G.
@@ -21,9 +22,9 @@ Cochran, Sampling Techniques, 1977, section 9A (clusters of unequal sizes).
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
 from diffclass.exceptions import DataError, ParameterError
@@ -35,20 +36,22 @@ def normal_quantile(level: float) -> float:
     Raises
     ------
     ParameterError
-        For a level outside (0, 1).
+        If the level is not in (0, 1).
     """
     if not (isinstance(level, Real) and 0 < level < 1):
         raise ParameterError(f"level = {level!r}; a confidence level is between 0 and 1")
     return float(ndtri((1 + level) / 2))
 
 
-def wilson_interval(n_right: Any, n: Any, *, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+def wilson_interval(
+    n_right: ArrayLike, n: ArrayLike, *, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
     """Return Wilson's interval of each proportion n_right / n.
 
     Parameters
     ----------
     n_right, n : array-like of int, of one shape
-        Right ones and all; 0 <= n_right <= n.
+        Number of right points and of all points; 0 <= n_right <= n.
     level : float, default=0.95
         Confidence, between 0 and 1.
 
@@ -60,9 +63,9 @@ def wilson_interval(n_right: Any, n: Any, *, level: float = 0.95) -> tuple[np.nd
     Raises
     ------
     DataError
-        Where more are right than there are.
+        If ``n_right`` is below 0 or above ``n``.
     ParameterError
-        For a level outside (0, 1).
+        If the level is not in (0, 1).
 
     Examples
     --------
@@ -79,7 +82,7 @@ def wilson_interval(n_right: Any, n: Any, *, level: float = 0.95) -> tuple[np.nd
         p = right / total
         middle = (p + z * z / (2 * total)) / (1 + z * z / total)
         half = z / (1 + z * z / total) * np.sqrt(p * (1 - p) / total + (z / total) ** 2 / 4)
-    # what rounding leaves at the ends
+    # exactly 0 and 1 at the ends, also after rounding
     lower = np.where(right == 0, 0.0, np.clip(middle - half, 0, 1))
     upper = np.where(right == total, 1.0, np.clip(middle + half, 0, 1))
     counted = total > 0
@@ -87,9 +90,9 @@ def wilson_interval(n_right: Any, n: Any, *, level: float = 0.95) -> tuple[np.nd
 
 
 def clustered_interval(
-    right: Any, clusters: Any, *, level: float = 0.95
+    right: ArrayLike, clusters: ArrayLike, *, level: float = 0.95
 ) -> tuple[float, float, int]:
-    """Return the interval of the share of right points where whole clusters are independent.
+    """Return the interval of the share of right points where only clusters are independent.
 
     Parameters
     ----------
@@ -109,9 +112,9 @@ def clustered_interval(
     Raises
     ------
     DataError
-        For arrays of different length, or none at all.
+        If the arrays differ in length or are empty.
     ParameterError
-        For a level outside (0, 1).
+        If the level is not in (0, 1).
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Does a high margin mean right? Accuracy against certainty, and the price of "unknown".
+"""Is a point of high margin right? Accuracy against certainty, and the price of "unknown".
 
 A *reliability curve* sorts points by a certainty, cuts them into bins of equal counts and compares
-the mean certainty of each bin with the share of it that is right. Where the certainty is a
+the mean certainty of each bin with the share of its points that are right. Where the certainty is a
 probability, the two should be equal; the expected calibration error is their mean distance,
-sum_b n_b/n |right_b - certainty_b|. A margin is no probability: its curve should rise, and how well
-it orders is the area under the ROC curve, the chance that a right point is more certain than a
-wrong one (ties count half).
+sum_b n_b/n |right_b - certainty_b|. A margin is not a probability: its curve should rise, and how
+well it orders the points is measured by the area under the ROC curve, the probability that a right
+point is more certain than a wrong one (ties count half).
 
 A *threshold* turns points below it into "unknown": fewer points keep a class, and more of them
 should be right.
@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from diffclass._validation import check_positive
@@ -28,7 +29,7 @@ from diffclass.evaluation.intervals import wilson_interval
 from diffclass.evaluation.scores import or_none, pair_or_none
 from diffclass.exceptions import DataError
 
-# Shares of the points that the thresholds of a table let keep their class, if none are given.
+# Shares of the points that keep their class at the default thresholds of a table.
 _SHARES_KEPT = (1.0, 0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.25)
 
 
@@ -41,13 +42,13 @@ class ReliabilityCurve:
     certainty : ndarray of shape (n_bins,)
         Mean certainty of each bin, rising.
     accuracy, lower, upper : ndarray of shape (n_bins,)
-        Share of its points that are right, with Wilson's interval.
+        Share of right points in each bin, with Wilson's interval.
     counts : ndarray of int of shape (n_bins,)
-        Its points.
+        Number of points in each bin.
     edges : ndarray of shape (n_bins, 2)
-        Its least and greatest certainty.
+        Least and greatest certainty of each bin.
     auc : float
-        Chance that a right point is more certain than a wrong one; NaN without either.
+        Probability that a right point is more certain than a wrong one; NaN without either.
     level : float
         Confidence of the intervals.
     """
@@ -63,11 +64,11 @@ class ReliabilityCurve:
 
     @property
     def expected_calibration_error(self) -> float:
-        """Mean distance of accuracy and certainty; of use where the certainty is a probability."""
+        """Mean distance of accuracy and certainty; meaningful if the certainty is a probability."""
         return float(np.average(np.abs(self.accuracy - self.certainty), weights=self.counts))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the calibration error as what JSON can hold."""
+        """Return everything except the calibration error as values that JSON can hold."""
         return {
             "auc": or_none(self.auc),
             "level": self.level,
@@ -89,9 +90,9 @@ class ReliabilityCurve:
 
 
 def reliability_curve(
-    right: Any, certainty: Any, *, n_bins: int = 10, level: float = 0.95
+    right: ArrayLike, certainty: ArrayLike, *, n_bins: int = 10, level: float = 0.95
 ) -> ReliabilityCurve:
-    """Compare how certain points are with how many of them are right.
+    """Compare the certainty of points with the share of them that is right.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def reliability_curve(
     certainty : array-like of shape (n,)
         Margin, or probability of the class given; finite.
     n_bins : int, default=10
-        Bins of equal counts as far as ties allow: equally certain points share a bin.
+        Number of bins, of equal counts as far as ties allow: equally certain points share a bin.
     level : float, default=0.95
         Confidence of the intervals.
 
@@ -112,9 +113,9 @@ def reliability_curve(
     Raises
     ------
     DataError
-        For arrays of different length, none at all, or values that are not finite.
+        If the arrays differ in length or are empty, or a certainty is not finite.
     ParameterError
-        For fewer than one bin, or a level outside (0, 1).
+        If there is less than one bin, or the level is not in (0, 1).
 
     Examples
     --------
@@ -128,7 +129,7 @@ def reliability_curve(
     """
     check_positive(n_bins, "n_bins", integer=True)
     right, certainty = _checked(right, certainty)
-    # the place of each distinct value is that of the middle of its ties
+    # equal values share the middle of their places
     places = rankdata(certainty) - 0.5
     _, bins = np.unique((places * n_bins / len(places)).astype(np.intp), return_inverse=True)
     counts = np.bincount(bins)
@@ -138,19 +139,19 @@ def reliability_curve(
     np.minimum.at(least, bins, certainty)
     np.maximum.at(greatest, bins, certainty)
     return ReliabilityCurve(
-        np.bincount(bins, weights=certainty) / counts,
-        n_right / counts,
-        lower,
-        upper,
-        counts,
-        np.column_stack([least, greatest]),
-        _area_under_curve(right, places),
-        level,
+        certainty=np.bincount(bins, weights=certainty) / counts,
+        accuracy=n_right / counts,
+        lower=lower,
+        upper=upper,
+        counts=counts,
+        edges=np.column_stack([least, greatest]),
+        auc=_area_under_curve(right, places),
+        level=level,
     )
 
 
-def default_thresholds(population: Any) -> np.ndarray:
-    """Return thresholds that let 100, 99, 95, 90, 80, 70, 60, 50 and 25 percent keep a class.
+def default_thresholds(population: ArrayLike) -> np.ndarray:
+    """Return thresholds at which 100, 99, 95, 90, 80, 70, 60, 50 and 25 percent keep a class.
 
     Parameters
     ----------
@@ -172,7 +173,7 @@ def default_thresholds(population: Any) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ThresholdTable:
-    """What is left, and how much of it is right, where less certain points become "unknown".
+    """How many points keep a class, and how many are right, where the others are "unknown".
 
     Attributes
     ----------
@@ -183,7 +184,7 @@ class ThresholdTable:
     n_kept : ndarray of int of shape (m,)
         Points of known truth that keep a class.
     accuracy, lower, upper : ndarray of shape (m,)
-        Share of these that are right, with Wilson's interval; NaN where none is left.
+        Share of right points among these, with Wilson's interval; NaN where none is left.
     overall_accuracy : ndarray of shape (m,)
         Share of all points of known truth that keep their right class.
     level : float
@@ -200,7 +201,7 @@ class ThresholdTable:
     level: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table row by row, as what JSON can hold."""
+        """Return the table row by row, as values that JSON can hold."""
         return {
             "level": self.level,
             "rows": [
@@ -218,25 +219,25 @@ class ThresholdTable:
 
 
 def threshold_table(
-    right: Any,
-    certainty: Any,
+    right: ArrayLike,
+    certainty: ArrayLike,
     *,
-    thresholds: Any = None,
-    population: Any = None,
+    thresholds: ArrayLike | None = None,
+    population: ArrayLike | None = None,
     level: float = 0.95,
 ) -> ThresholdTable:
-    """Count what each threshold leaves and how much of it is right.
+    """Count the points that each threshold keeps and how many of them are right.
 
     Parameters
     ----------
     right : array-like of bool of shape (n,)
         Whether each point of known truth was given its class.
     certainty : array-like of shape (n,)
-        Its margin or probability; -inf for one that has no class at any threshold.
+        Its margin or probability; -inf for a point without a class at any threshold.
     thresholds : array-like, optional
         By default the `default_thresholds` of the population.
     population : array-like, optional
-        Certainty of all points the share is of, -inf for those without a class; by default that
+        Certainty of all points, for their share; -inf for those without a class. By default that
         of the points of known truth.
     level : float, default=0.95
         Confidence of the intervals.
@@ -248,7 +249,7 @@ def threshold_table(
     Raises
     ------
     DataError
-        For arrays of different length, none at all, or NaN.
+        If the arrays differ in length or are empty, or hold NaN.
 
     Examples
     --------
@@ -271,7 +272,14 @@ def threshold_table(
         accuracy = n_right / n_kept
     share = 1 - np.searchsorted(everyone, limits) / len(everyone)
     return ThresholdTable(
-        limits, share, n_kept, accuracy, lower, upper, n_right / len(right), level
+        thresholds=limits,
+        share=share,
+        n_kept=n_kept,
+        accuracy=accuracy,
+        lower=lower,
+        upper=upper,
+        overall_accuracy=n_right / len(right),
+        level=level,
     )
 
 
@@ -284,7 +292,9 @@ def _area_under_curve(right: np.ndarray, places: np.ndarray) -> float:
     return float(above / (n_right * n_wrong))
 
 
-def _checked(right: Any, certainty: Any, *, finite: bool = True) -> tuple[np.ndarray, np.ndarray]:
+def _checked(
+    right: ArrayLike, certainty: ArrayLike, *, finite: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
     right, certainty = np.asarray(right), np.asarray(certainty, dtype=float)
     if right.shape != certainty.shape or right.ndim != 1 or not len(right):
         raise DataError(

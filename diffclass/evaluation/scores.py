@@ -1,9 +1,14 @@
 """Agreement of a classification with the truth: accuracies, kappa and the confusion matrix.
 
-With n_ij points of class i that were given class j: overall accuracy sum n_ii / n, recall
-(producer's accuracy) n_ii / n_i+, precision (user's accuracy) n_ii / n_+i, average accuracy the
-mean recall, and Cohen's kappa (p - c) / (1 - c), p the overall accuracy and
-c = sum n_i+ n_+i / n^2 what chance would give.
+With n_ij points of class i that were given class j,
+
+    overall accuracy                    p = sum n_ii / n
+    recall (producer's accuracy)        n_ii / n_i+
+    precision (user's accuracy)         n_ii / n_+i
+    average accuracy                    the mean recall
+    Cohen's kappa                       (p - c) / (1 - c)
+
+where c = sum n_i+ n_+i / n^2 is the agreement by chance.
 
 Sources: J. Cohen, A coefficient of agreement for nominal scales, 1960; J. L. Fleiss, J. Cohen and
 B. S. Everitt, Large sample standard errors of kappa and weighted kappa, 1969.
@@ -15,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from diffclass.evaluation.intervals import mean_interval, normal_quantile, wilson_interval
 from diffclass.exceptions import DataError
@@ -27,12 +33,12 @@ class ClassScore:
     Attributes
     ----------
     precision : float
-        Share of the points given this class that have it (user's accuracy), NaN if none was.
+        Share of the points given this class that have it (user's accuracy); NaN without any.
     recall : float
-        Share of the points of this class that were given it (producer's accuracy), NaN if there
-        are none.
+        Share of the points of this class that were given it (producer's accuracy); NaN without
+        any.
     n_true, n_predicted : int
-        Points of the class, points given the class.
+        Number of points of the class, and of points given the class.
     """
 
     precision: float
@@ -48,13 +54,13 @@ class Scores:
     Attributes
     ----------
     overall_accuracy : float
-        Share of points given their class.
+        Share of points that were given their class.
     average_accuracy : float
         Mean recall of the classes that occur in the truth.
     kappa : float
-        Cohen's kappa: agreement beyond chance; NaN where chance alone would agree fully.
+        Cohen's kappa, agreement beyond chance; NaN where chance alone gives full agreement.
     classes : ndarray of shape (n_classes,)
-        Those of truth and prediction together, sorted.
+        Classes of truth and prediction together, sorted.
     confusion : ndarray of int of shape (n_classes, n_classes)
         Rows are the truth, columns the prediction.
     """
@@ -80,11 +86,11 @@ class Scores:
         }
 
     def intervals(self, *, level: float = 0.95) -> dict[str, Any]:
-        """Return confidence intervals of all scores, as what JSON can hold.
+        """Return confidence intervals of all scores, as values that JSON can hold.
 
         Wilson's for the overall accuracy, precisions and recalls, the square-and-add rule for the
-        average accuracy, kappa -+ z standard errors for kappa; see `diffclass.evaluation.intervals`
-        for what they take for granted.
+        average accuracy, kappa -+ z standard errors for kappa. See `diffclass.evaluation.intervals`
+        for what they assume.
 
         Parameters
         ----------
@@ -94,7 +100,7 @@ class Scores:
         Returns
         -------
         dict
-            ``level``; ``overall_accuracy``, ``average_accuracy``, ``kappa`` and, of each class in
+            ``level``; ``overall_accuracy``, ``average_accuracy``, ``kappa`` and, for each class in
             ``per_class``, ``precision`` and ``recall``: [lower, upper], or None without points.
         """
         correct = self.confusion.diagonal()
@@ -116,7 +122,7 @@ class Scores:
         }
 
     def to_dict(self, *, level: float = 0.95) -> dict[str, Any]:
-        """Return everything as what JSON can hold; NaN becomes None.
+        """Return everything as values that JSON can hold; NaN becomes None.
 
         Parameters
         ----------
@@ -153,14 +159,14 @@ class Scores:
         return max(self.kappa - half, -1.0), min(self.kappa + half, 1.0)
 
 
-def classification_scores(truth: Any, predicted: Any) -> Scores:
+def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
     """Compare predictions with the truth.
 
     Parameters
     ----------
     truth, predicted : array-like of shape (n,)
-        Class of each point; a predicted value that is no class of the truth, such as "unknown",
-        counts as wrong.
+        Class of each point. A predicted value that does not occur in the truth, such as
+        "unknown", counts as wrong.
 
     Returns
     -------
@@ -170,7 +176,7 @@ def classification_scores(truth: Any, predicted: Any) -> Scores:
     Raises
     ------
     DataError
-        For arrays of different length or none at all.
+        If the arrays differ in length or are empty.
 
     Examples
     --------
@@ -190,7 +196,13 @@ def classification_scores(truth: Any, predicted: Any) -> Scores:
     kappa = (overall - by_chance) / (1 - by_chance) if by_chance < 1 else np.nan
     occurs = n_true > 0
     average = (confusion.diagonal()[occurs] / n_true[occurs]).mean()
-    return Scores(float(overall), float(average), float(kappa), classes, confusion)
+    return Scores(
+        overall_accuracy=float(overall),
+        average_accuracy=float(average),
+        kappa=float(kappa),
+        classes=classes,
+        confusion=confusion,
+    )
 
 
 def kappa_standard_error(confusion: np.ndarray) -> float:
@@ -207,7 +219,7 @@ def kappa_standard_error(confusion: np.ndarray) -> float:
     Returns
     -------
     float
-        NaN where kappa is.
+        NaN where kappa is NaN.
 
     References
     ----------
@@ -225,13 +237,13 @@ def kappa_standard_error(confusion: np.ndarray) -> float:
     return float(np.sqrt(max(variance, 0.0) / n))
 
 
-def same_points(truth: Any, predicted: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return both as arrays, or raise `DataError` unless they are of the same points."""
+def same_points(truth: ArrayLike, predicted: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Return both as arrays, or raise `DataError` unless they have one shape (n,), n >= 1."""
     truth, predicted = np.asarray(truth), np.asarray(predicted)
     if truth.shape != predicted.shape or truth.ndim != 1 or not len(truth):
         raise DataError(
             f"truth has shape {truth.shape}, predictions {predicted.shape}; "
-            "give one class each for the same points, at least one"
+            "give both for the same points, at least one"
         )
     return truth, predicted
 
@@ -241,6 +253,6 @@ def or_none(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def pair_or_none(lower: Any, upper: Any) -> list[float] | None:
+def pair_or_none(lower: float | np.ndarray, upper: float | np.ndarray) -> list[float] | None:
     """Return an interval as a list, or None where it is NaN."""
     return None if np.isnan(lower) else [float(lower), float(upper)]

@@ -6,23 +6,24 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.targets import encode_labels
 
 
 class PartlyLabelledKFold:
-    """Stratified folds of the labelled points; the unlabelled are in every training set.
+    """Stratified folds of the labelled points; unlabelled points are in every training set.
 
-    Hand it to scikit-learn as ``cv=``: unlabelled points take part in the diffusion and are never
+    Pass it to scikit-learn as ``cv=``: unlabelled points take part in the diffusion and are never
     scored.
 
     Parameters
     ----------
     n_splits : int, default=5
-        Folds, at least 2; a class with fewer labels is missing from some test sets.
+        Number of folds, at least 2; a class with fewer labels is missing from some test sets.
     shuffle : bool, default=True
         Whether the labelled points are shuffled first.
     random_state : int, RandomState or None, default=None
@@ -38,7 +39,9 @@ class PartlyLabelledKFold:
     [0 1 4 5] [2 3]
     """
 
-    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None):
+    def __init__(
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: RandomState = None
+    ):
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.random_state = random_state
@@ -53,7 +56,7 @@ class PartlyLabelledKFold:
         Parameters
         ----------
         X : array-like of n rows
-            Not looked at.
+            Ignored.
         y : array-like of shape (n,)
             Labels; -1, None, NaN and pandas' missing values are unlabelled.
         groups : object
@@ -67,9 +70,9 @@ class PartlyLabelledKFold:
         Raises
         ------
         ParameterError
-            For fewer than 2 folds.
+            If there are fewer than 2 folds.
         DataError
-            For fewer labelled points than folds.
+            If there are fewer labelled points than folds.
         """
         if check_positive(self.n_splits, "n_splits", integer=True) < 2:
             raise ParameterError(f"n_splits = {self.n_splits}; at least 2 are needed")
@@ -86,7 +89,9 @@ class PartlyLabelledKFold:
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
 
-def draw_per_class(codes: np.ndarray, n_per_class: int, *, random_state: Any = None) -> np.ndarray:
+def draw_per_class(
+    codes: ArrayLike, n_per_class: int, *, random_state: RandomState = None
+) -> np.ndarray:
     """Draw some labelled points of each class.
 
     Parameters
@@ -94,8 +99,8 @@ def draw_per_class(codes: np.ndarray, n_per_class: int, *, random_state: Any = N
     codes : array-like of int of shape (n,)
         Class of each point, negative where unlabelled.
     n_per_class : int
-        Points drawn; of a class with fewer than twice as many, half of them (at least one), so
-        that some are left to be held out.
+        Points drawn per class; half of the points (at least one) of a class that has fewer than
+        twice as many, so that some are left to be held out.
     random_state : int, RandomState or None, default=None
         Seeds the draw.
 
@@ -107,7 +112,7 @@ def draw_per_class(codes: np.ndarray, n_per_class: int, *, random_state: Any = N
     Raises
     ------
     ParameterError
-        For fewer than one point per class.
+        If ``n_per_class`` is below 1.
     """
     check_positive(n_per_class, "n_per_class", integer=True)
     random = check_random_state(random_state)

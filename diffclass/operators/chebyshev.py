@@ -4,9 +4,9 @@ On [-1, 1], where the spectrum of a reversible Markov operator lies,
 
     x^t = sum over k = t, t - 2, ... of c_k T_k(x),   c_k = 2^(1-t) binom(t, (t - k) / 2),
 
-c_0 at half its value. The coefficients are those of a symmetric random walk: all but a tolerance
-of their sum, which is 1, lies within k = sqrt(2 t log(2 / tolerance)). One recurrence
-T_(k+1) = 2 x T_k - T_(k-1) serves every t.
+with c_0 at half that value. The coefficients are the probabilities of a symmetric random walk: they
+sum to 1, and those beyond k = sqrt(2 t log(2 / tolerance)) sum to less than the tolerance. One
+recurrence T_(k+1) = 2 x T_k - T_(k-1) serves every t.
 
 Source: S. Sachdeva and N. Vishnoi, Faster algorithms via approximation theory, 2014, section 3.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from diffclass import _compiled
 
-# Largest sum of dropped coefficients, where none is asked for: single and double precision.
+# Default of the largest sum of dropped coefficients, in single and in double precision.
 TOLERANCE = {"f": 1e-6, "d": 1e-12}
 
 
@@ -85,7 +85,7 @@ def chebyshev_series(
     Returns
     -------
     ndarray of shape (n_series, n, m)
-        sum_k c_k T_k(A) f; ``degree`` products, in the dtype of f.
+        sum_k c_k T_k(A) f, in the dtype of f. Costs ``degree`` products.
     """
     coefficients = coefficients.astype(f.dtype)
     sums = coefficients[:, 0, None, None] * f

@@ -8,9 +8,9 @@ For points of density exp(-U) on a manifold and the kernel exp(-|x - y|^2 / epsi
 
     (I - A) / epsilon -> -(1/4) (Delta f - s grad U . grad f),   s = 2 (1 - alpha)
 
-as epsilon -> 0: alpha = 1 gives the Laplace-Beltrami operator whatever the density, 1/2 the
+as epsilon -> 0: alpha = 1 gives the Laplace-Beltrami operator for every density, 1/2 the
 Fokker-Planck operator of the potential U, 0 the normalised graph Laplacian with U counted twice.
-So A^(t / epsilon) is the heat kernel exp(t Delta / 4).
+With alpha = 1, A^(t / epsilon) tends to the heat kernel exp(t Delta / 4).
 
 Sources: Coifman et al. 2005, sections 2.2 to 2.4 (equations 2.6, 2.9 and 2.14);
 Socher 2008, sections 1.5.1 (graph Laplacians) and 3.1 (s).
@@ -40,7 +40,7 @@ def random_walk_laplacian(operator: MarkovOperator) -> LinearOperator:
 
 
 def symmetric_laplacian(operator: MarkovOperator) -> LinearOperator:
-    """Return L_sym = I - S, symmetric, of shape (n, n); the spectrum of L_rw."""
+    """Return L_sym = I - S, symmetric, of shape (n, n), with the eigenvalues of L_rw."""
     ones = np.ones(len(operator))
     return _identity_less_conjugate(operator, ones, ones)
 
@@ -84,7 +84,7 @@ def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray
 
 
 def heat_steps(time: float, epsilon: float) -> int:
-    """Return the number of steps n for which A^n is closest to exp(time Delta): 4 time / epsilon.
+    """Return 4 time / epsilon, the number of steps n for which A^n is closest to exp(time Delta).
 
     Parameters
     ----------
@@ -100,11 +100,6 @@ def heat_steps(time: float, epsilon: float) -> int:
     """
     steps = 4 * check_positive(time, "time", zero=True) / check_positive(epsilon, "epsilon")
     return round(steps)
-
-
-def drift_coefficient(alpha: float) -> float:
-    """Return s = 2 (1 - alpha): the limit is Delta f - s grad U . grad f for a density exp(-U)."""
-    return 2 * (1 - alpha)
 
 
 def _identity_less_conjugate(

@@ -1,12 +1,12 @@
 """Pictures of scenes, class maps, curves and embeddings, as display objects like scikit-learn's.
 
-A display keeps what it shows and draws it with ``plot(ax=None)``, which returns the display with
-``ax_`` and ``figure_`` set. Nothing here calls ``show``; a new figure belongs to no window and to
+A display holds its data and draws them with ``plot(ax=None)``, which returns the display with
+``ax_`` and ``figure_`` set. Nothing here calls ``show``. A new figure belongs to no window and to
 no global state, so it works without a screen and needs no closing:
 
     ClassMapDisplay(class_map).plot().figure_.savefig("map.png", dpi=150)
 
-matplotlib is imported inside the functions, for the core runs without it.
+matplotlib is imported inside the functions, because the core runs without it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Axes to draw on: the caller's, or those of a new figure laid out so that nothing is cut off."""
+"""Axes to draw on: given ones, or those of a new figure, laid out so that nothing is cut off."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from diffclass.exceptions import ParameterError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 
 def require_matplotlib() -> None:
-    """Raise with the remedy where matplotlib is missing."""
+    """Raise a `ParameterError` that says how to install matplotlib, if it is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -29,7 +30,7 @@ def new_figure(size: tuple[float, float]) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    # Pictures keep their proportions, which "constrained" alone does not reckon with: labels clip.
+    # Pictures keep their proportions; the "constrained" layout ignores that and clips labels.
     figure = Figure(figsize=size, layout="compressed")
     FigureCanvasAgg(figure)
     return figure
@@ -45,10 +46,10 @@ def axes_or_new(
     return new_figure(size).add_subplot(projection=projection)
 
 
-def settle(figure: Any) -> None:
-    """Lay out a figure of our own once, so that the next drawing cuts off no label.
+def lay_out(figure: Any) -> None:
+    """Lay out a new figure once, so that the next drawing cuts off no label.
 
-    The layout measures labels before pictures have their proportions; the second pass is right.
+    The first pass measures labels before pictures have their proportions; the second is right.
     """
     figure.draw_without_rendering()
 
@@ -61,8 +62,8 @@ def map_size(shape: tuple[int, ...], extra_width: float, n_listed: int = 0) -> t
     return width + extra_width, max(height, 0.24 * n_listed + 0.4)
 
 
-def list_beside(ax: Axes, patches: list[Any], *, own_figure: bool) -> Any:
-    """Put a legend at the right: the figure's, for which the layout makes room, if it is ours."""
+def list_beside(ax: Axes, patches: list[Any], *, own_figure: bool) -> Legend:
+    """Put a legend at the right; the layout of an own figure makes room for it."""
     if own_figure:
         return ax.figure.legend(handles=patches, loc="outside right upper", frameon=False)
     return ax.legend(
@@ -74,7 +75,7 @@ def list_beside(ax: Axes, patches: list[Any], *, own_figure: bool) -> Any:
     )
 
 
-def list_above(ax: Axes, handles: list[Any], *, columns: int) -> Any:
+def list_above(ax: Axes, handles: list[Any], *, columns: int) -> Legend:
     """Put a legend above the axes, where it cannot hide a curve."""
     return ax.legend(
         handles=handles,

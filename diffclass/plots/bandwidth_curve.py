@@ -1,4 +1,4 @@
-"""The curve from which one global bandwidth was chosen, with the scales it cannot be read at."""
+"""The curve by which one global bandwidth was chosen, with the scales at which it says nothing."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.plots.axes import axes_or_new, list_above
+from diffclass.plots.palette import BLUE, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from diffclass.spectral.bandwidth import BandwidthCurve
 
 _CRITERIA = {
     "semigroup": "semigroup error ||S_t^2 - S_2t||",
     "slope": "slope of log sum K against log epsilon",
 }
-_FEWEST_USEFUL = 10
 
 
 class BandwidthDisplay:
@@ -26,11 +28,7 @@ class BandwidthDisplay:
     Parameters
     ----------
     curve : BandwidthCurve
-        With ``epsilons`` of shape (m,), rising, in squared units of the points; ``values`` (m,),
-        the criterion, NaN where it was not computed; ``n_useful`` (m,), neighbours that count for
-        the median point; ``in_reach`` (m,), False where the graph was too narrow for the scale;
-        ``epsilon``, the choice; ``is_found``, whether the rule found it; ``criterion``,
-        "semigroup" or "slope"; and ``dimension``, twice the slope at the choice, or None.
+        From `diffclass.semigroup_bandwidth` or `diffclass.slope_bandwidth`.
 
     Attributes
     ----------
@@ -41,12 +39,14 @@ class BandwidthDisplay:
     Raises
     ------
     DataError
-        Where the arrays differ in length, or the bandwidths do not rise from above 0.
+        If the arrays differ in length, or the bandwidths do not increase from above 0.
     ParameterError
-        Where the criterion is unknown.
+        If the criterion is unknown.
     """
 
-    def __init__(self, curve: Any) -> None:
+    def __init__(self, curve: BandwidthCurve) -> None:
+        from diffclass.spectral.semigroup import LEAST_USEFUL  # scipy and scikit-learn come along
+
         if curve.criterion not in _CRITERIA:
             raise ParameterError(
                 f"criterion must be one of {sorted(_CRITERIA)}, got {curve.criterion!r}"
@@ -54,11 +54,12 @@ class BandwidthDisplay:
         self.curve = curve
         self.epsilons = _bandwidths(curve.epsilons)
         self.values = self._along("values", curve.values)
-        self.few_neighbors = self._along("n_useful", curve.n_useful) < _FEWEST_USEFUL
+        self.few_label = f"fewer than {LEAST_USEFUL} useful neighbours"
+        self.few_neighbors = self._along("n_useful", curve.n_useful) < LEAST_USEFUL
         self.out_of_reach = ~self._along("in_reach", curve.in_reach).astype(bool)
 
     @classmethod
-    def from_curve(cls, curve: Any, ax: Axes | None = None) -> BandwidthDisplay:
+    def from_curve(cls, curve: BandwidthCurve, ax: Axes | None = None) -> BandwidthDisplay:
         """Draw the curve of a chosen bandwidth.
 
         Parameters
@@ -76,12 +77,12 @@ class BandwidthDisplay:
         Raises
         ------
         DataError, ParameterError
-            As in the class, or where matplotlib is missing.
+            As in the class, or if matplotlib is missing.
         """
         return cls(curve).plot(ax=ax)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> BandwidthDisplay:
-        """Draw the criterion, the choice, and grey over the scales it cannot be read at.
+        """Draw the criterion, the choice, and grey over the scales at which it says nothing.
 
         Parameters
         ----------
@@ -98,18 +99,18 @@ class BandwidthDisplay:
         Raises
         ------
         ParameterError
-            Where matplotlib is missing.
+            If matplotlib is missing.
         """
         self.ax_ = axes_or_new(ax, (6.4, 4.4))
         self.figure_ = self.ax_.figure
         (self.line_,) = self.ax_.plot(
-            self.epsilons, self.values, color="#0072B2", marker="o", markersize=4,
+            self.epsilons, self.values, color=BLUE, marker="o", markersize=4,
             label=self.curve.criterion,
         )  # fmt: skip
         self.ax_.set_xscale("log")
         self.ax_.set_xlabel("epsilon (squared units of the points)")
         self.ax_.set_ylabel(_CRITERIA[self.curve.criterion])
-        self.shades_ = self._shade(self.few_neighbors, "0.88", "fewer than 10 useful neighbours")
+        self.shades_ = self._shade(self.few_neighbors, "0.88", self.few_label)
         self.shades_ += self._shade(self.out_of_reach, "0.72", "graph too narrow for the scale")
         self._plot_choice()
         self.ax_.set_ylim(0, None)
@@ -126,12 +127,12 @@ class BandwidthDisplay:
         self.dimension_line_ = None
         if self.curve.criterion == "slope" and self.curve.dimension is not None:
             self.dimension_line_ = self.ax_.axhline(
-                self.curve.dimension / 2, color="#D55E00", linestyle=":",
+                self.curve.dimension / 2, color=VERMILION, linestyle=":",
                 label=f"dimension {self.curve.dimension:.1f}",
             )  # fmt: skip
 
     def _shade(self, where: NDArray[np.bool_], color: str, label: str) -> list[Any]:
-        """Fill each run of marked scales over the full height, and name the first."""
+        """Fill each run of marked scales over the full height, and label the first."""
         edges = _halfway(self.epsilons)
         steps = np.diff(np.r_[0, where.astype(int), 0])
         runs = zip(np.flatnonzero(steps == 1), np.flatnonzero(steps == -1), strict=True)
@@ -142,14 +143,14 @@ class BandwidthDisplay:
         ]
 
     def _legend(self) -> Any:
-        """List the choice first, then what the greys mean; the y axis names the curve."""
+        """List the choice first, then the greys; the y axis names the curve."""
         lines = [self.choice_line_, self.dimension_line_]
         named = [patch for patch in self.shades_ if not patch.get_label().startswith("_")]
         handles = [line for line in lines if line is not None] + named
         return list_above(self.ax_, handles, columns=min(len(handles), 2))
 
     def _along(self, name: str, values: ArrayLike) -> NDArray[Any]:
-        """Return an array along ``epsilons`` or name the one that is not."""
+        """Return an array of the shape of ``epsilons``, or raise an error that names it."""
         array = np.asarray(values)
         if array.shape != self.epsilons.shape:
             raise DataError(
@@ -160,7 +161,7 @@ class BandwidthDisplay:
 
 
 def _bandwidths(values: ArrayLike) -> NDArray[Any]:
-    """Return bandwidths that a log axis can show, or say what they are instead."""
+    """Return bandwidths that a log axis can show, or raise an error that describes them."""
     array = np.asarray(values, dtype=float)
     rising = array.ndim == 1 and array.size > 0 and array[0] > 0 and (np.diff(array) > 0).all()
     if not (rising and np.isfinite(array).all()):
@@ -172,9 +173,9 @@ def _bandwidths(values: ArrayLike) -> NDArray[Any]:
 
 
 def _halfway(epsilons: NDArray[Any]) -> NDArray[Any]:
-    """Return the m + 1 edges halfway between m bandwidths on the log axis."""
+    """Return the m + 1 edges around and halfway between m bandwidths on the log axis."""
     logs = np.log(epsilons)
-    # one bandwidth alone has no neighbour to tell the width from
+    # a single bandwidth has no neighbour from which to take the width
     steps = np.diff(logs) if len(logs) > 1 else np.array([1.0])
     between = logs[:-1] + np.diff(logs) / 2
     return np.exp(np.r_[logs[0] - steps[0] / 2, between, logs[-1] + steps[-1] / 2])

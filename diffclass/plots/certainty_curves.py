@@ -1,19 +1,21 @@
-"""Accuracy against certainty: whether a high margin means right, and what "unknown" costs."""
+"""Accuracy against certainty: whether points of high margin are right, and what "unknown" costs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from diffclass.plots.axes import axes_or_new, list_above
+from diffclass.plots.palette import BLUE, SKY_BLUE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from diffclass.evaluation import ReliabilityCurve, ThresholdTable
 
-_LEAST_GAP = 0.08  # of shares kept, between two thresholds that are written out
+_LEAST_GAP = 0.08  # between the shares of two thresholds that are written out
 
 
 class ReliabilityDisplay:
@@ -24,9 +26,9 @@ class ReliabilityDisplay:
     curve : ReliabilityCurve
         From `diffclass.evaluation.reliability_curve`.
     name : str, default="margin"
-        What the certainty is.
+        Name of the certainty.
     probability : bool, default=False
-        Whether it should equal the accuracy: draws the diagonal and states the expected
+        Whether the certainty should equal the accuracy: draws the diagonal and states the expected
         calibration error.
 
     Attributes
@@ -45,8 +47,8 @@ class ReliabilityDisplay:
     @classmethod
     def from_predictions(
         cls,
-        right: Any,
-        certainty: Any,
+        right: ArrayLike,
+        certainty: ArrayLike,
         *,
         n_bins: int = 10,
         name: str = "margin",
@@ -60,7 +62,7 @@ class ReliabilityDisplay:
         right, certainty, n_bins
             As in `diffclass.evaluation.reliability_curve`.
         name, probability
-            As of this class.
+            As in the class.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -96,7 +98,7 @@ class ReliabilityDisplay:
         widths = np.abs(curve.edges.T - curve.certainty)
         self.errors_ = self.ax_.errorbar(
             curve.certainty, curve.accuracy, yerr=heights.clip(0), xerr=widths,
-            color="#0072B2", ecolor="#56B4E9", marker="o", markersize=4, elinewidth=1.2,
+            color=BLUE, ecolor=SKY_BLUE, marker="o", markersize=4, elinewidth=1.2,
             label=f"share right, {curve.level:.0%} interval",
         )  # fmt: skip
         self.diagonal_ = None
@@ -112,7 +114,7 @@ class ReliabilityDisplay:
         return self
 
     def _write_summary(self) -> None:
-        """State the one number that sums up the curve, where the curve is not."""
+        """Write the numbers that sum up the curve into the corner that it leaves free."""
         text = f"{self.curve.counts.sum():,} points"
         if self.probability:
             text += f"\ncalibration error {self.curve.expected_calibration_error:.3f}"
@@ -128,7 +130,7 @@ class ReliabilityDisplay:
 
 
 class ThresholdDisplay:
-    """Accuracy of what keeps a class, against how much does, where less certain is "unknown".
+    """Accuracy of the points that keep a class, against their share, where others are "unknown".
 
     Parameters
     ----------
@@ -146,7 +148,12 @@ class ThresholdDisplay:
 
     @classmethod
     def from_predictions(
-        cls, right: Any, certainty: Any, *, thresholds: Any = None, ax: Axes | None = None
+        cls,
+        right: ArrayLike,
+        certainty: ArrayLike,
+        *,
+        thresholds: ArrayLike | None = None,
+        ax: Axes | None = None,
     ) -> ThresholdDisplay:
         """Compute the table and draw it.
 
@@ -167,7 +174,7 @@ class ThresholdDisplay:
         return cls(threshold_table(right, certainty, thresholds=thresholds)).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None, legend: bool = True) -> ThresholdDisplay:
-        """Draw accuracy against the share that keeps a class, with thresholds written beside.
+        """Draw accuracy against the share that keeps a class, with thresholds written beside it.
 
         Parameters
         ----------
@@ -185,11 +192,11 @@ class ThresholdDisplay:
         self.figure_ = self.ax_.figure
         table = self.table
         (self.line_,) = self.ax_.plot(
-            table.share, table.accuracy, color="#0072B2", marker="o", markersize=4,
+            table.share, table.accuracy, color=BLUE, marker="o", markersize=4,
             label="accuracy of these, margin threshold beside",
         )  # fmt: skip
         self.band_ = self.ax_.fill_between(
-            table.share, table.lower, table.upper, color="#56B4E9", alpha=0.3, linewidth=0
+            table.share, table.lower, table.upper, color=SKY_BLUE, alpha=0.3, linewidth=0
         )
         self._write_thresholds()
         self.ax_.set_xlabel("share of pixels that keep a class (0 to 1)")
@@ -200,7 +207,7 @@ class ThresholdDisplay:
         return self
 
     def _write_thresholds(self) -> None:
-        """Write the thresholds of points that are far enough apart for it."""
+        """Write the thresholds of points that are far enough apart to be read."""
         last = np.inf
         for i, share in enumerate(self.table.share):
             if abs(last - share) < _LEAST_GAP or np.isnan(self.table.accuracy[i]):

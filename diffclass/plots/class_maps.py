@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError
-from diffclass.plots.axes import axes_or_new, label_map_axes, list_beside, map_size, settle
+from diffclass.plots.axes import axes_or_new, label_map_axes, lay_out, list_beside, map_size
 from diffclass.plots.palette import by_id, class_palette
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def picture(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return ``values`` as a two-dimensional array or say what it is instead."""
+    """Return ``values`` as a two-dimensional array, or raise a `DataError` with its shape."""
     array = np.asarray(values)
     if array.ndim != 2 or array.size == 0:
         raise DataError(
@@ -35,11 +35,11 @@ class ClassMapDisplay:
     class_map : array-like of shape (rows, columns), int
         Class ids; 0 and negative ids are pixels without data or without an answer.
     class_ids : sequence of int, optional
-        Ids to draw and to list, in the legend's order; by default those above 0 in the map.
+        Ids to draw and to list, in the order of the legend; by default those above 0 in the map.
     class_names : mapping of id to str, or sequence along ``class_ids``, optional
         Names for the legend; ``class 3`` by default.
     class_colors : mapping of id to colour, or sequence along ``class_ids``, optional
-        The file's own colours; the default palette for ids without one.
+        Colours such as those of the file; the default palette for ids without one.
 
     Attributes
     ----------
@@ -49,10 +49,10 @@ class ClassMapDisplay:
     Raises
     ------
     DataError
-        Where the map is not a picture of whole numbers, or holds ids above 0 that
-        ``class_ids`` lacks.
+        If the map is not a picture of whole numbers, or holds ids above 0 that ``class_ids``
+        lacks.
     ParameterError
-        Where names or colours do not go with the ids, or matplotlib is missing.
+        If names or colours do not match the ids, or matplotlib is missing.
     """
 
     def __init__(
@@ -115,11 +115,11 @@ class ClassMapDisplay:
             self.ax_.set_title(title)
         self.legend_ = list_beside(self.ax_, patches, own_figure=ax is None) if legend else None
         if ax is None:
-            settle(self.figure_)
+            lay_out(self.figure_)
         return self
 
     def _places(self) -> np.ma.MaskedArray:
-        """Replace each id by its place in ``class_ids``, pixels without a class masked."""
+        """Replace each id by its index in ``class_ids``; pixels without a class are masked."""
         order = np.argsort(self.class_ids)
         ids = np.asarray(self.class_ids)[order]
         if not len(ids):
@@ -128,7 +128,7 @@ class ClassMapDisplay:
         return np.ma.array(order[found], mask=ids[found] != self.class_map)
 
     def _colormap(self) -> tuple[Any, Any]:
-        """Make one colour per class, with bounds halfway between places."""
+        """Make one colour per class, with bounds halfway between the indices."""
         from matplotlib.colors import BoundaryNorm, ListedColormap
 
         n = max(len(self.class_ids), 1)
@@ -169,7 +169,7 @@ class ClassMapDisplay:
 
 
 class MarginMapDisplay:
-    """Picture of how far the best class leads the second best at each pixel.
+    """Picture of the lead of the best class over the second best at each pixel.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class MarginMapDisplay:
     Raises
     ------
     DataError
-        Where the margin is not a picture or leaves 0 to 1.
+        If the margin is not a picture, or not within 0 to 1.
     """
 
     def __init__(self, margin: ArrayLike) -> None:
@@ -231,12 +231,12 @@ class MarginMapDisplay:
             self.ax_.set_title(title)
         self.colorbar_ = None
         if colorbar:
-            # An inset keeps the scale as high as the picture, whatever its proportions.
+            # An inset keeps the scale as high as the picture.
             self.colorbar_ = self.figure_.colorbar(
                 self.im_,
                 cax=self.ax_.inset_axes((1.03, 0.0, 0.05, 1.0)),
                 label="margin (probability, 0 to 1)",
             )
         if ax is None:
-            settle(self.figure_)
+            lay_out(self.figure_)
         return self

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.plots.axes import axes_or_new, label_map_axes, list_beside, map_size, settle
+from diffclass.plots.axes import axes_or_new, label_map_axes, lay_out, list_beside, map_size
 from diffclass.plots.class_maps import ClassMapDisplay
 from diffclass.plots.stretch import stretched
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_MISSING_GREY = 0.85
 
 
 class CompositeDisplay:
@@ -28,21 +30,22 @@ class CompositeDisplay:
         Strokes, 0 = none.
     bands : sequence of 3 ints, optional
         Indices of the bands shown as red, green and blue; by default three spread over the
-        spectrum, the last third as red (wavelengths rise with the index).
+        spectrum, red from its last third (wavelengths increase with the index).
     class_ids, class_names, class_colors
         As in `ClassMapDisplay`, for the strokes.
 
     Attributes
     ----------
     ax_, figure_, im_, legend_, strokes_
-        What `plot` drew; ``strokes_`` is the `ClassMapDisplay` of the strokes, None without.
+        What `plot` drew; ``strokes_`` is the `ClassMapDisplay` of the strokes, None without
+        labels.
 
     Raises
     ------
     DataError
-        Where the shapes of image and labels disagree.
+        If the shapes of image and labels disagree.
     ParameterError
-        Where ``bands`` are not three indices of bands.
+        If ``bands`` are not three indices of bands.
     """
 
     def __init__(
@@ -107,11 +110,11 @@ class CompositeDisplay:
         if title is not None:
             self.ax_.set_title(title)
         if ax is None:
-            settle(self.figure_)
+            lay_out(self.figure_)
         return self
 
     def _outline(self, strokes: ClassMapDisplay) -> None:
-        """Put a white halo under the strokes, so that they show on any ground."""
+        """Put a white halo under the strokes, so that they show on any background."""
         drawn = np.isin(strokes.class_map, strokes.class_ids)
         if drawn.any() and min(drawn.shape) >= 2:
             self.ax_.contour(drawn, levels=[0.5], colors="white", linewidths=1.6)
@@ -133,6 +136,6 @@ def _shades(composite: NDArray[Any]) -> NDArray[np.float32]:
     """Stretch the contrast of each channel; missing pixels go neutral."""
     values = composite.astype(np.float32)
     known = np.isfinite(values).all(axis=-1)
-    shown = np.full(values.shape, 0.85, dtype=np.float32)
+    shown = np.full(values.shape, _MISSING_GREY, dtype=np.float32)
     shown[known] = stretched(values[known])
     return shown

@@ -1,4 +1,4 @@
-"""The confusion matrix as a picture, and everything an evaluation found in one figure."""
+"""The confusion matrix as a picture, and a whole evaluation in one figure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from diffclass.plots.axes import axes_or_new, new_figure, settle
+from diffclass.plots.axes import axes_or_new, lay_out, new_figure
 from diffclass.plots.certainty_curves import ReliabilityDisplay, ThresholdDisplay
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from diffclass.evaluation import ReliabilityCurve, Scores, ThresholdTable
 
 _LONGEST_NAME = 22  # letters
-_LEAST_HEIGHT = 3.1  # inches of a curve
+_LEAST_HEIGHT = 3.1  # of a curve, in inches
 
 
 class ConfusionDisplay:
@@ -28,7 +28,7 @@ class ConfusionDisplay:
     scores : Scores
         From `diffclass.evaluation.classification_scores`.
     class_names : mapping of class to str, optional
-        Written at the axes; the class itself by default.
+        Names written at the axes; the classes themselves by default.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class ConfusionDisplay:
         self.class_names = dict(class_names or {})
 
     def plot(self, *, ax: Axes | None = None) -> ConfusionDisplay:
-        """Draw the matrix, truth downwards; classes that never occur in the truth have no row.
+        """Draw the matrix, one row per true class; classes that do not occur have no row.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class ConfusionDisplay:
 
 
 def confusion_side(scores: Scores) -> float:
-    """Choose the side of a confusion matrix in inches, so that its numbers can be read."""
+    """Return the side of a confusion matrix in inches at which its numbers can be read."""
     return float(np.clip(0.5 * len(scores.classes), 3.4, 12.0))
 
 
@@ -98,15 +98,18 @@ def plot_evaluation(
     thresholds: ThresholdTable | None = None,
     probability: ReliabilityCurve | None = None,
 ) -> Figure:
-    """Draw the confusion matrix and what is known of the certainty in one row.
+    """Draw the confusion matrix and the curves of the certainty side by side.
 
     Parameters
     ----------
     scores : Scores
+        Drawn as the confusion matrix.
     class_names : mapping of class to str, optional
+        As in `ConfusionDisplay`.
     margin, probability : ReliabilityCurve, optional
         Accuracy against the margin and against the probability of the class given.
     thresholds : ThresholdTable, optional
+        Accuracy against the share that keeps a class.
 
     Returns
     -------
@@ -116,7 +119,7 @@ def plot_evaluation(
     Raises
     ------
     ParameterError
-        Where matplotlib is missing.
+        If matplotlib is missing.
     """
     displays: list[Any] = [ConfusionDisplay(scores, class_names=class_names)]
     if margin is not None:
@@ -133,12 +136,12 @@ def plot_evaluation(
         f"kappa {scores.kappa:.3f}",
         fontsize=10,
     )
-    settle(figure)
+    lay_out(figure)
     return figure
 
 
 def _places(side: float, n_curves: int) -> tuple[Figure, list[Axes]]:
-    """Lay out the matrix and, beside it, the curves: below each other where it is tall enough."""
+    """Lay out the matrix and, beside it, the curves: stacked if the matrix is tall enough."""
     height = max(side + 1.4, 4.2)
     stacked = n_curves > 0 and height / n_curves >= _LEAST_HEIGHT
     n_rows, n_columns = (n_curves, 1) if stacked else (1, n_curves)

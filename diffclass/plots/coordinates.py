@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.plots.axes import axes_or_new, list_beside, settle
-from diffclass.plots.palette import class_palette
+from diffclass.plots.axes import axes_or_new, lay_out, list_beside
+from diffclass.plots.palette import BLUE, class_palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from diffclass.embedding import DiffusionMap
+
 _UNLABELLED_COLOR = "0.75"
-# From here on points are drawn as small dots and kept as pixels, also in vector formats.
-_MANY_POINTS = 20_000
+_MANY_POINTS = 20_000  # above which points are small dots and stay pixels in vector formats
 
 
 class EmbeddingDisplay:
@@ -28,10 +29,10 @@ class EmbeddingDisplay:
     coordinates : array-like of shape (n, n_components), float
         Diffusion coordinates, one row per point; rows with NaN are not drawn.
     values : array-like of shape (n,), float, optional
-        A number per point: its colour or, against one coordinate, its place. Points without one
-        (NaN) are grey, or not drawn where it is the place.
+        A number per point: its colour or, if one coordinate is drawn, its position. Points of
+        value NaN are grey, or not drawn if the value is the position.
     values_label : str, optional
-        What ``values`` are, with their unit; "value" by default.
+        Name of ``values``, with their unit; "value" by default.
     y : array-like of shape (n,), int or str, optional
         Class of each point; -1, None and NaN are unlabelled, drawn in grey behind the others.
     classes : sequence of classes, or mapping of class to name, optional
@@ -41,14 +42,14 @@ class EmbeddingDisplay:
     ----------
     ax_, figure_, points_, unlabelled_, colorbar_, legend_
         What `plot` drew; ``points_`` and ``unlabelled_`` are collections, ``unlabelled_`` None
-        where every point has a colour, ``colorbar_`` None without values as colours, ``legend_``
+        if every point has a colour, ``colorbar_`` None without values as colours, ``legend_``
         None without classes.
 
     Raises
     ------
     DataError
-        Where coordinates are not a table of numbers, values or y are not one per point, or y
-        holds classes that ``classes`` lacks.
+        If coordinates are not a table of numbers, values or y are not one per point, or y holds
+        classes that ``classes`` lacks.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class EmbeddingDisplay:
     @classmethod
     def from_estimator(
         cls,
-        diffusion_map: Any,
+        diffusion_map: DiffusionMap,
         *,
         values: ArrayLike | None = None,
         values_label: str | None = None,
@@ -109,7 +110,7 @@ class EmbeddingDisplay:
         Raises
         ------
         DataError, ParameterError
-            Where the map is not fitted, or as in the class and in `plot`.
+            If the map is not fitted, or as in the class and in `plot`.
         """
         embedding = getattr(diffusion_map, "embedding_", None)
         if embedding is None:
@@ -132,9 +133,9 @@ class EmbeddingDisplay:
         ax : matplotlib Axes, optional
             Where to draw, of projection "3d" for three components; a new figure by default.
         components : sequence of 1 to 3 ints, optional
-            Columns to draw, counted from 0: one against the values (or the point's number), two
-            in the plane, three in space, the latter two with equal units on all axes. By default
-            all of up to three columns, of more the first two.
+            Columns to draw, counted from 0: one against the values (or the number of the point),
+            two in the plane or three in space with equal units on all axes. By default all
+            columns if there are up to three, otherwise the first two.
         cmap : str, default="viridis"
             Colours of the values.
         legend : bool, default=True
@@ -148,15 +149,15 @@ class EmbeddingDisplay:
         Raises
         ------
         ParameterError
-            Where the components are no 1 to 3 different columns, ``ax`` has another projection
-            than they need, values and y both ask for the colour, or matplotlib is missing.
+            If the components are not 1 to 3 different columns, ``ax`` has another projection than
+            they need, values and y both ask for the colour, or matplotlib is missing.
         """
         chosen = self._columns(components)
         in_space = len(chosen) == 3
         if len(chosen) > 1 and self.values is not None and self.codes is not None:
             raise ParameterError(
                 "values and y both ask for the points' colour; give one of them, or draw one "
-                "component, which is placed by values and coloured by y"
+                "component, which takes its position from values and its colour from y"
             )
         self.ax_: Any = axes_or_new(ax, self._size(legend), projection="3d" if in_space else None)
         if (self.ax_.name == "3d") != in_space:
@@ -172,7 +173,7 @@ class EmbeddingDisplay:
         if legend:
             self._add_key(own_figure=ax is None)
         if ax is None:
-            settle(self.figure_)
+            lay_out(self.figure_)
         return self
 
     def _columns(self, components: Sequence[int] | None) -> list[int]:
@@ -190,7 +191,7 @@ class EmbeddingDisplay:
         return chosen
 
     def _positions(self, chosen: list[int]) -> NDArray[Any]:
-        """Return the points' places, shape (n, 2 or 3)."""
+        """Return the positions of the points, of shape (n, 2) or (n, 3)."""
         columns = self.coordinates[:, chosen]
         if len(chosen) > 1:
             return columns
@@ -198,7 +199,7 @@ class EmbeddingDisplay:
         return np.column_stack([np.arange(n) if self.values is None else self.values, columns])
 
     def _colors(self, chosen: list[int]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Return a number or colour per point, and which points have one."""
+        """Return a number or colour of each point, and which points have one."""
         n = len(self.coordinates)
         if self.codes is not None:
             palette = class_palette(range(len(self.class_names))) or {0: (0.0, 0.0, 0.0, 0.0)}
@@ -208,12 +209,12 @@ class EmbeddingDisplay:
             return self.values, np.isfinite(self.values)
         from matplotlib.colors import to_rgba
 
-        return np.tile(to_rgba("#0072B2"), (n, 1)), np.ones(n, dtype=bool)
+        return np.tile(to_rgba(BLUE), (n, 1)), np.ones(n, dtype=bool)
 
     def _scatter(self, chosen: list[int], cmap: str) -> None:
-        """Draw the points without a colour, then all others in their own order.
+        """Draw the points without a colour, then all others in the order given.
 
-        One collection for all classes, for the last of several would hide the others.
+        All classes are one collection: the last of several would hide the others.
         """
         places = self._positions(chosen)
         drawn = np.isfinite(places).all(axis=1)
@@ -228,18 +229,18 @@ class EmbeddingDisplay:
                 *behind.T, color=_UNLABELLED_COLOR, zorder=1, **look
             )
             if len(chosen) == 3:
-                # by default mplot3d orders collections by their depth, whatever their zorder
+                # by default mplot3d orders collections by depth and ignores zorder
                 self.ax_.computed_zorder = False
         look |= {"cmap": cmap} if colors.ndim == 1 else {}
         self.points_ = self.ax_.scatter(*places[front].T, c=colors[front], zorder=2, **look)
 
     def _label_axes(self, chosen: list[int]) -> None:
-        """Name the axes; coordinates share one unit, as their distances mean something."""
+        """Label the axes; coordinates share one unit, because their distances have a meaning."""
         names = [f"diffusion coordinate {c + 1}" for c in chosen]
         if len(chosen) == 1:
             names.insert(0, "point number" if self.values is None else self.values_label)
         elif len(chosen) == 2:
-            # the box stays as it is, for a second coordinate may vary little beside the first
+            # the box keeps its shape: the second coordinate may vary little beside the first
             self.ax_.set_aspect("equal", adjustable="datalim")
         else:
             self._set_up_space(names[2])
@@ -247,7 +248,7 @@ class EmbeddingDisplay:
         self.ax_.set_ylabel(names[1])
 
     def _set_up_space(self, name: str) -> None:
-        """Give the three axes equal units, and their labels room: the layout reckons with none."""
+        """Give the three axes equal units, and room for labels, which the layout ignores."""
         from matplotlib.ticker import MaxNLocator
 
         self.ax_.set_aspect("equal", adjustable="datalim")
@@ -258,7 +259,7 @@ class EmbeddingDisplay:
             axis.set_major_locator(MaxNLocator(5))
 
     def _size(self, legend: bool) -> tuple[float, float]:
-        """Choose a figure size in inches that holds the legend."""
+        """Return a figure size in inches that holds the legend."""
         has_key = legend and (self.codes is not None or self.values is not None)
         n_listed = len(self.class_names) + 1 if legend else 0
         return 7.4 if has_key else 6.0, max(5.0, 0.24 * n_listed + 0.4)
@@ -289,7 +290,7 @@ class EmbeddingDisplay:
 
 
 def _numbers(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Return real numbers as floats, or say what they are instead."""
+    """Return real numbers as floats, or raise an error with their type."""
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
         raise DataError(f"{name} must be real numbers, got {array.dtype}; classes are given by y=")
@@ -299,8 +300,8 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[Any]:
 def _coded(
     y: ArrayLike, classes: Sequence[Any] | Mapping[Any, str] | None, *, n_points: int
 ) -> tuple[NDArray[Any], list[str]]:
-    """Return each point's place in the legend, -1 for unlabelled, and the legend's names."""
-    # scikit-learn comes with it, which a class map alone does not need
+    """Return each point's index in the legend, -1 for unlabelled, and the names in the legend."""
+    # imports scikit-learn, which a class map alone does not need
     from diffclass.targets import encode_labels
 
     found, codes = encode_labels(y)
@@ -313,11 +314,11 @@ def _coded(
     if unknown:
         raise DataError(f"y holds classes {unknown} that classes does not list")
     names = classes.values() if isinstance(classes, Mapping) else classes
-    # one place more, for the code -1 looks up the last
+    # one entry more: the code -1 looks up the last
     lookup = np.array([*(places[c] for c in found.tolist()), -1])
     return lookup[codes], [str(name) for name in names]
 
 
 def _dot_area(n: int) -> float:
-    """Choose the area of a dot in square points: less for more, two pixels across for many."""
+    """Return the area of a dot in square points: the more dots, the smaller."""
     return 1.0 if n > _MANY_POINTS else float(np.clip(12000.0 / n, 4.0, 24.0))

@@ -1,4 +1,4 @@
-"""The eigenvalues of A^t, whose decay says how many diffusion coordinates matter at time t."""
+"""The eigenvalues of A^t; their decay tells how many diffusion coordinates matter at time t."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.plots.axes import axes_or_new, list_above
+from diffclass.plots.palette import BLUE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Eigenvalues found in single precision may pass 1 by this much.
-_ROUNDING = 1e-3
+    from diffclass.embedding import DiffusionMap
+
+_ROUNDING = 1e-3  # by which eigenvalues computed in single precision may exceed 1
 
 
 class EigenvaluesDisplay:
@@ -38,9 +40,9 @@ class EigenvaluesDisplay:
     Raises
     ------
     DataError
-        Where the eigenvalues are not one row of numbers from -1 to 1.
+        If the eigenvalues are not one row of numbers from -1 to 1.
     ParameterError
-        Where there is no time, or one that is not above 0.
+        If there is no time, or one that is not above 0.
     """
 
     def __init__(self, eigenvalues: ArrayLike, *, times: Sequence[float] = (1,)) -> None:
@@ -52,13 +54,13 @@ class EigenvaluesDisplay:
     @classmethod
     def from_estimator(
         cls,
-        diffusion_map: Any,
+        diffusion_map: DiffusionMap,
         *,
         times: Sequence[float] | None = None,
         threshold: float | None = None,
         ax: Axes | None = None,
     ) -> EigenvaluesDisplay:
-        """Draw the spectrum of a fitted diffusion map, the trivial eigenvalue first.
+        """Draw the eigenvalues of a fitted diffusion map, the trivial one first.
 
         Parameters
         ----------
@@ -79,7 +81,7 @@ class EigenvaluesDisplay:
         Raises
         ------
         ParameterError
-            Where the map is not fitted, or as in the class and in `plot`.
+            If the map is not fitted, or as in the class and in `plot`.
         """
         found = getattr(diffusion_map, "eigenvalues_", None)
         if found is None:
@@ -112,7 +114,7 @@ class EigenvaluesDisplay:
         Raises
         ------
         ParameterError
-            Where the threshold leaves 0 to 1, or matplotlib is missing.
+            If the threshold is not within 0 to 1, or matplotlib is missing.
         """
         if threshold is not None and not 0 <= threshold <= 1:
             raise ParameterError(f"threshold must lie in 0 to 1, got {threshold}")
@@ -132,14 +134,14 @@ class EigenvaluesDisplay:
         return self
 
     def _plot_time(self, t: float, color: Any, threshold: float | None) -> None:
-        """Draw the powers of all eigenvalues, the negative ones' markers hollow over the line."""
+        """Draw the powers of all eigenvalues, with hollow markers for negative ones."""
         sizes = np.minimum(np.abs(self.eigenvalues), 1.0) ** t
         index = np.arange(len(sizes))
         negative = self.eigenvalues < 0
         label = f"t = {t:g}"
         if threshold is not None:
             above, n_others = np.count_nonzero(sizes[1:] > threshold), len(sizes) - 1
-            # where all are above, those that were not computed may be too
+            # if all are above, further ones that were not computed may be so too
             label += f": {'all ' if above == n_others else ''}{above} above delta"
         markersize = 4 if len(sizes) <= 50 else 2
         self.lines_ += self.ax_.plot(
@@ -153,7 +155,7 @@ class EigenvaluesDisplay:
             )  # fmt: skip
 
     def _label_axes(self) -> None:
-        """Name the axes; half a marker more than 0 to 1 is shown, so that none is cut."""
+        """Label the axes; the limits leave room for half a marker at 0 and 1."""
         from matplotlib.ticker import MaxNLocator
 
         self.ax_.set_ylim(-0.03, 1.03)
@@ -162,7 +164,7 @@ class EigenvaluesDisplay:
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
 
     def _legend(self) -> Any:
-        """List the times, the threshold, and what a hollow marker means if there is one."""
+        """List the times, the threshold and, if there are any, the hollow markers."""
         from matplotlib.lines import Line2D
 
         handles = [*self.lines_]
@@ -177,7 +179,7 @@ class EigenvaluesDisplay:
 
 
 def _eigenvalues(values: ArrayLike) -> NDArray[Any]:
-    """Return one row of eigenvalues of a Markov operator, or say what it is instead."""
+    """Return eigenvalues of a Markov operator, or raise a `DataError` if they are not."""
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or array.dtype.kind not in "iuf":
         raise DataError(
@@ -193,9 +195,9 @@ def _eigenvalues(values: ArrayLike) -> NDArray[Any]:
 
 
 def _time_colors(n: int) -> list[Any]:
-    """Choose colours that darken with time, without the palest, which vanish on white."""
+    """Return colours that darken with time, without the palest, which vanish on white."""
     if n == 1:
-        return ["#0072B2"]
+        return [BLUE]
     from matplotlib import colormaps
 
     return list(colormaps["viridis"](np.linspace(0.8, 0.0, n)))

@@ -9,9 +9,12 @@ from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.plots.axes import axes_or_new, list_above
+from diffclass.plots.palette import BLUE, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from diffclass.classifier import DiffusionClassifier
 
 
 class MarginCurveDisplay:
@@ -20,7 +23,7 @@ class MarginCurveDisplay:
     Parameters
     ----------
     times : array-like of shape (n_times,), int, at least 1
-        Diffusion times in steps, rising.
+        Diffusion times in steps, increasing.
     margin : array-like of shape (n_times,), 0 to 1
         Mean margin over the points at each time.
     coverage : array-like of shape (n_times,), 0 to 1, optional
@@ -36,7 +39,7 @@ class MarginCurveDisplay:
     Raises
     ------
     DataError
-        Where the arrays differ in length.
+        If the arrays differ in length.
     """
 
     def __init__(
@@ -58,7 +61,9 @@ class MarginCurveDisplay:
             )
 
     @classmethod
-    def from_estimator(cls, clf: Any, *, ax: Axes | None = None) -> MarginCurveDisplay:
+    def from_estimator(
+        cls, clf: DiffusionClassifier, *, ax: Axes | None = None
+    ) -> MarginCurveDisplay:
         """Draw the curve of a fitted classifier.
 
         Parameters
@@ -76,7 +81,7 @@ class MarginCurveDisplay:
         Raises
         ------
         ParameterError
-            Where the classifier has no ``margin_curve_``.
+            If the classifier has no ``margin_curve_``.
         """
         curve = getattr(clf, "margin_curve_", None)
         if curve is None:
@@ -103,7 +108,7 @@ class MarginCurveDisplay:
         self.ax_ = axes_or_new(ax, (6.4, 4.4))
         self.figure_ = self.ax_.figure
         (self.line_,) = self.ax_.plot(
-            self.times, self.margin, color="#0072B2", marker="o", markersize=4, label="mean margin"
+            self.times, self.margin, color=BLUE, marker="o", markersize=4, label="mean margin"
         )
         self.ax_.set_xscale("log", base=2)
         self.ax_.set_xlabel("diffusion time t (steps)")
@@ -126,13 +131,13 @@ class MarginCurveDisplay:
             return
         self.coverage_ax_ = self.ax_.twinx()
         (self.coverage_line_,) = self.coverage_ax_.plot(
-            self.times, self.coverage, color="#D55E00", marker="s", markersize=3, label="coverage"
+            self.times, self.coverage, color=VERMILION, marker="s", markersize=3, label="coverage"
         )
         self.coverage_ax_.set_ylabel("coverage (share reached, 0 to 1)")
         self.coverage_ax_.set_ylim(0, 1.05)
 
     def _legend(self) -> Any:
-        """List all lines above the axes, where they cannot hide a curve."""
+        """List all lines above the axes, where the legend hides no curve."""
         lines = [self.line_, self.coverage_line_, self.tau_line_]
         handles = [line for line in lines if line is not None]
         return list_above(self.ax_, handles, columns=len(handles))

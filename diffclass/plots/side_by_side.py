@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError
-from diffclass.plots.axes import new_figure, settle
+from diffclass.plots.axes import lay_out, new_figure
 from diffclass.plots.class_maps import ClassMapDisplay, MarginMapDisplay, picture
 from diffclass.plots.composite import CompositeDisplay
 
@@ -31,7 +31,7 @@ def plot_side_by_side(
 ) -> Figure:
     """Draw a scene with its strokes, several class maps and a margin in one row.
 
-    Figure 5 of Coifman et al. (2005) for any scene: one legend serves all pictures.
+    This is figure 5 of Coifman et al. (2005) for any scene; all pictures share one legend.
 
     Parameters
     ----------
@@ -40,13 +40,13 @@ def plot_side_by_side(
     labels : array-like of shape (rows, columns), int
         Strokes, 0 = none.
     maps : mapping of title to array-like of shape (rows, columns), int
-        Class maps, such as those of 1-NN and of diffusion, in the order drawn.
+        Class maps, such as those of 1-NN and of diffusion, in the order to draw them.
     margin : array-like of shape (rows, columns), 0 to 1, optional
         Margin of the last map.
     accuracies : mapping of title to float, 0 to 1, optional
         Overall accuracy of the maps, written under their titles in percent.
     class_names, class_colors
-        As in `ClassMapDisplay`; sequences go along the sorted ids of all maps and strokes.
+        As in `ClassMapDisplay`; sequences follow the sorted ids of all maps and strokes.
     bands : sequence of 3 ints, optional
         As in `CompositeDisplay`.
 
@@ -58,9 +58,9 @@ def plot_side_by_side(
     Raises
     ------
     DataError
-        Where a picture is no picture, or shapes disagree.
+        If a map is not a picture, or shapes disagree.
     ParameterError
-        Where names or colours do not go with the ids, or matplotlib is missing.
+        If names or colours do not match the ids, or matplotlib is missing.
     """
     arrays = {title: picture(values, title) for title, values in maps.items()}
     ids = _ids_of(picture(labels, "labels"), *arrays.values())
@@ -80,7 +80,7 @@ def plot_side_by_side(
         ax.set_ylabel("")
     patches = [p for d in displays.values() for p in d.legend_patches(counts=False)]
     _shared_legend(figure, {p.get_label(): p for p in patches})
-    settle(figure)
+    lay_out(figure)
     return figure
 
 
@@ -91,7 +91,7 @@ def _ids_of(*pictures: NDArray[Any]) -> list[int]:
 
 
 def _same_shape(shape: tuple[int, ...], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse maps that are not the scene's."""
+    """Refuse maps of another shape than the scene."""
     for title, array in arrays.items():
         if array.shape != shape:
             raise DataError(f"map {title!r} has shape {array.shape}, the scene {shape}")

@@ -1,14 +1,14 @@
 """Diffusion distances: how differently two walks are spread after t steps.
 
-Three stand in the literature; the first is the default here.
+The literature has three; the first is the default here.
 
     weighted      D^2(x,y) = sum_z (a_t(x,z) - a_t(y,z))^2 / pi(z)
                            = sum_{l>=1} lambda_l^2t (psi_l(x) - psi_l(y))^2
     symmetric     the same of S^t:   sum_{l>=0} lambda_l^2t (phi_l(x) - phi_l(y))^2
     unweighted    D^2(x,y) = sum_z (a_t(x,z) - a_t(y,z))^2
 
-Each is the Euclidean distance between rows: of *coordinates* from eigenpairs, to an accuracy that
-their number sets, or of *bumps* a_t(x, .), exactly, by moving mass forward from x.
+Each is the Euclidean distance between rows: either of *coordinates* from eigenpairs, to an accuracy
+that their number sets, or of *bumps* a_t(x, .), which are exact and move mass forward from x.
 
 Sources: weighted: the encyclopedia's article and Socher 2008, section 2.2 (equation 10); symmetric:
 Coifman et al. 2005, section 2.1 (the definition of D_m after equation 2.4, whose eigenvalues are
@@ -17,9 +17,8 @@ lambda^2); unweighted: de la Porte et al. (equation 6).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import qr
 from scipy.spatial.distance import cdist
 
@@ -54,7 +53,7 @@ def diffusion_coordinates(
     Raises
     ------
     ParameterError
-        For an unknown kind or a negative time.
+        If the kind is unknown or the time negative.
     """
     check_choice(kind, "kind", KINDS)
     powers = eigenpairs.powers(time)
@@ -70,8 +69,8 @@ def diffusion_coordinates(
 
 def diffusion_distances(
     eigenpairs: Eigenpairs,
-    sources: Any,
-    targets: Any = None,
+    sources: ArrayLike,
+    targets: ArrayLike | None = None,
     *,
     time: float = 1,
     kind: str = "weighted",
@@ -81,7 +80,7 @@ def diffusion_distances(
     Parameters
     ----------
     eigenpairs : Eigenpairs
-        Of n points; see `n_pairs_for` for how many pairs an accuracy takes.
+        Of n points; `n_pairs_for` tells how many pairs an accuracy takes.
     sources : array-like of int of shape (p,)
         Numbers of points.
     targets : array-like of int of shape (q,), optional
@@ -92,8 +91,8 @@ def diffusion_distances(
     Returns
     -------
     ndarray of shape (p, q)
-        D_t; too small by at most |lambda_m|^t sqrt(1 / pi(x) + 1 / pi(y)) if weighted, lambda_m
-        the first eigenvalue that was left out.
+        D_t. A weighted distance is too small by at most |lambda_m|^t sqrt(1 / pi(x) + 1 / pi(y)),
+        where lambda_m is the first eigenvalue left out.
 
     Examples
     --------
@@ -109,9 +108,9 @@ def diffusion_distances(
 
 
 def bumps(
-    operator: MarkovOperator, points: Any, *, time: int = 1, kind: str = "unweighted"
+    operator: MarkovOperator, points: ArrayLike, *, time: int = 1, kind: str = "unweighted"
 ) -> np.ndarray:
-    """Return where walks are after t steps, exactly: a_t(x, .) for some points x.
+    """Return the exact distribution of walks after t steps: a_t(x, .) for some points x.
 
     Parameters
     ----------
@@ -122,13 +121,13 @@ def bumps(
     time : int, default=1
         t, at least 0.
     kind : {"weighted", "symmetric", "unweighted"}, default="unweighted"
-        Rows of A^t as they are; scaled so that their Euclidean distance is the weighted
-        diffusion distance; or rows of S^t.
+        "unweighted" returns rows of A^t, "symmetric" rows of S^t; "weighted" scales the rows of
+        A^t so that their Euclidean distance is the weighted diffusion distance.
 
     Returns
     -------
     ndarray of shape (p, n)
-        In double precision if the operator is; time products of p columns.
+        In the precision of the operator. Costs ``time`` products with p columns.
     """
     check_choice(kind, "kind", KINDS)
     points = _numbers(points, len(operator))
@@ -142,9 +141,9 @@ def bumps(
 
 
 def bump_distances(
-    operator: MarkovOperator, points: Any, *, time: int = 1, kind: str = "weighted"
+    operator: MarkovOperator, points: ArrayLike, *, time: int = 1, kind: str = "weighted"
 ) -> np.ndarray:
-    """Return the diffusion distances among some points, exactly, by their bumps.
+    """Return the exact diffusion distances among some points, by their bumps.
 
     Parameters
     ----------
@@ -166,7 +165,7 @@ def n_pairs_for(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
     Parameters
     ----------
     eigenpairs : Eigenpairs
-        By magnitude; long enough that its last pair can be left out, or complete.
+        In the order of magnitude; either complete or with a last pair below the accuracy.
     time : float
         t, above 0.
     accuracy : float
@@ -175,24 +174,24 @@ def n_pairs_for(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
     Returns
     -------
     int
-        Number of l >= 1 with |lambda_l|^t > delta |lambda_1|^t (R. Coifman
-        and S. Lafon, Diffusion maps, 2006, section 2).
+        Number of l >= 1 with |lambda_l|^t > delta |lambda_1|^t (R. Coifman and S. Lafon,
+        Diffusion maps, 2006, section 2).
 
     Raises
     ------
     ParameterError
-        Where the spectrum is too short to tell.
+        If there are too few eigenpairs to tell.
     """
     moduli = np.abs(eigenpairs.eigenvalues[1:])
     return _count_above(moduli / moduli.max(initial=0), eigenpairs, time, accuracy)
 
 
 def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
-    """Count the eigenvalues of A^t above an accuracy, the trivial one among them.
+    """Count the eigenvalues of A^t above an accuracy, the trivial one included.
 
     Parameters
     ----------
-    spectrum, time, accuracy
+    eigenpairs, time, accuracy
         As in `n_pairs_for`.
 
     Returns
@@ -203,7 +202,7 @@ def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
     Raises
     ------
     ParameterError
-        Where the spectrum is too short to tell.
+        If there are too few eigenpairs to tell.
     """
     return _count_above(np.abs(eigenpairs.eigenvalues), eigenpairs, time, accuracy)
 
@@ -213,14 +212,14 @@ def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np
 
     Parameters
     ----------
-    spectrum, time, accuracy
+    eigenpairs, time, accuracy
         As in `n_pairs_for`.
 
     Returns
     -------
     ndarray of int of shape (numerical_rank,)
-        Numbers of points, the widest first: pivots of a QR decomposition of lambda_l^t phi_l(x),
-        which costs n times the rank squared.
+        Numbers of points, the widest bump first: pivots of a QR decomposition of
+        lambda_l^t phi_l(x), which costs n times the rank squared.
     """
     rank = numerical_rank(eigenpairs, time, accuracy)
     rows = (eigenpairs.symmetric[:, :rank] * eigenpairs.powers(time)[:rank]).T
@@ -239,7 +238,7 @@ def _count_above(moduli: np.ndarray, eigenpairs: Eigenpairs, time: float, accura
     return int(np.count_nonzero(above))
 
 
-def _numbers(points: Any, n: int) -> np.ndarray:
+def _numbers(points: ArrayLike, n: int) -> np.ndarray:
     numbers = np.atleast_1d(np.asarray(points))
     if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= n)).any():
         raise ParameterError(f"points are numbered 0 to {n - 1}; got {points!r}")

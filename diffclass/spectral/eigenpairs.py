@@ -1,4 +1,4 @@
-"""The spectrum of a Markov operator.
+"""Eigenpairs of a Markov operator.
 
 A = D^-1 K_alpha has the eigenvalues of its symmetric conjugate S = D^-1/2 K_alpha D^-1/2, all in
 [-1, 1]. With S phi_l = lambda_l phi_l and |phi_l| = 1,
@@ -22,11 +22,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
-from diffclass.spectral.eigensolver import basis_size, leading_order, leading_pairs
+from diffclass.spectral.eigensolver import (
+    MAX_RESTARTS,
+    TOLERANCE,
+    basis_size,
+    leading_order,
+    leading_pairs,
+)
 
 
 def leading_eigenpairs(
@@ -34,9 +40,9 @@ def leading_eigenpairs(
     n_pairs: int | None = None,
     *,
     which: str = "magnitude",
-    tolerance: float = 1e-10,
-    max_restarts: int = 100,
-    random_state: Any = 0,
+    tolerance: float = TOLERANCE,
+    max_restarts: int = MAX_RESTARTS,
+    random_state: RandomState = 0,
 ) -> Eigenpairs:
     """Compute the leading eigenpairs of a Markov operator, component by component.
 
@@ -45,16 +51,16 @@ def leading_eigenpairs(
     operator : MarkovOperator
         Of n points.
     n_pairs : int, optional
-        How many, the trivial pair (1, constant) counted; at most n. All by default.
+        Number of pairs, the trivial pair (1, constant) included; at most n. All by default.
     which : {"magnitude", "algebraic"}, default="magnitude"
-        Whether eigenvalues of largest modulus, which matter for A^t, or of largest value, the
-        least of I - A, come first.
+        "magnitude" puts eigenvalues of largest modulus first, which matter for A^t; "algebraic"
+        those of largest value, which are the least of I - A.
     tolerance : float, default=1e-10
         Largest residual of an eigenpair, relative to its eigenvalue.
     max_restarts : int, default=100
-        Of ARPACK, before LOBPCG takes over with a warning.
+        Restarts of ARPACK before LOBPCG takes over, with a warning.
     random_state : int, RandomState or None, default=0
-        Draws ARPACK's starts.
+        Draws the starts of ARPACK.
 
     Returns
     -------
@@ -64,17 +70,17 @@ def leading_eigenpairs(
     Raises
     ------
     ParameterError
-        For a number of pairs below 1 or above n.
+        If ``n_pairs`` is below 1 or above n.
 
     Warns
     -----
     ConvergenceWarning
-        Where the tolerance is not reached; the pairs are returned all the same.
+        If the tolerance is not reached; the pairs are returned nevertheless.
 
     Notes
     -----
-    A product costs one multiplication an edge; crowded eigenvalues take hundreds. Memory is
-    2 n_pairs vectors. Components of up to 512 points are solved densely.
+    A product costs one multiplication per edge; eigenvalues close to each other take hundreds of
+    products. Memory is 2 n_pairs vectors. Components of up to 512 points are solved densely.
 
     Examples
     --------
@@ -87,7 +93,7 @@ def leading_eigenpairs(
     n = len(operator)
     n_pairs = n if n_pairs is None else check_positive(n_pairs, "n_pairs", integer=True)
     if n_pairs > n:
-        raise ParameterError(f"n_pairs = {n_pairs}; {n} points have as many eigenpairs")
+        raise ParameterError(f"n_pairs = {n_pairs}; {n} points have {n} eigenpairs")
     check_choice(which, "which", ("magnitude", "algebraic"))
     check_positive(tolerance, "tolerance")
     check_positive(max_restarts, "max_restarts", integer=True)
@@ -111,13 +117,13 @@ class Eigenpairs:
     Parameters
     ----------
     eigenvalues : ndarray of shape (n_pairs,)
-        lambda_l, the trivial 1 first, then as asked for.
+        lambda_l, the trivial 1 first, then in the order asked for.
     right : ndarray of shape (n, n_pairs)
         psi_l, orthonormal in the weights pi; psi_0 = 1.
     stationary_distribution : ndarray of shape (n,)
         pi.
     n_connected_components : int
-        Multiplicity of the eigenvalue 1 in the whole spectrum.
+        Multiplicity of the eigenvalue 1 among all n eigenvalues.
     """
 
     eigenvalues: np.ndarray
@@ -140,7 +146,7 @@ class Eigenpairs:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all n eigenpairs are there."""
+        """Whether these are all n eigenpairs."""
         return len(self) == len(self.right)
 
     def powers(self, time: float) -> np.ndarray:
@@ -178,10 +184,10 @@ def _pairs_of_components(
 
 
 def _unit_pairs(operator: MarkovOperator, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvectors of the eigenvalue 1: the constant, then each component against those before.
+    """Return the pairs of eigenvalue 1: the constant, then contrasts between components.
 
-    Components come in the order of their mass. On the mass M before and m of the next, psi is
-    sqrt(m / (M (M + m))) and -sqrt(M / (m (M + m))).
+    Components come in the order of their mass. Each contrast sets one component, of mass m, against
+    all before it, of mass M: psi is -sqrt(M / (m (M + m))) there and sqrt(m / (M (M + m))) on them.
     """
     pi, component = operator.stationary_distribution, operator.components
     mass = np.bincount(component, pi)
@@ -198,7 +204,7 @@ def _unit_pairs(operator: MarkovOperator, n_pairs: int) -> tuple[np.ndarray, np.
 
 
 def _parts(operator: MarkovOperator) -> list[tuple[np.ndarray, MarkovOperator]]:
-    """Members and operator of each component."""
+    """Return the members and the operator of each component."""
     if operator.n_connected_components == 1:
         return [(np.arange(len(operator)), operator)]
     order = np.argsort(operator.components, kind="stable")
@@ -216,13 +222,13 @@ def _parts(operator: MarkovOperator) -> list[tuple[np.ndarray, MarkovOperator]]:
 def _nontrivial_pairs(
     part: MarkovOperator, n_pairs: int, options: dict[str, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Leading pairs of one component beside (1, sqrt(pi))."""
+    """Return the leading pairs of one component, except (1, sqrt(pi))."""
     trivial = np.sqrt(part.stationary_distribution)[:, None]
     return leading_pairs(part.symmetric_conjugate, n_pairs, known=trivial, **options)
 
 
 def _with_signs(vectors: np.ndarray) -> np.ndarray:
-    """Make each column's largest entry positive: the first of those that rounding cannot tell."""
+    """Make the largest entry of each column positive, the first of those equal up to rounding."""
     size = np.abs(vectors)
     first = (size >= (1 - 1e-6) * size.max(axis=0)).argmax(axis=0)
     return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)

@@ -1,8 +1,9 @@
-"""Leading eigenpairs of a symmetric, matrix-free operator by ARPACK, complete and in any case.
+"""Leading eigenpairs of a symmetric, matrix-free operator by ARPACK, repeated ones included.
 
-A Krylov space holds one copy of a repeated eigenvalue; further copies come by rounding, or never.
-So each answer is checked by a second run on what the found pairs leave over. Where ARPACK does not
-converge, LOBPCG goes on from what there is, and a warning states the residual.
+A Krylov space holds one copy of a repeated eigenvalue; further copies arise from rounding errors or
+not at all. So each answer is checked by a second run on the complement of the pairs found. Where
+ARPACK does not converge, LOBPCG continues from the pairs found so far, and a warning states the
+residual.
 
 Sources: R. Lehoucq, D. Sorensen and C. Yang, ARPACK users' guide, 1998; A. Knyazev, Toward the
 optimal preconditioned eigensolver, 2001.
@@ -11,18 +12,20 @@ optimal preconditioned eigensolver, 2001.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-# how far a pair left over has to lead the last one found, and how well it has to be known for that
+TOLERANCE = 1e-10  # largest residual of an eigenpair, relative to its eigenvalue
+MAX_RESTARTS = 100  # of ARPACK, before LOBPCG takes over
+DENSE_POINTS = 512  # up to which LAPACK is used
+# By how much a missed pair has to lead the last one found, and the tolerance of that check.
 _LEAD, _CHECK_TOLERANCE = 1e-7, 1e-4
-# ARPACK's tolerance is relative: of an eigenvalue near 0 it asks for more than double precision has
+# ARPACK's tolerance is relative: for an eigenvalue near 0 it asks for more than double precision.
 _LOOSER = 1e4
-DENSE_POINTS = 512
+_LOBPCG_TOLERANCE, _LOBPCG_STEPS = 1e-8, 200
 
 
 def leading_pairs(
@@ -31,28 +34,28 @@ def leading_pairs(
     *,
     known: np.ndarray,
     which: str = "magnitude",
-    tolerance: float = 1e-10,
-    max_restarts: int = 100,
+    tolerance: float = TOLERANCE,
+    max_restarts: int = MAX_RESTARTS,
     random_state: np.random.RandomState,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading eigenpairs of an operator beside those already known.
+    """Return the leading eigenpairs of an operator, except those already known.
 
-    Up to 512 points, and where at least half of all pairs are wanted, LAPACK is faster and exact.
+    LAPACK is faster and exact up to 512 points, and where at least half of all pairs are wanted.
 
     Parameters
     ----------
     operator : LinearOperator of shape (n, n)
         Symmetric; no eigenvalue below -1.
     n_pairs : int
-        How many, at least 1 and at most n less the known ones.
+        Number of pairs, at least 1 and at most n - n_known.
     known : ndarray of shape (n, n_known)
-        Orthonormal eigenvectors that are not wanted again.
+        Orthonormal eigenvectors to leave out.
     which : {"magnitude", "algebraic"}, default="magnitude"
         Whether those of largest modulus or of largest value lead.
     tolerance : float, default=1e-10
         Largest residual, relative to the eigenvalue.
     max_restarts : int, default=100
-        Of ARPACK, before LOBPCG takes over.
+        Restarts of ARPACK before LOBPCG takes over.
     random_state : RandomState
         Draws the starts.
 
@@ -66,13 +69,13 @@ def leading_pairs(
     Warns
     -----
     ConvergenceWarning
-        Where a residual |S v - lambda v| is above the tolerance at the end.
+        If a residual |S v - lambda v| is above the tolerance at the end.
     """
     n = operator.shape[0]
     if n <= DENSE_POINTS or 2 * n_pairs >= n:
         return _by_lapack(operator, n_pairs, known, which)
     solve = _Arpack(operator, which, max_restarts, random_state)
-    # the threads of BLAS would spin on the cores on which the sparse product runs
+    # the threads of BLAS would compete for the cores on which the sparse product runs
     with threadpool_limits(1, user_api="blas"):
         values, vectors, how = _solved(solve, n_pairs, known, tolerance)
         residuals = np.linalg.norm(operator.matmat(vectors) - vectors * values, axis=0)
@@ -93,7 +96,7 @@ def basis_size(n: int, n_pairs: int) -> int:
 
 
 def leading_order(values: np.ndarray, which: str) -> np.ndarray:
-    """Return the places of eigenvalues, the leading one first."""
+    """Return the indices that sort eigenvalues, the leading one first."""
     return np.argsort(-_rank(values, which), kind="stable")
 
 
@@ -107,7 +110,7 @@ def _by_lapack(
     n, n_known = known.shape
     whole = operator.matmat(np.eye(n))
     others = whole - known @ (known.T @ whole)
-    # what is known comes first, below all others
+    # moves the known eigenvalues below all others, so that they come first
     values, vectors = np.linalg.eigh(others - 3 * known @ known.T)
     values, vectors = values[n_known:], vectors[:, n_known:]
     leading = leading_order(values, which)[:n_pairs]
@@ -117,7 +120,10 @@ def _by_lapack(
 def _solved(
     solve: _Arpack, n_pairs: int, known: np.ndarray, tolerance: float
 ) -> tuple[np.ndarray, np.ndarray, str]:
-    """Try the tolerance; on the rest a looser one, which small eigenvalues can meet; LOBPCG."""
+    """Try the tolerance, then a looser one for the rest, which small eigenvalues meet, then LOBPCG.
+
+    Returns the values, the vectors and how they were found, "" for the tolerance asked for.
+    """
     try:
         return *_complete_pairs(solve, n_pairs, known, tolerance), ""
     except ArpackNoConvergence as error:
@@ -146,7 +152,9 @@ def _complete_pairs(
 class _Arpack:
     """``eigsh`` on what is orthogonal to given eigenvectors."""
 
-    def __init__(self, operator: LinearOperator, which: str, max_restarts: int, random: Any):
+    def __init__(
+        self, operator: LinearOperator, which: str, max_restarts: int, random: np.random.RandomState
+    ):
         self.operator = operator
         self.which = which
         self.max_restarts = max_restarts
@@ -170,7 +178,7 @@ class _Arpack:
         return self.ritz_pairs(taken, vectors, n_pairs)
 
     def has_missed(self, known: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> bool:
-        """Whether some pair left over leads the last one found."""
+        """Return whether some pair that was not found leads the last one found."""
         taken = np.hstack([known, vectors])
         if taken.shape[1] == len(taken):
             return False
@@ -180,14 +188,14 @@ class _Arpack:
     def ritz_pairs(
         self, known: np.ndarray, vectors: np.ndarray, n_pairs: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the leading pairs within the span of vectors, made orthogonal to the known."""
+        """Return the leading pairs in the span of vectors, made orthogonal to the known ones."""
         basis = np.linalg.qr(np.hstack([known, vectors]))[0][:, known.shape[1] :]
         values, rotation = np.linalg.eigh(basis.T @ self.operator.matmat(basis))
         leading = leading_order(values, self.which)[:n_pairs]
         return values[leading], basis @ rotation[:, leading]
 
     def _deflated(self, taken: np.ndarray) -> LinearOperator:
-        """Send what is taken to 0; below every value, where values below 0 are wanted too."""
+        """Move the eigenvalues of taken pairs to 0, or below all others if negative ones count."""
         rows = np.ascontiguousarray(taken.T)
         sunk = 0 if self.which == "magnitude" else 2
 
@@ -208,5 +216,7 @@ def _by_lobpcg(
     positive = S @ S if solve.which == "magnitude" else S
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the caller says what was reached
-        _, vectors = lobpcg(positive, start, Y=known, largest=True, maxiter=200, tol=1e-8)
+        _, vectors = lobpcg(
+            positive, start, Y=known, largest=True, maxiter=_LOBPCG_STEPS, tol=_LOBPCG_TOLERANCE
+        )
     return solve.ritz_pairs(known, vectors, n_pairs)

@@ -1,14 +1,14 @@
-"""Coifman et al. 2005, section 2.3: relaxation over a barrier, from points alone.
+"""Coifman et al. 2005, section 2.3: relaxation over a barrier, computed from points only.
 
-Points of the density exp(-U), U = 3 (x^2 - 1)^2, are those of dx = -U' dt + sqrt(2) dw at rest.
+The density exp(-U), U = 3 (x^2 - 1)^2, is the stationary one of dx = -U' dt + sqrt(2) dw.
 With the kernel exp(-d^2 / epsilon) the eigenvalues of A give
 
     mu_l = 4 (1 - lambda_l) / epsilon  ->  spectrum of -(f'' - 2 (1 - alpha) U' f'),
 
 at alpha = 1/2 that of the Fokker-Planck operator (2.9), at alpha = 0 that of the potential 2 U
-(2.6). 1 / mu_1 is the relaxation time, in which the wells' shares even out. Both are known from a
-finite volume solution. epsilon is half a well's variance, 1 / (2 U''(1)) = 1 / 48; the text names
-none. The rate comes out too low at every epsilon tried, less so with more points.
+(2.6). 1 / mu_1 is the relaxation time, in which the shares of the wells even out. Both are known
+from a finite volume solution. epsilon is half the variance of a well, 1 / (2 U''(1)) = 1 / 48; the
+text gives none. The rate is too low at every epsilon tried, less so with more points.
 
     python -m experiments.coifman_2005.double_well
 """
@@ -25,6 +25,7 @@ from diffclass.datasets import double_well, fokker_planck_spectrum, sample_doubl
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import RadiusSearch
 from diffclass.operators.laplacians import generator_eigenvalues
+from diffclass.plots.palette import BLUE, SKY_BLUE, VERMILION
 from experiments.figure import main
 
 EPSILON = 1 / 48
@@ -58,7 +59,7 @@ def _leading(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the points, mu_1 to mu_3 and the first eigenfunction."""
     X, x = sample_double_well(n_points, random_state=seed)
-    # A ball, not a number of neighbours: that would cut the kernel where the wells are dense.
+    # Balls: a fixed number of neighbours would cut the kernel off where the wells are dense.
     search = RadiusSearch(3 * np.sqrt(epsilon))
     operator = markov_operator(X, kernel=Gaussian(bandwidth=epsilon), alpha=alpha, search=search)
     eigenpairs = leading_eigenpairs(operator, 4, which="algebraic", tolerance=1e-8)
@@ -105,7 +106,7 @@ def plot(results: dict[str, Any]) -> Figure:
     left, middle, right = figure.subplots(1, 3)
     _draw_density(left, results["pictures"][0.5][0])
     _draw_function(middle, results)
-    for alpha, color in zip(ALPHAS, ("#D55E00", "#0072B2"), strict=True):
+    for alpha, color in zip(ALPHAS, (VERMILION, BLUE), strict=True):
         ratios = results["by epsilon"][alpha]
         right.semilogx(EPSILONS, ratios, "o-", color=color, label=rf"$\alpha$ = {alpha:g}")
     right.axhline(1, color="0.5", linewidth=1)
@@ -121,7 +122,7 @@ def plot(results: dict[str, Any]) -> Figure:
 def _draw_density(axes: Any, x: np.ndarray) -> None:
     grid = np.linspace(-2, 2, 400)
     p = np.exp(-double_well(grid))
-    axes.hist(x, bins=60, density=True, color="#56B4E9", label="points")
+    axes.hist(x, bins=60, density=True, color=SKY_BLUE, label="points")
     axes.plot(grid, p / (p.sum() * (grid[1] - grid[0])), color="black", label=r"$e^{-U}/Z$")
     axes.set(xlabel="x", ylabel="density", title="draw 1 of the double well")
     axes.legend(frameon=False, loc="upper center")
@@ -131,7 +132,7 @@ def _draw_function(axes: Any, results: dict[str, Any]) -> None:
     x, _, f = results["pictures"][0.5]
     known = results["known"][0.5].at(x)[:, 1]
     order = np.argsort(x)
-    axes.plot(x[order], (f * np.sign(f @ known))[order], ".", markersize=3, color="#0072B2",
+    axes.plot(x[order], (f * np.sign(f @ known))[order], ".", markersize=3, color=BLUE,
               label="diffusion map")  # fmt: skip
     axes.plot(x[order], known[order], color="black", linewidth=1, label="Fokker-Planck")
     axes.set(xlabel="x", ylabel=r"$\psi_1$", title=r"first eigenfunction, $\alpha$ = 1/2")

@@ -1,19 +1,19 @@
 """Coifman et al. 2005, section 3: a differential equation integrated by diffusing along its field.
 
 "Any differential equation can be integrated numerically by a non-isotropic diffusion in which the
-direction of propagation is faster along the field specified by the equation." No example is given;
-here are three fields whose curves are known, each by a quantity that is constant on them:
+direction of propagation is faster along the field specified by the equation." The paper gives no
+example; here are three fields with known curves, each with a quantity that is constant on them:
 
     rotation    x' = -y, y' = x on the disc r <= 1: circles; r.
     spiral      the same plus (x, y) / 2, on 1/3 <= r <= 1: r = r_0 exp(angle / 2); the angle
-                c = angle - 2 log r, given as (cos c, sin c), since it is periodic.
+                c = angle - 2 log r, given as (cos c, sin c) because it is periodic.
     pendulum    x' = y, y' = -sin x where it swings without turning over: closed orbits; the energy
                 y^2 / 2 - cos x, below 0.8.
 
 The kernel sees only points and the field at them. The eigenfunctions are constant along the curves:
 the share of the variance of psi_1 explained by the known quantity is measured as in figure 4. The
-diffusion is reversible and finds the curves, not which way they are run. epsilon = 0.01 and ten
-candidates for each neighbour, as the ellipse of 10 : 1 needs.
+diffusion is reversible and finds the curves without their direction. epsilon = 0.01 and ten
+candidates per neighbour, as the ellipse of 10 : 1 needs.
 
     python -m experiments.coifman_2005.field
 """
@@ -36,7 +36,7 @@ MOST_ENERGY = 0.8
 
 
 class Equation(NamedTuple):
-    """A domain to draw points from, a field on it, and what its curves keep."""
+    """A domain of points, a field on it, and the quantity that is constant on its curves."""
 
     sample: Any
     field: Any

@@ -1,8 +1,8 @@
 """Coifman et al. 2005, figure 1: spectra of powers of A, and two materials as a butterfly.
 
-Left: A^t has the eigenvalues lambda_l^t, so that its numerical rank, the number above delta, falls
-with t, and that many columns ("bumps") span the others. The count by eigenvalues is compared with
-that of the singular values of S^t, dense. Here A is the Gaussian walk on 500 points of the plate.
+Left: A^t has the eigenvalues lambda_l^t, so its numerical rank, the number above delta, falls with
+t, and as many columns ("bumps") span the others. The count by eigenvalues is compared with that of
+the singular values of the dense S^t. Here A is the Gaussian walk on 500 points of the plate.
 
 Right: heat in a plate of two materials, du/dt = div(c grad u), c = 10 in a disc and 1 about it:
 
@@ -12,12 +12,14 @@ on a grid of pixels, reflecting at the edges. Its chords D_t say how much heat g
 
     D_t^2(x, y) = n (a_2t(x, x) + a_2t(y, y) - 2 a_2t(x, y)),
 
-and so relative to what stays, a_2t(x, y) / sqrt(a_2t(x, x) a_2t(y, y)), which they order better
-than distances in the plane do. The bare a_2t(x, y) they order worse, as the own terms come in.
+and so order the heat relative to that which stays, a_2t(x, y) / sqrt(a_2t(x, x) a_2t(y, y)),
+better than distances in the plane do. They order a_2t(x, y) itself worse, because of the terms of x
+and of y.
 
-The paper gives neither the plate nor the contrast, both are ours: 2.4 by 2 with a disc of radius
-0.6, which draws a butterfly in the first and third coordinates, the disc its body. epsilon is twice
-the squared pixel. The eigenvalues are compared with those of a finite volume grid four times finer.
+The paper gives neither the plate nor the contrast. Ours is 2.4 by 2 with a disc of radius 0.6,
+which gives a butterfly in the first and third coordinates, with the disc as its body. epsilon is
+twice the squared pixel. The eigenvalues are compared with those of a finite volume grid four times
+finer.
 
     python -m experiments.coifman_2005.figure_1
 """
@@ -36,6 +38,7 @@ from scipy.stats import spearmanr
 from diffclass import MarkovOperator, leading_eigenpairs, markov_operator, neighbors_graph
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import RadiusSearch
+from diffclass.plots.palette import BLUE
 from diffclass.spectral.distances import (
     bumps,
     diffusion_coordinates,
@@ -81,7 +84,7 @@ def _powers(n_points: int, seed: int) -> tuple[np.ndarray, list[int], list[int],
 
 
 def _unspanned(power: np.ndarray, columns: np.ndarray) -> float:
-    """Return the 2-norm of what some columns of a matrix leave of all; the matrix has norm 1."""
+    """Return the 2-norm of a matrix of norm 1 minus its projection on some of its columns."""
     basis = np.linalg.qr(power[:, columns])[0]
     return float(np.linalg.norm(power - basis @ (basis.T @ power), 2))
 
@@ -117,7 +120,7 @@ def _conductivity(X: np.ndarray) -> np.ndarray:
 
 
 def _heat_walk(X: np.ndarray, h: float) -> tuple[MarkovOperator, float]:
-    """Return A, and the number that 1 - lambda has to be divided by for mu."""
+    """Return A, and the number by which to divide 1 - lambda to get mu."""
     epsilon = 2 * h**2
     graph = neighbors_graph(X, search=RadiusSearch(3 * np.sqrt(epsilon)))
     K = Gaussian(bandwidth=epsilon).affinity(graph, X).tocoo()
@@ -126,7 +129,7 @@ def _heat_walk(X: np.ndarray, h: float) -> tuple[MarkovOperator, float]:
     weights = np.where(i == j, 0, K.data * 2 * c[i] * c[j] / (c[i] + c[j]))
     K = sp.csr_array(sp.coo_array((weights, (i, j)), shape=K.shape))
     degrees = K.sum(axis=1)
-    # Every pixel holds the same heat: what a slow one does not send on it keeps.
+    # Every pixel holds the same heat: a slow one keeps what it does not send on.
     walk = MarkovOperator.from_affinity(sp.csr_array(K + sp.diags_array(degrees.max() - degrees)))
     # sum_y exp(-d^2 / epsilon) d_1^2 / 2 over pixels of area h^2 is pi epsilon^2 / 4 h^2.
     return walk, np.pi * epsilon**2 / (4 * h**2 * degrees.max())
@@ -214,7 +217,7 @@ def plot(results: dict[str, Any]) -> Figure:
 
 def _draw_materials(axes: Any, places: np.ndarray, X: np.ndarray) -> None:
     conducting = _is_conducting(X)
-    for kind, color, label in ((False, "#0072B2", "c = 1"), (True, "#D62728", "c = 10")):
+    for kind, color, label in ((False, BLUE, "c = 1"), (True, "#D62728", "c = 10")):
         axes.scatter(*places[conducting == kind].T, s=4, color=color, label=label)
 
 

@@ -1,19 +1,21 @@
-"""Coifman et al. 2005, figure 2: a dumbbell's lobes are pushed apart, and A is near the handle.
+"""Coifman et al. 2005, figure 2: the lobes of a dumbbell move apart, and A is near the handle.
 
 The dumbbell is embedded by its first three eigenfunctions, lambda_l^t psi_l at alpha = 0. A is the
-middle of a lobe, B that of the handle, C a point on the lobe's edge. The caption holds A to be
-closer to the handle than C; it can be read in two ways:
+middle of a lobe, B that of the handle, C a point on the lobe's edge. The caption says that A is
+closer to the handle than C, which has two readings:
 
     first    D_t(A, B) < D_t(A, C)    the reason given: more short paths join A and B than A and C
-    second   D_t(A, B) < D_t(C, B)    true in the plane as well, there by C's longer way
+    second   D_t(A, B) < D_t(C, B)    also true in the plane, where C is farther from B
 
-What is found. The second holds in nearly all draws with many eigenfunctions, and with three where
-the lobes are tall; with three and round lobes in half of the draws, A and C being about as far from
-B. The first depends on the lobes' shape and on t. In round lobes the second and third
-eigenfunctions run along the handle's axis, where A and C agree, and it fails. In lobes 1.4 times as
-tall as wide they run across it, and it holds in all draws at a hundredth of the relaxation time,
-1 / -log lambda_1, although C is nearer to A in the plane; later psi_1 alone counts, in which A and
-C agree, and it fails for any lobe. The distance by 100 eigenfunctions never has it here.
+Findings. The second reading holds in nearly all draws with many eigenfunctions, and with three
+eigenfunctions where the lobes are tall. With three eigenfunctions and round lobes it holds in half
+of the draws: A and C are about equally far from B.
+
+The first reading depends on the shape of the lobes and on t. In round lobes the second and third
+eigenfunctions vary along the axis of the handle, on which A and C agree, and it fails. In lobes 1.4
+times as tall as wide they vary across it, and it holds in all draws at a hundredth of the
+relaxation time, 1 / -log lambda_1, although C is nearer to A in the plane. Later only psi_1 counts,
+in which A and C agree, and it fails for every lobe. With 100 eigenfunctions it never holds here.
 The paper gives no measures; epsilon is that of a graph of 64 neighbours.
 
     python -m experiments.coifman_2005.figure_2
@@ -29,6 +31,7 @@ from matplotlib.figure import Figure
 from diffclass import leading_eigenpairs, markov_operator
 from diffclass.datasets import make_dumbbell
 from diffclass.kernels import Gaussian
+from diffclass.plots.palette import BLUE, VERMILION
 from diffclass.spectral.distances import diffusion_coordinates, diffusion_distances
 from experiments.figure import main
 
@@ -159,8 +162,8 @@ def _mark(axes: Any, places: np.ndarray) -> None:
 def _draw_ratios(axes: Any, result: dict[str, Any]) -> None:
     for kind, style, label in (("three", "-", "3 functions"), ("all", "--", "100 functions")):
         AB, AC, CB = np.moveaxis(result[kind], 2, 0)
-        axes.loglog(TIMES, (AB / AC).mean(0), "o" + style, color="#D55E00", label=f"AB/AC, {label}")
-        axes.loglog(TIMES, (AB / CB).mean(0), "s" + style, color="#0072B2", label=f"AB/CB, {label}")
+        axes.loglog(TIMES, (AB / AC).mean(0), "o" + style, color=VERMILION, label=f"AB/AC, {label}")
+        axes.loglog(TIMES, (AB / CB).mean(0), "s" + style, color=BLUE, label=f"AB/CB, {label}")
     axes.axhline(1, color="0.5", linewidth=1)
     axes.set(xlabel="t (relaxation times)", ylabel="ratio of distances", title="below 1: A nearer")
     axes.legend(frameon=False, fontsize=8, loc="center right", bbox_to_anchor=(1.0, 0.35))

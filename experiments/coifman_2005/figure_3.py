@@ -1,12 +1,13 @@
-"""Coifman et al. 2005, figure 3: a curve's geometry apart from the density of its points.
+"""Coifman et al. 2005, figure 3: the geometry of a curve, separated from its density.
 
 A closed spiral, sampled with density 1 + 0.8 cos(2 pi s / L) along its arclength s, is embedded by
 
     alpha = 0   normalised graph Laplacian: the density bends the circle,
     alpha = 1   Laplace-Beltrami: (psi_1, psi_2) -> sqrt(2) (cos, sin)(2 pi s / L + const).
 
-The text speaks of closed curves that embed as circles on which the density is preserved; the curve
-is the helix round a torus, the paper gives none. epsilon by the semigroup error, on the first draw.
+The text describes closed curves that embed as circles on which the density is preserved. The paper
+gives no curve; this one is the helix around a torus. epsilon by the semigroup error of the first
+draw.
 
     python -m experiments.coifman_2005.figure_3
 """
@@ -20,6 +21,7 @@ from matplotlib.figure import Figure
 
 from diffclass import DiffusionMap, semigroup_bandwidth
 from diffclass.datasets import make_torus_helix
+from diffclass.plots.palette import SKY_BLUE
 from experiments.coifman_2005.circular import angles_about_middle, circular_correlation
 from experiments.figure import main
 
@@ -58,7 +60,7 @@ def _fit(plane: np.ndarray, turn: np.ndarray) -> tuple[float, float, float]:
     angle, radius = angles_about_middle(plane), np.linalg.norm(plane, axis=1)
     mirrored = circular_correlation(turn, angle) < 0
     aligned = -angle if mirrored else angle
-    # Turned to the arclength's zero, the shares of the points in twelve sectors compare.
+    # The angle is turned to the zero of the arclength before sectors are compared.
     aligned = aligned + np.angle(np.exp(1j * (turn - aligned)).sum())
     shares = [np.histogram(a % (2 * np.pi), 12, (0, 2 * np.pi))[0] for a in (turn, aligned)]
     return (
@@ -101,7 +103,7 @@ def plot(results: dict[str, Any]) -> Figure:
 
 def _draw_density(axes: Any, turn: np.ndarray) -> None:
     grid = np.linspace(0, 2 * np.pi, 200)
-    axes.hist(turn, bins=40, density=True, color="#56B4E9", label="points")
+    axes.hist(turn, bins=40, density=True, color=SKY_BLUE, label="points")
     axes.plot(grid, (1 + DENSITY * np.cos(grid)) / (2 * np.pi), color="black", label="drawn from")
     axes.set(title="(b) density", xlabel="arclength (rad)", ylabel="density (1/rad)")
     axes.legend(frameon=False, loc="upper center")

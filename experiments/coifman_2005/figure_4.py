@@ -1,27 +1,27 @@
 """Coifman et al. 2005, figure 4: the first eigenfunction of a directed kernel is a function of F.
 
 On points of the unit square the kernel exp(-d^2 / epsilon - |F(x) - F(y)|^2 / epsilon^2) diffuses
-along the level sets of F; the first eigenfunction psi_1 then has them for its own, as far as each
-is connected. The paper shows one F and gives no formula. Here:
+along the level sets of F; the first eigenfunction psi_1 is then a function of F, as long as each
+level set is connected. The paper shows one F and gives no formula. Here:
 
     tilted plane   x + y / 2; the level sets are segments.
     hump           x (1 - x) y (1 - y): rises and falls along every line parallel to an axis. Its
-                   logarithm is concave, so that {F >= c} is convex for every c > 0; F vanishes on
-                   the square's edge alone: the level sets are closed curves, one for each c.
+                   logarithm is concave, so {F >= c} is convex for every c > 0. F vanishes only on
+                   the edge of the square: the level sets are closed curves, one for each c.
     swirl          the first coordinate after a turn about the middle by the angle
-                   pi (1 - 4 r^2)^2 at the distance r <= 1/2, and by none beyond. The turn is a
-                   homeomorphism of the square, so that the level sets, what it makes of vertical
-                   segments, are connected arcs; at the middle F runs backwards.
+                   pi (1 - 4 r^2)^2 at the distance r <= 1/2, and by 0 beyond. The turn is a
+                   homeomorphism of the square, so the level sets, which are images of vertical
+                   segments, are connected arcs; in the middle F runs backwards.
     cosine         cos(2 pi x): a level set is two segments, x and 1 - x. The limit is constant on
                    each. Walks from one to the other pass F = -1, where they meet, so the first
-                   eigenfunction runs through both, is odd about x = 1/2 and no function of F.
+                   eigenfunction runs through both, is odd about x = 1/2 and not a function of F.
                    (With 800 points the graph still joins the two, and psi_1 is even.)
 
 The share of the variance of psi_1 explained by F is 1 - (squared error) / (variance) of predicting
 it at held-out points (ten folds) as the mean over the 16 points nearest in F; by F and component,
 nearest in F on the same component. epsilon = 0.02, in units of the square's rms radius and of F's
-standard deviation; the width is that of a graph of 64 neighbours; alpha = 1. With 32 neighbours and
-epsilon = 0.01 the graph of 2000 points has holes, and psi_1 of the plane may single out a corner.
+standard deviation; the graph has 64 neighbours; alpha = 1. With 32 neighbours and epsilon = 0.01
+the graph of 2000 points has holes, and psi_1 of the tilted plane may single out a corner.
 
     python -m experiments.coifman_2005.figure_4
 """
@@ -37,6 +37,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from diffclass import DiffusionMap
 from diffclass.kernels import Directed, Gaussian, Kernel
+from diffclass.plots.palette import BLUE, VERMILION
 from experiments.figure import main
 from experiments.measures import mean_and_spread
 
@@ -91,9 +92,9 @@ def first_eigenfunction(X: np.ndarray, kernel: Kernel) -> np.ndarray:
 
 
 def explained_share(values: np.ndarray, by: np.ndarray) -> float:
-    """Return the share of the variance that held-out points' 16 nearest others in ``by`` explain.
+    """Return the share of the variance explained by the 16 nearest other points in ``by``.
 
-    Negative where chance agreement is all there is.
+    It is computed on held-out points, and negative if they agree no better than by chance.
     """
     by = by.reshape(len(values), -1)
     folds = KFold(10, shuffle=True, random_state=0)
@@ -102,7 +103,7 @@ def explained_share(values: np.ndarray, by: np.ndarray) -> float:
 
 
 def _components(X: np.ndarray) -> np.ndarray:
-    """Return F = cos(2 pi x) and the half of the square, so far apart that none is near both."""
+    """Return F = cos(2 pi x) and the half of the square, far enough apart not to mix."""
     return np.column_stack([cosine(X), 9.0 * (X[:, 0] > 0.5)])
 
 
@@ -132,13 +133,13 @@ def plot(results: dict[str, Any]) -> Figure:
             figure.colorbar(points, ax=axes, shrink=0.8)
         column[0].set_title(f"{name}: F")
         column[1].set_title(r"$\psi_1$")
-        half = np.where(X[:, 0] > 0.5, "#D55E00", "#0072B2")
+        half = np.where(X[:, 0] > 0.5, VERMILION, BLUE)
         column[2].scatter(f, psi, c=half if name == "cosine" else "black", s=3)
         column[2].set(xlabel="F", ylabel=r"$\psi_1$")
         column[2].set_title(f"share by F: {results[name]['F'][0]:.4f}", fontsize=10)
     look = {"fontsize": 8, "va": "top", "transform": panels[2, -1].transAxes}
-    panels[2, -1].text(0.04, 0.96, "x < 1/2", color="#0072B2", **look)
-    panels[2, -1].text(0.04, 0.88, "x > 1/2", color="#D55E00", **look)
+    panels[2, -1].text(0.04, 0.96, "x < 1/2", color=BLUE, **look)
+    panels[2, -1].text(0.04, 0.88, "x > 1/2", color=VERMILION, **look)
     return figure
 
 

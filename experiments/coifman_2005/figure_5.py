@@ -1,22 +1,23 @@
 """Coifman et al. 2005, figure 5: tissue from spectra by 1-nearest neighbour and by diffusion.
 
-The paper's slice is not public. The scene here is `diffclass.datasets.make_tissue_scene`, made so
-that each tissue is a curve in spectral space along which its look drifts from the top, where the
-strokes are, to the bottom: what the paper says defeats classifiers that know no geometry. It shows
-that the effect exists and how large it is there, not how large it was on the paper's slice. Ten
-seeded scenes, each with its own strokes; accuracy is the share of right pixels without a stroke.
+The paper's slice is not public. The scene here is `diffclass.datasets.make_tissue_scene`: each
+tissue is a curve in spectral space along which its spectrum drifts from the top, where the strokes
+are, to the bottom. According to the paper this defeats classifiers that ignore the geometry. The
+scene shows that the effect exists and how large it is there, not how large it was on the paper's
+slice. Ten seeded scenes, each with its own strokes; accuracy is the share of right pixels without a
+stroke.
 
-    1-NN          the nearest stroke's class
-    Gaussian      a Gaussian for each class, covariances shrunk by 0.1 (quadratic discriminant)
-    linear        Gaussians with one covariance, Ledoit and Wolf's (linear discriminant)
-    diffusion     DiffusionClassifier as it comes
-    discriminant  a second round with the kernel slowed by `LocalDiscriminant`, of the first's
-                  posteriors; the graph is the same
+    1-NN          the class of the nearest stroke
+    Gaussian      one Gaussian per class, covariances shrunk by 0.1 (quadratic discriminant)
+    linear        Gaussians with one covariance, that of Ledoit and Wolf (linear discriminant)
+    diffusion     DiffusionClassifier with its defaults
+    discriminant  a second round on the same graph, with the kernel slowed by `LocalDiscriminant` of
+                  the first round's posteriors
 
-All see the same partially whitened spectra, none where a pixel lies. Below, as a picture only, the
-Raman map of cartilage of the R package hyperSpec, which the package ``rdata`` reads; its classes
-are a clustering of the same spectra, so that no accuracy of it means anything. Without the file or
-``rdata`` the picture has the scene alone.
+All use the same partially whitened spectra, none the position of a pixel. Below, as a picture only,
+is the Raman map of cartilage of the R package hyperSpec, which the package ``rdata`` reads. Its
+classes are a clustering of the same spectra, so its accuracy means nothing. Without the file or
+``rdata`` the picture shows only the scene.
 
     python -m experiments.coifman_2005.figure_5
 """

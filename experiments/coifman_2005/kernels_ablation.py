@@ -1,12 +1,12 @@
-"""When does a shaped kernel pay? Accuracy of each beside the isotropic one, on the same draws.
+"""When does a shaped kernel pay? Accuracy of each and of the isotropic one, on the same draws.
 
     python -m experiments.coifman_2005.kernels_ablation [--quick] [problem ...]
 
-Isotropic is the self-tuning Gaussian. The others see shared neighbours unless they are said to be
+Isotropic is the self-tuning Gaussian. The others use shared neighbours unless they are called
 plain. Kernels that need earlier posteriors, and warping, get those of the classifier's default
 (shared neighbours). Every run goes to kernels_ablation.csv, the table to standard output: mean and
 standard deviation of the isotropic kernel, then mean differences paired by draw with their 95 %
-intervals. Parameters are the library's defaults, chosen on digits, tissue and Jasper Ridge.
+intervals. Parameters are the defaults of the library, chosen on digits, tissue and Jasper Ridge.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ OUTPUT = Path(__file__).with_name("kernels_ablation.csv")
 
 
 def compute(names: list[str], *, quick: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield one row a problem, budget, draw and method."""
+    """Yield one row per problem, budget, draw and method."""
     for name in names:
         problem = PROBLEMS[name]()
         fixed = {

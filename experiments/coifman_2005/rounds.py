@@ -1,4 +1,4 @@
-"""New labels round by round: the diffusion restarted with all of them, or warped by the last."""
+"""New labels round by round: the diffusion restarts with all, or is warped by the last round."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Round:
-    """What a round of labels led to, by which operator and in which time."""
+    """Result of a round of labels, its operator and its time."""
 
     diffused: LabelDiffusion
     operator: MarkovOperator | WarpedOperator
@@ -29,7 +29,7 @@ class Round:
 
 
 def draw_rounds(truth: np.ndarray, n_first: int, seed: int) -> list[np.ndarray]:
-    """Return the labels of each round: ``n_first`` per class, then one a class more at random."""
+    """Return the labels of each round: ``n_first`` per class, then one more per class at random."""
     y, unlabelled = draw_labels(truth, n_first, seed)
     rng = np.random.default_rng([seed, 1])
     added = rng.permutation(np.flatnonzero(unlabelled))
@@ -45,7 +45,7 @@ def draw_rounds(truth: np.ndarray, n_first: int, seed: int) -> list[np.ndarray]:
 def restarted(
     operator: MarkovOperator, rounds: list[np.ndarray], *, labels: str = "free"
 ) -> Iterator[Round]:
-    """Diffuse the labels of each round by the plain operator."""
+    """Diffuse the labels of each round by the unwarped operator."""
     for y in rounds:
         start = time.perf_counter()
         diffused = diffuse_labels(operator, y, label_mode=labels, max_time=256)
@@ -60,9 +60,9 @@ def warped(
     scores: np.ndarray | None = None,
     **options: Any,
 ) -> Iterator[Round]:
-    """Diffuse the first labels plainly, those of each later round by operators warped by the last.
+    """Diffuse the first labels unwarped, those of later rounds warped by the round before.
 
-    ``scores`` take the place of the first round's posteriors; ``options`` are `warped_operator`'s.
+    ``scores`` replace the posteriors of the first round; ``options`` go to `warped_operator`.
     """
     (last,) = restarted(operator, rounds[:1], labels=labels)
     yield last
@@ -76,10 +76,9 @@ def warped(
 
 
 def crossing(operator: MarkovOperator | WarpedOperator, truth: np.ndarray) -> float:
-    """Return the probability that a step in equilibrium leads from one class's points to another's.
+    """Return the probability that a step in equilibrium leads from one class to another.
 
-    Of steps that start and end at points of known class, the mean over the classes, each by its
-    own walk.
+    It is that of steps between points of known class, averaged over the walks of the classes.
     """
     classes = np.unique(truth[truth > 0])
     members = truth[:, None] == classes

@@ -1,11 +1,12 @@
-"""Coifman et al. 2005, end of section 3: what warping with earlier scores is said to do, measured.
+"""Coifman et al. 2005, end of section 3: the claims about warping with earlier scores, measured.
 
-From one label per class, five rounds of new labels at random places, as many as there are classes.
-Each round the labels diffuse afresh (restart), or by operators warped with the last posteriors.
-The claims: the steps to tau and the probability of crossing between classes in one step fall from
-round to round; the accuracy, on points that are never labelled, is at least that of the restart,
-in less time. Then, on digits, what the forward exponent and the floor of the scores do, and how
-wrong scores (a tenth of the points, at random places or in five clumps) are overturned.
+One label per class is followed by five rounds of new labels at random places, one per class each.
+In each round the labels diffuse again from the start (restart), or by operators warped with the
+last posteriors. The claims: the steps to tau and the probability of crossing between classes in one
+step fall from round to round; the accuracy, on points that are never labelled, is at least that of
+the restart, in less time. Then, on digits, the effect of the forward exponent and of the floor of
+the scores, and how wrong scores (of a tenth of the points, at random places or in five clumps) are
+overturned.
 
     python -m experiments.coifman_2005.warping
 """
@@ -110,7 +111,7 @@ def _spoilt(
     kind: str,
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a tenth of the points, never labelled, and scores that are sure and wrong there."""
+    """Return a tenth of the points, never labelled, and scores that are certain and wrong there."""
     rng = np.random.default_rng([seed, 2])
     candidates, n_wrong = rounds[-1] < 0, int(WRONG_SHARE * len(truth))
     if kind == "scattered":
@@ -124,7 +125,7 @@ def _spoilt(
         clump = hops.argmin(axis=1)
         wrong = np.argsort(hops.min(axis=1), kind="stable")[:n_wrong]
         codes = truth[centers[clump[wrong]]] % scores.shape[1]
-        kept = codes != truth[wrong] - 1  # a clump may reach into the class it is taken for
+        kept = codes != truth[wrong] - 1  # a clump may reach into the class that its scores name
         wrong, codes = wrong[kept], codes[kept]
     spoilt = scores.copy()
     spoilt[wrong] = np.eye(scores.shape[1])[codes]

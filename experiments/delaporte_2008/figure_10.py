@@ -1,14 +1,14 @@
-"""De la Porte et al., figures 7 to 11: which method keeps the clusters' order in one dimension.
+"""De la Porte et al., figures 7 to 11: which method keeps the order of clusters in one dimension.
 
-Five clusters along a C, wider than in figure 5, are put on a line by PCA, MDS, Isomap and the first
-coordinate of a diffusion map (alpha = 0, epsilon as in figure 6; Isomap with 5 neighbours, the
-paper says "very small"; MDS by SMACOF from classical scaling, which is PCA). Order is kept in a
-draw where the medians of the five clusters rise or fall throughout. Clusters can be in order and
-lie upon each other: the share of points nearest to their own cluster's median says if they do.
+Five clusters along a C, wider than in figure 5, are mapped to a line by PCA, MDS, Isomap and the
+first coordinate of a diffusion map (alpha = 0, epsilon as in figure 6; Isomap with 5 neighbours,
+the paper says "very small"; MDS by SMACOF from classical scaling, which is PCA). A draw keeps the
+order if the medians of the five clusters are monotonic. Clusters can be in order and still overlap,
+which shows in the share of points nearest to the median of their own cluster.
 
 The paper's claims: PCA and MDS lose the order, Isomap keeps it with a small neighbourhood,
-diffusion maps keep it and depend less on their parameter, which both sweeps test. What is found:
-PCA and hence classical MDS lose it; SMACOF, which weighs all distances, keeps the medians' order;
+diffusion maps keep it and depend less on their parameter, which both sweeps test. Findings: PCA and
+hence classical MDS lose it; SMACOF, which weighs all distances, keeps the order of the medians;
 Isomap is worst with the fewest neighbours and best with 32 to 64 of the 300 points.
 
     python -m experiments.delaporte_2008.figure_10
@@ -28,6 +28,7 @@ from sklearn.manifold import Isomap, smacof
 
 from diffclass import DiffusionMap
 from diffclass.datasets import make_ordered_clusters
+from diffclass.plots.palette import BLUE, VERMILION
 from experiments.delaporte_2008.figure_6 import EPSILON
 from experiments.delaporte_2008.order import keeps_order, share_told_apart
 from experiments.figure import main
@@ -66,7 +67,7 @@ def _mds(X: np.ndarray) -> np.ndarray:
 
 def _isomap(X: np.ndarray, n_neighbors: float = ISOMAP_NEIGHBORS) -> np.ndarray:
     with warnings.catch_warnings():
-        # Where few neighbours leave the graph in parts, Isomap joins these and says so.
+        # If few neighbours leave the graph disconnected, Isomap joins the parts with a warning.
         warnings.filterwarnings("ignore", message="The number of connected components")
         warnings.filterwarnings("ignore", message="Changing the sparsity structure")
         return Isomap(n_neighbors=int(n_neighbors), n_components=1).fit_transform(X)[:, 0]
@@ -87,7 +88,7 @@ def _measures(y: np.ndarray, place: np.ndarray) -> tuple[float, float, float]:
 
 
 def _swept(name: str, value: float, sets: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Return the measures' means at one value of the method's parameter."""
+    """Return the mean measures at one value of the method's parameter."""
     return np.mean([_measures(METHODS[name](X, value), place) for X, place in sets], axis=0)
 
 
@@ -129,8 +130,8 @@ def plot(results: dict[str, Any]) -> Figure:
 
 
 def _draw_sweep(axes: Any, values: tuple[float, ...], means: np.ndarray) -> None:
-    axes.semilogx(values, means[:, 0], "o-", color="#0072B2", label="draws in order")
-    axes.semilogx(values, means[:, 2], "s--", color="#D55E00", label="points told apart")
+    axes.semilogx(values, means[:, 0], "o-", color=BLUE, label="draws in order")
+    axes.semilogx(values, means[:, 2], "s--", color=VERMILION, label="points told apart")
     axes.set_ylim(0, 1.08)
     axes.legend(frameon=False, loc="lower left")
 

@@ -1,9 +1,9 @@
 """De la Porte et al., figures 12 and 13: turned pictures ordered by their angle.
 
 Pictures of one object, turned by random angles, lie on a closed curve in the space of pictures; a
-diffusion map draws it as a circle, on which the angle is that of the picture. PCA, linear, projects
-the curve on the plane of most variance, in which it turns twice while the picture turns once, so
-that the angle there says nothing (neighbours are near in angle but where the curve crosses itself).
+diffusion map draws it as a circle, on which the angle is that of the picture. PCA projects the
+curve on the plane of most variance, in which it turns twice while the picture turns once, so the
+angle there says nothing (neighbours are close in angle except where the curve crosses itself).
 
 Numbers: Fisher and Lee's circular correlation of the angle in the plane and the true one, and the
 true angle between a picture and the nearest in the plane. 64 x 64 pixels instead of 255 x 255; the
@@ -26,7 +26,7 @@ from diffclass.datasets import make_rotated_images
 from experiments.coifman_2005.circular import angles_about_middle, circular_correlation
 from experiments.figure import main
 
-SHOWN = 18  # pictures drawn in their places
+SHOWN = 18  # pictures drawn at their coordinates
 
 
 def compute(quick: bool) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def plot(results: dict[str, Any]) -> Figure:
 
 
 def _draw_pictures(axes: Any, plane: np.ndarray, pictures: np.ndarray) -> None:
-    """Draw some pictures where the map has them: the first in each sector of the circle."""
+    """Draw some pictures at their coordinates: the first in each sector of the circle."""
     sector = np.floor(angles_about_middle(plane) * SHOWN / (2 * np.pi)).astype(int)
     reach = np.abs(plane).max()
     half = 0.14 * reach

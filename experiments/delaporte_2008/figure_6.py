@@ -3,10 +3,10 @@
 The map is (lambda_1^t psi_1, lambda_2^t psi_2) of P = D^-1 K, alpha = 0. Claims: at t = 1 five
 clusters are seen, at t = 3 one line in the order of the C, at t = 10 a single point.
 
-What is found. No epsilon of this kernel gives all three pictures: clusters that are apart at t = 1
-are ones between which the walk seldom jumps, hence lambda_1 near 1 and a size at t = 10 that is not
-0. The paper gives neither points nor bandwidth; drawn is the largest epsilon of those tried at
-which 95 % of the points are nearest to their own cluster's middle at t = 1; the numbers tell all.
+Findings. No epsilon of this kernel gives all three pictures: the walk seldom jumps between clusters
+that are separate at t = 1, so lambda_1 is near 1 and the size at t = 10 is not 0. The paper gives
+neither points nor bandwidth. The picture shows the largest epsilon tried at which 95 % of the
+points are nearest to the middle of their own cluster at t = 1; the numbers list all.
 
     python -m experiments.delaporte_2008.figure_6
 """
@@ -57,7 +57,7 @@ def _eigenpairs(X: np.ndarray, epsilon: float) -> Any:
 
 def _measures(Y: np.ndarray, place: np.ndarray) -> tuple[float, ...]:
     """Return accuracy, rms size, coordinate 2 over 1, order kept and rank correlation."""
-    # Scaled, for the classifier warns of features of hardly any variance, as at t = 10.
+    # Scaled: the classifier warns of features with almost no variance, as at t = 10.
     scaled = Y / Y.std()
     return (
         NearestCentroid().fit(scaled, place).score(scaled, place),

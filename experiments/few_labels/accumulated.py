@@ -1,12 +1,12 @@
-"""Labels summed over the times of the diffusion, beside labels at one time: accuracy by last time.
+"""Labels summed over the times of the diffusion, and labels at one time: accuracy by last time.
 
     python -m experiments.few_labels.accumulated [problem ...]
 
 At each time t the points are classified by A^t chi_i, and by sum_{s <= t} A^s chi_i: how often the
-walk from x has been at the labels of class i, each class's visits having the same mean over the
-graph. As t grows the sum tends, but for a constant, to a solution of Poisson's equation (J. Calder
-et al., Poisson learning, 2020, up to how the labels are weighed). The table goes to standard
-output, means over ten draws to accumulated.csv.
+walk from x has been at the labels of class i, scaled so that the visits of all classes have the
+same mean over the graph. As t grows the sum tends, up to a constant, to a solution of Poisson's
+equation (J. Calder et al., Poisson learning, 2020, up to the weights of the labels). The table goes
+to standard output, means over ten draws to accumulated.csv.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def codes_by_time(
     chi = np.zeros((len(codes), codes.max() + 1))
     chi[labelled, codes[labelled]] = 1
     f = (chi / (operator.stationary_distribution @ chi)).astype(operator.dtype)
-    total = f - 1.0  # of differences from the limit, which is 1 for every class, lest they drown
+    total = f - 1.0  # of differences from the limit, 1 for every class, which would hide them
     for time, before in zip(TIMES, [0, *TIMES], strict=False):
         for _ in range(time - before):
             f = operator @ f
@@ -45,7 +45,7 @@ def codes_by_time(
 
 
 def compute(name: str) -> Iterator[list[object]]:
-    """Yield a row a budget and way: problem, labels per class, way, accuracy (%) by time."""
+    """Yield one row per budget and way: problem, labels per class, way, accuracy (%) by time."""
     problem = PROBLEMS[name]()
     operator = default_operator(problem)
     for budget in BUDGETS:

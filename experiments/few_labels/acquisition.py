@@ -2,11 +2,11 @@
 
     python -m experiments.few_labels.acquisition [--quick] [--held-out] [problem ...]
 
-Each draw starts from one random label a class and goes on in batches of as many labels as there
-are classes, ten at least, two hops apart, among the points whose class is known; the answer is the
-truth. Accuracy is that of free labels at the tau chosen by margin, on the known points that are
-not yet labelled. Rules that ask for the hardest points take them out of that set; with --held-out
-half of the known points, drawn at random, are never asked for and all scores are on them.
+Each draw starts from one random label per class and adds batches of as many labels as there are
+classes, at least ten, two hops apart, among the points whose class is known; the truth is the
+answer. Accuracy is that of free labels at the tau chosen by margin, on the known points that are
+not yet labelled. Rules that ask for the hardest points take them out of that set. With --held-out,
+half of the known points, drawn at random, are never asked for, and all scores are on them.
 
 Every run goes to acquisition.csv (acquisition_held_out.csv), the picture beside it, the table to
 standard output. "40 against 100" is the mean accuracy at 40 labels less that of random at 100.
@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import Eigenpairs, MarkovOperator, diffuse_labels, leading_eigenpairs, suggest
-from diffclass.acquisition import N_PAIRS, RULES
+from diffclass import Eigenpairs, MarkovOperator, diffuse_labels, suggest
+from diffclass.acquisition import RULES, process_eigenpairs
 from experiments.few_labels.draws import draw_labels
 from experiments.problems import PROBLEMS, Problem, default_operator
 
@@ -40,12 +40,12 @@ Row = dict[str, Any]
 
 
 def compute(names: list[str], *, quick: bool = False, held_out: bool = False) -> Iterator[Row]:
-    """Yield one row a problem, rule, draw and number of labels."""
+    """Yield one row per problem, rule, draw and number of labels."""
     budgets = [budget for budget in BUDGETS if not quick or budget <= 40]
     for name in names:
         problem = PROBLEMS[name]()
         operator = default_operator(problem)
-        eigenpairs = leading_eigenpairs(operator, N_PAIRS, which="algebraic", tolerance=1e-4)
+        eigenpairs = process_eigenpairs(operator)
         for rule in (RANDOM, *RULES):
             for seed in range(2 if quick else 10):
                 head = {"problem": problem.name, "rule": rule, "seed": seed}
@@ -146,7 +146,7 @@ def _cell(values: np.ndarray | None) -> str:
 
 
 def plot(rows: list[Row]) -> Any:
-    """Draw one panel a problem: random in black, its accuracy at 100 labels dotted."""
+    """Draw one panel per problem: random in black, its accuracy at 100 labels dotted."""
     from matplotlib.figure import Figure
 
     from diffclass.plots.palette import DEFAULT_PALETTE

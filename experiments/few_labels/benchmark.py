@@ -1,4 +1,4 @@
-"""Few labels: ours beside the usual classifiers and graph methods, on the same draws.
+"""Few labels: ours compared with common classifiers and graph methods, on the same draws.
 
     python -m experiments.few_labels.benchmark [--peer PYTHON] [--quick] [--problems NAME ...]
         [--methods NAME ...] [-o FOLDER]
@@ -6,14 +6,15 @@
 Problems x ways of drawing labels x labels per class x draws x methods: ways in `draws`, methods in
 `methods`; those of GraphLearning in `graphlearning_peer` are left out without ``--peer``, the
 Python of an environment that has it (python3 -m venv .peers && .peers/bin/pip install graphlearning
-annoy). Fifty draws with one label per class at random places, else ten. All methods get the same
-features, all graph methods all points, those of unknown class too; accuracy is on points of known
-class away from the labels. GraphLearning works beside the others, each on one thread.
+annoy). There are fifty draws with one label per class at random places, and ten of all others. All
+methods get the same features, all graph methods get all points, also those of unknown class;
+accuracy is on points of known class away from the labels. GraphLearning runs beside the others,
+each on one thread.
 
-Every run is a row of FOLDER/benchmark.csv (beside this script by default), written as it comes: a
-benchmark that was broken off goes on where it stopped, and a method that was added is all that
-runs. Delete the file after a change to what was there before. The table goes to standard output,
-seconds of each method to standard error. ``--quick`` (two draws, one and ten labels) needs ``-o``.
+Every run is a row of FOLDER/benchmark.csv (beside this script by default), written at once: an
+interrupted benchmark continues where it stopped, and after adding a method only that one runs.
+Delete the file after changing a method. The table goes to standard output, the seconds of each
+method to standard error. ``--quick`` (two draws, one and ten labels) needs ``-o``.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from experiments.few_labels.comparison import table
 from experiments.few_labels.draws import IN_PICTURES, WAYS, Shape
 from experiments.few_labels.graphlearning_peer import METHODS as PEERS
 from experiments.few_labels.methods import METHODS, Setting
+from experiments.few_labels.paired_table import table
 from experiments.problems import PROBLEMS, Problem
 
 BUDGETS = {
@@ -59,12 +60,12 @@ SHAPES: dict[str, Shape] = {
     "pines-spatial": (145, 145),
 }
 FIELDS = ("problem", "drawn", "labels_per_class", "seed", "method", "accuracy")
-Key = tuple[str, str, int, int, str]  # all of a row but the accuracy
+Key = tuple[str, str, int, int, str]  # a row without the accuracy
 
 
 @dataclass(frozen=True)
 class Draw:
-    """Labels, the points they are scored on, and the methods that have yet to see them."""
+    """Labels, the points on which they are scored, and the methods still to run on them."""
 
     way: str
     budget: int
@@ -75,7 +76,7 @@ class Draw:
 
 
 class Results:
-    """The rows of a CSV file, which is added to row by row."""
+    """The rows of a CSV file, to which rows are appended."""
 
     def __init__(self, path: Path):
         self._path = path
@@ -106,7 +107,7 @@ def n_draws(way: str, budget: int, *, quick: bool = False) -> int:
 def pending_draws(
     problem: Problem, shape: Shape, methods: Sequence[str], results: Results, *, quick: bool = False
 ) -> Iterator[Draw]:
-    """Yield the draws of a problem that some of the methods have not been run on."""
+    """Yield the draws of a problem on which some method has not run yet."""
     for way, budgets in BUDGETS.items():
         if way in IN_PICTURES and shape is None:
             continue
@@ -122,7 +123,7 @@ def pending_draws(
 
 
 class Peer(AbstractContextManager):
-    """GraphLearning's methods in a process of their own, which answers draw by draw."""
+    """GraphLearning's methods in their own process, which answers draw by draw."""
 
     def __init__(self, python: str, setting: Setting, draws: Sequence[Draw]):
         self._setting = setting
@@ -155,7 +156,7 @@ class Peer(AbstractContextManager):
         )
 
     def collect(self, results: Results) -> None:
-        """Add what has been answered since the last call."""
+        """Add the answers since the last call."""
         for answer in Path(self._folder.name).glob("*.npy"):
             draw = self._draws[int(answer.stem)]
             for method, classes in zip(self._methods, np.load(answer), strict=True):
@@ -169,7 +170,7 @@ class Peer(AbstractContextManager):
         Raises
         ------
         subprocess.CalledProcessError
-            Where the peer failed; what it says goes to standard error.
+            If the peer failed; its messages go to standard error.
         """
         if not self._draws:
             return
@@ -189,7 +190,7 @@ def run(
     peer: str | None = None,
     quick: bool = False,
 ) -> None:
-    """Add all runs that are missing to the results."""
+    """Add all missing runs to the results."""
     for name in names:
         problem = PROBLEMS[name]()
         draws = list(pending_draws(problem, SHAPES[name], methods, results, quick=quick))
@@ -204,7 +205,7 @@ def run(
 def run_problem(
     setting: Setting, draws: Sequence[Draw], results: Results, *, peer: str | None = None
 ) -> dict[str, float]:
-    """Run all methods draw by draw, the peer's beside ours; return the seconds of each of ours."""
+    """Run all methods draw by draw, the peer's in parallel; return the seconds of each of ours."""
     seconds: dict[str, float] = defaultdict(float)
     with nullcontext() if peer is None else Peer(peer, setting, draws) as beside:
         for draw in draws:

@@ -1,21 +1,21 @@
 """Seeded draws of labels, the same for every method.
 
-Five ways, each with ``n_per_class`` labels a class (of a class with fewer than twice as many
-points, half of them):
+There are five ways, each with ``n_per_class`` labels per class (half the points of a class that has
+fewer than twice as many):
 
 equal
     at random places.
 proportional
-    the same total, shared out by the classes' sizes, at least one each.
+    the same total, shared out by class size, at least one each.
 wrong
     those of *equal*, a tenth of which name another class.
 strokes
-    in curved strokes one pixel wide, as a hand would draw them in a picture.
+    in curved strokes one pixel wide, as drawn by hand.
 blocks
     at random places in one half of the picture's blocks; scored in the others, six pixels from any
-    label (`diffclass_hyperspectral.workflows.holdout`). A class in one field is cut in two.
+    label (`diffclass_hyperspectral.workflows.holdout`). A class in a single field is cut in two.
 
-Labels are of shape (n,), -1 where unlabelled; scored are all other points of known class (in
+Labels are of shape (n,), -1 where unlabelled. All other points of known class are scored (in
 *blocks* those of the other blocks).
 """
 
@@ -30,13 +30,13 @@ from diffclass_hyperspectral.workflows.holdout import hold_out
 
 Shape = tuple[int, int] | None  # rows and columns of a picture; points in no picture have none
 Drawn = tuple[np.ndarray, np.ndarray]
-BUDGETS = (1, 5, 10)  # labels per class, where an experiment has no own
+BUDGETS = (1, 5, 10)  # labels per class, by default
 WRONG_SHARE = 0.1
 _TURN = 0.3  # radians: standard deviation of a stroke's heading from pixel to pixel
 
 
 def draw_labels(truth: np.ndarray, n_per_class: int, seed: int) -> Drawn:
-    """Return labels (-1 unlabelled) and which points they are scored on: all other known ones."""
+    """Return labels (-1 unlabelled) and the points to score: all others of known class."""
     codes = truth.astype(np.intp) - 1  # unsigned, 0 - 1 would be one more class
     chosen = draw_per_class(codes, n_per_class, random_state=seed)
     return labelled_at(truth, chosen)
@@ -65,7 +65,7 @@ def proportional(truth: np.ndarray, shape: Shape, n_per_class: int, seed: int) -
 
 
 def proportional_shares(sizes: np.ndarray, total: int) -> np.ndarray:
-    """Share a total out by size: whole parts, at least one, the rest by the largest remainders."""
+    """Share out a total by size in whole parts of at least one, by the largest remainders."""
     exact = total * sizes / sizes.sum()
     shares = np.maximum(1, np.floor(exact).astype(int))
     rest = max(0, total - shares.sum())
@@ -81,7 +81,7 @@ def wrong(truth: np.ndarray, shape: Shape, n_per_class: int, seed: int) -> Drawn
 
 
 def renamed(y: np.ndarray, share: float, random: np.random.Generator) -> np.ndarray:
-    """Return labels of which a share, rounded down, name one of the other classes."""
+    """Return labels of which a share, rounded down, name another class."""
     y, classes, labelled = y.copy(), np.unique(y[y > 0]), np.flatnonzero(y > 0)
     for x in random.choice(labelled, int(share * len(labelled)), replace=False):
         y[x] = random.choice(classes[classes != y[x]])
@@ -95,7 +95,7 @@ def strokes(truth: np.ndarray, shape: Shape, n_per_class: int, seed: int) -> Dra
     for value in np.unique(truth[truth > 0]):
         member = picture == value
         size = min(n_per_class, max(1, int(member.sum()) // 2))
-        while size > 0:  # several strokes, where the class is too scattered for one
+        while size > 0:  # several strokes, if the class is too scattered for one
             pixels = _longest_stroke(member & ~chosen, size, random)
             chosen[tuple(np.transpose(pixels))] = True
             size -= len(pixels)

@@ -1,12 +1,12 @@
-"""GraphLearning's Laplace and Poisson learning on many draws, run by its own environment.
+"""GraphLearning's Laplace and Poisson learning on many draws, run in its own environment.
 
     python graphlearning_peer.py FOLDER
 
 FOLDER/task.npz holds ``points`` (n, p); ``data``, ``indices`` and ``indptr`` of our affinity; ``y``
-(n_draws, n), -1 unlabelled; and the ``methods`` wanted. FOLDER/<number of the draw>.npy gets the
-classes (n_methods, n), as they come. Their own graph is ``weightmatrix.knn(X, 10)``, as in every
-example of the package's documentation (github.com/jwcalder/GraphLearning: ssl_twomoons.py and
-ssl_mnist.py in examples/); all else is left at its defaults. Imports nothing of diffclass.
+(n_draws, n), -1 unlabelled; and the names of the ``methods``. FOLDER/<number of the draw>.npy gets
+the classes (n_methods, n) of each draw at once. Their own graph is ``weightmatrix.knn(X, 10)``, as
+in every example of the package (ssl_twomoons.py and ssl_mnist.py in its examples); everything else
+is left at its defaults. Imports nothing of diffclass.
 """
 
 from __future__ import annotations

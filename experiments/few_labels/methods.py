@@ -1,12 +1,12 @@
-"""The methods of the benchmark: each maps a problem, labels and places to the classes found there.
+"""The methods of the benchmark: each maps a problem, labels and points to the points' classes.
 
-Ours read the classes of the graph that `DiffusionClassifier` builds by default. 1-NN, the support
-vector machine and the forest learn from the labelled points' features. LabelSpreading and
+Ours diffuse labels on the graph that `DiffusionClassifier` builds by default. 1-NN, the support
+vector machine and the forest learn from the features of the labelled points. LabelSpreading and
 LabelPropagation are scikit-learn's with ``kernel="knn"`` at its defaults (7 neighbours, 30 and 1000
 steps): their default, an RBF kernel, is a dense n x n matrix, 3.5 GB for 21,025 pixels. Their graph
 is the same for all draws and made once. GraphLearning's methods are in `graphlearning_peer`.
 
-Another method of ours is one more row of OURS.
+To add a method of ours, add a row to OURS.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ N_SPREADING_NEIGHBORS = 7  # the default of LabelSpreading and LabelPropagation
 
 
 class Setting:
-    """A problem with what all draws share, each made when it is first asked for."""
+    """A problem with what all draws share, each part made on first use."""
 
     def __init__(self, problem: Problem):
         self.problem = problem
@@ -45,7 +45,7 @@ class Setting:
 
     @cached_property
     def spreading_graph(self) -> sp.csr_matrix:
-        """The graph that LabelSpreading(kernel="knn") would make anew in every fit."""
+        """The graph that LabelSpreading(kernel="knn") would make again in every fit."""
         return kneighbors_graph(self.points, N_SPREADING_NEIGHBORS, include_self=True)
 
 
@@ -53,13 +53,13 @@ Method = Callable[[Setting, np.ndarray, np.ndarray], np.ndarray]
 
 
 def diffused(setting: Setting, y: np.ndarray, at: np.ndarray, *, labels: str) -> np.ndarray:
-    """Classify by diffusion; 0, which is wrong, where no label arrives."""
+    """Classify by diffusion; 0, which counts as wrong, where no label arrives."""
     result = diffuse_labels(setting.operator, y, label_mode=labels)
     return np.where(result.reached, result.classes[result.codes], 0)[at]
 
 
 def learned(setting: Setting, y: np.ndarray, at: np.ndarray, *, learner: Callable) -> np.ndarray:
-    """Classify by a learner of labelled points, made anew for these labels."""
+    """Classify by a learner of labelled points, made for these labels."""
     labelled = y >= 0
     model = learner(y[labelled]).fit(setting.points[labelled], y[labelled])
     return model.predict(setting.points[at])
@@ -75,7 +75,7 @@ def support_vectors(labels: np.ndarray) -> SVC | GridSearchCV:
 
 
 def spread(setting: Setting, y: np.ndarray, at: np.ndarray, *, model: type) -> np.ndarray:
-    # a copy, for LabelPropagation divides it in place
+    # a copy: LabelPropagation divides it in place
     fitted = model(kernel=lambda X, _: setting.spreading_graph.copy()).fit(setting.points, y)
     return fitted.transduction_[at]
 

@@ -1,10 +1,10 @@
-"""Spatial features of scenes: how the components are smoothed, and what becomes of borders.
+"""Spatial features of scenes: how the components are smoothed, and the effect on borders.
 
     python -m experiments.few_labels.spatial [problem ...]
 
 Accuracy of DiffusionClassifier's defaults on the components alone, on several Gaussian scales of
-them, and on them beside the same diffused over the grid of pixels (see
-`smoothing`), weighed by several powers of what varies within fields (see `field_weights`, both in
+them, and on them together with the same components diffused over the grid of pixels (see
+`smoothing`), weighed by several powers of the variance within fields (see `field_weights`, both in
 `diffclass_hyperspectral.features`). Ten draws; the table goes to standard output, means and
 deviations to spatial.csv.
 """
@@ -43,7 +43,7 @@ def tissue() -> tuple[Scene, np.ndarray]:
 
 
 def pavia() -> tuple[Scene, np.ndarray]:
-    """Synthetic spectra on true fields: a part of Pavia University's."""
+    """Synthetic spectra on true fields, a part of Pavia University."""
     truth = loadmat(DATA / "ground_truth_only" / "PaviaU_gt.mat")["paviaU_gt"][200:400, 50:250]
     return Scene.from_array(make_hyperspectral_scene(truth, n_bands=100)), truth.ravel()
 
@@ -79,7 +79,7 @@ def accuracies(points: np.ndarray, truth: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def compute(name: str) -> Iterator[list[object]]:
-    """Yield a row for each way to smooth: scene, way, accuracies by budget."""
+    """Yield one row per way to smooth: scene, way, accuracies by budget."""
     scene, truth = SCENES[name]()
     for way, parameters in WAYS.items():
         points = SceneFeatures(spatial=True, **parameters).fit_transform(scene)

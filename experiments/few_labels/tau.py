@@ -1,11 +1,12 @@
-"""What the chosen time costs: accuracy at tau against the best single time in hindsight.
+"""The cost of choosing the time: accuracy at tau against the best single time in hindsight.
 
     python -m experiments.few_labels.tau [--quick] [problem ...]
 
-For each problem, budget and kind of label the best time (of absorbing labels 1 to 1024, of summed
-ones as late as their sum ends by step 1536: 512, or 256 with one label a class) is the one with the
-highest mean accuracy over the draws; the loss is that mean less the mean accuracy at the tau chosen
-in each draw. The table goes to standard output, the accuracy at every time to tau.csv.
+For each problem, budget and way of counting labels the best time is the one with the highest mean
+accuracy over the draws, and the loss is that mean minus the mean accuracy at the tau chosen in each
+draw. Times go from 1 to 1024 for absorbing labels, and for summed ones as far as the sum ends by
+step 1536: to 512, or 256 with one label per class. The table goes to standard output, the accuracy
+at every time to tau.csv.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from experiments.markdown import Row, markdown_table
 from experiments.problems import PROBLEMS, default_operator
 
 TIMES = np.unique(np.rint(2 ** np.arange(0, 10.01, 0.5)).astype(int))
-LAST_STEP = 1536  # of plain products; summed labels go to several tau
+LAST_STEP = 1536  # of plain products; the sums of summed labels end at several tau
 KINDS = ("summed", "absorbing")
 OUTPUT = Path(__file__).with_name("tau.csv")
 
@@ -62,7 +63,7 @@ def codes_at_times(operator: MarkovOperator, y: np.ndarray, labels: str) -> Iter
 
 
 def compute(names: list[str], *, quick: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield one row a problem, budget and kind of label."""
+    """Yield one row per problem, budget and way of counting labels."""
     for name in names:
         problem = PROBLEMS[name]()
         operator = default_operator(problem)
@@ -98,7 +99,7 @@ def compute(names: list[str], *, quick: bool = False) -> Iterator[dict[str, Any]
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:
-    """Return a Markdown table with the mean loss of each kind of label below it."""
+    """Return a Markdown table, with the mean loss of each way of counting labels below it."""
     lines = [
         "| problem | labels per class | labels | best time | accuracy there | median tau "
         "| accuracy at tau | lost |",

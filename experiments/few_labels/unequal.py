@@ -1,4 +1,4 @@
-"""Unequal and wrong labels on Salinas-A: what they cost against equal, clean ones.
+"""Unequal and wrong labels on Salinas-A: their cost against equal, clean ones.
 
     python -m experiments.few_labels.unequal [--quick]
 

@@ -1,15 +1,15 @@
-"""From a stroke released to its map on the screen, and the server's part of it.
+"""Time from the release of a stroke to its map on the screen, and the server's part of it.
 
     python -m experiments.relabel.latency [--strokes 40]
 
 Synthetic scenes of 145 x 145, 512 x 217 and 1,000 x 1,000 pixels, 100 bands and 16 classes
-(`fields` of experiments.scaling.million, cut to size), written to a temporary folder; the server in
-a process of its own, the page in Chromium at 1280 x 720, spectral features, live map, all as by
-default. One stroke in each class comes first and is not timed; then 40 strokes are drawn by mouse,
-3 x 10 pixels each, at random places that a seed gives, classes in turn and not those of the fields:
-the map is of no use, its time the same. The page's latency is the one it shows: from the button's
-release to the new map painted on the canvas. The server's is the engine's time for that map.
-Medians and 90th percentiles go to standard output and to latency.csv.
+(`fields` of experiments.scaling.million, cut to size) are written to a temporary folder. The server
+has its own process, the page runs in Chromium at 1280 x 720, with spectral features, live map and
+all other defaults. One stroke in each class comes first and is not timed. Then 40 strokes are drawn
+by mouse, 3 x 10 pixels each, at seeded random places. Their classes alternate and are not those of
+the fields: the map is useless, its time is the same. The page's latency is the one that it shows,
+from the release of the button to the new map on the canvas. The server's is the engine's time for
+that map. Medians and 90th percentiles go to standard output and to latency.csv.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LENGTH = 10  # of a stroke, pixels; the brush is three wide
 
 
 def draw(tab: Tab, class_id: int, shape: tuple[int, int], random: np.random.Generator) -> int:
-    """Draw a stroke at a random place and wait for its map; returns how many pixels it has."""
+    """Draw a stroke at a random place and wait for its map; return its number of pixels."""
     row = int(random.integers(1, shape[0] - 1))
     column = int(random.integers(1, shape[1] - LENGTH))
     tab.js("place => diffclass.view.show(place)", {"row": row, "column": column + LENGTH // 2})

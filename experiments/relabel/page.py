@@ -1,4 +1,4 @@
-"""The relabel tool as its user has it: a server in a process of its own, a page in Chromium."""
+"""The relabel tool as its users see it: a server in its own process, a page in Chromium."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any
 from tests.relabel.browser import Tab, chromium
 
 MAIN = "from diffclass.command_line.main import main; main()"
-FIRST_SIZE = 3  # of the brush, pixels, when the page opens
+FIRST_SIZE = 3  # of the brush, in pixels, when the page opens
 
 
 @contextmanager
 def served(scene: Path, *options: str) -> Iterator[str]:
-    """Serve a scene with a session that is new and thrown away; yields the page's address."""
+    """Serve a scene with a new session that is thrown away; yield the page's address."""
     with tempfile.TemporaryDirectory() as name:
         command = [sys.executable, "-c", MAIN, "relabel", str(scene), "--json", "--no-browser"]
         command += ["--session", str(Path(name) / "session.jsonl"), *options]
@@ -40,7 +40,7 @@ def served(scene: Path, *options: str) -> Iterator[str]:
 
 @contextmanager
 def opened(url: str, **options: Any) -> Iterator[Tab]:
-    """Open the page in a browser of its own; options as of `Tab`."""
+    """Open the page in its own browser; options as in `Tab`."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -57,13 +57,13 @@ def choose_class(tab: Tab, class_id: int) -> None:
 
 
 def set_brush(tab: Tab, size: int, *, now: int) -> int:
-    """Press [ or ] until the brush, as large as it is now, has a size below 10; returns it."""
+    """Press [ or ] until the brush has a size below 10; return it."""
     tab.key(*(["]"] * (size - now) + ["["] * (now - size)))
     return size
 
 
 def next_suggestion(tab: Tab) -> tuple[int, int] | None:
-    """Press n and wait for the row and column it leads to; None where nothing is left."""
+    """Press n and wait for the row and column that it selects; None if no suggestion is left."""
     from playwright.sync_api import TimeoutError as NothingLeft
 
     before = tab.js("JSON.stringify(diffclass.suggestions)")

@@ -2,18 +2,18 @@
 
     python -m experiments.relabel.screenshots [light painting why dark audit]
 
-The page in Chromium at 1280 x 720, strokes drawn by mouse, with their places taken from the truth:
-along the longest straight line inside a field of the class. Written beside this script:
+The page runs in Chromium at 1280 x 720; strokes are drawn by mouse along the longest straight line
+inside a field of the class, which is taken from the truth. Written beside this script:
 
 light.png      8-bit Indian Pines with spatial features: map over the picture, strokes, suggestions
-painting.png   a stroke being drawn: the map as outlines meanwhile, the brush under the pointer
+painting.png   a stroke being drawn: the map as outlines, the brush under the pointer
 why.png        the strokes that decide the class of a pixel
 dark.png       the embedded tissue scene, dark
-audit.png      the tissue with one stroke of the wrong class, which leads the list of labels that
-               the others contradict; with so few strokes many right labels are on it as well
+audit.png      the tissue with one stroke of the wrong class, which heads the list of labels that
+               the others contradict; with so few strokes many right labels are also on it
 
-Indian Pines has 200 of 220 bands; they are put back in their places, with the sensor's band centres
-(92AV3C.spc), the other 20 marked as bad.
+Indian Pines has 200 of 220 bands; they are put back at their indices, with the sensor's band
+centres (92AV3C.spc), and the other 20 are marked as bad.
 """
 
 from __future__ import annotations

@@ -2,24 +2,24 @@
 
     python -m experiments.relabel.session [salinas pines] [--seeds 3]
 
-A server in a process of its own, the page in Chromium, mouse and keys by script. Suggestions need
-one label to begin with: the first stroke is at a pixel of known class drawn by the seed, every
-other one at the pixel that `n` leads to (rule: "Explore first", the page's default). The user
-knows the class of the pixels of the truth and of no others: walks on where a suggestion is not
-among them, adds a class when first meeting it, and clicks once, with a brush of 3 x 3 pixels where
-all of them are known to be of one class, otherwise with one pixel. Checked: no
-painted pixel is of another or unknown class. No other stroke, no correction, no change of a
-setting.
+The server has its own process, the page runs in Chromium, a script uses mouse and keys.
+Suggestions need one label to begin with: the first stroke is at a pixel of known class drawn by the
+seed, every other one at the pixel that `n` selects (rule: "Explore first", the page's default). The
+user knows the class of the pixels of the truth only. A suggestion of unknown class is skipped, a
+class is added when it is first met, and each stroke is one click: with a brush of 3 x 3 pixels if
+all of them are known to be of one class, otherwise with one pixel. The script checks that no
+painted pixel is of another or unknown class. There are no other strokes, no corrections, no changes
+of settings.
 
 After each stroke the map on the page is compared with the truth on all pixels of known class that
-have no label yet, neighbours of labels among them; the session ends when the share that is right
-reaches the goal, or at 300 strokes, or when no suggestion is left. That the goal was reached is
-known by the truth: a user has to judge by eye.
+have no label yet, including neighbours of labels. The session ends when the share of right pixels
+reaches the goal, or at 300 strokes, or when no suggestion is left. The truth tells that the goal is
+reached: a real user has to judge by eye.
 
 The seconds run from the open page to the map that reaches the goal: server, page, the comparisons,
-and a hand that needs no time to think. "start" is what the server took before the page could be
-opened. One line a seed to standard output and to session.csv, which each run writes anew; strokes
-include the first, "walked_past" are suggestions of unknown class.
+and a user who needs no time to think. "start" is the time of the server before the page can be
+opened. Each seed gives one line on standard output and in session.csv, which each run overwrites.
+Strokes include the first; "walked_past" are suggestions of unknown class.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from tests.relabel.browser import Tab
 OUTPUT = Path(__file__).with_name("session.csv")
 MOST_STROKES = 300
 BRUSH = 3
-DISC = np.indices((BRUSH, BRUSH)).reshape(2, -1).T - BRUSH // 2  # its pixels, corners too
+DISC = np.indices((BRUSH, BRUSH)).reshape(2, -1).T - BRUSH // 2  # its pixels, corners included
 COLUMNS = (
     "scene", "features", "seed", "goal", "reached", "strokes", "pixels", "walked_past",
     "seconds", "start", "accuracy",
@@ -106,7 +106,7 @@ class User:
         self._label(int(row), int(column))
 
     def follow(self) -> bool:
-        """Label the next suggestion of known class; whether there was one."""
+        """Label the next suggestion of known class; return whether there was one."""
         while (place := next_suggestion(self.tab)) is not None:
             if self.truth[place]:
                 self._label(*place)
@@ -115,13 +115,13 @@ class User:
         return False
 
     def accuracy(self) -> float:
-        """Return the share of the known pixels without label that the map has right."""
+        """Return the share of right pixels among the known pixels without a label."""
         wanted = self._wanted()
         right = (self.tab.map == wanted) & (wanted > 0)
         return float(right[(self.truth > 0) & (self.tab.labels == 0)].mean())
 
     def _wanted(self) -> np.ndarray:
-        """Return the page's class of each pixel, 0 where unknown or not met yet."""
+        """Return the class of each pixel on the page, 0 where unknown or not met yet."""
         ids = np.zeros(self.truth.max() + 1, dtype=int)
         ids[list(self.classes)] = list(self.classes.values())
         return ids[self.truth]
@@ -142,7 +142,7 @@ class User:
         assert np.array_equal(labels[labels > 0], self._wanted()[labels > 0])
 
     def _is_pure(self, row: int, column: int) -> bool:
-        """Return whether all that the brush would paint is known to be of one class."""
+        """Return whether all pixels under the brush are known to be of one class."""
         places = np.array([row, column]) + DISC
         inside = ((places >= 0) & (places < self.truth.shape)).all(axis=1)
         return bool((self.truth[tuple(places[inside].T)] == self.truth[row, column]).all())

@@ -1,11 +1,11 @@
-"""Affinities by local covariance on 111,104 points x 30 features, beside the isotropic kernel's.
+"""Affinities by local covariance on 111,104 points x 30 features, and by the isotropic kernel.
 
     python -m experiments.scaling.local_covariance -o local_covariance.json
 
 The points are the features of the scene of `whole_scene`: 12 neighbours, rank 5, single precision.
-In turn, medians of --repeats runs: neighbours with the self-tuning Gaussian's affinities; the
-affinities of local covariance, by form, on the same graph. Imports and compilation are on
-neither's account. Memory (Linux) is what the overlap form's affinities add to the peak of a fresh
+Timed alternately, medians of --repeats runs: neighbours with the affinities of the self-tuning
+Gaussian; the affinities of local covariance, by form, on the same graph. Imports and compilation
+are not timed. Memory (Linux) is what the affinities of the overlap form add to the peak of a fresh
 process that holds the graph, the points and the compiled code. The three figures of the table go to
 local_covariance.csv.
 """
@@ -66,7 +66,7 @@ def _added_memory_bytes(graph: sp.csr_array, points: np.ndarray) -> int:
 
 
 def _status_bytes(name: str) -> int:
-    # not getrusage, whose peak a process inherits from the one that started it
+    # getrusage would include the peak inherited from the parent process
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 

@@ -3,9 +3,9 @@
     python -m experiments.scaling.million [--sides 354 500 707 1000] [--features spatial]
 
 Square synthetic scenes of 100 bands on fields of random shape, 16 classes, written to disk and
-opened as memory maps; 5 labels a class. Each run is a process of its own, its seconds and peak
-memory by stage are those of its report; compiled code is on disk from a small run before. They go
-to standard output and, with spectral features, to million.csv. The last line gives the exponent of
+opened as memory maps; 5 labels per class. Each run has its own process; its seconds and peak memory
+by stage are those of its report. They go to standard output and, with spectral features, to
+million.csv. Compiled code is on disk from a small run before. The last line gives the exponent of
 time against pixels from the smallest to the largest scene.
 """
 
@@ -42,7 +42,7 @@ def fields(side: int, seed: int = 0) -> np.ndarray:
 
 
 def run(side: int, folder: Path, features: str) -> dict[str, Any]:
-    """Classify a scene in a process of its own and return its report."""
+    """Classify a scene in its own process and return its report."""
     truth = fields(side)
     np.save(folder / "truth.npy", truth)
     np.save(folder / "scene.npy", make_hyperspectral_scene(truth, n_bands=N_BANDS))

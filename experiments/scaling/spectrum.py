@@ -4,16 +4,15 @@
     python -m experiments.scaling.spectrum --peer .peers/bin/python -o spectrum.json
 
 The graph is that of the scene of `whole_scene` (15 neighbours, self-tuned, double precision for
-both). Ours: `leading_eigenpairs`, 21 pairs with the trivial one. Theirs, each in a process of its
-own that gets the affinity for nothing: SpectralEmbedding(20, affinity="precomputed") with the
-solvers arpack, lobpcg and amg, stopped after --limit seconds or at 12 GiB. In turn, medians of
---repeats runs.
-"Eigenvalues off" is the largest distance of an eigenvalue, Rayleigh's quotient of the returned
-vector, from ours.
+both). Ours: `leading_eigenpairs`, 21 pairs including the trivial one. Theirs, each in its own
+process that is given the affinity: SpectralEmbedding(20, affinity="precomputed") with the solvers
+arpack, lobpcg and amg, stopped after --limit seconds or at 12 GiB. Runs alternate; the figures are
+medians of --repeats runs. "Eigenvalues off" is the largest distance of an eigenvalue, computed as
+Rayleigh's quotient of the returned vector, from ours.
 
-The semigroup error is then timed over 20 scales, together a factor of 1000, of the same pixels in
-their first three components: the widest is about what 30 million edges carry. With --peer the
-seconds also go to spectrum.csv.
+The semigroup error is then timed over 20 scales, which span a factor of 1000, of the same pixels in
+their first three components: 30 million edges just carry the widest. With --peer the seconds also
+go to spectrum.csv.
 """
 
 from __future__ import annotations

@@ -3,13 +3,12 @@
     python3 -m venv .peers && .peers/bin/pip install graphlearning annoy
     python -m experiments.scaling.whole_scene --peer .peers/bin/python
 
-The scene has synthetic spectra on the real fields of Salinas (wholly synthetic fields where that
-label image is absent), 5 labels a class. Ours: open the file, features, neighbours, affinities,
+The scene has synthetic spectra on the real fields of Salinas (on synthetic fields where that label
+image is missing), with 5 labels per class. Ours: open the file, features, neighbours, affinities,
 diffusion with its choice of tau; once with spectral and once with spatial features. The peer: its
-kNN graph (12 neighbours) and Laplace learning on the spectral features that ours has made, handed
-to it for nothing. All in turn, three times each, medians; imports and compilation are on neither's
-account. The report goes to standard output, the table's figures to whole_scene.csv where the peer
-has run too.
+kNN graph (12 neighbours) and Laplace learning on our spectral features, which are given to it. Runs
+alternate; the figures are medians of three. Imports and compilation are not timed. The report goes
+to standard output, the table's figures to whole_scene.csv where the peer has run too.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def ours(
 
 def theirs(python: str, folder: Path) -> dict[str, float]:
     """Return the seconds of one run of the peer."""
-    script = str(Path(__file__).with_name("graphlearning_peer.py"))
+    script = str(Path(__file__).with_name("laplace_peer.py"))
     files = [str(folder / name) for name in ("points.npy", "y.npy", "found.npy")]
     done = subprocess.run([python, script, *files, "1"], capture_output=True, text=True, check=True)
     run = json.loads(done.stdout.strip().splitlines()[-1])[0]

@@ -1,15 +1,15 @@
-"""The faces of figures 9 to 12: pictures, noise, the light's angles, and what is recovered of them.
+"""The faces of figures 9 to 12: pictures, noise, and how well the angles of light are recovered.
 
-The paper's text does not say how its distances between faces are scaled, though its t = 1/4 implies
-some scaling: grey values lie thousands apart. Here distances between raw grey values are divided by
-the median distance of the same set, the first scaling tried, with which all figures are made; the
-error of faces scaled to unit length was looked at too and has no minimum either. In these units the
-paper's t = 1/4, epsilon = 1, weighs the median pair by 1/e.
+The paper's text does not say how its distances between faces are scaled, although its t = 1/4
+implies some scaling: grey values lie thousands apart. Here distances between raw grey values are
+divided by the median distance of the same set. This is the first scaling tried, and all figures use
+it; with faces scaled to unit length the error has no minimum either. In these units the paper's
+t = 1/4, epsilon = 1, weighs the median pair by 1/e.
 
 The library's rule asks for a minimum from which the error rises by a quarter, with ten neighbours.
-Where it finds none, the *weak* minimum is reported apart: the first local minimum after the curve's
-greatest value, however shallow, on a grid of steps of sqrt(2). This laxer reading is ours,
-made after it was seen that the rule finds none: no evidence that the rule works.
+If it finds none, the *weak* minimum is reported separately: the first local minimum after the
+largest value of the curve, however shallow, on a grid of steps of sqrt(2). This laxer reading is
+ours, made after seeing that the rule finds none; it is not evidence that the rule works.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from diffclass.plots.palette import BLUE, VERMILION
 from experiments.problems import DATA
 from experiments.shan_2022.study import coordinates, curve_of, others
 
@@ -32,10 +33,10 @@ ANGLES = ("azimuth", "elevation")
 
 
 def read_faces() -> tuple[np.ndarray, np.ndarray, tuple[int, int]]:
-    """64 pictures as rows of grey values, azimuth and elevation in degrees, and their shape."""
+    """Return 64 pictures as rows of grey values, their angles in degrees, and their shape."""
     from PIL import Image
 
-    # the 65th, of ambient light alone, has no angle
+    # the 65th, of ambient light only, has no angle
     files = sorted((DATA / "yale_b01").glob("yaleB01_P00A*.pgm"))
     pictures = [np.asarray(Image.open(file), dtype=np.float64) for file in files]
     angles = [re.search(r"A([+-]\d+)E([+-]\d+)", file.name).groups() for file in files]
@@ -43,13 +44,13 @@ def read_faces() -> tuple[np.ndarray, np.ndarray, tuple[int, int]]:
 
 
 def with_noise(faces: np.ndarray, seed: int) -> np.ndarray:
-    """Add whole numbers uniform in -100..100, clipped to 0..255, as in the paper."""
+    """Add whole numbers uniform in -100..100 and clip to 0..255, as in the paper."""
     noise = np.random.default_rng(seed).integers(-100, 101, faces.shape)
     return np.clip(faces + noise, 0, 255)
 
 
 def analyse(faces: np.ndarray, angles: np.ndarray) -> dict[str, Any]:
-    """Curves, the weak minimum, and what coordinates recover there and at the paper's t."""
+    """Return curves, the weak minimum, and what coordinates recover there and at the paper's t."""
     faces = isometric(faces)
     distances = pdist(faces)
     scale = np.median(distances)
@@ -67,7 +68,7 @@ def analyse(faces: np.ndarray, angles: np.ndarray) -> dict[str, Any]:
 
 
 def isometric(faces: np.ndarray) -> np.ndarray:
-    """The same distances in as many dimensions as there are faces."""
+    """Return points of the same distances in as many dimensions as there are faces."""
     U, sizes, _ = np.linalg.svd(faces - faces.mean(axis=0), full_matrices=False)
     return U * sizes
 
@@ -77,7 +78,7 @@ def beside(faces: np.ndarray, angles: np.ndarray) -> dict[str, dict[str, float]]
 
 
 def weak_minimum(curve: Any) -> float:
-    """First local minimum after the greatest value; NaN if the curve falls to its end."""
+    """Return the first local minimum after the largest value; NaN if the curve falls to its end."""
     v = curve.values
     for i in range(int(np.argmax(v)) + 1, len(v) - 1):
         if v[i] < v[i - 1] and v[i] < v[i + 1]:
@@ -86,7 +87,7 @@ def weak_minimum(curve: Any) -> float:
 
 
 def weak_rise(curve: Any) -> float:
-    """Greatest error after the weak minimum over the error there: 1.25 is what the rule asks."""
+    """Return the largest error after the weak minimum over the error there; the rule asks 1.25."""
     i = int(np.argmin(abs(curve.epsilons / 4 - weak_minimum(curve))))
     return float(curve.values[i:].max() / curve.values[i])
 
@@ -102,14 +103,14 @@ def recover_angles(Y: np.ndarray, angles: np.ndarray) -> dict[str, float]:
 
 
 def multiple_correlation(Y: np.ndarray, angle: np.ndarray) -> float:
-    """Correlation of an angle with its linear regression on coordinates."""
+    """Return the correlation of an angle with its linear regression on coordinates."""
     columns = np.column_stack([np.ones(len(Y)), Y / Y.std(axis=0)])
     fitted = columns @ np.linalg.lstsq(columns, angle, rcond=None)[0]
     return float(np.corrcoef(fitted, angle)[0, 1])
 
 
 def plot_faces(result: dict[str, Any], angles: np.ndarray) -> Any:
-    """Semigroup error, and coordinates 1 and 2 (by azimuth) and 1 and 3 (by elevation)."""
+    """Draw the error, and coordinates 1 and 2 (by azimuth) and 1 and 3 (by elevation)."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11.6, 5.6), layout="constrained")
@@ -131,10 +132,10 @@ def plot_faces(result: dict[str, Any], angles: np.ndarray) -> Any:
 
 def draw_error(ax: Any, result: dict[str, Any]) -> None:
     fine, coarse = result["fine"], result["coarse"]
-    ax.plot(fine.epsilons / 4, fine.values, color="#0072B2", label="steps of sqrt(2)")
-    ax.plot(coarse.epsilons / 4, coarse.values, "s", color="#0072B2", label="powers of 4")
+    ax.plot(fine.epsilons / 4, fine.values, color=BLUE, label="steps of sqrt(2)")
+    ax.plot(coarse.epsilons / 4, coarse.values, "s", color=BLUE, label="powers of 4")
     ax.axvline(PAPERS, color="0.25", linestyle="--", label="the paper's t")
-    ax.axvline(result["weak"], color="#D55E00", linestyle=":", label="weak minimum")
+    ax.axvline(result["weak"], color=VERMILION, linestyle=":", label="weak minimum")
     ax.set(xscale="log", xlabel="t (squared median distances)", ylabel="semigroup error")
     ax.set_ylim(0, None)
     ax.legend(frameon=False)

@@ -1,9 +1,9 @@
 """Shan and Daubechies 2022, figure 1: a helix round a torus by PCA, MDS, eigenmaps, diffusion maps.
 
 1,500 points with noise 0.05 (the paper gives neither; see figure_6 for the number), alpha = 0,
-t = 1/64, which figure_6 chooses. Eigenmaps have the fewest of 10, 15, ... neighbours that connect.
-The helix winds once round the axis, so that even a projection onto the plane (PCA, MDS) tells its
-arclength by the angle: what sets the methods apart is the spread of the radius, 0 on a circle.
+t = 1/64, which figure_6 chooses. Eigenmaps use the least of 10, 15, ... neighbours that connect the
+graph. The helix winds once around the axis, so that the angle gives its arclength even in a
+projection onto the plane (PCA, MDS): the methods differ in the spread of the radius, 0 on a circle.
 
     python -m experiments.shan_2022.figure_1
 """
@@ -19,10 +19,9 @@ from experiments.figure import main
 from experiments.measures import mean_and_spread
 from experiments.shan_2022.study import (
     coordinates,
+    draw_maps,
     others,
-    panels,
     recover_circle,
-    scatter,
 )
 
 TIME = 1 / 64
@@ -53,11 +52,7 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 def plot(results: dict[str, Any]) -> Any:
     first = results["first"]
-    figure, axes = panels(len(first["maps"]), height=3.2)
-    for ax, (name, Y) in zip(axes, first["maps"].items(), strict=True):
-        points = scatter(ax, Y, first["s"], name)
-    figure.colorbar(points, ax=axes[-1], label="arclength (units of the points)")
-    return figure
+    return draw_maps(first["maps"], first["s"])
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Shan and Daubechies 2022, figure 10: the faces of figure 9 with noise, alpha = 1.5.
 
-To each pixel a whole number uniform in -100..100 is added and the sum clipped to 0..255. The
-paper's claim: the same t as without noise. Noise makes all distances longer, so that the answer
-depends on the scaling, which the paper's text leaves open: the ratio of the two weak minima is
-given with each set's own median distance as its unit, and with one unit for both (grey values).
-Reached: the rule finds no t, as the median face has fewer than ten neighbours that count at the
-minimum; the weak minima differ by a factor of 2 in own units, of 1.35 in grey values.
+To each pixel a whole number uniform in -100..100 is added and the sum is clipped to 0..255. The
+paper's claim: the same t as without noise. Noise makes all distances longer, so the answer depends
+on the scaling, which the paper's text leaves open: the ratio of the two weak minima is given with
+the median distance of each set as its unit, and with one unit for both (grey values). Findings: the
+rule finds no t, because the median face has fewer than ten neighbours that count at the minimum;
+the weak minima differ by a factor of 2 in own units, of 1.35 in grey values.
 
     python -m experiments.shan_2022.figure_10
 """

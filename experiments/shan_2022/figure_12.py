@@ -1,8 +1,8 @@
 """Shan and Daubechies 2022, figures 11 and 12: a face with and without noise, both embeddings.
 
-The paper's claim: the two embeddings by two coordinates are alike up to a reflection. Likeness is
-1 - the disparity of Procrustes (share of the variance left after the best shift, turn and scaling),
-at t = 1/4 in units of each set's own median distance; see `experiments.shan_2022.faces`.
+The paper's claim: the two embeddings by two coordinates agree up to a reflection. Their agreement
+is 1 - the disparity of Procrustes (share of the variance left after the best translation, rotation
+and scaling), at t = 1/4 in units of each set's median distance; see `experiments.shan_2022.faces`.
 
     python -m experiments.shan_2022.figure_12
 """

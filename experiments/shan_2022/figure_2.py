@@ -1,12 +1,13 @@
 """Shan and Daubechies 2022, figure 2: a Swiss roll by Laplacian eigenmaps and diffusion maps.
 
 2,000 points, uniform on a roll of height L / sqrt(2), without noise; alpha = 0. The paper gives no
-sides; two coordinates can draw a rectangle only if L / 2 < height < L, for then the second
+sides; two coordinates can draw a rectangle only if L / 2 < height < L, because only then the
 eigenfunction cos(pi h / height) comes before the second one along the arclength, cos(2 pi s / L).
-t = 1, which figure_5 chooses on the customary roll; on this one the rule finds none. Beside it PCA,
-MDS and eigenmaps (the fewest of 10, 15, ... neighbours that connect). Five draws, for the time they
-take. Each side is looked for in both coordinates, as PCA has the height first. The paper finds
-fewer deformations in the diffusion map than in eigenmaps; by these correlations it is the reverse.
+t = 1, which figure_5 chooses on the customary roll; on this one the rule finds none. For comparison
+PCA, MDS and eigenmaps (with the least of 10, 15, ... neighbours that connect the graph). There are
+only five draws, to save time. Each side is sought in both coordinates: PCA has the height first.
+The paper finds fewer deformations in the diffusion map than in eigenmaps; by these correlations it
+is the reverse.
 
     python -m experiments.shan_2022.figure_2
 """
@@ -20,10 +21,9 @@ from experiments.figure import main
 from experiments.measures import mean_and_spread
 from experiments.shan_2022.study import (
     coordinates,
+    draw_maps,
     others,
-    panels,
     recover_rectangle,
-    scatter,
 )
 
 TIME = 1.0
@@ -56,11 +56,8 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 def plot(results: dict[str, Any]) -> Any:
     first = results["first"]
-    figure, axes = panels(len(first["maps"]), height=3.2)
-    for ax, (name, Y) in zip(axes, first["maps"].items(), strict=True):
-        points = scatter(ax, Y[::3], first["sides"][::3, 0], name)
-    figure.colorbar(points, ax=axes[-1], label="arclength (units of the points)")
-    return figure
+    maps = {name: Y[::3] for name, Y in first["maps"].items()}
+    return draw_maps(maps, first["sides"][::3, 0])
 
 
 if __name__ == "__main__":

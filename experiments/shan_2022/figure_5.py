@@ -1,11 +1,11 @@
 """Shan and Daubechies 2022, figures 4 and 5: the semigroup error chooses t on the Swiss roll.
 
 2,000 points uniform on the roll of height 21 (the paper gives no sides), alpha = 0, t in powers of
-2. On this long roll four eigenfunctions of the arclength come before that of the height, so that
-the height is looked for in the first six coordinates and drawn against the fifth. The wide roll of
+2. On this long roll four eigenfunctions of the arclength come before that of the height, so the
+height is sought in the first six coordinates and drawn against the fifth. The wide roll of
 figure_2, height L / sqrt(2), on which two coordinates are a rectangle, has a third of the points
-per area: whether the rule finds a t there, and which, is reported too. Three draws and two of the
-wide roll, for the time they take. Reached: t = 1 on the customary roll, none on the wide one.
+per area; the numbers tell whether the rule finds a t there, and which. Three draws, and two of the
+wide roll, to save time. Findings: t = 1 on the customary roll, none on the wide one.
 
     python -m experiments.shan_2022.figure_5
 """

@@ -2,9 +2,9 @@
 
 1,500 points with noise 0.05 (the paper gives neither), alpha = 0, t in powers of 4. The paper's
 claim: its choice embeds the helix as a circle, a sixteenth and four times of it do not, and the
-error falls again at large t. The number of points was raised after a look: with 1,000 the error has
-the same minimum at t = 1/64, but the median point has nine neighbours there where the rule asks for
-ten, so that it finds none; the share found with 1,000 points is reported too.
+error falls again at large t. The number of points was raised after a first look: with 1,000 the
+error has the same minimum at t = 1/64, but the median point has nine neighbours there and the rule
+asks for ten, so it finds none; the share found with 1,000 points is also reported.
 
     python -m experiments.shan_2022.figure_6
 """

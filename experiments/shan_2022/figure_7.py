@@ -1,10 +1,10 @@
 """Shan and Daubechies 2022, figure 7: a circle that is not uniformly sampled, alpha = 2.
 
 512 points on the unit circle with density 1 + 0.6 cos theta (the paper gives neither density nor
-radius, so its t = 1/4 cannot be compared but by t / radius^2), t in powers of 4. alpha = 2 divides
-the density out twice: the embedding is a closed curve in the right order, its angle not theta
-itself. PCA and MDS return the circle, which lies in the plane already, but about the points' mean.
-Reached: the rule takes t = 1/16 in most draws; by the angle 1/4 is better (0.996 to 0.972).
+radius, so its t = 1/4 can only be compared by t / radius^2), t in powers of 4. alpha = 2 divides
+the density out twice: the embedding is a closed curve in the right order, but its angle is not
+theta. PCA and MDS return the circle, which already lies in the plane, about the mean of the points.
+Findings: the rule takes t = 1/16 in most draws; by the angle 1/4 is better (0.996 to 0.972).
 
     python -m experiments.shan_2022.figure_7
 """

@@ -2,11 +2,11 @@
 
 The paper's claim: the semigroup error chooses t = 1/4, and two coordinates there capture both
 angles of the light. Its text gives no scaling of the distances; ours is the median distance (see
-`experiments.shan_2022.faces`, also for the weak minimum). Reached: the library's rule finds no t;
-the weak minimum is shallow; the azimuth is recovered in part (R = 0.8; the darkest pictures, lit
-from either side, meet on a ring), the elevation neither by two nor three coordinates at t = 1/4,
-but by the third at four times as much (R = 0.9). PCA, given beside it, recovers both as well as
-that: by this measure diffusion maps gain nothing on this set.
+`experiments.shan_2022.faces`, also for the weak minimum). Findings: the library's rule finds no t.
+The weak minimum is shallow. The azimuth is recovered in part (R = 0.8; the darkest pictures, lit
+from either side, meet on a ring). The elevation is recovered neither by two nor by three
+coordinates at t = 1/4, but by the third at four times that t (R = 0.9). PCA recovers both equally
+well: by this measure diffusion maps gain nothing on this set.
 
     python -m experiments.shan_2022.figure_9
 """

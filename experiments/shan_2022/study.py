@@ -1,8 +1,8 @@
 """What the figures share: the t that the semigroup error chooses, and what is recovered there.
 
-t and epsilon = 4t as in the paper's equation 11, with the full kernel; t is chosen by the rule of
-`diffclass.semigroup_bandwidth` on the paper's grids: powers of 4, for the roll of 2.
-Draws in which the rule finds no t count in the share found and in nothing else.
+t and epsilon = 4t are as in the paper's equation 11, with the full kernel; t is chosen by the rule
+of `diffclass.semigroup_bandwidth` on the paper's grids: powers of 4, for the roll powers of 2.
+Draws in which the rule finds no t count only in the share found.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from sklearn.neighbors import kneighbors_graph
 
 from diffclass import leading_eigenpairs, markov_operator
 from diffclass.kernels import Gaussian
+from diffclass.plots.palette import BLUE, VERMILION
 from diffclass.spectral.bandwidth import semigroup_bandwidth
 from diffclass.spectral.distances import diffusion_coordinates
 from experiments.measures import mean_and_spread
 
 FACTORS = {"t/4": 0.25, "t": 1.0, "4t": 4.0}
 LEAST_NEIGHBORS = 10
-LAPACKS = 2000  # points up to which it is the faster one
+LAPACKS = 2000  # points up to which LAPACK is faster
 
 Recovery = Callable[[np.ndarray, np.ndarray], dict[str, float]]
 
@@ -40,13 +41,13 @@ def coordinates(
     """First nontrivial coordinates lambda_l psi_l of the full kernel exp(-d^2 / 4t)."""
     kernel = Gaussian(bandwidth=4 * time)
     operator = markov_operator(X, n_neighbors=len(X) - 1, kernel=kernel, alpha=alpha)
-    # all pairs where eigenvalues crowd below 1: there LAPACK is much faster than ARPACK
+    # all pairs: where many eigenvalues are near 1, LAPACK is much faster than ARPACK
     eigenpairs = leading_eigenpairs(operator, len(X) if is_crowded else n_coordinates + 1)
     return diffusion_coordinates(eigenpairs)[:, :n_coordinates]
 
 
 def others(X: np.ndarray, n_coordinates: int) -> dict[str, np.ndarray]:
-    """Embeddings by scikit-learn; classical MDS of Euclidean distances is PCA but for signs."""
+    """Embed by scikit-learn; classical MDS of Euclidean distances is PCA up to signs."""
     n_linear = min(n_coordinates, X.shape[1])
     eigenmaps = SpectralEmbedding(
         n_coordinates,
@@ -62,7 +63,7 @@ def others(X: np.ndarray, n_coordinates: int) -> dict[str, np.ndarray]:
 
 
 def connecting_neighbors(X: np.ndarray) -> int:
-    """Least of 10, 15, 20, ... neighbours whose graph is connected: eigenmaps need one that is."""
+    """Return the least of 10, 15, 20, ... neighbours that connect the graph, for eigenmaps."""
     k = LEAST_NEIGHBORS
     while connected_components(kneighbors_graph(X, k, include_self=True), directed=False)[0] > 1:
         k += 5
@@ -78,7 +79,7 @@ def study(
     n_draws: int,
     n_coordinates: int = 2,
 ) -> dict[str, Any]:
-    """Choose t for each seed's draw, and see what is recovered at t/4, t and 4t."""
+    """Choose t for the draw of each seed, and measure what is recovered at t/4, t and 4t."""
     curves, recovered, shown = [], [], None
     for seed in range(n_draws):
         X, parameters = make(seed)
@@ -100,7 +101,7 @@ def study(
 
 
 def study_numbers(results: dict[str, Any]) -> dict[str, float]:
-    """The chosen t, the share found, and each measure's mean and spread at t/4, t and 4t."""
+    """Return the chosen t, the share found, and mean and spread of measures at t/4, t and 4t."""
     found = chosen_of_curves(results["curves"])
     numbers = {
         "draws": len(results["curves"]),
@@ -121,17 +122,17 @@ def study_numbers(results: dict[str, Any]) -> dict[str, float]:
 
 
 def chosen_of_curves(curves: list[Any]) -> np.ndarray:
-    """t of each draw, NaN where the rule found none."""
+    """Return t of each draw, NaN where the rule found none."""
     return np.array([curve.epsilon / 4 if curve.is_found else np.nan for curve in curves])
 
 
 def circular_correlation(angles: np.ndarray, truth: np.ndarray) -> float:
-    """| mean exp(i (a -+ b)) |: 1 if the angles agree up to a rotation and a reflection."""
+    """Return |mean exp(i (a -+ b))|, 1 if the angles agree up to a rotation and a reflection."""
     return float(max(abs(np.exp(1j * (angles + sign * truth)).mean()) for sign in (-1, 1)))
 
 
 def recover_circle(Y: np.ndarray, theta: np.ndarray) -> dict[str, float]:
-    """Angle of the first two coordinates against theta, and how far they are from a circle."""
+    """Compare the angle of the first two coordinates with theta, and their radii with a circle."""
     radii = np.hypot(Y[:, 0], Y[:, 1])
     return {
         "circular r": circular_correlation(np.arctan2(Y[:, 1], Y[:, 0]), theta),
@@ -140,7 +141,7 @@ def recover_circle(Y: np.ndarray, theta: np.ndarray) -> dict[str, float]:
 
 
 def recover_rectangle(Y: np.ndarray, sides: np.ndarray) -> dict[str, float]:
-    """Arclength and height against a coordinate of their own, and the best of those there are."""
+    """Correlate arclength and height with a fixed coordinate each, and with the best one."""
     s, h = (np.abs([np.corrcoef(y, side)[0, 1] for y in Y.T]) for side in sides.T)
     return {
         "r of arclength with coordinate 1": float(s[0]),
@@ -150,7 +151,7 @@ def recover_rectangle(Y: np.ndarray, sides: np.ndarray) -> dict[str, float]:
 
 
 def plot_study(results: dict[str, Any], *, label: str, components: tuple[int, int] = (0, 1)) -> Any:
-    """Semigroup error of every draw, and the first found draw's embeddings at t/4, t and 4t."""
+    """Draw the error of every draw, and embeddings of the first found one at t/4, t and 4t."""
     figure, axes = panels(4 if results["shown"] else 1)
     draw_curves(axes[0], results["curves"])
     if results["shown"] is None:
@@ -165,6 +166,15 @@ def plot_study(results: dict[str, Any], *, label: str, components: tuple[int, in
     return figure
 
 
+def draw_maps(maps: dict[str, np.ndarray], arclength: np.ndarray) -> Any:
+    """Draw each method's map of the same points in a panel of its own, coloured by arclength."""
+    figure, axes = panels(len(maps), height=3.2)
+    for ax, (name, Y) in zip(axes, maps.items(), strict=True):
+        points = scatter(ax, Y, arclength, name)
+    figure.colorbar(points, ax=axes[-1], label="arclength (units of the points)")
+    return figure
+
+
 def panels(n: int, *, height: float = 3.6) -> tuple[Any, list[Any]]:
     from matplotlib.figure import Figure
 
@@ -173,16 +183,16 @@ def panels(n: int, *, height: float = 3.6) -> tuple[Any, list[Any]]:
 
 
 def draw_curves(ax: Any, curves: list[Any]) -> None:
-    """One thin line per draw, and the chosen t of each."""
+    """Draw one thin line per draw, and the chosen t of each."""
     for curve in curves:
         times = curve.epsilons / 4
-        ax.plot(times, curve.values, color="#0072B2", linewidth=0.8, alpha=0.6)
+        ax.plot(times, curve.values, color=BLUE, linewidth=0.8, alpha=0.6)
         if curve.is_found:
             ax.plot(
                 curve.epsilon / 4, curve.values[curve.epsilons == curve.epsilon], "o", ms=5,
-                color="#D55E00",
+                color=VERMILION,
             )  # fmt: skip
-    ax.plot([], [], "o", ms=5, color="#D55E00", label="chosen")
+    ax.plot([], [], "o", ms=5, color=VERMILION, label="chosen")
     ax.set(xscale="log", xlabel="t (squared units of the points)", ylabel="semigroup error")
     ax.set_ylim(0, None)
     ax.set_title(f"{len(curves)} draws")

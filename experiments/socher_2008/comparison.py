@@ -1,9 +1,10 @@
 """Socher 2008, sections 1 and 2: PCA, LLE, Isomap, eigenmaps and diffusion maps on one Swiss roll.
 
-1,000 points uniform on the roll, without noise and with noise 0.5 (the turns lie 2 pi apart); all
-methods but PCA on 10 neighbours, or the fewest of 15, 20, ... that connect them, and otherwise as
-scikit-learn and the library (alpha = 1) have them. The number: rank correlation of the arclength
-with the first coordinate. The picture shows a quarter of the points. No parameter was fitted to it.
+1,000 points uniform on the roll, without noise and with noise 0.5 (the turns lie 2 pi apart). All
+methods except PCA use 10 neighbours, or the least of 15, 20, ... that connect the graph, and
+otherwise the defaults of scikit-learn and of the library (alpha = 1). The number is the rank
+correlation of the arclength with the first coordinate. The picture shows a quarter of the points.
+No parameter was fitted to it.
 
     python -m experiments.socher_2008.comparison
 """
@@ -21,7 +22,7 @@ from diffclass.datasets import make_swiss_roll
 from experiments.figure import main
 from experiments.measures import rank_correlation
 from experiments.shan_2022.study import connecting_neighbors
-from experiments.socher_2008.draws import over_draws, panels
+from experiments.socher_2008.panels import over_draws, panels
 
 NOISES = (0.0, 0.5)
 

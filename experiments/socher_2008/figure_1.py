@@ -1,7 +1,8 @@
 """Socher 2008, figure 1: a tilted Gaussian, on which principal components work.
 
 Mean (2, 2), covariance [[4, 2.5], [2.5, 4]]: the first component keeps 6.5 / 8 = 0.8125 of the
-variance and is the colour, x1 + x2. Appendix A prints the covariance as [4 4; 2.5 4].
+variance; the colour is x1 + x2, which it measures. Appendix A prints the covariance as
+[4 4; 2.5 4].
 
     python -m experiments.socher_2008.figure_1
 """
@@ -14,8 +15,9 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from diffclass.datasets import make_correlated_gaussian
+from diffclass.plots.palette import VERMILION
 from experiments.figure import main
-from experiments.socher_2008.draws import correlation, over_draws, panels, points
+from experiments.socher_2008.panels import correlation, over_draws, panels, points
 
 
 def compute(quick: bool) -> dict[str, Any]:
@@ -45,7 +47,7 @@ def plot_projection(X: np.ndarray, colors: np.ndarray, label: str) -> Any:
     points(axes[0, 0], X, colors, "points and principal components")
     for axis, variance in zip(pca.components_, pca.explained_variance_, strict=True):
         end = pca.mean_ + 2 * np.sqrt(variance) * axis
-        look = {"arrowstyle": "->", "lw": 2, "color": "#D55E00"}
+        look = {"arrowstyle": "->", "lw": 2, "color": VERMILION}
         axes[0, 0].annotate("", end, pca.mean_, arrowprops=look)
     on_first = pca.mean_ + pca.transform(X)[:, :1] * pca.components_[:1]
     drawn = points(axes[0, 1], on_first, colors, "projection on the first component")

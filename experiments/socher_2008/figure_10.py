@@ -1,9 +1,9 @@
 """Socher 2008, figure 10: closed curves of uneven density, embedded with alpha = 0 and 1.
 
-The claim: with alpha = 1 the embedding is a circle, its angle the arclength, whatever the density
-(1 + 0.8 cos along the curve). A flower and a trefoil (the report gives no formulas), 1,000 points,
-64 neighbours. Circular r is the agreement of angle and arclength up to a turn and a reflection;
-the radius' spread over its mean is 0 on a circle.
+The claim: with alpha = 1 the embedding is a circle and its angle the arclength, for every density
+(here 1 + 0.8 cos along the curve). A flower and a trefoil (the report gives no formulas), 1,000
+points, 64 neighbours. Circular r is the agreement of angle and arclength up to a rotation and a
+reflection; the spread of the radius over its mean is 0 on a circle.
 
     python -m experiments.socher_2008.figure_10
 """
@@ -18,7 +18,7 @@ from diffclass import DiffusionMap
 from diffclass.datasets import make_closed_curve
 from experiments.figure import main
 from experiments.shan_2022.study import recover_circle
-from experiments.socher_2008.draws import over_draws, panels, points
+from experiments.socher_2008.panels import over_draws, panels, points
 
 LENGTHS = {"flower": 10.6056, "trefoil": 28.8263}
 

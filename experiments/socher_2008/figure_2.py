@@ -2,7 +2,7 @@
 
 The report shows that points far apart on the roll fall together in the projection. Here: the rank
 correlation of t with the first component, and with the first diffusion coordinate (alpha = 1, 64
-neighbours, the library's default) beside it.
+neighbours, the library's default).
 
     python -m experiments.socher_2008.figure_2
 """
@@ -17,8 +17,8 @@ from diffclass import DiffusionMap
 from diffclass.datasets import make_planar_roll
 from experiments.figure import main
 from experiments.measures import rank_correlation
-from experiments.socher_2008.draws import over_draws
 from experiments.socher_2008.figure_1 import plot_projection
+from experiments.socher_2008.panels import over_draws
 
 
 def compute(quick: bool) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Socher 2008, figure 5: one row of P^t at t = 8, 64 and 1024; clusters merge with time.
 
-Three clusters, kernel exp(-d^2 / 0.7), alpha = 0. The report gives no coordinates: set and kernel
-are the library's, made so that three, two and one block show at the report's times, so the times
-are no finding; that the walk's mass and the eigenvalues above 0.1 say the same is.
+Three clusters, kernel exp(-d^2 / 0.7), alpha = 0. The report gives no coordinates: points and
+kernel are ours, made so that three, two and one block show at the report's times. So the times are
+not a finding; the agreement of the walk's mass with the number of eigenvalues above 0.1 is one.
 
     python -m experiments.socher_2008.figure_5
 """
@@ -16,9 +16,10 @@ import numpy as np
 from diffclass import leading_eigenpairs, markov_operator
 from diffclass.datasets import make_three_clusters
 from diffclass.kernels import Gaussian
+from diffclass.plots.palette import VERMILION
 from diffclass.spectral.distances import bumps, numerical_rank
 from experiments.figure import main
-from experiments.socher_2008.draws import over_draws, panels
+from experiments.socher_2008.panels import over_draws, panels
 
 TIMES = (8, 64, 1024)
 
@@ -53,7 +54,7 @@ def plot(results: dict[str, Any]) -> Any:
         above, below = axes[:, column]
         look = {"vmin": 0, "vmax": 3, "cmap": "viridis"}
         drawn = above.scatter(*X.T, c=P[0], s=6, **look)
-        above.plot(*X[0], "x", color="#D55E00", label="start")
+        above.plot(*X[0], "x", color=VERMILION, label="start")
         above.set(title=f"t = {t}", xlabel="x1", ylabel="x2", aspect="equal")
         below.imshow(P[::5, ::5], extent=(0, len(P), len(P), 0), **look)
         below.set(xlabel="point (to)", ylabel="point (from)")

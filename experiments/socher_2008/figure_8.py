@@ -1,8 +1,8 @@
 """Socher 2008, figure 8: the first four eigenfunctions of a dumbbell, and its diffusion map.
 
-alpha = 1 on points uniform in two discs and a bridge. The claim is seen in numbers: the first
-eigenfunction tells the discs apart, and the generator's eigenvalues 4 (1 - lambda) / epsilon are
-those of -Delta with Neumann edges, which finite differences on a grid of step 0.02 give.
+alpha = 1 on points uniform in two discs and a bridge. The numbers test the claim: the first
+eigenfunction separates the discs, and the eigenvalues 4 (1 - lambda) / epsilon of the generator are
+those of -Delta with Neumann edges, computed by finite differences on a grid of step 0.02.
 
     python -m experiments.socher_2008.figure_8
 """
@@ -19,7 +19,7 @@ from diffclass import DiffusionMap
 from diffclass.datasets import make_dumbbell
 from diffclass.operators.laplacians import generator_eigenvalues
 from experiments.figure import main
-from experiments.socher_2008.draws import over_draws, panels, points
+from experiments.socher_2008.panels import over_draws, panels, points
 
 STEP = 0.02
 
@@ -60,7 +60,7 @@ def plot(results: dict[str, Any]) -> Any:
 
 
 def neumann_eigenvalues(step: float) -> np.ndarray:
-    """First four eigenvalues above 0 of -Delta on the dumbbell, by five-point differences."""
+    """Return the first four eigenvalues above 0 of -Delta, by five-point differences."""
     x, y = np.meshgrid(np.arange(-2.5, 2.5, step) + step / 2, np.arange(-1, 1, step) + step / 2)
     disc = (abs(x) - 1.5) ** 2 + y**2 <= 1
     inside = disc | ((abs(x) < 1.5) & (abs(y) <= 0.15))

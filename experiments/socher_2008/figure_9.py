@@ -3,8 +3,8 @@
 Appendix E: 400 numbers about -3 and 3 each, weights exp(-d^2 / 8) below d = 1.5 and 0 at d = 0.
 The claim: that of L_rw is flat where points are dense, that of L_sym, which is it times
 sqrt(degree), is not. Flatness: spread within one standard deviation of a Gaussian's centre, over
-half the difference between the two centres (0 = flat). Draws whose graph is not connected have an
-eigenvector that only tells components apart; they are left out and counted.
+half the difference between the two centres (0 = flat). In draws with a disconnected graph the
+eigenvector only separates components; they are left out and counted.
 
     python -m experiments.socher_2008.figure_9
 """
@@ -19,7 +19,7 @@ from scipy.spatial.distance import cdist
 from diffclass import MarkovOperator, leading_eigenpairs
 from diffclass.datasets import make_two_gaussians
 from experiments.figure import main
-from experiments.socher_2008.draws import over_draws, panels
+from experiments.socher_2008.panels import over_draws, panels
 
 CUT = 1.5
 

@@ -1,6 +1,6 @@
-"""GraphLearning's kNN graph and Laplace learning, run by the interpreter of its own environment.
+"""GraphLearning's kNN graph and Laplace learning, run in its own environment.
 
-    python graphlearning_peer.py POINTS.npy LABELS.npy RESULT.npy REPEATS
+    python laplace_peer.py POINTS.npy LABELS.npy RESULT.npy REPEATS
 
 Prints the seconds of each repeat as JSON and saves the classes found. Imports nothing of diffclass.
 """

@@ -11,7 +11,7 @@ from experiments.measures import mean_and_spread
 
 
 def over_draws(draws: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Mean and standard deviation of each quantity over the draws."""
+    """Return the mean and the standard deviation of each quantity over the draws."""
     found: dict[str, float] = {}
     for quantity in draws[0]:
         found |= mean_and_spread(quantity, [draw[quantity] for draw in draws])

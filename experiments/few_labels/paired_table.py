@@ -1,9 +1,9 @@
-"""The benchmark's table: means, spreads, and differences paired by draw.
+"""The table of the benchmark: means, spreads, and differences paired by draw.
 
-A row for each way of drawing, problem and number of labels per class. The best other method is the
-one with the highest mean over these very draws, which favours it: it is chosen with the results in
-view, ours are not. Intervals are Student's, 95 %, of the mean difference over the draws: how sure
-it is for other labels on the same points, not for other points.
+There is one row per way of drawing, problem and number of labels per class. The best other method
+is the one with the highest mean over these same draws, which favours it: it is chosen by the
+results, ours are not. Intervals are Student's, 95 %, of the mean difference over the draws: they
+hold for other labels on the same points, not for other points.
 """
 
 from __future__ import annotations

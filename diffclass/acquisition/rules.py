@@ -1,0 +1,249 @@
+"""Rules that score every point by how much a label there would help.
+
+    margin         1 - (p_(1) - p_(2)), where the classes are closest to each other
+    unexplored     - (A^tau chi_L)(x), how rarely the walk from x is at one of the labels L at tau
+    distance       q(x) min_{l in L} D_tau(x, l), dense and far from the labels
+    vopt           by how much a label at x lowers the mean variance of a Gaussian process
+    sigma-opt      by how much it lowers the variance of the process's mean over all points
+    model-change   how far the label that is expected at x would move the process
+    uncertainty    (1 - margin) times the standard deviation of the process
+    hybrid         vopt while the labels leave much of the variance, then margin
+
+With C the covariance of the process of `diffclass.acquisition.gaussian_process` after the labels
+so far, gamma the noise of a label and e the indicator of the likeliest class,
+
+    vopt           sum_z pi(z) C(z,x)^2 / (gamma + C(x,x))
+    sigma-opt      (sum_z pi(z) C(z,x))^2 / (gamma + C(x,x))
+    model-change   |e - p(x)| sqrt(sum_z pi(z) C(z,x)^2) / (gamma + C(x,x))
+
+Sources: M. Ji and J. Han, A variance minimization criterion to active learning on graphs, 2012;
+Y. Ma, R. Garnett and J. Schneider, Sigma-optimality for active learning on Gaussian random fields,
+2013; K. Miller and A. Bertozzi, Model-change active learning in graph-based semi-supervised
+learning, 2021 (the likeliest class in place of the unknown one); K. Miller and J. Calder, Poisson
+reweighted Laplacian uncertainty sampling, 2023 (explore first, then where classes meet).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import pairwise_distances_argmin_min
+
+from diffclass.acquisition.gaussian_process import NOISE, OFFSET, Process
+from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion import LabelDiffusion
+from diffclass.operators.markov import MarkovOperator
+from diffclass.spectral.distances import diffusion_coordinates
+from diffclass.spectral.eigenpairs import Eigenpairs
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledGraph:
+    """What a rule scores the points by.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    diffusion : LabelDiffusion
+        Of the labels so far, by this operator.
+    labelled : ndarray of int of shape (n_labelled,)
+        Numbers of the labelled points, sorted.
+    eigenpairs : Eigenpairs, optional
+        Leading eigenpairs, for the rules that use them.
+    """
+
+    operator: MarkovOperator
+    diffusion: LabelDiffusion
+    labelled: np.ndarray
+    eigenpairs: Eigenpairs | None = None
+
+    def required_eigenpairs(self) -> Eigenpairs:
+        """Return the eigenpairs, or raise `ParameterError` where there are none."""
+        if self.eigenpairs is None:
+            raise ParameterError("this rule needs eigenpairs; pass process_eigenpairs(operator)")
+        return self.eigenpairs
+
+
+class Rule:
+    """Scores every point; the larger the score, the sooner it should be labelled.
+
+    Attributes
+    ----------
+    uses_eigenpairs : bool
+        Whether `start` needs eigenpairs.
+    """
+
+    uses_eigenpairs = False
+
+    def start(self, graph: LabelledGraph) -> None:
+        """Take in the graph and its labels."""
+        raise NotImplementedError
+
+    def scores(self) -> np.ndarray:
+        """Return the score of each point, of shape (n,)."""
+        raise NotImplementedError
+
+    def observe(self, point: int) -> None:
+        """Take note that a point will be labelled; its class is not known yet."""
+
+
+class Margin(Rule):
+    """1 - margin: 1 where two classes are equally likely or no label has arrived."""
+
+    def start(self, graph: LabelledGraph) -> None:
+        """Read the margins."""
+        self._scores = 1 - graph.diffusion.margin.astype(np.float64)
+
+    def scores(self) -> np.ndarray:
+        """Return 1 - margin."""
+        return self._scores
+
+
+class Unexplored(Rule):
+    """- (A^tau chi_L)(x): how rarely the walk from x is at one of the labels L at the time tau."""
+
+    def start(self, graph: LabelledGraph) -> None:
+        """Diffuse the indicator of all labelled points."""
+        self._operator, self._tau = graph.operator, graph.diffusion.tau
+        self._mass = self._arriving(graph.labelled)
+
+    def scores(self) -> np.ndarray:
+        """Return - A^tau chi_L."""
+        return -self._mass
+
+    def observe(self, point: int) -> None:
+        """Add the point to L."""
+        self._mass += self._arriving(point)
+
+    def _arriving(self, points: np.ndarray | int) -> np.ndarray:
+        indicator = np.zeros(len(self._operator))
+        indicator[points] = 1
+        return self._operator.apply(indicator, self._tau).astype(np.float64)
+
+
+class Distance(Rule):
+    """q(x) times the diffusion distance D_tau from x to the nearest label, by eigenpairs."""
+
+    uses_eigenpairs = True
+
+    def start(self, graph: LabelledGraph) -> None:
+        """Find the nearest label of every point."""
+        self._coordinates = diffusion_coordinates(graph.required_eigenpairs(), graph.diffusion.tau)
+        self._density = graph.operator.density
+        labels = self._coordinates[graph.labelled]
+        self._nearest = pairwise_distances_argmin_min(self._coordinates, labels)[1]
+
+    def scores(self) -> np.ndarray:
+        """Return density times distance."""
+        return self._density * self._nearest
+
+    def observe(self, point: int) -> None:
+        """Treat the point as a label."""
+        away = np.linalg.norm(self._coordinates - self._coordinates[point], axis=1)
+        np.minimum(self._nearest, away, out=self._nearest)
+
+
+class ProcessRule(Rule):
+    """Base of the rules by variance: a Gaussian process conditioned on the labels.
+
+    Parameters
+    ----------
+    offset, noise : float
+        See `Process`.
+    """
+
+    uses_eigenpairs = True
+
+    def __init__(self, *, offset: float = OFFSET, noise: float = NOISE):
+        self.offset = offset
+        self.noise = noise
+
+    def start(self, graph: LabelledGraph) -> None:
+        """Condition the process on the labels."""
+        eigenpairs = graph.required_eigenpairs()
+        self.process_ = Process(eigenpairs, offset=self.offset, noise=self.noise)
+        self.process_.observe_all(graph.labelled)
+        self._diffusion = graph.diffusion
+
+    def observe(self, point: int) -> None:
+        """Condition the process on a label at this point too."""
+        self.process_.observe(point)
+
+
+class VOpt(ProcessRule):
+    """By how much a label at x lowers the mean variance (Ji and Han 2012)."""
+
+    def scores(self) -> np.ndarray:
+        """Return sum_z pi(z) C(z,x)^2 / (gamma + C(x,x))."""
+        return self.process_.squares() / self.process_.with_noise()
+
+
+class SigmaOpt(ProcessRule):
+    """By how much a label at x lowers the variance of the mean (Ma, Garnett and Schneider 2013)."""
+
+    def scores(self) -> np.ndarray:
+        """Return (sum_z pi(z) C(z,x))^2 / (gamma + C(x,x))."""
+        return self.process_.means() ** 2 / self.process_.with_noise()
+
+
+class ModelChange(ProcessRule):
+    """How far the likeliest label at x would move the process (Miller and Bertozzi 2021)."""
+
+    def start(self, graph: LabelledGraph) -> None:
+        """Condition the process and compute the residuals of the likeliest classes."""
+        super().start(graph)
+        residuals = graph.diffusion.posteriors.astype(np.float64)
+        residuals[np.arange(len(residuals)), residuals.argmax(axis=1)] -= 1
+        self._residual = np.linalg.norm(residuals, axis=1)
+
+    def scores(self) -> np.ndarray:
+        """Return |e - p(x)| sqrt(sum_z pi(z) C(z,x)^2) / (gamma + C(x,x))."""
+        return self._residual * np.sqrt(self.process_.squares()) / self.process_.with_noise()
+
+
+class Uncertainty(ProcessRule):
+    """(1 - margin) times the standard deviation: close classes, away from points already chosen."""
+
+    def scores(self) -> np.ndarray:
+        """Return (1 - margin(x)) sqrt(C(x,x))."""
+        return (1 - self._diffusion.margin) * np.sqrt(self.process_.variances())
+
+
+class Hybrid(VOpt):
+    """`VOpt` while the labels leave much of the process unknown, `Margin` from then on.
+
+    What is known is measured by the variance and not by the number of labels: a few strokes of many
+    pixels tell less than as many labels all over the picture.
+
+    Parameters
+    ----------
+    explored : float, default=0.25
+        Mean variance, 0 to 1 (that of the prior), below which margins take over; with 50
+        eigenpairs some thirty labels far from each other leave 0.25.
+    offset, noise : float
+        See `Process`.
+    """
+
+    def __init__(self, *, explored: float = 0.25, offset: float = OFFSET, noise: float = NOISE):
+        super().__init__(offset=offset, noise=noise)
+        self.explored = explored
+
+    def scores(self) -> np.ndarray:
+        """Return the scores of `VOpt`, or 1 - margin."""
+        if self.process_.mean_variance > self.explored:
+            return super().scores()
+        return 1 - self._diffusion.margin.astype(np.float64)
+
+
+RULES: dict[str, type[Rule]] = {
+    "hybrid": Hybrid,
+    "margin": Margin,
+    "unexplored": Unexplored,
+    "distance": Distance,
+    "vopt": VOpt,
+    "sigma-opt": SigmaOpt,
+    "model-change": ModelChange,
+    "uncertainty": Uncertainty,
+}

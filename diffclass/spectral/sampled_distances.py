@@ -1,0 +1,100 @@
+"""Squared distances from a sample of the points to all points, which no graph has cut off.
+
+They tell at which scales the points have neighbours at all, how many neighbours a graph needs to
+carry a scale, and how far a given graph reaches.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass.exceptions import DataError
+
+REACH = 3.0  # in units of sqrt(epsilon): a point farther away weighs less than exp(-9)
+_NEARLY_ALL = 0.95  # the share of the points for which a reach or a number of neighbours holds
+_SAMPLE_SIZES = 128, 512
+_SAMPLED_DISTANCES = 2**24
+
+
+def check_spread(X: np.ndarray) -> None:
+    """Raise a `DataError` for points that are all equal."""
+    if len(X) > 1 and (X[0] == X).all():
+        raise DataError(f"all {len(X)} points are equal: there is no geometry and no scale")
+
+
+class SampledDistances:
+    """Squared distances from 128 to 512 of the points to all points.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Points.
+    random : RandomState
+        Draws the sample.
+
+    Attributes
+    ----------
+    points : ndarray of int of shape (n_sampled,)
+        Numbers of the sampled points, sorted.
+    squared : ndarray of float32 of shape (n_sampled, n)
+        Squared distances.
+
+    Raises
+    ------
+    DataError
+        Where all points are equal, or differ by rounding only.
+    """
+
+    def __init__(self, X: np.ndarray, random: np.random.RandomState):
+        check_spread(X)
+        n_sampled = int(np.clip(_SAMPLED_DISTANCES // len(X), *_SAMPLE_SIZES))
+        self.points = np.sort(random.permutation(len(X))[:n_sampled])
+        centered = (X - X.mean(axis=0)).astype(np.float64)
+        squares = np.einsum("ij,ij->i", centered, centered)
+        self.squared = np.empty((len(self.points), len(X)), dtype=np.float32)
+        for block in np.array_split(np.arange(len(self.points)), 8):
+            rows = self.points[block]
+            products = centered[rows] @ centered.T
+            self.squared[block] = squares[rows, None] - 2 * products + squares
+        # the difference of two nearly equal squares is rounding error
+        floor = 1e-12 * squares.max(initial=0)
+        self.squared[self.squared < floor] = 0
+        if not self.squared.any():
+            raise DataError("the points differ by rounding only: there is no scale to choose")
+
+    def default_scales(self, n_scales: int) -> np.ndarray:
+        """Return scales from the median distance of nearest neighbours to the largest distance."""
+        nearest = np.where(self.squared > 0, self.squared, np.inf).min(axis=1)
+        low = np.median(nearest[np.isfinite(nearest)])
+        return np.geomspace(low, max(self.squared.max(), 4 * low), n_scales)
+
+    def kernel_sums(self, scales: np.ndarray) -> np.ndarray:
+        """Return the kernel sum of the median point at each scale."""
+        return np.array([np.median(np.exp(-self.squared / s).sum(axis=1)) for s in scales])
+
+    def slopes(self, scales: np.ndarray) -> np.ndarray:
+        """Return d log sum K / d log epsilon = sum K u / sum K, u = |x - y|^2 / epsilon."""
+        slopes = np.empty(len(scales))
+        for i, scale in enumerate(scales):
+            u = self.squared / np.float32(scale)
+            K = np.exp(-u)
+            slopes[i] = np.vdot(K, u) / K.sum(dtype=np.float64)
+        return slopes
+
+    def neighbors_needed(self, epsilon: float) -> int:
+        """Count the neighbours within 3 sqrt(epsilon); enough for 95 % of the points."""
+        counts = np.count_nonzero(self.squared <= REACH**2 * epsilon, axis=1) - 1
+        return max(int(np.quantile(counts, _NEARLY_ALL)), 1)
+
+    def mean_degree(self, squared_radius: float) -> float:
+        """Return the mean number of points within a ball."""
+        return np.count_nonzero(self.squared <= squared_radius) / len(self.points)
+
+    def reach_of(self, graph: sp.csr_array) -> float:
+        """Return the distance within which 95 % of the points have all their neighbours."""
+        directed = graph[self.points]
+        complete = np.diff(directed.indptr) == graph.shape[1]
+        farthest = np.sqrt(directed.max(axis=1).toarray().ravel())
+        farthest[complete] = np.inf
+        return float(np.quantile(farthest, 1 - _NEARLY_ALL, method="lower"))

@@ -1,0 +1,129 @@
+"""The semigroup error of a kernel, and the rule that chooses a scale by it.
+
+Diffusing for 2t is the same as diffusing for t twice. With S_t the symmetric conjugate of the
+alpha-normalised kernel exp(-|x - y|^2 / 4t), epsilon = 4t,
+
+    SGE(t) = || S_t^2 - S_2t ||_2
+
+is 0 at t = 0, where S is the identity, and small again at scales at which all points are one blob.
+In between it has a maximum, where points begin to see each other, and then a minimum, where the
+discrete walk is most like a diffusion. The rule takes the first local minimum after the first
+maximum, among the scales that the graph carries and at which the median point has at least ten
+neighbours that count.
+
+Source: Shan and Daubechies 2022, section 3.2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from diffclass._validation import RandomState
+from diffclass.kernels import Gaussian
+from diffclass.neighbors import kept_edges
+from diffclass.operators.markov import MarkovOperator
+from diffclass.spectral.sampled_distances import REACH
+
+LEAST_USEFUL = 10  # neighbours that count, for a scale to be admissible
+_LEAST_RISE = 1.25  # by which a minimum differs from a ripple
+_DENSE_POINTS = 32  # below which the norm is computed densely
+_NORM_TOLERANCE = 1e-4
+
+
+def semigroup_error(
+    graph: sp.csr_array, epsilon: float, *, alpha: float = 1.0, random_state: RandomState = 0
+) -> float:
+    """Return || S_t^2 - S_2t ||_2 at epsilon = 4t, by Lanczos on sparse products.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Squared distances as returned by `neighbors_graph`, wide enough for the scale.
+    epsilon : float
+        4t, in squared units of the points.
+    alpha : float, default=1.0
+        Density exponent.
+    random_state : int, RandomState or None, default=0
+        Draws the start of the iteration.
+
+    Returns
+    -------
+    float
+        0 to 2, to about three digits.
+    """
+    # edges beyond this weigh less than exp(-18) at 2t
+    graph = kept_edges(graph, graph.data <= (2 * REACH) ** 2 * epsilon)
+    S_t, S_2t = (_conjugate(graph, factor * epsilon, alpha) for factor in (1, 2))
+
+    def product(f: np.ndarray) -> np.ndarray:
+        f = f.ravel()
+        return S_t.matvec(S_t.matvec(f)) - S_2t.matvec(f)
+
+    n = graph.shape[0]
+    if n < _DENSE_POINTS:
+        dense = np.column_stack([product(column) for column in np.eye(n)])
+        return float(np.linalg.norm(dense, 2))
+    start = check_random_state(random_state).normal(size=n)
+    if not product(start).any():  # at a scale so small that both are the identity
+        return 0.0
+    difference = LinearOperator(graph.shape, matvec=product, dtype=np.float64)
+    with threadpool_limits(1, user_api="blas"):
+        values = eigsh(difference, k=1, v0=start, tol=_NORM_TOLERANCE, return_eigenvectors=False)
+    return float(abs(values[0]))
+
+
+def first_minimum_after_maximum(
+    values: np.ndarray, n_useful: np.ndarray, in_reach: np.ndarray, *, n_points: int
+) -> tuple[int, bool]:
+    """Return the index of the scale that the rule chooses, or of the nearest to it.
+
+    Where too few neighbours count at the minimum, the least scale at which enough do is taken;
+    where there is no minimum, the least error among the scales that are not yet one blob.
+
+    Parameters
+    ----------
+    values : ndarray of shape (m,)
+        Semigroup errors at increasing scales.
+    n_useful : ndarray of shape (m,)
+        Neighbours that count for the median point.
+    in_reach : ndarray of bool of shape (m,)
+        Whether the graph carries the scale; true for at least one.
+    n_points : int
+        Number of points.
+
+    Returns
+    -------
+    index : int
+        0 to m - 1.
+    is_found : bool
+        Whether the rule itself chose it.
+    """
+    last = np.flatnonzero(in_reach)[-1]
+    v, enough = values[: last + 1], n_useful[: last + 1] >= LEAST_USEFUL
+    rises = np.diff(v) > 0
+    top = int(np.argmin(rises)) if not rises.all() else last
+    minima = [i for i in range(top + 1, last) if v[i] < v[top:i].min() and _rises_after(v[i:])]
+    admissible = [i for i in minima if enough[i]]
+    if admissible:
+        return admissible[0], True
+    if minima and enough.any():
+        return int(np.argmax(enough)), False
+    largest = max(n_points / 10, 3 * LEAST_USEFUL)
+    after = [i for i in range(top, last + 1) if enough[i] and n_useful[i] <= largest]
+    return min(after or [last], key=lambda i: v[i]), False
+
+
+def _rises_after(v: np.ndarray) -> bool:
+    """Tell whether a curve rises by a quarter of its first value before it falls below that."""
+    below = np.flatnonzero(v < v[0])
+    until = v[: below[0]] if len(below) else v
+    return bool(until.max() >= _LEAST_RISE * v[0])
+
+
+def _conjugate(graph: sp.csr_array, epsilon: float, alpha: float) -> LinearOperator:
+    affinity = Gaussian(bandwidth=float(epsilon)).affinity(graph, np.empty(0))
+    return MarkovOperator.from_affinity(affinity, alpha=alpha, check=False).symmetric_conjugate
