@@ -16,10 +16,14 @@ import sys
 import warnings
 from pathlib import Path
 
+import markdown2
 import pdoc.render
 from check_links import broken_links
 from guides import Guide, GuideError, read_guide
+from names import link_names, places_of
 from pdoc.doc import Module
+from pdoc.render_helpers import markdown_extensions, markdown_link_patterns
+from pygments.formatters import HtmlFormatter
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel")
@@ -61,14 +65,17 @@ def build(output: Path) -> int:
         if (ROOT / path).exists()
     ]
     configure(guides)
+    pages = {guide.page: rendered(guide) for guide in guides}
     for name, module in modules.items():
-        write(output / f"{name.replace('.', '/')}.html", pdoc.render.html_module(module, modules))
+        pages[f"{name.replace('.', '/')}.html"] = pdoc.render.html_module(module, modules)
     write(output / "search.js", pdoc.render.search_index(modules))
+    places = places_of(modules)
+    for page, html in pages.items():
+        write(output / page, link_names(html, page, places))
     for guide in guides:
-        write(output / guide.page, rendered(guide))
         for file in guide.files:
             copy(ROOT / file, output / file)
-    return len(modules) + len(guides)
+    return len(pages)
 
 
 def clear(output: Path) -> None:
@@ -93,7 +100,19 @@ def public_modules() -> list[str]:
 def configure(guides: list[Guide]) -> None:
     """Tell pdoc of our templates, and the templates of what every page links to."""
     pdoc.render.configure(docformat="numpy", template_directory=Path(__file__).parent / "templates")
-    pdoc.render.env.globals.update(guides=guides, packages=PACKAGES)
+    dark_code_css = HtmlFormatter(style="github-dark").get_style_defs(".pdoc-code")
+    pdoc.render.env.globals.update(guides=guides, packages=PACKAGES, dark_code_css=dark_code_css)
+    pdoc.render.env.filters["to_html"] = docstring_html
+
+
+def docstring_html(text: str) -> str:
+    """Return a docstring's Markdown as HTML in which <chi, pi> is a product and no tag."""
+    return markdown2.markdown(
+        text,
+        extras=markdown_extensions,
+        link_patterns=markdown_link_patterns,
+        safe_mode="escape",
+    )
 
 
 def rendered(guide: Guide) -> str:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from posixpath import normpath, relpath
+from posixpath import normpath
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from names import relative
 from pdoc.doc import Module
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -61,14 +63,11 @@ def read_guide(root: Path, path: str, title: str, modules: Mapping[str, Module])
     markdown = MarkdownIt("commonmark", {"highlight": highlighted}).enable("table")
     tokens = markdown.parse((root / path).read_text(encoding="utf-8"))
     add_anchors(guide, tokens)
-    names = exported_names(modules)
     for token in (child for block in tokens for child in block.children or ()):
         if token.type == "link_open":
             token.attrs["href"] = target(root, guide, str(token.attrs["href"]), modules)
         elif token.type == "image":
             token.attrs["src"] = target(root, guide, str(token.attrs["src"]), modules)
-        elif token.type == "code_inline" and (page := names.get(token.content)):
-            link_name(token, relpath(page, PurePosixPath(guide.page).parent.as_posix()))
     guide.html = markdown.renderer.render(tokens, markdown.options, {})
     return guide
 
@@ -76,7 +75,7 @@ def read_guide(root: Path, path: str, title: str, modules: Mapping[str, Module])
 def add_anchors(guide: Guide, tokens: list[Token]) -> None:
     """Give headings the anchors that GitHub gives them and list them as the guide's contents."""
     taken: dict[str, int] = {}
-    for token, inline in zip(tokens, tokens[1:], strict=False):
+    for token, inline in pairwise(tokens):
         if token.type != "heading_open":
             continue
         text = "".join(child.content for child in inline.children or ())
@@ -106,25 +105,7 @@ def target(root: Path, guide: Guide, link: str, modules: Mapping[str, Module]) -
         guide.files.add(path)
     else:
         raise GuideError(f"{guide.path} links to the folder {link}: link to a file in it")
-    return relpath(page, PurePosixPath(guide.page).parent.as_posix()) + hash_sign + anchor
-
-
-def exported_names(modules: Mapping[str, Module]) -> dict[str, str]:
-    """Return the place of each name that a guide may put in backquotes: its page and anchor."""
-    places = {}
-    for name, module in reversed(modules.items()):
-        page = f"{name.replace('.', '/')}.html"
-        for exported in getattr(module.obj, "__all__", ()):
-            if not exported.startswith("_"):
-                places[exported] = places[f"{name}.{exported}"] = f"{page}#{exported}"
-                places[f"{name.removeprefix('diffclass.')}.{exported}"] = f"{page}#{exported}"
-        places[name] = page
-    return {name: place for name, place in places.items() if name != "diffclass"}
-
-
-def link_name(token: Token, place: str) -> None:
-    """Turn a name in backquotes into a link to its documentation."""
-    token.type, token.content = "html_inline", f'<a href="{place}"><code>{token.content}</code></a>'
+    return relative(page, guide.page) + hash_sign + anchor
 
 
 def highlighted(code: str, language: str, attributes: str) -> str:

@@ -1,0 +1,43 @@
+"""Names of the API in backquotes, in docstrings and guides, become links to their documentation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from posixpath import relpath
+
+from pdoc.doc import Module
+
+# not where it is the text of a link already
+_QUOTED = re.compile(r'(?<!">)<code>([\w.]+)</code>')
+
+
+def places_of(modules: Mapping[str, Module]) -> dict[str, str]:
+    """Return page and anchor of every name that a package or module exports, by all its names."""
+    places = {}
+    for module_name, module in reversed(modules.items()):
+        page = f"{module_name.replace('.', '/')}.html"
+        places[module_name] = page
+        for name in getattr(module.obj, "__all__", ()):
+            for prefix in ("", f"{module_name}.", f"{module_name.removeprefix('diffclass.')}."):
+                places[prefix + name] = f"{page}#{name}"
+    del places["diffclass"], places["diffclass.__version__"]
+    return places
+
+
+def link_names(html: str, page: str, places: Mapping[str, str]) -> str:
+    """Return a page with every name in backquotes linked that is known and not yet linked."""
+
+    def linked(match: re.Match[str]) -> str:
+        place = places.get(match[1])
+        if place is None:
+            return match[0]
+        return f'<code><a href="{relative(place, page)}">{match[1]}</a></code>'
+
+    return _QUOTED.sub(linked, html)
+
+
+def relative(place: str, page: str) -> str:
+    """Return the address of `place` as seen from `page`, both from the top of the site."""
+    return relpath(place, PurePosixPath(page).parent.as_posix())
