@@ -1,23 +1,22 @@
 """The guides say what is true: their Python runs, and so do their commands.
 
-Every guide has a folder of its own, with a small scene (`scene.hdr`, `labels.png`) in it, and one
-namespace. A comment ``<!-- not run: why -->`` before a block leaves it out; the options of its
-commands have to exist all the same.
+Every guide has a folder and a namespace of its own. A comment ``<!-- not run: why -->`` before a
+block leaves it out; the options of its commands have to exist all the same. ``diffclass relabel``
+waits for somebody who paints: two strokes are painted instead.
 """
 
 from __future__ import annotations
 
 import shlex
+from contextlib import closing
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
 from diffclass.command_line import main as cli
-from diffclass.datasets import make_tissue_scene
-from diffclass_hyperspectral import write_class_map, write_raster
+from diffclass_relabel import open_editor
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = [
@@ -28,29 +27,14 @@ GUIDES = [
     ) if path.exists()
 ]  # fmt: skip
 SHELLS = {"", "console", "sh", "shell", "bash"}
-# these wait for a person in front of a browser, or take minutes
-NEVER_RUN = {"relabel", "bench"}
 # 4: the map is there, but the labels did not cover the graph
 DONE = {0, 4}
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A working folder with a scene and labels of which every class has 20."""
-    mpl.use("agg")
-    scene = make_tissue_scene(64, 64, n_bands=12, random_state=1)
-    monkeypatch.chdir(tmp_path)
-    write_raster("scene.hdr", scene.cube)
-    rng = np.random.default_rng(0)
-    chosen = [rng.choice(np.flatnonzero(scene.truth == k), 20, replace=False) for k in (1, 2, 3)]
-    labels = np.zeros_like(scene.truth)
-    labels.flat[np.concatenate(chosen)] = scene.truth.flat[np.concatenate(chosen)]
-    write_class_map("labels.png", labels)
-    return tmp_path
-
-
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_code_of_a_guide_runs(guide, folder, capsys):
+def test_the_code_of_a_guide_runs(guide, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    mpl.use("agg")
     namespace = {"__name__": "__main__"}
     for language, text, line, is_run in blocks(guide):
         where = f"{guide}:{line}"
@@ -82,16 +66,29 @@ def commands(text):
 
 def check_command(arguments, where, *, is_run):
     """Run a command, or at least look its options up."""
-    if is_run and arguments[0] not in NEVER_RUN:
+    check_options(arguments, where)
+    if is_run and arguments[0] == "relabel":
+        paint(Path(arguments[1]))
+    elif is_run:
         code = cli.run([*arguments, "-q"])
         assert code in DONE, f"{where}: diffclass {' '.join(arguments)} ended with {code}"
-        return
-    known = {
-        option for parameter in cli.diffclass.get_command(None, arguments[0]).params
-        for option in parameter.opts
-    }  # fmt: skip
+
+
+def check_options(arguments, where):
+    """See that a command has the options that it is given."""
+    parameters = cli.diffclass.get_command(None, arguments[0]).params
+    known = {option for parameter in parameters for option in parameter.opts}
     for option in (word for word in arguments[1:] if word.startswith("-")):
         assert option in known, f"{where}: diffclass {arguments[0]} has no {option}"
+
+
+def paint(scene):
+    """Begin the session that the page would begin, with a stroke of each of two classes."""
+    with closing(open_editor(scene, scene.with_suffix(".relabel.jsonl"))) as editor:
+        for class_id, first in ((1, 0), (2, 2_000)):
+            editor.apply({"op": "add_class", "id": class_id})
+            editor.apply({"op": "stroke", "class": class_id, "pixels": [first, 9]})
+        editor.update()
 
 
 def test_a_block_is_left_out_by_a_comment_before_it(tmp_path):
