@@ -112,5 +112,7 @@ def highlighted(code: str, language: str, attributes: str) -> str:
     """Return a block of code in colours; of no language as it is."""
     if not language:
         return ""
+    lexer = get_lexer_by_name("bash" if language == "console" else language)
     formatter = HtmlFormatter(cssclass="pdoc-code codehilite")
-    return f"<pre hidden></pre>{highlight(code, get_lexer_by_name(language), formatter)}"
+    # what begins with <pre is taken as it is, without another <pre><code> around it
+    return f"<pre hidden></pre>{highlight(code, lexer, formatter)}"
