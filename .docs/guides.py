@@ -68,6 +68,8 @@ def read_guide(root: Path, path: str, title: str, modules: Mapping[str, Module])
             token.attrs["href"] = target(root, guide, str(token.attrs["href"]), modules)
         elif token.type == "image":
             token.attrs["src"] = target(root, guide, str(token.attrs["src"]), modules)
+        elif token.type == "text":  # numbers keep their spread on their line
+            token.content = token.content.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
     guide.html = markdown.renderer.render(tokens, markdown.options, {})
     return guide
 

@@ -9,21 +9,36 @@ from posixpath import relpath
 
 from pdoc.doc import Module
 
+_COMMANDS = {"suggest"}
 # not where it is the text of a link already
 _QUOTED = re.compile(r'(?<!">)<code>([\w.]+)</code>')
 
 
 def places_of(modules: Mapping[str, Module]) -> dict[str, str]:
-    """Return page and anchor of every name that a package or module exports, by all its names."""
+    """Return page and anchor of every public name, by all its names.
+
+    What a package exports goes by its name alone, too, unless a command has that name.
+    """
     places = {}
     for module_name, module in reversed(modules.items()):
         page = f"{module_name.replace('.', '/')}.html"
         places[module_name] = page
-        for name in getattr(module.obj, "__all__", ()):
-            for prefix in ("", f"{module_name}.", f"{module_name.removeprefix('diffclass.')}."):
-                places[prefix + name] = f"{page}#{name}"
-    del places["diffclass"], places["diffclass.__version__"]
+        prefixes = {f"{module_name}.", f"{module_name.removeprefix('diffclass.')}."}
+        for name in public_names(module):
+            places |= {prefix + name: f"{page}#{name}" for prefix in prefixes}
+            if name in getattr(module.obj, "__all__", ()) and name not in _COMMANDS:
+                places[name] = f"{page}#{name}"
+    del places["diffclass"]
     return places
+
+
+def public_names(module: Module) -> list[str]:
+    """Return the names that a module's page documents."""
+    return [
+        name
+        for name, member in module.members.items()
+        if not name.startswith("_") and (member.docstring or member.kind == "class")
+    ]
 
 
 def link_names(html: str, page: str, places: Mapping[str, str]) -> str:

@@ -65,3 +65,35 @@ def test_what_is_broken_is_found(tmp_path, monkeypatch, page, fault):
     found = broken_links(tmp_path)
     assert len(found) == bool(fault)
     assert fault in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("link", "found"),
+    [
+        ("other/README.md#part", "other/README.html#part"),
+        ("diffclass/classifier.py", "diffclass/classifier.html"),
+        ("table.csv", "table.csv"),
+        ("#part", "#part"),
+        ("missing.md", None),
+        ("other", None),
+    ],
+)
+def test_links_of_a_guide_lead_to_pages(tmp_path, monkeypatch, link, found):
+    monkeypatch.syspath_prepend(TOOLS)
+    import guides
+    from pdoc.doc import Module
+
+    (tmp_path / "other").mkdir()
+    (tmp_path / "diffclass").mkdir()
+    for file in ("other/README.md", "diffclass/classifier.py", "table.csv"):
+        (tmp_path / file).write_text("")
+    (tmp_path / "README.md").write_text(f"# A guide\n\n## Part\n\n[b]({link})\n")
+    modules = {"diffclass.classifier": Module.from_name("diffclass.classifier")}
+    if found is None:
+        with pytest.raises(guides.GuideError, match=link):
+            guides.read_guide(tmp_path, "README.md", "Overview", modules)
+        return
+    guide = guides.read_guide(tmp_path, "README.md", "Overview", modules)
+    assert f'href="{found}"' in guide.html
+    assert guide.contents == [("part", "Part")]
+    assert guide.files == ({link} if link == "table.csv" else set())
