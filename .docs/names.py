@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from posixpath import relpath
 
-from pdoc.doc import Module
+from pdoc.doc import Class, Doc, Module
 
 _COMMANDS = {"suggest"}
 # not where it is the text of a link already
@@ -23,22 +23,30 @@ def places_of(modules: Mapping[str, Module]) -> dict[str, str]:
     for module_name, module in reversed(modules.items()):
         page = f"{module_name.replace('.', '/')}.html"
         places[module_name] = page
-        prefixes = {f"{module_name}.", f"{module_name.removeprefix('diffclass.')}."}
-        for name in public_names(module):
-            places |= {prefix + name: f"{page}#{name}" for prefix in prefixes}
-            if name in getattr(module.obj, "__all__", ()) and name not in _COMMANDS:
+        exported = getattr(module.obj, "__all__", ())
+        for name, member in module.members.items():
+            if name.startswith("_") or not (member.docstring or name in exported):
+                continue
+            for prefix in (f"{module_name}.", f"{module_name.removeprefix('diffclass.')}."):
+                places[prefix + name] = f"{page}#{name}"
+                places |= methods_of(member, prefix + name, modules)
+            if name in exported and name not in _COMMANDS:
                 places[name] = f"{page}#{name}"
     del places["diffclass"]
     return places
 
 
-def public_names(module: Module) -> list[str]:
-    """Return the names that a module's page documents."""
-    return [
-        name
-        for name, member in module.members.items()
-        if not name.startswith("_") and (member.docstring or member.kind == "class")
-    ]
+def methods_of(member: Doc, name: str, modules: Mapping[str, Module]) -> dict[str, str]:
+    """Return the places of a class's methods, which are where the class is defined."""
+    home, _ = member.taken_from
+    if not isinstance(member, Class) or home not in modules:
+        return {}
+    page = f"{home.replace('.', '/')}.html"
+    return {
+        f"{name}.{method.name}": f"{page}#{method.qualname}"
+        for method in member.own_members
+        if method.docstring and not method.name.startswith("_")
+    }
 
 
 def link_names(html: str, page: str, places: Mapping[str, str]) -> str:
