@@ -27,6 +27,7 @@ from pygments.formatters import HtmlFormatter
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel")
+MARKER = ".diffclass-site"
 GUIDES = {
     "README.md": "Overview",
     "diffclass/README.md": "The core",
@@ -82,10 +83,13 @@ def build(output: Path) -> int:
 
 def clear(output: Path) -> None:
     """Remove an earlier site; any other folder with something in it is refused."""
+    if output.is_file():
+        raise GuideError(f"{output} is a file; give a folder with -o")
     if output.exists() and any(output.iterdir()):
-        if not (output / "search.js").exists():
+        if not (output / MARKER).exists():
             raise GuideError(f"{output} is not empty and no site; give another folder with -o")
         shutil.rmtree(output)
+    write(output / MARKER, "made by .docs/build.py, which replaces all of it\n")
 
 
 def public_modules() -> list[str]:
