@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check docs bench clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,8 +25,11 @@ check: $(BIN)/.installed
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q --doctest-modules --ignore-glob '*/node_modules/*' diffclass plugins
 
+docs: $(BIN)/.installed
+	$(BIN)/python .docs/build.py -o site
+
 bench: $(BIN)/.installed
 	$(BIN)/diffclass bench
 
 clean:
-	rm -rf $(VENV) demo_output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo_output site .pytest_cache .mypy_cache .ruff_cache .hypothesis

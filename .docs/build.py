@@ -1,0 +1,143 @@
+"""Build the site: the guides beside the code, and the API reference from the docstrings.
+
+    python .docs/build.py -o site
+
+Whatever is wrong ends the build with a message and exit code 1: a warning, a link to a file that is
+not there, an anchor or a name that does not exist. The pages load nothing from the network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+import markdown2
+import pdoc.render
+from check_links import broken_links
+from guides import Guide, GuideError, read_guide
+from names import link_names, places_of
+from pdoc.doc import Module
+from pdoc.render_helpers import markdown_extensions, markdown_link_patterns
+from pygments.formatters import HtmlFormatter
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel")
+MARKER = ".diffclass-site"
+GUIDES = {
+    "README.md": "Overview",
+    "diffclass/README.md": "The core",
+    "plugins/README.md": "Scenes and relabelling",
+    "experiments/README.md": "Experiments",
+    "tests/README.md": "Tests",
+    "CHANGELOG.md": "Changes",
+}
+
+
+def main() -> int:
+    """Build the site and say how it went; return the exit code."""
+    parser = argparse.ArgumentParser(description="Build the site of guides and API reference.")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "site")
+    output = parser.parse_args().output
+    warnings.simplefilter("error")
+    # a TypedDict made by a call has its fields nowhere in the source; the assumption is right
+    warnings.filterwarnings("ignore", "Cannot determine where .* assuming current file")
+    sys.path[:0] = [str(ROOT), str(ROOT / "plugins")]
+    try:
+        n_pages = build(output)
+    except GuideError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    broken = broken_links(output)
+    print(*broken, sep="\n", file=sys.stderr)
+    print(f"{output}: {n_pages} pages, {len(broken)} broken links")
+    return 1 if broken else 0
+
+
+def build(output: Path) -> int:
+    """Write all pages to the folder `output`, which is emptied before; return their number."""
+    clear(output)
+    modules = {name: Module.from_name(name) for name in public_modules()}
+    guides = [
+        read_guide(ROOT, path, title, modules)
+        for path, title in GUIDES.items()
+        if (ROOT / path).exists()
+    ]
+    configure(guides)
+    pages = {guide.page: rendered(guide) for guide in guides}
+    for name, module in modules.items():
+        pages[f"{name.replace('.', '/')}.html"] = pdoc.render.html_module(module, modules)
+    write(output / "search.js", pdoc.render.search_index(modules))
+    places = places_of(modules)
+    for page, html in pages.items():
+        write(output / page, link_names(html, page, places))
+    for guide in guides:
+        for file in guide.files:
+            copy(ROOT / file, output / file)
+    return len(pages)
+
+
+def clear(output: Path) -> None:
+    """Remove an earlier site; any other folder with something in it is refused."""
+    if output.is_file():
+        raise GuideError(f"{output} is a file; give a folder with -o")
+    if output.exists() and any(output.iterdir()):
+        if not (output / MARKER).exists():
+            raise GuideError(f"{output} is not empty and no site; give another folder with -o")
+        shutil.rmtree(output)
+    write(output / MARKER, "made by .docs/build.py, which replaces all of it\n")
+
+
+def public_modules() -> list[str]:
+    """Return the names of all modules without an underscore; names that load lazily are loaded."""
+    names = []
+    for package in map(importlib.import_module, PACKAGES):
+        for exported in package.__all__:
+            setattr(package, exported, getattr(package, exported))
+        found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        names += [package.__name__, *(info.name for info in found if "._" not in info.name)]
+    return names
+
+
+def configure(guides: list[Guide]) -> None:
+    """Tell pdoc of our templates, and the templates of what every page links to."""
+    pdoc.render.configure(docformat="numpy", template_directory=Path(__file__).parent / "templates")
+    dark_code_css = HtmlFormatter(style="github-dark").get_style_defs(".pdoc-code")
+    pdoc.render.env.globals.update(guides=guides, packages=PACKAGES, dark_code_css=dark_code_css)
+    pdoc.render.env.filters["to_html"] = docstring_html
+
+
+def docstring_html(text: str) -> str:
+    """Return a docstring's Markdown as HTML in which <chi, pi> is a product and no tag."""
+    return markdown2.markdown(
+        text,
+        extras=markdown_extensions,
+        link_patterns=markdown_link_patterns,
+        safe_mode="escape",
+    )
+
+
+def rendered(guide: Guide) -> str:
+    """Return the page of a guide."""
+    template = pdoc.render.env.get_template("guide.html.jinja2")
+    return template.render(guide=guide, depth=guide.page.count("/"))
+
+
+def write(path: Path, text: str) -> None:
+    """Write a page, with its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file that a guide shows or links to."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

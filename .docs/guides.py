@@ -1,0 +1,120 @@
+"""Guides: Markdown files that read well in the repository, turned into pages of the site.
+
+Links lead to files of the repository; on the site they lead to the pages made of these: a guide's
+page, the API page of a module or package, else a copy of the file itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from names import relative
+from pdoc.doc import Module
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+
+
+class GuideError(ValueError):
+    """A guide that cannot be made into a page, or a site that cannot be written."""
+
+
+@dataclass
+class Guide:
+    """One guide as a page.
+
+    Attributes
+    ----------
+    path, page : str
+        Of the Markdown file in the repository and of the page in the site.
+    title : str
+        In the list of guides.
+    html : str
+        Body of the page.
+    contents : list of (str, str)
+        Anchor and text of the sections.
+    files : set of str
+        Files of the repository that the page needs beside it.
+    """
+
+    path: str
+    page: str
+    title: str
+    html: str = ""
+    contents: list[tuple[str, str]] = field(default_factory=list)
+    files: set[str] = field(default_factory=set)
+
+
+def page_of(path: str) -> str:
+    """Return the page of a Markdown file: the overview's is the site's first."""
+    return "index.html" if path == "README.md" else str(PurePosixPath(path).with_suffix(".html"))
+
+
+def read_guide(root: Path, path: str, title: str, modules: Mapping[str, Module]) -> Guide:
+    """Read the Markdown file `path` below `root` and make it a page."""
+    guide = Guide(path=path, page=page_of(path), title=title)
+    markdown = MarkdownIt("commonmark", {"highlight": highlighted}).enable("table")
+    tokens = markdown.parse((root / path).read_text(encoding="utf-8"))
+    add_anchors(guide, tokens)
+    for token in (child for block in tokens for child in block.children or ()):
+        if token.type == "link_open":
+            token.attrs["href"] = target(root, guide, str(token.attrs["href"]), modules)
+        elif token.type == "image":
+            token.attrs["src"] = target(root, guide, str(token.attrs["src"]), modules)
+        elif token.type == "text":  # numbers keep their spread on their line
+            token.content = token.content.replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+    guide.html = markdown.renderer.render(tokens, markdown.options, {})
+    return guide
+
+
+def add_anchors(guide: Guide, tokens: list[Token]) -> None:
+    """Give headings the anchors that GitHub gives them and list them as the guide's contents."""
+    taken: dict[str, int] = {}
+    for token, inline in pairwise(tokens):
+        if token.type != "heading_open":
+            continue
+        text = "".join(child.content for child in inline.children or ())
+        anchor = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
+        taken[anchor] = taken.get(anchor, -1) + 1
+        anchor += f"-{taken[anchor]}" if taken[anchor] else ""
+        token.attrs["id"] = anchor
+        if token.tag == "h2":
+            guide.contents.append((anchor, text))
+
+
+def target(root: Path, guide: Guide, link: str, modules: Mapping[str, Module]) -> str:
+    """Return where on the site a guide's link leads; keep the file that it needs."""
+    if re.match(r"[a-z]+:", link) or link.startswith("#"):
+        return link
+    file, hash_sign, anchor = link.partition("#")
+    path = normpath((PurePosixPath(guide.path).parent / file).as_posix())
+    if path.startswith("..") or not (root / path).exists():
+        raise GuideError(f"{guide.path} links to {link}: there is no such file")
+    module = path.removeprefix("plugins/").removesuffix(".py").replace("/", ".")
+    if module in modules:
+        page = f"{module.replace('.', '/')}.html"
+    elif path.endswith(".md"):
+        page = page_of(path)
+    elif (root / path).is_file():
+        page = path
+        guide.files.add(path)
+    else:
+        raise GuideError(f"{guide.path} links to the folder {link}: link to a file in it")
+    return relative(page, guide.page) + hash_sign + anchor
+
+
+def highlighted(code: str, language: str, attributes: str) -> str:
+    """Return a block of code in colours; of no language as it is."""
+    if not language:
+        return ""
+    lexer = get_lexer_by_name("bash" if language == "console" else language)
+    formatter = HtmlFormatter(cssclass="pdoc-code codehilite")
+    # what begins with <pre is taken as it is, without another <pre><code> around it
+    return f"<pre hidden></pre>{highlight(code, lexer, formatter)}"

@@ -1,0 +1,102 @@
+"""The guides say what is true: their Python runs, and so do their commands.
+
+Every guide has a folder and a namespace of its own. A comment ``<!-- not run: why -->`` before a
+block leaves it out; the options of its commands have to exist all the same. ``diffclass relabel``
+waits for somebody who paints: two strokes are painted instead.
+"""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import closing
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from markdown_it import MarkdownIt
+
+from diffclass.command_line import main as cli
+from diffclass_relabel import open_editor
+
+ROOT = Path(__file__).resolve().parents[1]
+GUIDES = [
+    path
+    for path in (
+        *ROOT.glob("*.md"), *(ROOT / name / "README.md" for name in ("diffclass", "plugins")),
+        *(ROOT / name / "README.md" for name in ("experiments", "tests")),
+    ) if path.exists()
+]  # fmt: skip
+SHELLS = {"", "console", "sh", "shell", "bash"}
+# 4: the map is there, but the labels did not cover the graph
+DONE = {0, 4}
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_code_of_a_guide_runs(guide, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    mpl.use("agg")
+    namespace = {"__name__": "__main__"}
+    for language, text, line, is_run in blocks(guide):
+        where = f"{guide}:{line}"
+        if language == "python" and is_run:
+            exec(compile("\n" * line + text, str(guide), "exec"), namespace)
+        elif language in SHELLS:
+            for command in commands(text):
+                check_command(command, where, is_run=is_run)
+    capsys.readouterr()
+
+
+def blocks(guide):
+    """Yield (language, text, line, whether to run it) for each block of code."""
+    left_out = False
+    for token in MarkdownIt("commonmark").parse(guide.read_text(encoding="utf-8")):
+        if token.type == "html_block":
+            left_out = token.content.startswith("<!-- not run: ")
+        elif token.type in {"fence", "code_block"}:
+            yield token.info.strip(), token.content, token.map[0] + 1, not left_out
+            left_out = False
+
+
+def commands(text):
+    """Return the arguments of each command ``diffclass ...`` in a block, its comments left out."""
+    lines = text.replace("\\\n", " ").splitlines()
+    words = [shlex.split(line.removeprefix("$ "), comments=True) for line in lines]
+    return [line[1:] for line in words if line[:1] == ["diffclass"]]
+
+
+def check_command(arguments, where, *, is_run):
+    """Run a command, or at least look its options up."""
+    check_options(arguments, where)
+    if is_run and arguments[0] == "relabel":
+        paint(Path(arguments[1]))
+    elif is_run:
+        code = cli.run([*arguments, "-q"])
+        assert code in DONE, f"{where}: diffclass {' '.join(arguments)} ended with {code}"
+
+
+def check_options(arguments, where):
+    """See that a command has the options that it is given."""
+    parameters = cli.diffclass.get_command(None, arguments[0]).params
+    known = {option for parameter in parameters for option in parameter.opts}
+    for option in (word for word in arguments[1:] if word.startswith("-")):
+        assert option in known, f"{where}: diffclass {arguments[0]} has no {option}"
+
+
+def paint(scene):
+    """Begin the session that the page would begin, with a stroke of each of two classes."""
+    with closing(open_editor(scene, scene.with_suffix(".relabel.jsonl"))) as editor:
+        for class_id, first in ((1, 0), (2, 2_000)):
+            editor.apply({"op": "add_class", "id": class_id})
+            editor.apply({"op": "stroke", "class": class_id, "pixels": [first, 9]})
+        editor.update()
+
+
+def test_a_block_is_left_out_by_a_comment_before_it(tmp_path):
+    guide = tmp_path / "guide.md"
+    guide.write_text(
+        "<!-- not run: needs a scene -->\n\n```console\ndiffclass info a.hdr \\\n    --json  # b\n"
+        "```\n\n```python\n1 / 0\n```\n"
+    )
+    (language, text, line, is_run), (_, _, _, next_is_run) = blocks(guide)
+    assert (language, line, is_run, next_is_run) == ("console", 3, False, True)
+    assert commands(text) == [["info", "a.hdr", "--json"]]
