@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from diffclass._validation import check_choice, check_positive
-from diffclass.acquisition import N_PAIRS, RULES, Rule, Suggestions, suggest
+from diffclass.acquisition import RULES, Rule, Suggestions, process_eigenpairs, suggest
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.diffusion import LABEL_MODES
 from diffclass.label_diffusion.stopping_time import MarginCurve, last_time
@@ -30,7 +30,7 @@ from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.state import DEFAULT_TAU, State
 from diffclass.relabel.strokes import ClassInfo, Stroke
 from diffclass.relabel.time_sweep import TimeSweep
-from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
+from diffclass.spectral.eigenpairs import Eigenpairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,13 +327,8 @@ class RelabelSession:
     def _eigenpairs_for(self, rule: str | Rule) -> Eigenpairs | None:
         scorer = rule if isinstance(rule, Rule) else RULES.get(rule)
         if self._eigenpairs is None and scorer is not None and scorer.uses_eigenpairs:
-            operator = self._engine.operator
-            self._eigenpairs = leading_eigenpairs(
-                operator,
-                min(N_PAIRS, len(operator)),
-                which="algebraic",
-                tolerance=1e-4,  # scores need no more
-                random_state=self._random_state,
+            self._eigenpairs = process_eigenpairs(
+                self._engine.operator, random_state=self._random_state
             )
         return self._eigenpairs
 
