@@ -59,7 +59,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         See `diffclass.warped_operator`.
     affinity : "precomputed", optional
         Then ``X`` in `fit` is a symmetric (n, n) affinity, sparse or dense, and in `predict` the
-        (m, n) affinities of new points to the fitted ones; kernel and neighbours play no part.
+        (m, n) affinities of new points to the fitted ones; kernel and neighbours are not used.
     search : NeighborSearch, optional
         Like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
     symmetrize : {"union", "mutual"}, default="union"
@@ -220,8 +220,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m, n_classes)
-            Rows sum to 1; uniform, but for a trace in favour of the nearest label's class, where
-            no label can be reached.
+            Rows sum to 1. Where no label can be reached they are uniform, with a trace in favour of
+            the nearest label's class.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -364,11 +364,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.label_distributions_[unreached] = self._hinted(self._nearest_codes(X, unreached))
 
     def _hinted(self, codes: np.ndarray) -> np.ndarray:
-        """Uniform posteriors but for the least preference that makes their argmax ``codes``."""
+        """Return uniform posteriors with a slight preference that makes their argmax ``codes``."""
         n_classes = len(self.classes_)
         uniform = np.full((len(codes), n_classes), 1 / n_classes)
-        # enough to survive single precision, in which maps are kept
-        uniform[np.arange(len(codes)), codes] += 4 * np.finfo(np.float32).eps
+        uniform[np.arange(len(codes)), codes] += 4 * np.finfo(self.operator_.dtype).eps
         return uniform
 
     def _nearest_codes(self, X: Any, which: np.ndarray) -> np.ndarray:

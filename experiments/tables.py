@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from experiments.coifman_2005 import kernels_ablation, warping_tables
-from experiments.few_labels import accumulated, acquisition, comparison, spatial, tau, unequal
+from experiments.few_labels import accumulated, acquisition, paired_table, spatial, tau, unequal
 from experiments.markdown import markdown_table, read_rows
 from experiments.scaling import speed_tables
 
@@ -32,11 +32,11 @@ BLOCK = re.compile(
 
 
 def _runs() -> dict[tuple[str, str, int, int, str], float]:
-    return comparison.runs_of(read_rows("few_labels/benchmark.csv"))
+    return paired_table.runs_of(read_rows("few_labels/benchmark.csv"))
 
 
 def _benchmark(*ways: str) -> list[str]:
-    return comparison.table(_runs(), ways=ways, each_other=False)
+    return paired_table.table(_runs(), ways=ways, each_other=False)
 
 
 def _sessions() -> list[str]:
@@ -48,8 +48,8 @@ def _sessions() -> list[str]:
 TABLES: dict[str, Callable[[], list[str]]] = {
     "accuracy": lambda: _benchmark("equal"),
     "accuracy-other-draws": lambda: _benchmark("blocks", "proportional", "strokes", "wrong"),
-    "accuracy-best-and-worst": lambda: comparison.best_and_worst(_runs(), 4),
-    "goals": lambda: comparison.goals(_runs()),
+    "accuracy-best-and-worst": lambda: paired_table.best_and_worst(_runs(), 4),
+    "goals": lambda: paired_table.goals(_runs()),
     "kernels": lambda: kernels_ablation.table(read_rows("coifman_2005/kernels_ablation.csv")),
     "warping": warping_tables.rounds,
     "overturned": warping_tables.overturned,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import re
 
 import naive
 import numpy as np
@@ -65,7 +66,14 @@ KERNELS = [
     LocalDiscriminant(),
     SharedNeighbors(LocalDiscriminant(Directed(first_column))),
 ]
-each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+
+
+def name_of(kernel):
+    """The kernel's text without addresses of functions, which differ between processes."""
+    return re.sub(r"<function (\w+) at \w+>", r"\1", repr(kernel))
+
+
+each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=name_of)
 
 
 @pytest.fixture
@@ -243,7 +251,7 @@ def test_neighbours_found_before_are_taken_where_features_and_search_are_alike(
         {"symmetrize": "mutual"},
         {"X": np.ones((80, 3)) * np.arange(80.0)[:, None]},
     ],
-    ids=str,
+    ids=name_of,
 )
 def test_otherwise_they_are_searched_again(points, counted, changed):
     given = {"X": points, "kernel": Gaussian(), "search": counted}

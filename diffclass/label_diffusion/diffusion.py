@@ -3,19 +3,19 @@
 Three ways. *Free* labels follow Coifman et al. 2005, section 3: the indicator of the
 labelled points of class i, scaled so that <chi_i, pi> = 1 (or to sum 1, in counting measure), is
 diffused; on a connected graph every class tends to the same constant 1, so that a class with few
-labels is at no disadvantage. *Summed* labels are free ones, summed over the walk,
+labels is at no disadvantage. *Summed* labels are free labels summed over the walk,
 
-    N_i(tau) = sum over s = 0, ..., h tau of A^s chi_i,   h = 3, or 6 with one label a class,
+    N_i(tau) = sum over s = 0, ..., h tau of A^s chi_i,   h = 3, or 6 with one label per class,
 
-the mean number of visits that the walk from x pays to the labels of class i: as linear in the
-labels, hardly sensitive to tau, and with growing tau, but for a constant, a solution of Poisson's
-equation (J. Calder et al., Poisson learning, 2020, up to how the labels are weighed). *Absorbing*
-labels stay what they are at every step,
+the expected number of visits that the walk from x pays to the labels of class i. They are just as
+linear in the labels, hardly sensitive to tau, and with growing tau tend, up to a constant, to a
+solution of Poisson's equation (J. Calder et al., Poisson learning, 2020, up to how the labels are
+weighted). *Absorbing* labels stay what they are at every step,
 
     N_i(t + 1) = A N_i(t) off the labels,    N_i = 1[y = i] on them,
 
-so that N_i(x, t) is the probability that the walk from x has met a label of class i, and before
-it none of another, by time t (M. Szummer and T. Jaakkola 2001; its limit is the harmonic function
+so that N_i(x, t) is the probability that by time t the walk from x has met a label of class i
+before any other label (M. Szummer and T. Jaakkola 2001; its limit is the harmonic function
 of X. Zhu et al. 2003). Posteriors are p_i = w_i N_i / sum_j w_j N_j, with w_i = 1 or, for a given
 prior, prior_i / <N_i, pi> (class-mass normalisation, Zhu et al. 2003, section 4).
 """
@@ -126,7 +126,7 @@ def diffuse_labels(
         what they are. By a warped operator summed labels diffuse as free ones.
     tau : "margin" or int, default="margin"
         Time in steps, or the rule that chooses it (see `stopping_time`). Summed labels have the
-        time of free ones, and are summed up to 3 tau, with one label a class up to 6 tau.
+        time of free ones, and are summed up to 3 tau, with one label per class up to 6 tau.
     max_time : int, optional
         Last time that the rule looks at; by default 1,024 for up to 65,536 points, where so many
         steps take a moment, and 256 for more.
@@ -168,7 +168,7 @@ def diffuse_labels(
 
     Examples
     --------
-    Two blobs, a label each:
+    Two blobs with one label each:
 
     >>> import numpy as np
     >>> from diffclass import diffuse_labels, markov_operator

@@ -2,9 +2,9 @@
 
 The margin of a point is the difference of its two largest posteriors, 0 where nothing has
 arrived; M(t) is its mean over the points. M is largest while the walk has hardly moved, so only
-times count at which the labels cover the graph, and of those not the largest margin is taken but
-the *last* time that still has a good part of it: later maps are smoother and, as long as the
-margin holds, no less sure.
+times count at which the labels cover the graph. Of those the rule takes not the time of the
+largest margin but the *last* time that still has a good part of it: later maps are smoother and,
+as long as the margin holds, no less sure.
 
 Source: Coifman et al. 2005, section 3 (the time "when the margin between the classes is
 maximized"); the condition and the part kept were measured, see experiments/few_labels/tau.py.

@@ -1,4 +1,4 @@
-"""Class-specific walks: one Markov operator a class, made from one operator and earlier scores.
+"""Class-specific walks: one Markov operator per class, made from one operator and earlier scores.
 
 With s_i(x) > 0 the score of class i at x, and K the affinity of the operator,
 
@@ -58,7 +58,7 @@ class WarpedOperator:
     Notes
     -----
     Memory: four arrays of n x n_classes. A step costs what one of the plain operator costs, and
-    one more multiplication a point and class.
+    one more multiplication per point and class.
     """
 
     operator: MarkovOperator
@@ -80,7 +80,7 @@ class WarpedOperator:
         Parameters
         ----------
         f : array-like of shape (n, n_classes)
-            One function a class.
+            One function per class.
         n_steps : int, default=1
             t, at least 0.
 
@@ -102,7 +102,7 @@ class WarpedOperator:
         Parameters
         ----------
         mass : array-like of shape (n, n_classes)
-            One distribution a class.
+            One distribution per class.
         n_steps : int, default=1
             t, at least 0.
 
@@ -160,7 +160,7 @@ class WarpedOperator:
         Returns
         -------
         ndarray of shape (m, n_classes)
-            But for a factor that the classes of a point share; 0 where a row of weights is empty.
+            Up to a factor that the classes of a point share; 0 where a row of weights is empty.
         """
         f = values / self.degrees**self.forward_exponent
         smoothed_scores = weights @ self.scores
@@ -182,7 +182,7 @@ class WarpedOperator:
         columns = np.asarray(f, dtype=self.operator.dtype)
         if columns.shape != self.scores.shape:
             raise ParameterError(
-                f"the columns have shape {columns.shape}; one a class is {self.scores.shape}"
+                f"the columns have shape {columns.shape}; one per class is {self.scores.shape}"
             )
         return columns
 

@@ -1,4 +1,4 @@
-"""From states to maps: free and summed labels by their columns, all else by a fresh diffusion."""
+"""From states to maps: free and summed labels by their columns, others by a fresh diffusion."""
 
 from __future__ import annotations
 

@@ -85,9 +85,9 @@ class RelabelSession:
 
     Notes
     -----
-    Cost of a stroke: tau products with one column and a pass over n x n_classes numbers. Memory:
-    4 n bytes a stroke in single precision, 16 n bytes a class, and up to 400 MB for columns that
-    may be wanted again.
+    Cost of a stroke: one product with one column per step of the walk (of summed labels 3 tau, or
+    6 tau) and two passes over n x n_classes numbers. Memory: 8 n bytes per stroke (4 n where labels
+    are not summed), 16 n bytes per class, and up to 400 MB for columns that may be wanted again.
 
     `apply` may be called while another thread updates; all else waits for its turn.
 

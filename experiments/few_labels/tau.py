@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import MarkovOperator, diffuse_labels
-from diffclass.label_diffusion.walks import summed_taus
+from diffclass.label_diffusion.stopping_time import sum_end
 from diffclass.targets import encode_labels
 from experiments.few_labels.draws import BUDGETS, draw_labels
 from experiments.markdown import Row, markdown_table
@@ -37,7 +37,7 @@ def ends_of(labels: str, y: np.ndarray) -> np.ndarray:
     """Return how far the walk goes for each tau of TIMES, for those that are not too far."""
     if labels == "absorbing":
         return TIMES
-    ends = summed_taus(encode_labels(y)[1]) * TIMES
+    ends = TIMES * sum_end(1, encode_labels(y)[1])
     return ends[ends <= LAST_STEP]
 
 

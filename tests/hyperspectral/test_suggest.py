@@ -99,10 +99,15 @@ def test_a_table(rule, suggest, files, ids):
     assert all(0 <= float(row["margin"]) <= 1 for row in rows)
 
 
-def test_margins_are_those_of_the_map(suggest, files, capsys):
-    suggest("--rule", "margin", "-n", "5", "--min-distance", "0")
+@pytest.mark.parametrize("label_mode", ["summed", "absorbing"])
+@pytest.mark.parametrize("rounds", ["0", "2"])
+def test_ranking_margins_and_map_agree(suggest, files, capsys, label_mode, rounds):
+    """Also where the walk is warped: what is ranked is what is printed, and what classify maps."""
+    walk = ["--label-mode", label_mode, "--rounds", rounds]
+    suggest("--rule", "margin", "-n", "5", "--min-distance", "0", *walk)
     scene, labels = str(files / "scene.npy"), str(files / "labels.npy")
     words = ["classify", scene, "--labels", labels, "-o", str(files / "map.npy"), *FAST, "-q"]
+    words += walk
     assert run([*words, "--margin", str(files / "m.npy")]) == 0
     capsys.readouterr()
     margin, found = np.load(files / "m.npy"), np.load(files / "map.npy")
@@ -111,6 +116,7 @@ def test_margins_are_those_of_the_map(suggest, files, capsys):
     np.testing.assert_allclose([float(row["margin"]) for row in rows], least, atol=1e-6)
     for row in rows:
         assert found[int(row["row"]), int(row["column"])] == int(row["current_class"])
+        assert float(row["score"]) == pytest.approx(1 - float(row["margin"]), abs=1e-6)
 
 
 def test_the_same_twice(suggest, files):

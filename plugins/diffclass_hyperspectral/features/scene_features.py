@@ -57,7 +57,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         and correlation as many as keep all but 1/10,000 of the spread of the unit spectra.
     metric : {"euclidean", "angle", "correlation"}, default="euclidean"
         What the features' Euclidean distance is: that of MNF components, or one that grows with
-        the spectral angle or as the correlation falls, in which brightness plays no part. They
+        the spectral angle or as the correlation falls; brightness does not count there. They
         take all usable bands alike, noisy ones too. A spectrum of zeros, and for correlation any
         that is flat, has no direction: such a pixel counts as one without data.
     spatial : bool, default=False
