@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.graph_ = self._graph(X, y, codes, label_weight)
         self.operator_ = self.graph_.operator
         diffused = self._diffused(self.operator_, codes, label_weight)
-        self.diffusion_ = self._warped_rounds(diffused, codes, label_weight)
+        diffused = self._warped_rounds(diffused, codes, label_weight)
+        self.diffusion_ = replace(diffused, classes=self.classes_)
         labelled = np.flatnonzero(codes != UNLABELLED)
         self._labelled_codes = codes[labelled]
         self._labelled_points = None if self.affinity else X[labelled]

@@ -197,7 +197,7 @@ def _time_relabel(
     session.update()
     y = np.where(session.label_ids, session.label_ids.astype(int), -1)
     stroke, fresh = _medians_in_turn(
-        [paint_and_map, lambda: diffuse_labels(operator, y, label_mode="free", tau=session.tau)],
+        [paint_and_map, lambda: diffuse_labels(operator, y, tau=session.tau)],
         repeats,
     )
     n_early = len(session.strokes)

@@ -6,6 +6,7 @@ mean, and when to stop, is decided in `diffusion` and `stopping_time`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -131,8 +132,9 @@ class FreeColumns:
     out, so that single precision holds what differs from point to point, and the Chebyshev series
     takes over from single steps: nothing is small beside the rest any more. (Earlier, the sum of
     the limit and its opposite would be nothing but rounding, and a series' error would hide what
-    has arrived.) Every column decides by itself and takes the same steps alone and among others:
-    its bits do not depend on which others are diffused beside it.
+    has arrived.) Where every column decides by itself, it takes the same steps alone and among
+    others: its bits do not depend on which others are diffused beside it. Otherwise the columns
+    wait for the last of them, which saves passes over the graph.
 
     Parameters
     ----------
@@ -147,6 +149,8 @@ class FreeColumns:
         0 to 1; 1 by default.
     summed : bool, default=False
         Whether the sum over the walk is kept, the start included.
+    independent : bool, default=False
+        Whether every column decides by itself.
 
     Attributes
     ----------
@@ -167,6 +171,7 @@ class FreeColumns:
         *,
         label_weight: np.ndarray | None = None,
         summed: bool = False,
+        independent: bool = False,
     ):
         self.operator = operator
         self._points, self._group = points, group
@@ -176,7 +181,7 @@ class FreeColumns:
         self._all_limits = np.zeros((len(self._component_mass), n_groups))
         np.add.at(self._all_limits, (components[points], group), self._heights * pi[points])
         self._all_limits /= self._component_mass[:, None]
-        self._pi, self._summed = pi, summed
+        self._pi, self._summed, self._independent = pi, summed, independent
         self.start()
 
     def start(self) -> None:
@@ -216,7 +221,7 @@ class FreeColumns:
         late = self._is_late
         if not late.any():
             self.state = self._young(self.state, n_steps, self.visits)
-        elif late.all():
+        elif late[self._all_limits.any(axis=0)].all():  # columns without labels are 0 either way
             self.state = self._late(self.state, n_steps, self.visits)
         else:
             for which, walk in ((late, self._late), (~late, self._young)):
@@ -237,25 +242,30 @@ class FreeColumns:
         if visits is None:
             return self.operator.apply(block, n_steps)
         more, block = self.operator.expected_visits(block, n_steps)
-        self._subtract_means(more)  # each of so many steps adds its rounding
+        self._subtract_means(more, range(more.shape[1]))  # each of so many steps adds its rounding
         visits += more
         return block
 
     def _take_limits_out(self) -> None:
-        turning = np.flatnonzero(~self._is_late & self._may_be_late())
-        for g in turning:
-            column, limit = self.state[:, g], self._all_limits[:, g].astype(self.state.dtype)
-            limit = limit[self.operator.components]
-            if (column >= limit / 2).all():
-                column -= limit
-                self.limits[:, g] = self._all_limits[:, g]
-                self._is_late[g] = True
-        if self._is_late.all():
-            self._subtract_means(self.state)
-        elif self._is_late.any():
-            late = self.state[:, self._is_late]
-            self._subtract_means(late)
-            self.state[:, self._is_late] = late
+        for g in self._turning_late():
+            limit = self._all_limits[:, g].astype(self.state.dtype)
+            self.state[:, g] -= limit[self.operator.components]
+            self.limits[:, g] = self._all_limits[:, g]
+            self._is_late[g] = True
+        self._subtract_means(self.state, np.flatnonzero(self._is_late))
+
+    def _turning_late(self) -> list[int]:
+        """Return the columns of which every point now has half the limit, or all or none."""
+        young = ~self._is_late
+        may_be = young & self._may_be_late()
+        if not self._independent and not may_be[young].all():
+            return []
+        turning = [g for g in np.flatnonzero(may_be).tolist() if self._has_half(g)]
+        return turning if self._independent or len(turning) == young.sum() else []
+
+    def _has_half(self, g: int) -> bool:
+        half = self._all_limits[:, g].astype(self.state.dtype) / 2
+        return bool((self.state[:, g] >= half[self.operator.components]).all())
 
     def _may_be_late(self) -> np.ndarray:
         """Look at some points only: most columns that are still young are so at many points."""
@@ -264,10 +274,11 @@ class FreeColumns:
         arrived = self.state[some] >= half.astype(self.state.dtype)
         return np.logical_and.reduce(arrived, axis=0) & self._all_limits.any(axis=0)
 
-    def _subtract_means(self, columns: np.ndarray) -> None:
-        """Subtract from each column its mean on each component, which is rounding, in place."""
+    def _subtract_means(self, columns: np.ndarray, which: Iterable[int]) -> None:
+        """Subtract from some columns their mean on each component, which is rounding, in place."""
         components = self.operator.components
-        for column in columns.T:
+        for g in which:
+            column = columns[:, g]
             mean = np.bincount(components, self._pi * column) / self._component_mass
             column -= mean[components].astype(column.dtype)
 

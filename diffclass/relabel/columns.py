@@ -169,6 +169,7 @@ def diffused_columns(
         group,
         len(groups) + n_idle,
         summed=horizon.is_sum,
+        independent=True,
     )
     walk.advance_along_curve(horizon.n_steps)
     values, limits = walk.visited if horizon.is_sum else (walk.state, walk.limits)

@@ -15,6 +15,7 @@ from diffclass.kernels import SharedNeighbors
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_relabel.editor import open_editor
 from diffclass_relabel.exports import export
+from diffclass_relabel.workspace import SessionSettings, Workspace
 
 MODES = ["summed", "free", "absorbing"]
 
@@ -120,3 +121,31 @@ def test_page_replay_and_classify_agree(
     ]
     np.testing.assert_array_equal(margins[0], margins[1])
     np.testing.assert_allclose(margins[0], margins[2], atol=1e-5)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("tau", [16, "margin"])
+@pytest.mark.parametrize("label_mode", MODES)
+def test_a_real_scene_has_one_map(data_folder, rng, label_mode, tau):
+    """Salinas-A, spatial features, eighteen strokes of the true classes."""
+    folder = data_folder / "salinas_a"
+    scene = open_scene(folder / "SalinasA_corrected.mat")
+    settings = SessionSettings(features="spatial", label_mode=label_mode)
+    workspace = Workspace.from_scene(scene, settings)
+    truth = read_labels(folder / "SalinasA_gt.mat").ids.ravel()[workspace.pixels].astype(int)
+    session = workspace.new_session()
+    for class_id in np.unique(truth[truth > 0]).tolist():
+        session.apply({"op": "add_class", "id": class_id})
+        for start in rng.choice(np.flatnonzero(truth == class_id), 3):
+            near = np.arange(start, min(start + 8, len(truth)))
+            stroke = {"class": class_id, "points": near[truth[near] == class_id].tolist()}
+            session.apply({"op": "stroke", **stroke})
+            session.update()
+    session.apply({"op": "tau", "tau": tau})
+    session.update()
+    y = np.where(session.label_ids > 0, session.label_ids.astype(int), -1)
+    clf = DiffusionClassifier(label_mode=label_mode, tau=tau, random_state=0)
+    clf.fit(workspace.features, y)
+    np.testing.assert_array_equal(session.map_ids, clf.transduction_)
+    np.testing.assert_allclose(session.margin, clf.margin_, atol=1e-5)
+    assert (session.map_ids == truth)[truth > 0].mean() > 0.98
