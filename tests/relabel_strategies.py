@@ -16,7 +16,7 @@ class NaiveSession:
         self.class_of = {}  # of each stroke
         self.locked = {}  # of each class
         self.number = 0
-        self.tau = 16
+        self.tau = 12
         self.past, self.future = [], []
 
     def can(self, operation):

@@ -516,7 +516,7 @@ def test_the_margin_chooses_the_time_once_two_classes_have_labels(operator):
         {"op": "stroke", "class": i, "points": points}
         for i, points in ((1, [0, 1]), (2, [30]), (1, [40, 41, 3]))
     )
-    assert done(first).tau == 16
+    assert done(first).tau == 12
     session = done(first, second)
     assert session.tau_mode == "margin"
     chosen = session.tau

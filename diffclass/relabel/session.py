@@ -74,7 +74,7 @@ class RelabelSession:
         Classes to begin with; a name alone gets the next id and colour.
     label_mode : {"summed", "free", "absorbing"}, default="summed"
         See `diffclass.diffuse_labels`.
-    tau : int or "margin", default=16
+    tau : int or "margin", default=12
         Time in steps, at most 10,000, or the rule that chooses it once two classes have labels,
         after which it stays until a "tau" operation asks again. Where the labels do not cover the
         graph by ``max_time``, which `margin_curve` shows, it is that of the greatest coverage.

@@ -418,16 +418,16 @@ def test_tau(painted, editor):
     tab.page.mouse.down()
     tab.page.mouse.move(box["x"] + 0.1 * box["width"], middle, steps=4)
     tab.wait("diffclass.previewing")
-    assert tab.state["tau"] == 16  # sliding changes nothing
+    assert tab.state["tau"] == 12  # sliding changes nothing
     tab.page.mouse.up()
-    tab.wait("diffclass.state.tau < 16 && !diffclass.previewing")
+    tab.wait("diffclass.state.tau < 12 && !diffclass.previewing")
     tab.idle()
     assert tab.state["tau"] == editor.session.tau
     np.testing.assert_array_equal(tab.map, engine_map(editor))
     tab.page.click("text=auto")
     tab.wait("diffclass.state.tau_mode === 'margin'")
     tab.key("Control+z", "Control+z")
-    tab.wait("diffclass.state.tau === 16")
+    tab.wait("diffclass.state.tau === 12")
     tab.idle()
     np.testing.assert_array_equal(tab.map, before)
 

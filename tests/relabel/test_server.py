@@ -49,7 +49,7 @@ def test_hello(page, workspace):
     assert {"what": "map", "suffix": ".tif", "label": "GeoTIFF"} in hello["exports"]
     state = hello["state"]
     assert state["classes"] == state["strokes"] == []
-    assert (state["tau"], state["tau_mode"], state["live"]) == (16, "fixed", True)
+    assert (state["tau"], state["tau_mode"], state["live"]) == (12, "fixed", True)
     assert not any(state[name] for name in ("can_undo", "can_redo", "warped"))
 
 
@@ -181,16 +181,16 @@ def test_suggestions(painted, workspace):
 
 def test_curve_and_preview(painted):
     curve = painted.ask("curve")
-    assert curve["tau"] == 16
+    assert curve["tau"] == 12
     assert len(curve["times"]) == len(curve["margin"]) == len(curve["coverage"]) > 5
-    answer = painted.ask("preview_tau", tau=16)
+    answer = painted.ask("preview_tau", tau=12)
     assert not answer["superseded"]
     header, planes = painted.frames["preview"]
-    assert header == {"kind": "preview", "tau": 16}
+    assert header == {"kind": "preview", "tau": 12}
     ids, margin, _ = painted.settled()
     assert np.mean(planes[0] == ids) > 0.999
     np.testing.assert_allclose(planes[1].astype(int), margin.astype(int), atol=1)
-    assert painted.state["tau"] == 16
+    assert painted.state["tau"] == 12
 
 
 def test_of_many_previews_the_last_is_computed(painted):

@@ -59,7 +59,7 @@ class _Time(click.ParamType):
 @click.option(
     "--tau",
     type=_Time(),
-    help='Diffusion time in steps, or "margin" to choose it when labels are there; 16 by default.',
+    help='Diffusion time in steps, or "margin" to choose it when labels are there; 12 by default.',
 )
 @click.option(
     "--max-time",
