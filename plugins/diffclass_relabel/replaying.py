@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ class ReadOnlyLog:
         self.header, self.entries = read_session(path)
         self.torn: Path | None = None
 
-    def append(self, step: Any) -> None:
+    def append(self, step: Mapping[str, Any]) -> None:
         """Write nothing: the step is in the file already."""
 
     def close(self) -> None:

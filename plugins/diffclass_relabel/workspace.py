@@ -182,7 +182,15 @@ class Workspace:
                 random_state=settings.seed,
             )
         fingerprint = fingerprint or fingerprint_of(scene)
-        return cls(scene, settings, fingerprint, operator, pixels, points, features)
+        return cls(
+            scene=scene,
+            settings=settings,
+            fingerprint=fingerprint,
+            operator=operator,
+            pixels=pixels,
+            points=points,
+            features=features,
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -240,7 +248,7 @@ class Workspace:
             )
         return pixel
 
-    def raster(self, values: np.ndarray, *, fill: Any = 0) -> np.ndarray:
+    def raster(self, values: np.ndarray, *, fill: float = 0) -> np.ndarray:
         """Return values of points as a picture.
 
         Parameters

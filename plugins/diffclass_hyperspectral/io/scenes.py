@@ -148,7 +148,7 @@ class Scene:
         mask = np.ones(cube.shape[2], bool) if band_mask is None else np.asarray(band_mask, bool)
         if not mask.any():
             raise DataError(f"{place}: its bad band list (bbl) leaves no band; correct the header")
-        return cls(cube, place, format, mask, **facts)
+        return cls(data=cube, path=place, format=format, band_mask=mask, **facts)
 
     @property
     def shape(self) -> tuple[int, int, int]:

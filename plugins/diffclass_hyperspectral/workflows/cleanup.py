@@ -78,10 +78,10 @@ class Cleanup:
         smooth = majority_filter(kept, self.majority)
         cleaned = merge_small_segments(smooth, self.min_area)
         report = CleanupReport(
-            int(np.count_nonzero(unknown)),
-            int(np.count_nonzero(smooth != kept)),
-            int(np.count_nonzero(cleaned != smooth)),
-            _n_small(cleaned, self.min_area),
+            below_margin=int(np.count_nonzero(unknown)),
+            by_majority=int(np.count_nonzero(smooth != kept)),
+            by_min_area=int(np.count_nonzero(cleaned != smooth)),
+            small_segments_left=_n_small(cleaned, self.min_area),
         )
         return cleaned, report
 

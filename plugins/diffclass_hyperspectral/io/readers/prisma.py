@@ -94,7 +94,9 @@ def _detector(path: Path, file: Any, name: str) -> _Detector:
     )
     if len(bands) == 0 or not highest > lowest:
         raise DataError(f"{path}: no band or no range of values in {name}; fetch the file again")
-    return _Detector(cube, bands, centres[bands], lowest, highest)
+    return _Detector(
+        cube=cube, bands=bands, wavelengths=centres[bands], lowest=lowest, highest=highest
+    )
 
 
 def _attribute(path: Path, attributes: Any, name: str, *, length: int = 1) -> np.ndarray:
