@@ -40,7 +40,7 @@ class Client:
     Parameters
     ----------
     name : str or None
-        What it calls itself, to be known again after a lost connection.
+        What it calls itself, to be recognized after a lost connection.
     """
 
     def __init__(self, name: str | None = None):
@@ -59,7 +59,7 @@ class Hub:
     Parameters
     ----------
     editor : SessionEditor
-        From now on the hub alone changes it.
+        From now on only the hub changes it.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class Hub:
             return done, *self._look()
 
     def _look(self) -> tuple[int, protocol.SessionFacts]:
-        """Return the state of the session, and the number of this look at it, rising."""
+        """Return the state of the session, and the number of this look at it, increasing."""
         with self._editor.lock:
             self._n_looks += 1
             return self._n_looks, session_state(self._editor)
@@ -168,7 +168,7 @@ class Hub:
             self._newest_look, self._state = look, state
 
     def _follow(self) -> None:
-        """Begin to compute the map if it is stale, live is on and no computation is running."""
+        """Start to compute the map if it is stale, live is on and no computation is running."""
         is_wanted = self.is_live and self._state["stale"] and self._problem is None
         if is_wanted and self._update is None:
             self._update = asyncio.create_task(self._compute())
@@ -225,7 +225,7 @@ class Hub:
             if self._update is None:
                 self._update = asyncio.create_task(self._compute())
                 self._tell_state()
-            # shielded: the map is for all clients, also where the one that asked first has left
+            # shielded: the map is for all clients, even if the one that asked first has left
             if not await asyncio.shield(self._update):
                 raise DataError(f"the map could not be computed: {self._problem}")
         return {"version": self._state["version"]}
@@ -302,7 +302,7 @@ def _check_number(number: Any) -> None:
 
 
 def _facts_of(done: Operation, state: protocol.SessionFacts) -> protocol.DoneFacts:
-    """Return what a client cannot know of its own operation."""
+    """Return what a client cannot know about its own operation."""
     facts: protocol.DoneFacts = {"version": state["version"]}
     if not done:
         facts["again"] = True

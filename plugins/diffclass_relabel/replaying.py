@@ -33,14 +33,14 @@ class ReadOnlyLog:
 
 
 def replayed(session_file: str | os.PathLike[str], scene: str | os.PathLike[str]) -> SessionEditor:
-    """Return a session with all operations of its file done again, and its map.
+    """Return a session with all operations of its file repeated, and its map.
 
     Parameters
     ----------
     session_file : path-like
         May be in use.
     scene : path-like
-        The same scene; file and format may be others.
+        The same scene; file and format may differ.
 
     Raises
     ------

@@ -248,7 +248,7 @@ def test_a_changed_file_says_which_step(editor, new_editor):
     editor.close()
     path = editor.log.path
     path.write_text(path.read_text().replace('"add_class"', '"no_class"'))
-    with pytest.raises(DataError, match="step 1 cannot be done again"):
+    with pytest.raises(DataError, match="step 1 cannot be repeated"):
         new_editor()
 
 

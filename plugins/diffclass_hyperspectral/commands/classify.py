@@ -62,8 +62,8 @@ _PATH = click.Path(path_type=Path)
     "--holdout",
     type=click.Choice(["random", "blocks", "both"]),
     help="Hold labels out at random, in blocks of the picture, or both in turn (the map is then "
-    "that of blocks); half of them, unless --labels-per-class is given. Spatial features, --majority "
-    "and --min-area are always scored both ways.",
+    "that of blocks); half of them, unless --labels-per-class is given. Spatial features, "
+    "--majority and --min-area are always scored both ways.",
 )
 @click.option(
     "--min-margin", type=float, default=0.0, help="Pixels with a smaller margin become class 0."

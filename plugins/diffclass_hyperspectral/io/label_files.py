@@ -1,7 +1,7 @@
 """Label files of any kind: images of class ids, and shapes put on the pixels of a scene.
 
 A scene in its sensor's geometry has a lookup table to a map grid; labels that lie on the map, as
-shapes do and as its maps do when they are written with coordinates, are carried back.
+shapes and maps of the scene with coordinates do, are carried back to the sensor's grid.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def save_raster_png(path: Path, array: np.ndarray, *, label: str) -> None:
 
 
 def new_figure(**options: Any) -> Figure:
-    """Make a white figure of 100 dots an inch that draws without a screen."""
+    """Make a white figure of 100 dots per inch that draws without a screen."""
     figure_class = require("matplotlib.figure", extra="plots").Figure
     figure = figure_class(dpi=_DPI, facecolor="white", **options)
     require("matplotlib.backends.backend_agg", extra="plots").FigureCanvasAgg(figure)
