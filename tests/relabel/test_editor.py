@@ -207,7 +207,7 @@ def test_begun_with_labels(scene_folder, tmp_path, tissue):
     assert {entry.id: entry.color for entry in table} == COLORS
     assert editor.version == editor.log.header["first_steps"] == 6
     editor.close()
-    editor = open_editor(scene, session, labels=labels)  # the same command again goes on
+    editor = open_editor(scene, session, labels=labels)  # the same command again continues
     assert editor.version == 6
     editor.close()
     with pytest.raises(ParameterError, match="did not begin with"):
