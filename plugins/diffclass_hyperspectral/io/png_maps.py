@@ -125,7 +125,7 @@ def _magnified(array: np.ndarray) -> np.ndarray:
     if max(array.shape[:2]) > _GREATEST_SIDE:
         raise ParameterError(
             f"{array.shape[0]} rows x {array.shape[1]} columns are too many for a picture "
-            f"({_GREATEST_SIDE} at most); write .img or .npy"
+            f"({_GREATEST_SIDE} at most); write .img, .tif or .npy"
         )
     times = dots_of_a_pixel(array.shape)
     return array.repeat(times, axis=0).repeat(times, axis=1)
