@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 
 import matplotlib as mpl
@@ -17,6 +18,7 @@ from markdown_it import MarkdownIt
 
 from diffclass.command_line import main as cli
 from diffclass_relabel import open_editor
+from diffclass_relabel.workspace import SessionSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDES = [
@@ -68,7 +70,7 @@ def check_command(arguments, where, *, is_run):
     """Run a command, or at least look its options up."""
     check_options(arguments, where)
     if is_run and arguments[0] == "relabel":
-        paint(Path(arguments[1]))
+        paint(arguments[1:])
     elif is_run:
         code = cli.run([*arguments, "-q"])
         assert code in DONE, f"{where}: diffclass {' '.join(arguments)} ended with {code}"
@@ -82,9 +84,13 @@ def check_options(arguments, where):
         assert option in known, f"{where}: diffclass {arguments[0]} has no {option}"
 
 
-def paint(scene):
+def paint(arguments):
     """Begin the session that the page would begin, with a stroke of each of two classes."""
-    with closing(open_editor(scene, scene.with_suffix(".relabel.jsonl"))) as editor:
+    given = cli.diffclass.get_command(None, "relabel").make_context("relabel", arguments).params
+    settings = {field.name: given[field.name] for field in fields(SessionSettings)}
+    scene = given["scene"]
+    log = scene.with_suffix(".relabel.jsonl")
+    with closing(open_editor(scene, log, settings=settings)) as editor:
         for class_id, first in ((1, 0), (2, 2_000)):
             editor.apply({"op": "add_class", "id": class_id})
             editor.apply({"op": "stroke", "class": class_id, "pixels": [first, 9]})

@@ -1,4 +1,4 @@
-"""The browser tool of diffclass: paint a few strokes on a scene, see the map follow, keep it all.
+"""The browser tool of diffclass: paint a few strokes, see the map follow, keep every step.
 
 A local server around `diffclass.relabel.RelabelSession`; names load on first use, so that importing
 the plugin costs nothing.

@@ -21,7 +21,7 @@ from diffclass_relabel.workspace import Workspace
 
 _MOST_ITEMS = 500
 _MOST_SHARES = 20
-# pixels between two suggestions: neighbours would tell the same
+# pixels between two suggestions: neighbours would tell the same thing
 _LEAST_DISTANCE = 5.0
 
 

@@ -89,7 +89,7 @@ def parsed_bands(text: str) -> list[int]:
     Raises
     ------
     ParameterError
-        Where the text is no such list.
+        Where the text is not such a list.
     """
     parts = text.split(",")
     if not all(part.isascii() and part.isdecimal() and len(part) < 7 for part in parts):
@@ -98,7 +98,7 @@ def parsed_bands(text: str) -> list[int]:
 
 
 def _three(features: np.ndarray) -> np.ndarray:
-    """Return three features a point, the last repeated where there are fewer."""
+    """Return three features per point, the last one repeated if there are fewer."""
     return features[:, [min(i, features.shape[1] - 1) for i in range(3)]]
 
 

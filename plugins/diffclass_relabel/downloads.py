@@ -44,6 +44,6 @@ class Downloads:
         return [file.name for file in written]
 
     def close(self) -> None:
-        """Remove all of it."""
+        """Remove the folder and all files in it."""
         self.files.clear()
         self._folder.cleanup()

@@ -1,7 +1,7 @@
 """The only place where a session changes: an operation is applied, written to disk, then answered.
 
 `SessionEditor.apply` and `SessionEditor.update` may run in two threads at once, so that a stroke is
-on disk while the map of the one before is still computed; each of them in one thread only.
+on disk while the map of the one before is still being computed; each runs in one thread only.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from diffclass_relabel.workspace import SessionSettings, Workspace
 
 
 class Log(Protocol):
-    """What an editor needs of a session file; see `SessionLog`."""
+    """What an editor needs from a session file; see `SessionLog`."""
 
     path: Path
     header: Line
@@ -56,7 +56,7 @@ class SessionEditor:
     ----------
     workspace : Workspace
     log : SessionLog
-        Its steps are done again.
+        Its steps are repeated.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class SessionEditor:
     map : ShownMap or None
         None before the first update.
     lock : RLock
-        Held while an operation is applied; hold it to see several of these of one moment.
+        Held while an operation is applied; hold it to read several of these at the same moment.
     """
 
     def __init__(self, workspace: Workspace, log: Log):
@@ -92,9 +92,9 @@ class SessionEditor:
         operation : dict
             As a client sent it; see `diffclass_relabel.operations`.
         client : str, optional
-            Who sent it, to know it again when it is sent twice.
+            Who sent it, to recognize an operation that is sent twice.
         number : int, optional
-            Its number among the client's messages, rising.
+            Its number among the client's messages, increasing.
 
         Returns
         -------
@@ -161,7 +161,7 @@ class SessionEditor:
             self.session.apply(for_engine(entry["op"], self.workspace))
         except (ParameterError, KeyError, TypeError) as error:
             raise DataError(
-                f"{self.log.path}: step {entry.get('n')} cannot be done again ({error}); was the "
+                f"{self.log.path}: step {entry.get('n')} cannot be repeated ({error}); was the "
                 "file changed, or made by another version of diffclass?"
             ) from error
         self._note(entry.get("client"), entry.get("seq"))
@@ -186,7 +186,7 @@ class SessionEditor:
 
     def _show_labels(self) -> None:
         """Make the picture of the labels; an equal one is kept, so that it is not sent again."""
-        # not session.label_ids: every state on the way would keep its own
+        # not session.label_ids: every state on the way would keep an array of its own
         ids = np.zeros(self.workspace.n_pixels, dtype=np.uint8)
         for stroke in self.session.strokes:
             ids[self.workspace.pixels[stroke.points]] = stroke.class_id

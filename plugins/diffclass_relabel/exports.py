@@ -118,14 +118,14 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
         "tau": session.tau,
         "tau_mode": session.tau_mode,
         "warped": session.is_warped,
-        # with the exported labels: the same map; a walk warped by earlier labels has none
+        # with the exported labels they give this map; a walk warped by earlier labels has none
         "classify_options": None
         if session.is_warped
         else workspace.settings.classify_options(session.tau),
         "mean_margin": float(session.margin.mean()),
         "contradicted_pixels": len(session.audit()),
         "accuracy": None,
-        "accuracy_note": "labels painted by eye where they are needed measure no accuracy; compare "
+        "accuracy_note": "labels painted where they are needed cannot measure accuracy; compare "
         "the map with labels that were held out (diffclass evaluate)",
         "version": __version__,
     }

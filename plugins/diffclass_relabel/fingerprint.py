@@ -12,7 +12,7 @@ from diffclass_hyperspectral.io.row_blocks import row_blocks
 
 
 def fingerprint_of(scene: Scene) -> str:
-    """Return the SHA-256 of all that a scene's class map can depend on.
+    """Return the SHA-256 of everything in a scene that its class map can depend on.
 
     Stored values in the order (row, column, band), their type, which bands are good, what means
     "no data", and the scale.

@@ -1,9 +1,8 @@
-"""Clients and the session they share: each message goes in, its result to all whom it concerns.
+"""Clients and the session they share: a message goes in, its result to all concerned.
 
-Three threads, each with one thing to do at a time: the pen applies operations and waits until they
-are on disk; the desk computes maps and answers; the reader reads the scene. The event loop only
-passes messages on. After an operation the map is stale; it is computed when the one before is done,
-so that strokes painted meanwhile cost one map together.
+The event loop only passes messages on; `diffclass_relabel.workers` has the threads that work. After
+an operation the map is stale; the next one is computed when the one before is done, so that strokes
+painted meanwhile cost one map together.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, TypeVar
 
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
@@ -21,12 +19,13 @@ from diffclass_relabel import answers, protocol
 from diffclass_relabel.downloads import Downloads
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.frames import pack_frame
+from diffclass_relabel.inquiries import Inquiries
 from diffclass_relabel.operations import Operation
 from diffclass_relabel.outbox import Outbox
 from diffclass_relabel.questions import QUESTIONS
 from diffclass_relabel.shown import ShownLabels, ShownMap
-from diffclass_relabel.spectra import class_means, spectrum_at
 from diffclass_relabel.states import scene_facts, session_state
+from diffclass_relabel.workers import Workers
 
 log = logging.getLogger("diffclass_relabel")
 
@@ -41,7 +40,7 @@ class Client:
     Parameters
     ----------
     name : str or None
-        What it calls itself, to be known again after a lost connection.
+        What it calls itself, to be recognized after a lost connection.
     """
 
     def __init__(self, name: str | None = None):
@@ -60,7 +59,7 @@ class Hub:
     Parameters
     ----------
     editor : SessionEditor
-        From now on the hub alone changes it.
+        From now on only the hub changes it.
 
     Attributes
     ----------
@@ -75,26 +74,23 @@ class Hub:
         self.is_live = True
         self._editor = editor
         self._clients: set[Client] = set()
-        self._pen = ThreadPoolExecutor(1, thread_name_prefix="pen")
-        self._desk = ThreadPoolExecutor(1, thread_name_prefix="desk")
-        self._reader = ThreadPoolExecutor(1, thread_name_prefix="reader")
+        self._workers = Workers()
+        self._inquiries = Inquiries(editor, self._workers)
         self._update: asyncio.Task[bool] | None = None
         self._problem: str | None = None
         self._state: protocol.SessionFacts
         self._n_looks = self._newest_look = 0
-        self._means: tuple[int, dict[int, protocol.Spectrum]] = (-1, {})
 
     async def start(self) -> None:
         """Make the state and begin with the map."""
         self._facts: protocol.SceneFacts = await self.read(scene_facts, self._editor.workspace)
-        self._keep(*await self._at_desk(self._look))
+        self._keep(*await self._workers.at_desk(self._look))
         self._follow()
 
     async def close(self) -> None:
         """Finish the work of the threads and close the session file."""
         self.is_live = False
-        for pool in (self._pen, self._desk, self._reader):
-            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+        await self._workers.close()
         self._editor.close()
         self.downloads.close()
 
@@ -118,8 +114,7 @@ class Hub:
 
     async def read(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """Run what reads the scene on the reader's thread."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._reader, function, *arguments)
+        return await self._workers.read(function, *arguments)
 
     async def hear(self, client: Client, text: str) -> None:
         """Do what a message asks and answer it; what is wrong with it is told to the client."""
@@ -141,9 +136,8 @@ class Hub:
 
     async def _operate(self, client: Client, number: int, operation: Any) -> None:
         before = self._editor.labels
-        loop = asyncio.get_running_loop()
-        done, look, state = await loop.run_in_executor(
-            self._pen, self._applied, operation, client.name, number
+        done, look, state = await self._workers.with_pen(
+            self._applied, operation, client.name, number
         )
         self._keep(look, state)
         self._problem = None
@@ -163,7 +157,7 @@ class Hub:
             return done, *self._look()
 
     def _look(self) -> tuple[int, protocol.SessionFacts]:
-        """Return the state of the session, and the number of this look at it, rising."""
+        """Return the state of the session, and the number of this look at it, increasing."""
         with self._editor.lock:
             self._n_looks += 1
             return self._n_looks, session_state(self._editor)
@@ -174,7 +168,7 @@ class Hub:
             self._newest_look, self._state = look, state
 
     def _follow(self) -> None:
-        """Begin to compute the map if it is stale, live is on and no computation is running."""
+        """Start to compute the map if it is stale, live is on and no computation is running."""
         is_wanted = self.is_live and self._state["stale"] and self._problem is None
         if is_wanted and self._update is None:
             self._update = asyncio.create_task(self._compute())
@@ -182,7 +176,7 @@ class Hub:
     async def _compute(self) -> bool:
         """Compute the map and send it to all; return whether that went well."""
         try:
-            shown, look, state = await self._at_desk(self._updated)
+            shown, look, state = await self._workers.at_desk(self._updated)
         except DiffclassError as error:
             self._problem = str(error)
             log.warning("the map could not be computed: %s", error)
@@ -212,40 +206,11 @@ class Hub:
             raise ParameterError('a message has an "op" or an "ask"')
         question = {name: value for name, value in message.items() if name != "seq"}
         ask, fields = checked_message(question, QUESTIONS, key="ask")
-        facts = await self._ANSWERS[ask](self, client, **fields)
+        if ask in self._inquiries.ANSWERS:
+            facts = await self._inquiries.answer(ask, fields)
+        else:
+            facts = await self._ANSWERS[ask](self, client, **fields)
         client.tell({"kind": "answer", "seq": number, "ask": ask, **facts})
-
-    async def _spectrum(self, client: Client, pixel: int) -> protocol.SpectrumAnswer:
-        workspace, labels = self._editor.workspace, self._editor.labels
-        pixel = workspace.pixel_within(pixel)
-        values = await self.read(spectrum_at, workspace.scene, pixel)
-        means = await self.read(self._class_means, labels)
-        listed: list[protocol.ClassMean] = [{"class": i, "values": m} for i, m in means.items()]
-        return {"pixel": pixel, "values": values, "means": listed}
-
-    def _class_means(self, labels: ShownLabels) -> dict[int, protocol.Spectrum]:
-        if self._means[0] != labels.version:
-            means = class_means(self._editor.workspace.scene, labels.ids)
-            self._means = (labels.version, means)
-        return self._means[1]
-
-    async def _why(self, client: Client, pixel: int) -> protocol.WhyAnswer:
-        return await self._at_desk(answers.why, self._editor, pixel)
-
-    async def _audit(self, client: Client) -> protocol.AuditAnswer:
-        return await self._at_desk(answers.audit, self._editor)
-
-    async def _suggest(
-        self, client: Client, n: int = 10, rule: str = "hybrid"
-    ) -> protocol.SuggestAnswer:
-        return await self._at_desk(answers.suggestions, self._editor, n, rule)
-
-    async def _curve(self, client: Client) -> protocol.CurveAnswer:
-        return await self._at_desk(answers.curve, self._editor)
-
-    async def _segment(self, client: Client, pixel: int) -> protocol.SegmentAnswer:
-        workspace, shown = self._editor.workspace, self._editor.map
-        return await self.read(answers.segment, workspace, shown, pixel)
 
     async def _live(self, client: Client, on: bool) -> protocol.LiveAnswer:
         self.is_live = on
@@ -260,7 +225,7 @@ class Hub:
             if self._update is None:
                 self._update = asyncio.create_task(self._compute())
                 self._tell_state()
-            # shielded: the map is for all clients, also where the one that asked first has left
+            # shielded: the map is for all clients, even if the one that asked first has left
             if not await asyncio.shield(self._update):
                 raise DataError(f"the map could not be computed: {self._problem}")
         return {"version": self._state["version"]}
@@ -274,7 +239,7 @@ class Hub:
                 return None
             return answers.preview_frame(self._editor, tau)
 
-        frame = await self._at_desk(computed)
+        frame = await self._workers.at_desk(computed)
         if frame is not None:
             client.outbox.put(frame, kind="preview")
         return {"tau": tau, "superseded": frame is None}
@@ -283,21 +248,15 @@ class Hub:
         self, client: Client, what: str, name: str | None = None
     ) -> protocol.ExportAnswer:
         before = self._editor.map
-        files = await self._at_desk(self.downloads.export, self._editor, what, name)
+        files = await self._workers.at_desk(self.downloads.export, self._editor, what, name)
         shown = self._editor.map
         if shown is not None and shown is not before:  # brought up to date for the file
-            self._show(shown, *await self._at_desk(self._look))
+            self._show(shown, *await self._workers.at_desk(self._look))
             self._tell_state()
         return {"url": f"/download/{files[0]}", "files": files}
 
     # each takes the fields of the question of that name
     _ANSWERS: ClassVar[dict[str, Callable[..., Awaitable[Mapping[str, Any]]]]] = {
-        "spectrum": _spectrum,
-        "why": _why,
-        "audit": _audit,
-        "suggest": _suggest,
-        "curve": _curve,
-        "segment": _segment,
         "live": _live,
         "update": _update_now,
         "preview_tau": _preview,
@@ -309,10 +268,6 @@ class Hub:
         number = number if type(number) is int else None
         refusal: protocol.Refused = {"kind": "refused", "seq": number, "message": message}
         client.tell(refusal)
-
-    async def _at_desk(self, function: Callable[..., _T], *arguments: Any) -> _T:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._desk, function, *arguments)
 
     def _tell_all(self, message: str | bytes, *, kind: str) -> None:
         for client in self._clients:
@@ -347,7 +302,7 @@ def _check_number(number: Any) -> None:
 
 
 def _facts_of(done: Operation, state: protocol.SessionFacts) -> protocol.DoneFacts:
-    """Return what a client cannot know of its own operation."""
+    """Return what a client cannot know about its own operation."""
     facts: protocol.DoneFacts = {"version": state["version"]}
     if not done:
         facts["again"] = True

@@ -69,7 +69,7 @@ def checked_operation(operation: Any, workspace: Workspace) -> Operation:
     Raises
     ------
     ParameterError
-        Where it is no operation, a field is missing, unknown or of another kind, or pixels lie
+        Where it is not an operation, a field is missing, unknown or of another kind, or pixels lie
         outside the image.
     """
     name, values = checked_message(operation, PIXEL_OPERATIONS)
@@ -88,7 +88,7 @@ def for_engine(operation: Mapping[str, Any], workspace: Workspace) -> Operation:
 
 
 def completed(operation: Operation, session: RelabelSession) -> Operation:
-    """Return an operation as the log keeps it: with what the session has chosen for it.
+    """Return an operation as the log keeps it: with the values that the session has chosen.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def operations_of_labels(labels: LabelImage, workspace: Workspace) -> list[Opera
         if entry.id > LARGEST_CLASS_ID:
             raise ParameterError(
                 f"{labels.path}: class id {entry.id} is too large for relabel "
-                f"({LARGEST_CLASS_ID} at most); number the classes anew"
+                f"({LARGEST_CLASS_ID} at most); renumber the classes"
             )
         name = free_name(entry.name, names)
         names.add(name)

@@ -7,7 +7,7 @@ import itertools
 
 
 class Outbox:
-    """A queue in which a message of a kind takes the place of an older one of that kind.
+    """A queue in which a message takes the place of an older one of the same kind.
 
     A client on a slow line gets the newest map instead of all of them, and still all its answers.
     """

@@ -25,7 +25,7 @@ class ClassState(TypedDict):
     mapped: Annotated[int, "Pixels of the map."]
 
 
-# "class" is a word of Python's, so that types with such a field are written as calls
+# "class" is a Python keyword, so that types with such a field are written as calls
 StrokeState = TypedDict(
     "StrokeState",
     {"number": int, "class": int, "count": int, "first": Annotated[int, "One of its pixels."]},

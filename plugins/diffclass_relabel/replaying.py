@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ class ReadOnlyLog:
         self.header, self.entries = read_session(path)
         self.torn: Path | None = None
 
-    def append(self, step: Any) -> None:
+    def append(self, step: Mapping[str, Any]) -> None:
         """Write nothing: the step is in the file already."""
 
     def close(self) -> None:
@@ -32,14 +33,14 @@ class ReadOnlyLog:
 
 
 def replayed(session_file: str | os.PathLike[str], scene: str | os.PathLike[str]) -> SessionEditor:
-    """Return a session with all operations of its file done again, and its map.
+    """Return a session with all operations of its file repeated, and its map.
 
     Parameters
     ----------
     session_file : path-like
         May be in use.
     scene : path-like
-        The same scene; file and format may be others.
+        The same scene; file and format may differ.
 
     Raises
     ------

@@ -19,7 +19,7 @@ def runs_of(pixels: np.ndarray) -> list[int]:
     Parameters
     ----------
     pixels : ndarray of int of shape (m,)
-        Sorted, none twice.
+        Sorted, without repetition.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def pixels_of(runs: Any, n_pixels: int) -> np.ndarray:
     Raises
     ------
     ParameterError
-        Where ``runs`` is no such list, is empty, or leaves the image.
+        Where ``runs`` is not such a list, is empty, or leaves the image.
 
     Notes
     -----
@@ -81,7 +81,7 @@ def _checked(runs: Any, n_pixels: int) -> tuple[np.ndarray, np.ndarray]:
         raise ParameterError(
             "pixels have to be a list of runs, [start, length, start, length, ...], at least one"
         )
-    # bool is an int to Python, but no pixel
+    # to Python a bool is an int, but it is not a pixel
     if not all(type(value) is int and -1 < value <= n_pixels for value in runs):
         wrong = next(v for v in runs if not (type(v) is int and -1 < v <= n_pixels))
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""The web server: the page, pictures, downloads and the WebSocket; all else is in `hub`."""
+"""The web server: the page, pictures, downloads and the WebSocket; everything else is in `hub`."""
 
 from __future__ import annotations
 

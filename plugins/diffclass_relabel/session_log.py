@@ -25,8 +25,8 @@ _BEGINNING = b'{"kind":"' + KIND.encode() + b'"'
 class SessionLog:
     """An open session file, locked against other processes until it is closed.
 
-    A file that is missing is made; one that ends in a torn line is mended, and what was torn off
-    appended to a file of the same name with ``.torn`` behind it.
+    A missing file is created; one that ends in a torn line is repaired, and the torn part is
+    appended to a file of the same name with ``.torn`` added.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class SessionLog:
     ParameterError
         Where there can be no such file.
     DataError
-        Where the file is no session, a line before the last is damaged, or another process has it
-        open; nothing in it was changed.
+        Where the file is not a session, a line before the last is damaged, or another process has
+        it open; nothing in it was changed.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -76,8 +76,8 @@ class SessionLog:
         ----------
         header : mapping
         steps : iterable of mapping
-            What `append` takes. Should the process die while they are written, the next one
-            finds fewer than the header announces, and no session.
+            What `append` takes. If the process dies while they are written, the next one finds
+            fewer than the header announces, and so no session.
 
         Raises
         ------
@@ -148,7 +148,7 @@ def read_session(path: str | os.PathLike[str]) -> tuple[Line, list[Line]]:
     Raises
     ------
     DataError
-        Where the file is missing, no session, or a line before the last is damaged.
+        Where the file is missing or not a session, or a line before the last is damaged.
     """
     place = Path(path)
     if not place.is_file():
@@ -166,7 +166,7 @@ def _opened(path: Path) -> BinaryIO:
         raise ParameterError(f"{path}: no folder {path.parent}; create it first")
     if path.is_dir():
         raise ParameterError(f"{path} is a folder; name a session file in it")
-    # unbuffered: what is written is in the system's hands, whatever happens to this process
+    # unbuffered: written bytes are in the system's hands, even if this process is killed
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
     except OSError as error:

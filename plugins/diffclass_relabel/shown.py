@@ -38,7 +38,7 @@ class ShownMap:
     margin, probability : ndarray of uint8 of shape (rows, columns)
         0 to 255 for 0 to 1.
     changed : ndarray of uint8 of shape (rows, columns)
-        1 where the class is another than in the map before.
+        1 where the class differs from that in the map before.
     n_changed : int
     milliseconds : float
         What the engine took.

@@ -6,7 +6,7 @@ import numpy as np
 
 from diffclass_hyperspectral import Scene
 
-# Of each class at most so many labelled pixels, evenly spread over them, make its mean.
+# At most this many labelled pixels of a class, evenly spread over them, make its mean.
 _MOST_PIXELS = 200
 
 
@@ -44,7 +44,7 @@ def class_means(scene: Scene, ids: np.ndarray) -> dict[int, list[float | None]]:
     sums = {i: np.zeros(int(drawn.sum())) for i in chosen}
     columns = scene.shape[1]
     rows = sorted({int(row) for pixels in chosen.values() for row in pixels // columns})
-    for row in rows:  # each row of the scene is read once, whatever its classes
+    for row in rows:  # each row of the scene is read once for all its classes
         spectra = scene.spectra(slice(row, row + 1), bands=drawn)
         for i, pixels in chosen.items():
             sums[i] += spectra[pixels[pixels // columns == row] % columns].sum(axis=0)

@@ -1,4 +1,4 @@
-"""What every client is told of the session: at the beginning, and after each operation."""
+"""What every client is told about the session: at the beginning, and after each operation."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
 
 
 def session_state(editor: SessionEditor) -> SessionFacts:
-    """Return what the session itself knows of its state."""
+    """Return what the session itself knows about its state."""
     with editor.lock:
         return _state(editor)
 

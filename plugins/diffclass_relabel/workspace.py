@@ -28,7 +28,7 @@ KERNEL = "shared"
 
 @dataclass(frozen=True)
 class SessionSettings:
-    """What a session's map depends on beside the scene and the steps.
+    """What a session's map depends on besides the scene and the steps.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Workspace:
     operator : MarkovOperator
         Of the n pixels with data.
     pixels : ndarray of int64 of shape (n,)
-        Raster number of each point, rising.
+        Raster number of each point, increasing.
     points : ndarray of int32 of shape (rows * columns,)
         Point of each pixel, -1 without data.
     features : ndarray of float32 of shape (n, p)
@@ -140,12 +140,12 @@ class Workspace:
             As for `diffclass_hyperspectral.open_scene`.
         settings : SessionSettings, optional
         fingerprint : str, optional
-            What the scene has to hash to.
+            Hash that the scene has to have.
 
         Raises
         ------
         DataError
-            Where the scene cannot be read, or is another one than was asked for.
+            Where the scene cannot be read, or is not the one with this fingerprint.
         ParameterError
             For settings out of their range.
         """
@@ -182,7 +182,15 @@ class Workspace:
                 random_state=settings.seed,
             )
         fingerprint = fingerprint or fingerprint_of(scene)
-        return cls(scene, settings, fingerprint, operator, pixels, points, features)
+        return cls(
+            scene=scene,
+            settings=settings,
+            fingerprint=fingerprint,
+            operator=operator,
+            pixels=pixels,
+            points=points,
+            features=features,
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -211,7 +219,7 @@ class Workspace:
         Raises
         ------
         ParameterError
-            Where ``runs`` is no list of runs inside the image, or no pixel of it has data.
+            Where ``runs`` is not a list of runs inside the image, or no pixel of it has data.
         """
         points = self.points[pixels_of(runs, self.n_pixels)]
         points = points[points >= 0]
@@ -233,14 +241,14 @@ class Workspace:
         return int(self.points[number])
 
     def pixel_within(self, pixel: Any) -> int:
-        """Return a pixel's number, or say why it is none of the scene's."""
+        """Return a pixel's number, or say why the scene has no such pixel."""
         if type(pixel) is not int or not 0 <= pixel < self.n_pixels:
             raise ParameterError(
                 f"pixel = {str(pixel)[:40]!r}; pixels of this scene are 0 to {self.n_pixels - 1}"
             )
         return pixel
 
-    def raster(self, values: np.ndarray, *, fill: Any = 0) -> np.ndarray:
+    def raster(self, values: np.ndarray, *, fill: float = 0) -> np.ndarray:
         """Return values of points as a picture.
 
         Parameters

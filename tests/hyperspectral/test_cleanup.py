@@ -35,7 +35,7 @@ def naive_segments(ids):
 
 
 def naive_merge(ids, min_area):
-    """One segment at a time: the smallest that has a neighbour, the first of equals."""
+    """One segment at a time: the smallest that has a neighbour, in a tie the first."""
     ids = ids.copy()
     while True:
         best = None

@@ -1,4 +1,4 @@
-"""Damaged headers: whatever a file claims, a reader reads it or says what is wrong."""
+"""Damaged headers: a reader either reads the file or says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ LABELS = {
 
 
 def mutated(raw, rng):
-    """Change one place of the header: a number, some bytes, a piece taken out or doubled."""
+    """Change one place of the header: a number, some bytes, a piece removed or doubled."""
     head, tail = bytearray(raw[:HEADER_BYTES]), raw[HEADER_BYTES:]
     place, length = int(rng.integers(len(head))), int(rng.integers(1, 9))
     kind = rng.integers(5)
@@ -136,7 +136,7 @@ def refusal(read, path):
 
 
 def damage_many(path, read, *, seed, attempts=ATTEMPTS):
-    """Return what was said of damaged copies; the file itself has to be readable."""
+    """Return what was said about damaged copies; the file itself has to be readable."""
     raw = path.read_bytes()
     assert refusal(read, path) is None
     rng = np.random.default_rng(seed)

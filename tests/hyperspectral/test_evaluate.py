@@ -179,7 +179,7 @@ def test_probability_is_that_of_the_class_given():
     np.testing.assert_array_equal(found, [[0, 3], [np.nan, np.nan]])
 
 
-# What classify says of itself
+# What classify says about itself
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ def test_every_file_under_every_name(tmp_path, kind):
         other.unlink()
 
 
-# Types that are no numbers of a scene
+# Types that a scene cannot have
 
 NOT_NUMBERS = {
     "complex": CUBE.astype(np.complex64),

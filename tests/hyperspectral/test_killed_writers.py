@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# One process that forks where it stands: starting afresh for every step would take a minute.
+# One process that forks at every step: starting a new one each time would take a minute.
 SCRIPT = """
 import os, pathlib, signal, sys
 import numpy as np

@@ -107,7 +107,7 @@ def test_it_grows_with_what_each_stage_works_on():
     assert added("neighbors", n_components=80) > 2 * 60 * 4 * million
     assert added("features", spatial=True) > 60 * 4 * million
     assert forecast(suggesting=True).stages["suggestions"] > 150 * 8 * million
-    # as many components as bands: the most that there can be
+    # as many components as bands: the most that are possible
     whole = forecast(metric="angle").stages
     assert whole["neighbors"] == forecast(n_components=100).stages["neighbors"]
 
@@ -118,7 +118,7 @@ def test_a_million_pixels_are_forecast_to_fit(monkeypatch):
 
 
 def test_forecast_and_measured_peak_agree(tmp_path, monkeypatch):
-    monkeypatch.delenv("DIFFCLASS_NUMBA_CACHE", raising=False)  # to compile takes memory too
+    monkeypatch.delenv("DIFFCLASS_NUMBA_CACHE", raising=False)  # compiling takes memory too
     rng = np.random.default_rng(0)
     truth = np.kron(rng.integers(1, 5, (8, 8)), np.ones((15, 15), dtype=int)).astype(np.uint8)
     ends = rng.random((5, 30)).astype(np.float32)
@@ -178,7 +178,7 @@ def test_one_warning_before_the_start(tmp_path, monkeypatch, capsys, command):
     assert sum(line.startswith("memory: about") for line in said) == 1
 
 
-# What there is
+# What is available
 
 
 def tree(root, files):

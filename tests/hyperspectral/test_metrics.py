@@ -41,7 +41,7 @@ def correlations(cube, members):
 
 
 def expected(metric, cube, members):
-    """Distances as the definitions have them."""
+    """Distances by their definitions."""
     if metric == "angle":
         return 2 * np.sin(angles(cube, members) / 2)
     return np.sqrt(2 - 2 * np.minimum(correlations(cube, members), 1))
@@ -157,7 +157,7 @@ def test_bad_input(cube):
     ramp[...] = np.arange(36).reshape(6, 6, 1) + 1.0
     with pytest.raises(DataError, match="every spectrum is flat"):
         SceneFeatures(metric="correlation").fit(ramp)
-    assert SceneFeatures(metric="angle").fit_transform(ramp).shape == (36, 1)  # all alike
+    assert SceneFeatures(metric="angle").fit_transform(ramp).shape == (36, 1)  # all equal
 
 
 # As options

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 
 import h5py
 import numpy as np
@@ -14,6 +15,7 @@ from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import open_scene, read_labels, write_class_map
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+from diffclass_relabel import open_editor
 
 ROWS, COLUMNS = 48, 50
 PLACE = (0.001, 0.0, 10.0, 0.0, -0.001, 45.0)
@@ -73,6 +75,23 @@ def test_maps(folder, capsys, ending):
     for name, empty in zip(names, (0, np.nan, np.nan), strict=True):
         sensor = np.load(name.replace(ending, ".npy")).reshape(ROWS, COLUMNS, -1)
         np.testing.assert_array_equal(read_back(name), on_map(sensor, empty))
+
+
+def test_replay_says_which_maps_it_carries(folder, capsys):
+    """In the line that classify says; labels keep the sensor's grid."""
+    with closing(open_editor("emit.nc", "s.jsonl", settings={"components": 6})) as editor:
+        for class_id, pixel in ((1, 0), (2, 2_000)):
+            editor.apply({"op": "add_class", "id": class_id})
+            editor.apply({"op": "stroke", "class": class_id, "pixels": [pixel, 9]})
+    outputs = ["-o", "map.tif", "--margin", "margin.npy", "--labels", "labels.tif"]
+    assert run(["replay", "s.jsonl", "--scene", "emit.nc", *outputs]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "orthorectified" in line]
+    assert said == [
+        "map.tif: orthorectified by the lookup table of emit.nc to 48 rows x 51 columns; .npy and "
+        ".png keep the sensor's grid"
+    ]
+    assert read_labels("map.tif").shape == (ROWS, COLUMNS + 1)
+    assert read_labels("labels.tif").shape == (ROWS, COLUMNS)
 
 
 def test_a_map_is_read_as_labels_of_the_sensor(folder, capsys):

@@ -434,7 +434,7 @@ def test_real_scenes(data_folder, name, shape, dtype):
 
 @pytest.mark.data
 def test_jasper_ridge_lies_as_its_abundances(data_folder):
-    """Neighbours along both axes look alike only where the matrix is unfolded rightly."""
+    """Neighbours along both axes look alike only if the matrix is unfolded correctly."""
     data = open_scene(data_folder / "jasper_ridge/jasperRidge2_R198.mat").data.astype(float)
     spread = data.std(axis=(0, 1)).mean()
     for axis in (0, 1):

@@ -12,7 +12,7 @@ PATIENCE = 30_000  # ms
 
 
 def lacking(what):
-    """Skip for want of a tool; in CI, where it has to be there, fail."""
+    """Skip because a tool is missing; in CI, where it has to be installed, fail."""
     (pytest.fail if os.environ.get("CI") else pytest.skip)(what)
 
 
@@ -55,7 +55,7 @@ class Tab:
         self.page.wait_for_function(f"() => {condition}", polling=10)
 
     def idle(self):
-        """Wait until all this tab did is confirmed, and picture and (live) map are drawn."""
+        """Wait until everything this tab did is confirmed, and picture and (live) map are drawn."""
         self.js("diffclass.idle()")
 
     def key(self, *keys):

@@ -23,7 +23,7 @@ from .clients import PageClient
 
 COLORS = {1: (1, 2, 3), 2: (200, 100, 50), 3: (9, 80, 7)}
 NAMES = {1: "nuclei", 2: "cytoplasm", 3: "stroma"}
-# two pixels without data: a row of its own would be easy, a hole is not
+# two pixels without data: a whole row would be easy, a hole is not
 HOLES = [(0, 0), (20, 31)]
 
 
@@ -59,7 +59,7 @@ def workspace(scene_folder):
 
 @pytest.fixture
 def new_editor(workspace, tmp_path):
-    """Open a session file; the same name goes on with the session."""
+    """Open a session file; the same name continues the session."""
     opened = []
 
     def made(name="session.jsonl"):
@@ -129,7 +129,7 @@ def page(gate, connect):
 
 @pytest.fixture(scope="session")
 def process_environment(tmp_path_factory):
-    """Of processes of their own: they share compiled loops, but not with yesterday's."""
+    """For separate processes: they share compiled loops, but not with earlier runs."""
     return os.environ | {
         "DIFFCLASS_NUMBA_CACHE": "1",
         "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("numba")),
@@ -141,7 +141,7 @@ def process_environment(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def browser():
-    """A real browser; only while a module of page tests runs, for it keeps an event loop."""
+    """A real browser; only while a module of page tests runs, because it keeps an event loop."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright for Python")
     with sync_api.sync_playwright() as playwright:
         launched = chromium(playwright)

@@ -42,7 +42,7 @@ def test_sources_have_sound_types(node):
 
 
 def test_the_compiler_refuses_what_the_server_would(node, tmp_path):
-    """Each line after the mark has to be an error, or the compiler complains of the mark."""
+    """Each line after the mark has to be an error, or the compiler complains about the mark."""
     wrong = [
         'const a: Operation = { op: "nix" };',
         'const b: Operation = { op: "stroke", class: 1, points: [1] };',

@@ -207,7 +207,7 @@ def test_begun_with_labels(scene_folder, tmp_path, tissue):
     assert {entry.id: entry.color for entry in table} == COLORS
     assert editor.version == editor.log.header["first_steps"] == 6
     editor.close()
-    editor = open_editor(scene, session, labels=labels)  # the same command again goes on
+    editor = open_editor(scene, session, labels=labels)  # the same command again continues
     assert editor.version == 6
     editor.close()
     with pytest.raises(ParameterError, match="did not begin with"):
@@ -248,7 +248,7 @@ def test_a_changed_file_says_which_step(editor, new_editor):
     editor.close()
     path = editor.log.path
     path.write_text(path.read_text().replace('"add_class"', '"no_class"'))
-    with pytest.raises(DataError, match="step 1 cannot be done again"):
+    with pytest.raises(DataError, match="step 1 cannot be repeated"):
         new_editor()
 
 

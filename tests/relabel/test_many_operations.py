@@ -11,7 +11,7 @@ from .strokes import random_operation, three_classes
 
 
 def test_all_agree(editor, new_editor, serve, connect, tissue, workspace, rng, monkeypatch):
-    # other tests see to it that each line is on disk; waiting for it would be most of this one
+    # other tests check that each line is on disk; waiting for it would take most of this one
     monkeypatch.setattr(session_log.os, "fsync", lambda descriptor: None)
     gate = serve(editor)
     tabs = [connect(gate, name=name) for name in ("one", "two")]
@@ -38,7 +38,7 @@ def test_all_agree(editor, new_editor, serve, connect, tissue, workspace, rng, m
     assert tabs[0].state["classes"] == tabs[1].state["classes"]
     assert editor.version == len(editor.log.entries) == 1000 + 6 - refused
 
-    # the map is that of the labels alone, whatever was done and undone before
+    # the map depends on the labels alone, not on what was done and undone before
     ids = editor.labels.ids.ravel()[workspace.pixels].astype(int)
     fresh = diffuse_labels(workspace.operator, np.where(ids > 0, ids, -1), tau=editor.session.tau)
     reached = fresh.codes >= 0

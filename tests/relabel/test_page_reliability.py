@@ -70,7 +70,7 @@ def test_strokes_drawn_while_the_connection_is_lost(begun, editor):
     tab.js("diffclass.drop()")
     tab.stroke((20, 10), (20, 20))
     tab.stroke((26, 10), (26, 20))
-    assert tab.labels[20, 15] == tab.labels[26, 15] == 1  # seen at once all the same
+    assert tab.labels[20, 15] == tab.labels[26, 15] == 1  # still seen at once
     tab.wait("diffclass.connection === 'open' && diffclass.pending === 0")
     tab.idle()
     assert len(editor.session.strokes) == 5  # each of them once
@@ -112,7 +112,7 @@ def free_port():
 
 @pytest.fixture
 def start(scene_folder, tmp_path, process_environment):
-    """Start ``diffclass relabel`` in a process of its own; returns it and its page's address."""
+    """Start ``diffclass relabel`` in its own process; returns it and its page's address."""
     running = []
     port = free_port()
 

@@ -63,7 +63,7 @@ def kill(process):
 
 
 def paint_until_killed(process, client, tissue, *, after):
-    """Send strokes without waiting and kill the server in their midst; returns what was done."""
+    """Send strokes without waiting and kill the server meanwhile; returns what was done."""
     strokes = [truth_stroke(tissue, 1 + i % 3, 5, start=3 + i % 30) for i in range(120)]
     killer = threading.Timer(after, kill, [process])
     killer.start()

@@ -11,6 +11,7 @@ from diffclass.relabel.fields import Choice, Color, Flag, Points, Text, Time, Wh
 from diffclass.relabel.schema import Form, checked_message
 from diffclass_relabel.exports import DEFAULT_NAMES, FORMATS
 from diffclass_relabel.hub import Hub
+from diffclass_relabel.inquiries import Inquiries
 from diffclass_relabel.operations import PIXEL_OPERATIONS, Runs
 from diffclass_relabel.protocol_types import TARGET, protocol_types
 from diffclass_relabel.questions import ANSWERS, QUESTIONS
@@ -77,7 +78,7 @@ def test_the_documentation_of_apply_lists_every_operation():
 
 
 def test_every_operation_can_be_done(editor):
-    """No name of the table is without a deed: what cannot be done now is refused for a reason."""
+    """Every name in the table does something: what cannot be done now is refused with a reason."""
     values = {"points": [0], "class": 1, "stroke": 1, "id": 1, "name": "a", "color": "#000000",
               "hidden": True, "locked": True, "source": 1, "into": 2, "tau": 8}  # fmt: skip
     for form in OPERATIONS.values():
@@ -99,7 +100,8 @@ def test_pixels_stand_where_the_engine_has_points():
 
 
 def test_every_question_has_an_answer():
-    assert QUESTIONS.keys() == ANSWERS.keys() == Hub._ANSWERS.keys()
+    assert QUESTIONS.keys() == ANSWERS.keys()
+    assert QUESTIONS.keys() == Inquiries.ANSWERS.keys() | Hub._ANSWERS.keys()
 
 
 def test_every_result_has_formats_and_a_name():

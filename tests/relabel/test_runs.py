@@ -1,4 +1,4 @@
-"""Runs of pixels there and back."""
+"""Pixels to runs, and runs to pixels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is let in, and what is done to those who are not."""
+"""Who is let in, and how others are refused."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_localhost_is_the_same_machine(url, gate):
     ],
 )  # fmt: skip
 def test_nothing_else_is_handed_out(gate, path):
-    # a plain socket: clients tidy such paths up before they send them
+    # a plain socket: clients normalize such paths before they send them
     with socket.create_connection(("127.0.0.1", gate.port)) as raw:
         host = f"Host: 127.0.0.1:{gate.port}\r\n"
         cookie = f"Cookie: {gate.cookie}={gate.token}\r\n"
@@ -126,7 +126,7 @@ def test_too_large_a_message_ends_the_connection_alone(gate, connect, editor, ca
     client, other = connect(gate), connect(gate)
     client.hello()
     pixels = [0, 1] * (2**20)
-    # the code is lost where the connection was reset while this side still wrote
+    # the code is lost if the connection was reset while this side was still writing
     assert client.end({"op": {"op": "erase", "pixels": pixels}}) in (1009, None)
     assert any("more than 4194304 bytes" in record.getMessage() for record in caplog.records)
     assert editor.version == 0

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from diffclass_hyperspectral.features.metrics import METRICS
+
+if TYPE_CHECKING:
+    from diffclass.classifier import DiffusionClassifier
+    from diffclass_hyperspectral.features.scene_features import SceneFeatures
 
 SMALLER = (
     "ask for fewer --components or --neighbors, or cut the scene into tiles: fit on one with "
@@ -16,7 +21,7 @@ SMALLER = (
 )
 
 # Made from `diffclass.kernels`, which is too heavy to import for --help; None is the default.
-_KERNELS: dict[str, Callable[[Any], Any]] = {
+_KERNELS: dict[str, Callable[[ModuleType], Any]] = {
     "shared": lambda kernels: None,
     "gaussian": lambda kernels: kernels.Gaussian(),
     "covariance": lambda kernels: kernels.SharedNeighbors(kernels.LocalCovariance()),
@@ -29,7 +34,7 @@ _KERNELS: dict[str, Callable[[Any], Any]] = {
 
 
 class NameIn(click.ParamType):
-    """One of the names that a module lists, which is imported only where a value is given.
+    """One of the names that a module lists; the module is imported only when a value is given.
 
     Parameters
     ----------
@@ -43,8 +48,8 @@ class NameIn(click.ParamType):
         self.name = name
         self.home = home
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return the name, or say which ones there are."""
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or say which ones exist."""
         module, _, listing = self.home.partition(":")
         names = getattr(importlib.import_module(module), listing)
         if value not in names:
@@ -57,7 +62,7 @@ features_option = click.option(
     type=click.Choice(["spectral", "spatial"]),
     default="spectral",
     show_default=True,
-    help="Components of a scene's spectra, alone or beside themselves smoothed within fields.",
+    help="Components of the spectra, alone or together with smoothed ones: means within fields.",
 )
 
 metric_option = click.option(
@@ -65,8 +70,8 @@ metric_option = click.option(
     type=click.Choice(METRICS),
     default="euclidean",
     show_default=True,
-    help="Which spectra are near: euclidean, by noise-adjusted components; angle, correlation: "
-    "whatever their brightness, in all good bands.",
+    help="How spectra are compared. euclidean: by noise-adjusted components; angle, correlation: "
+    "by shape, regardless of brightness, in all good bands.",
 )
 
 _OPTIONS = (
@@ -75,8 +80,8 @@ _OPTIONS = (
     click.option(
         "--components",
         type=int,
-        help="Their number; by default 20 noise-adjusted ones, for angle and correlation as many "
-        "as keep the distances.",
+        help="Number of components; by default 20 noise-adjusted ones, for angle and correlation "
+        "as many as keep the distances.",
     ),
     click.option("--neighbors", type=int, help="Neighbours of a pixel in the graph."),
     click.option(
@@ -85,23 +90,24 @@ _OPTIONS = (
         default="shared",
         show_default=True,
         help="gaussian: by distance alone; all others by shared neighbours too. covariance: by "
-        "overlap of local Gaussians. directed, discriminant: shaped by a first diffusion's "
-        "posteriors, along their level sets or the classes' boundaries.",
+        "overlap of local Gaussians. directed, discriminant: shaped by the posteriors of a first "
+        "diffusion, along their level sets or along the boundaries of the classes.",
     ),
     click.option(
         "--label-mode",
         type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODES"),
-        help="summed (default), free: labels diffuse away, and count over the walk or at its end. "
-        "absorbing: they stay.",
+        help="How labels count. summed (default), free: they diffuse away, and count over the "
+        "whole walk or at its end. absorbing: they stay.",
     ),
     click.option("--tau", type=int, help="Diffusion time in steps; chosen by margin by default."),
-    click.option("--max-time", type=int, help="Last time that the choice looks at."),
+    click.option("--max-time", type=int, help="Last time to choose from."),
     click.option(
         "--rounds",
         type=click.IntRange(0),
         default=0,
         show_default=True,
-        help="Diffuse so many times more, by walks warped class by class with the last posteriors.",
+        help="Number of further diffusions, each by walks warped class by class with the last "
+        "posteriors.",
     ),
 )
 
@@ -113,7 +119,7 @@ def diffusion_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def scene_features(features: str, metric: str, components: int | None = None) -> Any:
+def scene_features(features: str, metric: str, components: int | None = None) -> SceneFeatures:
     """Return the features that were asked for, not yet fitted."""
     from diffclass_hyperspectral import SceneFeatures
 
@@ -129,8 +135,8 @@ def diffusion_classifier(
     tau: int | None,
     max_time: int | None,
     rounds: int,
-) -> Any:
-    """Return the classifier that was asked for; what was not keeps the library's default."""
+) -> DiffusionClassifier:
+    """Return the classifier that was asked for, all else with the library's defaults."""
     from diffclass import kernels
     from diffclass.classifier import DiffusionClassifier
 

@@ -1,4 +1,4 @@
-"""What commands say of a run: its forecast of memory, where its maps lie, its report."""
+"""What commands say about a run: its forecast of memory, where its maps lie, its report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def forecast_sayer(console: Console, advice: str) -> Callable[[MemoryForecast], 
 
 
 def say_orthorectified(console: Console, paths: Sequence[Path], scene: Scene) -> None:
-    """Say which maps of a scene in its sensor's geometry will lie on the map."""
+    """Say which maps of a scene in its sensor's geometry will be orthorectified."""
     from diffclass_hyperspectral.io.map_files import orthorectification_line
 
     line = orthorectification_line(scene, paths)

@@ -38,25 +38,32 @@ _PATH = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("scene", type=_PATH)
-@click.option("--labels", type=_PATH, help="Label image; 0 is unlabelled.")
+@click.option(
+    "--labels",
+    type=_PATH,
+    help="Label image (0 is unlabelled) or shapes: .img, .tif, .png, .npy, .mat, .gis, .h5, "
+    ".geojson, .shp, .gpkg.",
+)
 @click.option("--model", type=_PATH, help="Apply this model (from --save) instead of labels.")
-@click.option("-o", "--output", type=_PATH, required=True, help="Class map: .img, .png, .npy.")
+@click.option(
+    "-o", "--output", type=_PATH, required=True, help="Class map: .img, .tif, .png, .npy."
+)
 @click.option("--probability", type=_PATH, help="Posteriors, one band per class: .img, .tif, .npy.")
-@click.option("--margin", type=_PATH, help="Margins: .img, .png, .npy.")
+@click.option("--margin", type=_PATH, help="Margins: .img, .tif, .png, .npy.")
 @click.option("--report", type=_PATH, help="Report as JSON.")
-@click.option("--save", type=_PATH, help="Keep the model for --model.")
+@click.option("--save", type=_PATH, help="Save the model, to be used with --model.")
 @diffusion_options
 @click.option(
     "--labels-per-class",
     type=click.IntRange(1),
-    help="Fit on so many labels of each class, drawn by --seed, and hold the others out.",
+    help="Fit on this many labels of each class, drawn by --seed, and hold the others out.",
 )
 @click.option(
     "--holdout",
     type=click.Choice(["random", "blocks", "both"]),
-    help="Hold labels out at random, in blocks of the picture (half, if no number is given), or "
-    "both in turn (the map is that of blocks); spatial features, --majority and --min-area are "
-    "always scored both ways.",
+    help="Hold labels out at random, in blocks of the picture, or both in turn (the map is then "
+    "that of blocks); half of them, unless --labels-per-class is given. Spatial features, "
+    "--majority and --min-area are always scored both ways.",
 )
 @click.option(
     "--min-margin", type=float, default=0.0, help="Pixels with a smaller margin become class 0."
@@ -89,10 +96,10 @@ def classify(
     min_area: int,
     **options: Any,
 ) -> int:
-    """Classify every pixel of SCENE from a few labels, or with a model kept before.
+    """Classify every pixel of SCENE from a few labels, or with a saved model.
 
-    The accuracy that is reported is that on labels held out of the fit (--labels-per-class or
-    --holdout); without them there is none to report. Exit code 4: the map is there, but the labels
+    The report gives the accuracy on labels held out of the fit (--labels-per-class or
+    --holdout), and none if no labels are held out. Exit code 4: the map is there, but the labels
     did not cover the graph by --max-time.
     """
     from diffclass.progress import stage
@@ -131,7 +138,7 @@ def _check_usage(
         raise click.UsageError("--save, --holdout and --labels-per-class need --labels")
     if probability is not None and probability.suffix.lower() == ".png":
         raise click.UsageError(
-            "--probability has one band per class, a PNG one; write .img or .npy"
+            "--probability has one band per class, a PNG one; write .img, .tif or .npy"
         )
 
 

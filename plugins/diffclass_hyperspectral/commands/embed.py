@@ -39,9 +39,12 @@ class _NumberOr(click.ParamType):
         self.words = words
         self.name = "|".join([*words, "number"])
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | str:
+        """Return one of the words or a float."""
         if value in self.words:
-            return value
+            return str(value)
         try:
             return float(value)
         except (TypeError, ValueError):
@@ -50,18 +53,31 @@ class _NumberOr(click.ParamType):
 
 @click.command()
 @click.argument("points", type=_PATH)
-@click.option("-o", "--output", type=_PATH, required=True, help="Coordinates: .npy, .csv, .img.")
+@click.option(
+    "-o",
+    "--output",
+    type=_PATH,
+    required=True,
+    help="Coordinates: .npy, .csv; of a scene also .img, .tif.",
+)
 @click.option("--picture", type=_PATH, help="Coordinates and spectrum as a .png.")
 @click.option("--report", type=_PATH, help="Report as JSON.")
 @click.option("-n", "--components", type=int, default=3, show_default=True, help="Coordinates.")
-@click.option("--neighbors", type=int, default=64, show_default=True, help="Of a point, at least.")
+@click.option(
+    "--neighbors",
+    type=int,
+    default=64,
+    show_default=True,
+    help="Least number of neighbours of a point.",
+)
 @click.option("--alpha", type=float, default=1.0, show_default=True, help="Density exponent.")
 @click.option("--time", type=_NumberOr("auto"), default=1, show_default=True, help="Steps.")
 @click.option(
     "--bandwidth",
     type=_NumberOr("graph", "semigroup", "slope", "self-tuning"),
-    help="epsilon: the widest that the neighbours carry (tables' default), chosen from the data, "
-    "each point's own (scenes' default), or a number.",
+    help="epsilon. graph: the widest that the neighbours allow (default for tables); semigroup, "
+    "slope: chosen from the data; self-tuning: one for each point (default for scenes); or a "
+    "number.",
 )
 @features_option
 @metric_option
@@ -84,8 +100,8 @@ def embed(
 ) -> None:
     """Write the diffusion coordinates of POINTS: a scene's pixels or a table's rows.
 
-    Tables are .csv, .tsv or two-dimensional .npy files; anything else is opened as a scene. Pixels
-    and rows with missing values get none.
+    Tables are .csv, .tsv or two-dimensional .npy files; anything else is opened as a scene (see
+    diffclass info). Pixels and rows with missing values get no coordinates.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral.io.tables import is_table
@@ -125,7 +141,7 @@ def _check_outputs(
 
     suffix = output.suffix.lower()
     if suffix == ".png":
-        raise click.UsageError("-o takes numbers (.npy, .csv, .img); a picture is --picture")
+        raise click.UsageError("-o takes numbers (.npy, .csv, .img, .tif); a picture is --picture")
     if suffix not in (".csv", ".npy") and is_table(points):
         raise click.UsageError("a table's coordinates are written as .npy or .csv")
     if picture is not None and picture.suffix.lower() != ".png":

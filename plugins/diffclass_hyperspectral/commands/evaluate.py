@@ -16,8 +16,12 @@ _PATH = click.Path(path_type=Path)
 @click.argument("class_map", metavar="MAP", type=_PATH)
 @click.argument("truth", type=_PATH, required=False)
 @click.option("--labels", type=_PATH, help="The same as TRUTH.")
-@click.option("--margin", type=_PATH, help="Margins of MAP: does a high one mean right?")
-@click.option("--probability", type=_PATH, help="Posteriors of MAP: are they calibrated?")
+@click.option(
+    "--margin", type=_PATH, help="Margins of MAP (.img, .tif, .npy): do high ones mean right?"
+)
+@click.option(
+    "--probability", type=_PATH, help="Posteriors of MAP (.img, .tif, .npy): are they calibrated?"
+)
 @click.option(
     "--areas",
     is_flag=True,
@@ -26,7 +30,7 @@ _PATH = click.Path(path_type=Path)
 @click.option("--fitted", type=_PATH, help="Labels that MAP was made with: left out of TRUTH.")
 @click.option("--map-variable", help="Array to take from a .mat map with several.")
 @click.option("--truth-variable", help="Array to take from a .mat truth with several.")
-@click.option("--report", type=_PATH, help="Write the scores as JSON.")
+@click.option("--report", type=_PATH, help="Report as JSON.")
 @click.option("--picture", type=_PATH, help="Draw confusion matrix and curves: .png.")
 @overwrite_option
 @common_options
@@ -44,7 +48,10 @@ def evaluate(
     areas: bool,
     **inputs: Path | None,
 ) -> None:
-    """Compare the class map MAP with the label image TRUTH, where TRUTH is labelled.
+    """Compare the class map MAP with the labels TRUTH, where TRUTH is labelled.
+
+    MAP is an .img, .tif, .png, .npy, .mat, .gis or .h5 file (.png: a palette image, not a picture
+    with a legend); TRUTH is one too, or shapes on the map: .geojson, .shp, .gpkg.
 
     Unclassified pixels of MAP count as wrong. Labels that MAP was made with count as right:
     compare with labels that were held out, leave them out (--fitted), or let classify hold some

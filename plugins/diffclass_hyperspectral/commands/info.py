@@ -15,7 +15,11 @@ from diffclass.command_line.console import Console, common_options
 @click.option("--variable", help="Array to take from a .mat file with several.")
 @common_options
 def info(scene: Path, variable: str | None, *, console: Console) -> None:
-    """Say what SCENE holds: size, bands, wavelengths, missing pixels, memory."""
+    """Say what SCENE holds: size, bands, wavelengths, missing pixels, memory.
+
+    Scenes are ENVI (.hdr with .img, .dat, ...), GeoTIFF (.tif), EMIT (.nc), PRISMA (.he5), EnMAP
+    (.tif, .xml), ERDAS (.lan), MATLAB (.mat), HDF5 (.h5) or NumPy (.npy) files.
+    """
     from diffclass_hyperspectral import open_scene
 
     facts = open_scene(scene, variable=variable).describe()

@@ -29,15 +29,21 @@ _PATH = click.Path(path_type=Path)
 
 @click.command()
 @click.argument("scene", type=_PATH)
-@click.option("--labels", type=_PATH, required=True, help="Label image; 0 is unlabelled.")
-@click.option("-o", "--output", type=_PATH, required=True, help="Pixels: .geojson, .csv.")
+@click.option(
+    "--labels",
+    type=_PATH,
+    required=True,
+    help="Label image (0 is unlabelled) or shapes: .img, .tif, .png, .npy, .mat, .gis, .h5, "
+    ".geojson, .shp, .gpkg.",
+)
+@click.option("-o", "--output", type=_PATH, required=True, help="Pixels: .geojson, .json, .csv.")
 @click.option(
     "--rule",
     type=NameIn("rule", "diffclass.acquisition:RULES"),
     default="hybrid",
     show_default=True,
-    help="hybrid: vopt, then margin. margin: where classes are close. unexplored: where labels "
-    "hardly come. distance: dense and far from labels. vopt, sigma-opt: what lowers a Gaussian "
+    help="hybrid: vopt, then margin. margin: where classes are close. unexplored: where few "
+    "labels arrive. distance: dense and far from labels. vopt, sigma-opt: what lowers a Gaussian "
     "process's variance most. model-change: what moves it most. uncertainty: margin times its "
     "standard deviation.",
 )
@@ -49,7 +55,7 @@ _PATH = click.Path(path_type=Path)
     type=click.FloatRange(0),
     default=5.0,
     show_default=True,
-    help="Pixels between any two of them, at least.",
+    help="Least distance between two of them, in pixels.",
 )
 @click.option("--report", type=_PATH, help="Report as JSON.")
 @diffusion_options
@@ -77,7 +83,7 @@ def suggest(
     components: int | None,
     **options: Any,
 ) -> int:
-    """Say which pixels of SCENE to label next, the most useful first.
+    """Suggest which pixels of SCENE to label next, the most useful first.
 
     GeoJSON has an empty field "class": filled in, it is a file of labels. Exit code 4: the pixels
     are there, but the labels did not cover the graph by --max-time.

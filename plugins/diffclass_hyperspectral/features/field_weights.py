@@ -1,10 +1,10 @@
 """Weights of smoothed components: directions in which pixels differ within fields count less.
 
 What smoothing takes away, R = c - smooth(c), is how pixels differ from their surroundings: noise,
-and whatever varies inside a field, as the light on a slope or the soil between the rows. With its
-covariance W = V diag(l) V', the smoothed components are multiplied by V diag(l)^-p. At p = 1/2 that
-makes what varies within fields alike in all directions, as in Fisher's discriminant with fields for
-classes; it needs no labels.
+and all that varies inside a field, such as the light on a slope or the soil between the rows. With
+its covariance W = V diag(l) V', the smoothed components are multiplied by V diag(l)^-p. At p = 1/2
+the variation within fields becomes equal in all directions, as in Fisher's discriminant with fields
+as classes; it needs no labels.
 
 Source: A. Bar-Hillel et al., Learning distance functions using equivalence relations, 2003
 (relevant component analysis; p = 1/2, small groups of like points for fields). p = 1 was measured,
@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-# Of the largest variance: directions in which hardly anything varies could otherwise be all that
-# counts.
+# Share of the largest variance: otherwise directions in which hardly anything varies could be all
+# that counts.
 _LEAST_VARIANCE = 1e-3
 
 
@@ -61,7 +61,7 @@ def field_weights(
 
 
 def _covariance_within(image: np.ndarray, smooth: np.ndarray, valid: np.ndarray) -> np.ndarray:
-    """Return the covariance of what smoothing took away, a row of the picture at a time."""
+    """Return the covariance of what smoothing took away, one row of the picture at a time."""
     k = image.shape[2]
     total, products, n_pixels = np.zeros(k), np.zeros((k, k)), 0
     for row, smooth_row, has_data in zip(image, smooth, valid, strict=True):

@@ -3,8 +3,8 @@
 The minimum noise fraction (MNF) transform takes noise from the differences of neighbouring pixels
 and orders directions by signal-to-noise ratio: with signal covariance S and noise covariance N it
 solves S v = l N v, v' N v = 1, so that noise has variance 1 in every component (A. Green et al.
-1988; J. Lee, A. Woodyatt and M. Berman 1990). The problem is solved as the symmetric one that it
-is: `spectral.mnf` solves a general one, whose vectors turn complex where N is nearly singular.
+1988; J. Lee, A. Woodyatt and M. Berman 1990). It is solved as the symmetric problem that it is:
+`spectral.mnf` solves a general one, whose vectors become complex where N is nearly singular.
 
 The spectral angle a of two spectra ignores how bright they are, their correlation r an offset too.
 Unit spectra u = x / |x|, and u of x minus its mean over the bands, turn both into distances:
@@ -58,7 +58,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     metric : {"euclidean", "angle", "correlation"}, default="euclidean"
         What the features' Euclidean distance is: that of MNF components, or one that grows with
         the spectral angle or as the correlation falls; brightness does not count there. They
-        take all usable bands alike, noisy ones too. A spectrum of zeros, and for correlation any
+        use all usable bands equally, noisy ones too. A spectrum of zeros, and for correlation any
         that is flat, has no direction: such a pixel counts as one without data.
     spatial : bool, default=False
         Whether the components are taken at several spatial scales.
@@ -69,8 +69,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         its ``smooth(image, valid)``. For angle and correlation spectra are smoothed first and
         then scaled to length 1.
     field_power : float, default=1.0
-        How much less directions of smoothed MNF components count in which pixels differ within
-        fields; 0 takes all alike. See `diffclass_hyperspectral.features.field_weights`.
+        How much less those directions of smoothed MNF components count in which pixels differ
+        within fields; at 0 all count equally. See `diffclass_hyperspectral.features.field_weights`.
     position_weight : float, default=0.0
         Units of feature per pixel of row and column, which join the components if spatial and
         not 0; the components of each scale have mean square 1 (for angle and correlation about
@@ -96,8 +96,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    The covariances take up to 30,000 pixels in double precision, the scene itself is gone through
-    in blocks of rows: memory is that of the result, 4 bytes x pixels x features, and while
+    The covariances take up to 30,000 pixels in double precision, the scene itself is read in
+    blocks of rows: memory is that of the result, 4 bytes x pixels x features, and while
     smoothing three to four times 4 bytes x pixels x components more.
 
     Examples
@@ -177,14 +177,14 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         return self._features(scene, fit=False)
 
     def n_features(self, n_bands: int) -> int:
-        """Return the most features that a pixel of so many usable bands can have."""
+        """Return the largest number of features of a pixel with that many usable bands."""
         default = _COMPONENTS if self.metric == "euclidean" else n_bands
         k = min(default if self.n_components is None else self.n_components, n_bands)
         positions = 2 if self.position_weight else 0
         return len(self.scales) * k + positions if self.spatial else k
 
     def working_bytes(self, shape: tuple[int, int, int], n_bands: int) -> int:
-        """Return what making the features holds at most: blocks of the scene, or the result.
+        """Return the most bytes that making the features holds: blocks of the scene, or the result.
 
         Parameters
         ----------
@@ -394,7 +394,9 @@ def _covariances(scene: Scene, bands: np.ndarray) -> tuple[np.ndarray, np.ndarra
     if n_differences == 0:
         raise DataError(f"{scene.path}: no two pixels with data touch; noise cannot be estimated")
     if not differences.any():
-        raise DataError(f"{scene.path}: pixels that touch are all alike; there is no noise to find")
+        raise DataError(
+            f"{scene.path}: pixels that touch are all equal; there is no noise to estimate"
+        )
     mean /= n_pixels
     signal = products / n_pixels - np.outer(mean, mean)
     return mean + shift, signal, differences / n_differences

@@ -1,14 +1,14 @@
 """Smoothing of an image's components: by Gaussians, or by diffusion over the grid of its pixels.
 
 A Gaussian mixes what lies on both sides of a field's border. A walk over the grid whose steps are
-likely between like pixels does not: with c the components at a fine scale, neighbours x and y (each
-pixel has eight, and itself) are joined by
+likely between similar pixels does not: with c the components at a fine scale, neighbours x and y
+(each pixel has eight, and itself) are joined by
 
     K(x, y) = exp(-|c(x) - c(y)|^2 / h)
 
-and t steps of A = D^-1 K leave of every component its mean over where the walk from a pixel is by
-then. With h a quantile of the squared differences between neighbours, noise within a field is
-walked over and the sharper edges are not. Missing pixels give and take nothing.
+and t steps of A = D^-1 K replace every component at a pixel by its mean over where the walk from
+that pixel is by then. With h a quantile of the squared differences between neighbours, the walk
+crosses the noise within a field but not the sharper edges. Missing pixels give and take nothing.
 
 Source: P. Perona and J. Malik, Scale-space and edge detection using anisotropic diffusion, 1990,
 whose conduction changes with the picture; here it is that of the first picture throughout. The
@@ -63,7 +63,7 @@ class GaussianSmoothing:
 
     def __post_init__(self) -> None:
         if not self.sigma >= 0:
-            raise ParameterError(f"sigma = {self.sigma!r}; a width in pixels is 0 or more")
+            raise ParameterError(f"sigma = {self.sigma!r}; a width in pixels is at least 0")
 
     def smooth(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
         """Return the smoothed image; see `Smoothing`."""
@@ -82,12 +82,12 @@ class GaussianSmoothing:
 
 @dataclass(frozen=True)
 class GridDiffusion:
-    """Means over where a walk between like neighbouring pixels is after so many steps.
+    """Means over where a walk between similar neighbouring pixels is after t steps.
 
     Parameters
     ----------
     n_steps : int, default=128
-        t; on even ground the walk is sqrt(4 t / 3) pixels from where it began, 13 by default.
+        t; on uniform ground the walk is sqrt(4 t / 3) pixels from where it began, 13 by default.
     sigma : float, default=0.7
         Standard deviation, in pixels, of the Gaussian that smooths the components before
         neighbours are compared, so that single noisy pixels are no edges.
@@ -101,7 +101,7 @@ class GridDiffusion:
 
     def __post_init__(self) -> None:
         if not self.n_steps >= 1:
-            raise ParameterError(f"n_steps = {self.n_steps!r}; a walk takes 1 step or more")
+            raise ParameterError(f"n_steps = {self.n_steps!r}; a walk takes at least 1 step")
         if not 0 < self.quantile <= 1:
             raise ParameterError(f"quantile = {self.quantile!r} is not above 0 and at most 1")
 

@@ -1,4 +1,4 @@
-"""How large class ids may be, and how many classes there may be."""
+"""How large class ids may be, and how many classes are possible."""
 
 from __future__ import annotations
 

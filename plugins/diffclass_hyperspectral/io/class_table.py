@@ -137,7 +137,7 @@ def default_color(class_id: int) -> Color:
         return (0, 0, 0)
     if class_id <= len(PALETTE):
         return PALETTE[class_id - 1]
-    # Beyond what can be told apart: hues by the golden ratio, in three lightnesses.
+    # More than can be told apart: hues by the golden ratio, in three lightnesses.
     hue = (class_id * 0.6180339887) % 1.0
     red, green, blue = colorsys.hls_to_rgb(hue, (0.35, 0.5, 0.65)[class_id % 3], 0.65)
     return (round(255 * red), round(255 * green), round(255 * blue))

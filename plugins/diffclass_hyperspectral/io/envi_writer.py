@@ -108,7 +108,8 @@ def _georeference(map_info: Sequence[str] | None) -> dict[str, Any]:
     place = georeference_of(map_info)
     if place is not None and not _holds(map_info, place):
         warnings.warn(
-            "ENVI headers cannot hold a sheared grid; the coordinates are left out, write .tif",
+            "ENVI headers cannot hold a sheared grid; the coordinates are left out: write .tif "
+            "to keep them",
             UserWarning,
             stacklevel=2,
         )

@@ -2,7 +2,7 @@
 
 Pixel (row, column) has its upper left corner at x = a column + b row + c and
 y = d column + e row + f. The coordinates travel with a scene's ``map_info``, the strings of an ENVI
-header, so that whatever passes those on passes the coordinates on (`MapInfo`).
+header: code that passes these on passes the coordinates on (`MapInfo`).
 
 Source: ENVI header format ("map info", "coordinate system string"); reference pixels count from 1
 at the outer corner of the first pixel.
@@ -117,7 +117,7 @@ def from_envi(texts: Sequence[str], coordinate_system: str | None = None) -> Map
     texts : sequence of str
         Name, reference column and row, its x and y, pixel width and height, then by projection.
     coordinate_system : str, optional
-        The header's ``coordinate system string``; it goes before zone and datum.
+        The header's ``coordinate system string``; it takes precedence over zone and datum.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def check_overlap(
     shapes: tuple[Sequence[int], Sequence[int]],
     names: tuple[object, object],
 ) -> None:
-    """Raise `DataError` where two rasters lie apart on the map; unknown systems pass."""
+    """Raise `DataError` where two rasters do not overlap on the map; unknown systems pass."""
     if left.crs is None or right.crs is None:
         return
     boxes = (left.bounds(shapes[0]), right.bounds(shapes[1]))
@@ -260,7 +260,7 @@ def require_overlap(
     if apart or first[1] >= second[3] or second[1] >= first[3]:
         raise DataError(
             f"{names[0]}: its coordinates {_box(first)} do not overlap {names[1]} {_box(second)}; "
-            "check that both belong to the same place and state their coordinate systems rightly"
+            "check that both belong to the same place and state the right coordinate systems"
         )
 
 

@@ -1,7 +1,7 @@
 """GeoTIFFs written by ``rasterio``: class maps with palette and names, rasters with band names.
 
-GDAL knows no place for category names inside a TIFF; it reads them from ``.aux.xml`` beside. They
-are written there, and into a tag of the band, so that the TIFF alone keeps the class table.
+GDAL has no place for category names inside a TIFF; it reads them from an ``.aux.xml`` beside it.
+They are written there, and into a tag of the band, so that the TIFF alone keeps the class table.
 """
 
 from __future__ import annotations

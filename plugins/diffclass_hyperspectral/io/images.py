@@ -60,7 +60,7 @@ def read_image(
     variable : str, optional
         The array to take from a ``.mat`` or HDF5 file.
     n_axes : {3, 2}
-        How many axes the array of such a file has that is meant where none is named.
+        Number of axes of the array to take from such a file if none is named.
 
     Returns
     -------

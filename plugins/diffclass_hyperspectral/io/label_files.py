@@ -1,25 +1,24 @@
 """Label files of any kind: images of class ids, and shapes put on the pixels of a scene.
 
 A scene in its sensor's geometry has a lookup table to a map grid; labels that lie on the map, as
-shapes do and as its maps do when they are written with coordinates, are carried back.
+shapes and maps of the scene with coordinates do, are carried back to the sensor's grid.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral.io.georeference import georeference_of
 from diffclass_hyperspectral.io.images import read_image
-from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.io.label_images import Grid, LabelImage
 from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.vector_labels import is_vector, read_vector_labels
 
 
 def read_labels(
-    path: str | os.PathLike[str], *, variable: str | None = None, grid: Any = None
+    path: str | os.PathLike[str], *, variable: str | None = None, grid: Grid | None = None
 ) -> LabelImage:
     """Read a label image, a class map, or the shapes of a vector file.
 
@@ -58,7 +57,9 @@ def read_labels(
     return _on_sensor(labels, table)
 
 
-def _from_shapes(path: str | os.PathLike[str], variable: str | None, grid: Any) -> LabelImage:
+def _from_shapes(
+    path: str | os.PathLike[str], variable: str | None, grid: Grid | None
+) -> LabelImage:
     if grid is None:
         raise ParameterError(
             f"{path} holds shapes, which need a scene's pixels to lie on; pass grid=scene, or "
@@ -71,7 +72,7 @@ def _from_shapes(path: str | os.PathLike[str], variable: str | None, grid: Any) 
     return labels if table is None else _on_sensor(labels, table)
 
 
-def _table_of(grid: Any) -> LookupTable | None:
+def _table_of(grid: Grid | None) -> LookupTable | None:
     """Return the lookup table of a scene in its sensor's geometry; label images have none."""
     return getattr(grid, "lookup_table", None)
 

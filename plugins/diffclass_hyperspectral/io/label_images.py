@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Grid(Protocol):
         """Its coordinates."""
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> tuple[int, ...]:
         """Rows and columns, and maybe bands."""
 
 
@@ -145,13 +145,13 @@ class LabelImage:
         if len(present) > MOST_CLASSES:
             raise DataError(
                 f"{self.path}: {len(present)} classes are labelled, more than {MOST_CLASSES}; "
-                "check that this is a picture of class ids and no measurement"
+                "check that this is a picture of class ids, not a measurement"
             )
 
     def check_matches(self, scene: Grid) -> None:
         """Raise `DataError` unless the label image lies on ``scene``.
 
-        It has to have its rows and columns, and where both state coordinates, the same place.
+        It needs the same rows and columns, and, where both state coordinates, the same place.
         """
         if self.shape == scene.shape[:2]:
             self._check_place(scene)
@@ -169,7 +169,7 @@ class LabelImage:
             return
         check_overlap(own, other, (self.shape, scene.shape[:2]), (self.path, scene.path))
         if not same_crs(own.crs, other.crs):
-            return  # grids of two systems have no pixels in common: the overlap has to do
+            return  # grids of two systems have no pixels in common: an overlap has to suffice
         pixel = np.hypot(other.transform[0], other.transform[3])
         shift = np.hypot(
             own.transform[2] - other.transform[2], own.transform[5] - other.transform[5]

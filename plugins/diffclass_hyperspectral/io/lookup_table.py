@@ -1,8 +1,8 @@
 """Lookup tables between a sensor's grid and a map: orthorectification.
 
-A scene in its sensor's geometry, as EMIT's, is classified pixel by pixel as measured, and has no
-map coordinates there. A table says for every cell of a map grid which pixel is nearest. Maps are
-carried over without a new value being made, labels are carried back.
+A scene in its sensor's geometry, such as EMIT's, is classified pixel by pixel as measured, and has
+no map coordinates there. A table says for every cell of a map grid which pixel is nearest. Maps are
+carried over by nearest neighbour, so that no new value arises; labels are carried back.
 """
 
 from __future__ import annotations

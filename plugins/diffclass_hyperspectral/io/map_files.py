@@ -28,7 +28,7 @@ def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
     Raises
     ------
     ParameterError
-        Where the ending of ``path`` stands for no format.
+        Where the ending of ``path`` belongs to no format.
     """
     place = Path(path)
     suffix = place.suffix.lower()
@@ -59,7 +59,7 @@ def place_of(scene: Scene, path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def orthorectification_line(scene: Scene, paths: Sequence[str | os.PathLike[str]]) -> str | None:
-    """Return, as a line to read, which maps a scene's lookup table carries to its grid, or None."""
+    """Return a line that says which maps a scene's lookup table carries to its grid, or None."""
     carried = [Path(path).name for path in paths if carries_coordinates(path)]
     if not carried or scene.lookup_table is None:
         return None
@@ -94,7 +94,7 @@ def check_outputs(
     Parameters
     ----------
     maps, others : sequence of Path
-        Outputs: maps and rasters, and files of one name.
+        Outputs: maps and rasters, and other files (each a single file).
     inputs : sequence of Path
         What is read; an ENVI file stands for its header too.
     overwrite : bool, default=False
@@ -158,7 +158,7 @@ def write_class_map(
         Of a scene in its sensor's geometry: ENVI and GeoTIFF maps are orthorectified by it and get
         its coordinates; NumPy arrays and pictures stay as they are.
     legend : bool, default=True
-        For PNG: a picture with a legend; without it a palette image, one pixel a pixel, that
+        For PNG: a picture with a legend; without it a palette image of the map's size, which
         `read_labels` can read.
 
     Returns
@@ -171,7 +171,7 @@ def write_class_map(
     ParameterError
         Where nothing can be written there, or ids are too large for the format.
     DataError
-        Where ``class_ids`` is no picture of whole numbers.
+        Where ``class_ids`` is not a picture of whole numbers.
 
     Examples
     --------
@@ -291,7 +291,9 @@ def _save_raster_png(
     map_info: Sequence[str] | None,
 ) -> None:
     if len(names) != 1:
-        raise ParameterError(f"{path}: a PNG shows one band, not {len(names)}; write .img or .npy")
+        raise ParameterError(
+            f"{path}: a PNG shows one band, not {len(names)}; write .img, .tif or .npy"
+        )
     with replacing(path, overwrite=overwrite) as temporary:
         plane = values.reshape(values.shape[:2]).astype(np.float64)
         png_maps.save_raster_png(temporary, plane, label=names[0])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import mmap
-from typing import Any
 
 import numpy as np
 
 
-def release_pages(array: Any) -> None:
+def release_pages(array: object) -> None:
     """Let go of what was read of a memory map, so that a scene may be larger than memory.
 
     Later reads fetch the pages again, from the system's cache as long as it holds them. Only maps

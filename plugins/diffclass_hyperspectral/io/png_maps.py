@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from diffclass_hyperspectral.io.class_limits import largest_id
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.readers.png import NAMES_KEY
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 _DPI = 100
 _GAP = 12
@@ -74,15 +78,15 @@ def save_raster_png(path: Path, array: np.ndarray, *, label: str) -> None:
     _save(figure, path)
 
 
-def new_figure(**options: Any) -> Any:
-    """Make a white figure of 100 dots an inch that draws without a screen."""
+def new_figure(**options: Any) -> Figure:
+    """Make a white figure of 100 dots per inch that draws without a screen."""
     figure_class = require("matplotlib.figure", extra="plots").Figure
     figure = figure_class(dpi=_DPI, facecolor="white", **options)
     require("matplotlib.backends.backend_agg", extra="plots").FigureCanvasAgg(figure)
     return figure
 
 
-def _class_legend(figure: Any, ids: np.ndarray, table: ClassTable) -> Any:
+def _class_legend(figure: Figure, ids: np.ndarray, table: ClassTable) -> Legend:
     patches = require("matplotlib.patches", extra="plots")
     values, counts = np.unique(ids, return_counts=True)
     present = dict(zip(values.tolist(), counts.tolist(), strict=True))
@@ -121,7 +125,7 @@ def _magnified(array: np.ndarray) -> np.ndarray:
     if max(array.shape[:2]) > _GREATEST_SIDE:
         raise ParameterError(
             f"{array.shape[0]} rows x {array.shape[1]} columns are too many for a picture "
-            f"({_GREATEST_SIDE} at most); write .img or .npy"
+            f"({_GREATEST_SIDE} at most); write .img, .tif or .npy"
         )
     times = dots_of_a_pixel(array.shape)
     return array.repeat(times, axis=0).repeat(times, axis=1)
@@ -135,6 +139,6 @@ def _any_letters() -> Iterator[None]:
         yield
 
 
-def _save(figure: Any, path: Path) -> None:
+def _save(figure: Figure, path: Path) -> None:
     with _any_letters():
         figure.savefig(path, dpi=_DPI, format="png")

@@ -1,4 +1,4 @@
-"""Blocks of rows of a picture: what is held in memory of a scene at a time."""
+"""Blocks of rows of a picture: the part of a scene that is in memory at a time."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _FONT_SIZE = 13
 def metres_of_a_pixel(place: Georeference, n_rows: int) -> float | None:
     """Return the width of a pixel on the ground in metres, or None where it is not known.
 
-    Degrees are converted at the latitude of the picture's middle.
+    Degrees are converted at the latitude of the middle of the picture.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def add_scale_bar(
     shape : (int, int)
         Rows and columns of the map.
     dots : int
-        Dots of the screen a pixel of the map.
+        Dots of the screen per pixel of the map.
     """
     place = georeference_of(map_info)
     metres = None if place is None else metres_of_a_pixel(place, shape[0])

@@ -103,7 +103,7 @@ class Scene:
         What `read_lookup_table` reads, once it is asked for.
     """
 
-    data: Any  # BlockArray is an array to all that reads it, but no ndarray
+    data: Any  # BlockArray reads like an array, but is no ndarray
     path: Path
     format: str
     band_mask: np.ndarray
@@ -124,7 +124,7 @@ class Scene:
         band_mask: np.ndarray | None = None,
         **facts: Any,
     ) -> Scene:
-        """Make a scene of an array.
+        """Make a scene from an array.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Scene:
         Raises
         ------
         DataError
-            Where ``data`` is no cube of real numbers, or no band is good.
+            Where ``data`` is not a cube of real numbers, or no band is good.
         """
         place = Path(path)
         cube = data if isinstance(data, BlockArray) else np.asarray(data)
@@ -148,7 +148,7 @@ class Scene:
         mask = np.ones(cube.shape[2], bool) if band_mask is None else np.asarray(band_mask, bool)
         if not mask.any():
             raise DataError(f"{place}: its bad band list (bbl) leaves no band; correct the header")
-        return cls(cube, place, format, mask, **facts)
+        return cls(data=cube, path=place, format=format, band_mask=mask, **facts)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -168,7 +168,7 @@ class Scene:
 
     @cached_property
     def lookup_table(self) -> LookupTable | None:
-        """Table between the sensor's grid and a map, or None where the scene is no such."""
+        """Table between the sensor's grid and a map, or None for a scene without one."""
         return None if self.read_lookup_table is None else self.read_lookup_table()
 
     @property
@@ -188,7 +188,7 @@ class Scene:
         """Pixels with data, bool of shape (rows, columns).
 
         A pixel is valid where every good band is finite and not every good band is the ignore
-        value. Bands without one finite value anywhere are not asked.
+        value. Bands without any finite value are ignored.
         """
         asked = self.band_mask & ~self.empty_bands
         mask = np.full(self.shape[:2], asked.any())
@@ -211,7 +211,7 @@ class Scene:
 
     @cached_property
     def constant_bands(self) -> np.ndarray:
-        """Good bands with one and the same value in all valid pixels, bool of shape (bands,)."""
+        """Good bands with the same value in all valid pixels, bool of shape (bands,)."""
         considered = self.band_mask & ~self.empty_bands
         lowest, highest = self._extremes(considered)
         constant = np.zeros(self.n_bands, dtype=bool)
@@ -237,11 +237,11 @@ class Scene:
             )
         usable = self.band_mask & ~self.empty_bands & ~self.constant_bands
         if not usable.any():
-            raise DataError(f"{self.path}: every band is constant; there is nothing to tell apart")
+            raise DataError(f"{self.path}: every band is constant; the pixels cannot be told apart")
         return usable
 
     def spectra(self, rows: slice | None = None, *, bands: np.ndarray | None = None) -> np.ndarray:
-        """Return reflectances, a pixel a row, invalid pixels as NaN.
+        """Return reflectances, one row per pixel, invalid pixels as NaN.
 
         Parameters
         ----------

@@ -46,7 +46,7 @@ def read_table(path: str | os.PathLike[str]) -> tuple[np.ndarray, list[str]]:
     Raises
     ------
     DataError
-        For a file that is missing, empty, ragged, or holds something else than numbers.
+        For a file that is missing, empty, ragged, or holds anything other than numbers.
     """
     place = Path(path)
     if place.suffix.lower() == ".npy":
@@ -84,7 +84,7 @@ def _read_text(place: Path) -> tuple[np.ndarray, list[str]]:
     except FileNotFoundError:
         raise DataError(f"{place}: there is no such file") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{place} is no table ({error})") from None
+        raise DataError(f"{place} is not a table ({error})") from None
     names = [cell.strip() for cell in lines.pop(0)] if lines and not _is_numeric(lines[0]) else None
     if not lines:
         raise DataError(f"{place} holds no row of numbers")
@@ -110,5 +110,6 @@ def _number(cell: str, place: Path, row: int, column: int) -> float:
         return float(cell) if cell.strip() else np.nan
     except ValueError:
         raise DataError(
-            f"{place}: {cell!r} in row {row}, column {column} is no number; leave that column out"
+            f"{place}: {cell!r} in row {row}, column {column} is not a number; leave that "
+            "column out"
         ) from None

@@ -1,4 +1,4 @@
-"""What a map's margins and probabilities say of its accuracy, where the truth is known."""
+"""What a map's margins and probabilities say about its accuracy, where the truth is known."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Certainty:
     thresholds: ThresholdTable
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as what JSON can hold."""
+        """Return everything in values that JSON can hold."""
         return {
             "margin": None if self.margin is None else self.margin.to_dict(),
             "probability": describe_probability(self.probability),
@@ -104,7 +104,7 @@ def measure_probability(
 
 
 def describe_probability(curve: ReliabilityCurve | None) -> dict[str, Any] | None:
-    """Return a curve with its calibration error as what JSON can hold."""
+    """Return a curve with its calibration error in values that JSON can hold."""
     if curve is None:
         return None
     return curve.to_dict() | {"expected_calibration_error": curve.expected_calibration_error}

@@ -28,7 +28,7 @@ class SceneClassification:
     Attributes
     ----------
     class_map : ndarray of int of shape (rows, columns)
-        Class ids; 0 where the scene has no data or no label can arrive.
+        Class ids; 0 where the scene has no data or no label can reach.
     posteriors : ndarray of shape (rows, columns, n_classes)
         In the order of ``class_ids``; NaN where the scene has no data.
     margin : ndarray of shape (rows, columns)
@@ -36,7 +36,7 @@ class SceneClassification:
     class_ids : ndarray of int of shape (n_classes,)
     table : ClassTable
     n_missing, n_unreached : int
-        Pixels without data, and with data but beyond the reach of any label.
+        Pixels without data, and pixels with data that no label can reach.
     model : SceneModel
         Features and classifier, fitted or given.
     """
@@ -87,8 +87,8 @@ def classify_scene(
     DataError
         For labels of another size, fewer than two classes, or no label on a pixel with data.
     ParameterError
-        For no fewer neighbours than pixels, and as the features and the classifier; all but the
-        number of pixels without data is checked before the scene is read.
+        For at least as many neighbours as pixels, and as the features and the classifier.
+        Everything except the number of pixels without data is checked before the scene is read.
     """
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier

@@ -19,7 +19,9 @@ from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
 from diffclass_hyperspectral.workflows.report_lines import report_lines
 from diffclass_hyperspectral.workflows.run_costs import RunCosts
 
-_NOT_HELD_OUT = "no labels were held out: no accuracy to report (--holdout, --labels-per-class)"
+_NOT_HELD_OUT = (
+    "no labels were held out, so there is no accuracy to report (--holdout, --labels-per-class)"
+)
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,9 @@ class MappedClass:
     id : int
     name : str
     pixels : int
-        That the map gives it.
+        Of this class in the map.
     labels : int or None
-        That it was fitted on; None where a model of another scene was applied.
+        Labelled pixels that it was fitted on; None where a model of another scene was applied.
     """
 
     id: int
@@ -55,11 +57,11 @@ class FitReport:
     tau : int
         Diffusion time in steps.
     margin_curve : mapping of str to list
-        "times", and at each the mean "margin" and the "coverage" of the graph by labels.
+        "times", and for each time the mean "margin" and the "coverage" of the graph by labels.
     features : {"spectral", "spatial"}
     n_components : int
     seed : int
-        Of the labels that were drawn.
+        With which the labels were drawn.
     neighbor_recall : float or None
         Share of the true neighbours that the search found.
     labels_used : mapping of int to int
@@ -82,13 +84,13 @@ class FitReport:
 
 @dataclass(frozen=True)
 class ClassificationReport:
-    """What is known of a classification beside its map.
+    """What is known about a classification besides its map.
 
     Attributes
     ----------
     classes : tuple of MappedClass
     unclassified, missing, unreached : int
-        Pixels of class 0, of these those without data and those that no label reaches.
+        Pixels of class 0, and among these those without data and those that no label reaches.
     mean_margin : float or None
         Over the pixels with data.
     metric : str
@@ -106,7 +108,7 @@ class ClassificationReport:
     changes : CleanupReport or None
         What cleaning changed; None where nothing was to be cleaned.
     costs : RunCosts or None
-        Where somebody measured them.
+        None if they were not measured.
     """
 
     classes: tuple[MappedClass, ...]
@@ -126,7 +128,7 @@ class ClassificationReport:
     costs: RunCosts | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold; what there is none of is left out."""
+        """Return everything in values that JSON can hold; parts that are None are left out."""
         facts: dict[str, Any] = {
             "classes": [entry.to_dict() for entry in self.classes],
             "unclassified": self.unclassified,

@@ -55,7 +55,7 @@ HOLDOUTS = ("random", "blocks", "both")
 
 @dataclass(frozen=True)
 class ClassificationRun:
-    """A classified scene and what is known of it.
+    """A classified scene and what is known about it.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class ClassificationRun:
 
     @property
     def is_covered(self) -> bool:
-        """Whether the labels covered the graph by the last time looked at; of a model always."""
+        """Whether the labels covered the graph by the last time looked at; true for a model."""
         if self.report.fit is None:
             return True
         return bool(self.result.model.classifier.margin_curve_.is_covered)
@@ -100,8 +100,8 @@ def classify_with_holdout(
         Left unfitted too.
     holdout : {"random", "blocks", "both"}, optional
         How labels are held out; the map is fitted on the others, for "both" on those of blocks.
-        By default at random if ``labels_per_class`` is given, else not at all. What sees a pixel's
-        surroundings (spatial features, filters) is always scored both ways.
+        By default at random if ``labels_per_class`` is given, else not at all. Methods that use a
+        pixel's surroundings (spatial features, filters) are always scored both ways.
     labels_per_class : int, optional
         Pixels of each class to fit on; half of them all by default.
     seed : int, default=0
@@ -141,7 +141,7 @@ def classify_with_holdout(
         cleanup=cleanup,
     )
     split = job.split(kinds[0]) if kinds else None
-    # the other one before the one that is kept, so that memory never holds both
+    # the split that is only scored comes first, so that memory never holds both results
     other = job.scored(kinds[1]) if len(kinds) > 1 else None
     result = job.fitted(split)
     return _finished(
@@ -161,7 +161,7 @@ def classify_with_model(
     cleanup: Cleanup | None = None,
     before: Callable[[MemoryForecast], object] | None = None,
 ) -> ClassificationRun:
-    """Classify a scene with a model that was kept in a file, and clean the map.
+    """Classify a scene with a model from a file, and clean the map.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def classify_with_model(
     Raises
     ------
     DataError
-        Where the file is no model, a band is missing, or no pixel has data.
+        Where the file is not a model, a band is missing, or no pixel has data.
     """
     model = load_model(path)
     memory = forecast_prediction(scene, model)
@@ -217,7 +217,7 @@ class _Job:
         )
 
     def scored(self, kind: str) -> HoldoutReport | FailedHoldout:
-        """Fit and score once more; where these labels do not allow it, say why."""
+        """Fit and score with another split; if these labels do not allow it, say why."""
         try:
             split = self.split(kind)
             return report_holdout(self.fitted(split), self.labels, split, self.cleanup)
@@ -236,7 +236,7 @@ def _holdout_kinds(
     if holdout == "both":
         return ["blocks", "random"]
     first = holdout or "random"
-    # a random split flatters what sees a pixel's surroundings: never one without the other
+    # a random split flatters methods that use a pixel's surroundings: never one without the other
     return [first, *({"random", "blocks"} - {first})] if spatial else [first]
 
 

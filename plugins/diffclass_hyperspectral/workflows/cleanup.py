@@ -1,18 +1,18 @@
 """Cleaning a class map: unknown pixels, a majority filter and a minimum mapping unit.
 
-Class 0 is outside of it all: pixels without data, beyond the reach of labels or below the margin
-stay 0, have no vote in a window and are no neighbour that a segment could join.
+Class 0 takes no part: pixels without data, out of reach of all labels or below the margin stay 0,
+have no vote in a window, and no segment can join them.
 
 *Majority*: each pixel takes the class that is most frequent in the square window around it, its
-own class where that is among the most frequent, else the smallest id of those.
+own class where that is among the most frequent, else the smallest id among those.
 
-*Minimum area*: a segment is a set of pixels of one class that hang together by their edges (four
+*Minimum area*: a segment is a set of pixels of one class connected by their edges (four
 neighbours). From the smallest up, each segment of fewer than N pixels joins the neighbouring
-class with which it shares the longest border, counted in pixel edges (the smallest id of equals),
-and all segments of that class that it touches become one with it. A segment that touches nothing
-but class 0 stays.
+class with which it shares the longest border, counted in pixel edges (in a tie the smallest id),
+and all segments of that class that it touches become one with it. A segment that touches only
+class 0 stays.
 
-With both, the majority filter comes first, so that no segment below N is left after it but such.
+With both, the majority filter comes first, so that only such segments stay below N pixels.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ class Cleanup:
         smooth = majority_filter(kept, self.majority)
         cleaned = merge_small_segments(smooth, self.min_area)
         report = CleanupReport(
-            int(np.count_nonzero(unknown)),
-            int(np.count_nonzero(smooth != kept)),
-            int(np.count_nonzero(cleaned != smooth)),
-            _n_small(cleaned, self.min_area),
+            below_margin=int(np.count_nonzero(unknown)),
+            by_majority=int(np.count_nonzero(smooth != kept)),
+            by_min_area=int(np.count_nonzero(cleaned != smooth)),
+            small_segments_left=_n_small(cleaned, self.min_area),
         )
         return cleaned, report
 
@@ -192,7 +192,7 @@ def segments_of(class_map: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of int of shape (rows, columns)
-        0 up to the number of segments less one.
+        0 to the number of segments - 1.
     """
     import scipy.sparse as sp
     from scipy.sparse.csgraph import connected_components
@@ -244,14 +244,14 @@ class _Merger:
         return into
 
     def root(self, segment: int) -> int:
-        """Return the segment that one is part of by now."""
+        """Return the segment that a segment is now part of."""
         while self.parents[segment] != segment:
             self.parents[segment] = self.parents[self.parents[segment]]
             segment = self.parents[segment]
         return segment
 
     def classes_now(self) -> np.ndarray:
-        """Return the class that each of the first segments has by now."""
+        """Return the class that each of the original segments has now."""
         return self.classes[[self.root(s) for s in range(len(self.parents))]]
 
     def _absorb(self, into: int, segment: int) -> None:
@@ -266,7 +266,7 @@ class _Merger:
 
 
 def _borders(segments: np.ndarray, classes: np.ndarray) -> dict[int, dict[int, int]]:
-    """Length of the border of each segment with each other one, class 0 left out."""
+    """Length of the border of each segment with each other segment, without class 0."""
     one, other = _neighboring(segments)
     apart = (one != other) & (classes[one] != 0) & (classes[other] != 0)
     ends = np.sort(np.column_stack([one[apart], other[apart]]), axis=1).astype(np.int64)

@@ -13,7 +13,7 @@ from diffclass_hyperspectral.workflows.scene_embedding import EmbeddedPoints
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingReport:
-    """What is known of an embedding beside its coordinates.
+    """What is known about an embedding besides its coordinates.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class EmbeddingReport:
         Share of the true neighbours that the search found.
     n_graph_components : int
     bandwidth_curve : BandwidthCurve or None
-        That epsilon was chosen by.
+        From which epsilon was chosen.
     memory : MemoryForecast or None
-        Of a scene.
+        None for a table.
     costs : RunCosts or None
-        Where somebody measured them.
+        None if they were not measured.
     """
 
     n_points: int

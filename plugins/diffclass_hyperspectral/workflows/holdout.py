@@ -33,7 +33,7 @@ class Holdout:
         Labelled pixels to fit on and to test on.
     kind : {"random", "blocks"}
     gap : int
-        Pixels between the two at least (0: none asked for).
+        Least number of pixels between the two (0: no gap).
     """
 
     fit: np.ndarray
@@ -59,15 +59,15 @@ def hold_out(
     kind : {"random", "blocks"}, default="random"
         How pixels are chosen.
     labels_per_class : int, optional
-        Pixels of each class to fit on (half of those there are, for a class with fewer than twice
-        as many); by default half of them all.
+        Pixels of each class to fit on (half of its pixels, for a class with fewer than twice as
+        many); by default half of all.
     seed : int, default=0
         Seeds the choice.
 
     Returns
     -------
     Holdout
-        Both parts hold every class as far as it has pixels enough.
+        Both parts hold every class that has enough pixels.
 
     Raises
     ------
@@ -110,10 +110,10 @@ def _drawn(
 ) -> np.ndarray:
     if labels_per_class is None and not halve:
         return ids > 0
-    # more than there are draws half of each class
+    # a size beyond every class draws half of each
     size = ids.size if labels_per_class is None else labels_per_class
     chosen = np.zeros(ids.size, dtype=bool)
-    codes = ids.ravel().astype(np.int64) - 1  # of unsigned ids 0 would become a class
+    codes = ids.ravel().astype(np.int64) - 1  # with unsigned ids, 0 - 1 would become a class
     chosen[draw_per_class(codes, size, random_state=random)] = True
     return chosen.reshape(ids.shape)
 

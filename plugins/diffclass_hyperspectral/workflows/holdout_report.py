@@ -1,4 +1,4 @@
-"""What labels that were held out say of a classification."""
+"""What held-out labels say about a classification."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class HoldoutReport:
     ----------
     kind : {"random", "blocks"}
     gap_pixels : int
-        Pixels between those fitted on and those tested at least; 0 if none were asked for.
+        Least number of pixels between those fitted on and those tested; 0 for no gap.
     n_fit : int
         Labelled pixels that were fitted on.
     untested : tuple of int
         Classes of which no pixel could be held out.
     scores : Scores
-        Of the cleaned map, pixels without a class counting as wrong.
+        Of the cleaned map; pixels without a class count as wrong.
     by_blocks : mapping
         Interval of the overall accuracy with squares of the picture as independent.
     names : mapping of int to str

@@ -1,4 +1,4 @@
-"""A class map on disk against the truth: scores, what its margins are worth, class areas."""
+"""A class map on disk against the truth: scores, reliability of its margins, class areas."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from diffclass_hyperspectral.workflows.report_lines import (
 
 @dataclass(frozen=True)
 class MapEvaluation:
-    """What is known of a class map.
+    """What is known about a class map.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ class MapEvaluation:
     by_blocks : dict
         Interval of the overall accuracy with squares of the picture as independent.
     margin, probability : ReliabilityCurve or None
-        Accuracy against either, where it was given.
+        Accuracy against each of them, where it was given.
     thresholds : ThresholdTable or None
         Accuracy at each margin threshold.
     areas : AreaEstimates or None
-        Where they were asked for.
+        None if they were not asked for.
     """
 
     scores: Scores
@@ -66,7 +66,7 @@ class MapEvaluation:
     areas: AreaEstimates | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as what JSON can hold; None for what was not asked for."""
+        """Return everything in values that JSON can hold; None for what was not asked for."""
         return self.scores.to_dict() | {
             "by_blocks": self.by_blocks,
             "margin": None if self.margin is None else self.margin.to_dict(),
@@ -97,14 +97,14 @@ def evaluate_map(
     Parameters
     ----------
     found, truth : LabelImage
-        Of one size.
+        Of the same size.
     margin, probability : Path, optional
         Rasters that belong to the map: one band, and one band per class.
     fitted : Path, optional
         Label image of pixels to leave out of the truth.
     areas : bool, default=False
-        Whether to estimate class areas; pixels without a margin, if margins are given, are no
-        part of them.
+        Whether to estimate class areas; if margins are given, pixels without a
+        margin are left out.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def evaluate_map(
 def draw_evaluation(
     path: str | os.PathLike[str], evaluation: MapEvaluation, *, overwrite: bool = False
 ) -> None:
-    """Draw the confusion matrix and what margins and probabilities are worth, as a PNG."""
+    """Draw the confusion matrix and the accuracy by margin and probability, as a PNG."""
     figure = plot_evaluation(
         evaluation.scores,
         class_names=evaluation.names,
@@ -171,7 +171,7 @@ def _without(truth: LabelImage, fitted: Path) -> np.ndarray:
 def _read_band(path: Path, truth: LabelImage) -> np.ndarray:
     band = _read_bands(path, truth)
     if band.shape[2] != 1:
-        raise DataError(f"{path} has {band.shape[2]} bands; margins are one")
+        raise DataError(f"{path} has {band.shape[2]} bands; margins have one")
     return band[..., 0]
 
 

@@ -5,7 +5,7 @@ what is held from earlier stages. With n pixels, p features, k neighbours, m edg
 those are features (4 n p), the search's index, the operator and what the kernel keeps (8 m and
 more), and for each pixel its place, number and label.
 
-A scene that is mapped into memory or read in blocks counts with a block, whatever its size. How
+A scene that is mapped into memory or read in blocks counts with one block only. How
 many edges points share is known only afterwards: m is what synthetic scenes have. The first run
 of an installation compiles, which takes some 200 MB more while nothing is large yet.
 """
@@ -48,7 +48,7 @@ class MemoryForecast:
     held : int
         Bytes that it holds already.
     available : int or None
-        Bytes that it can have beside them; None where the system does not say.
+        Further bytes that it can have; None where the system does not say.
     """
 
     stages: Mapping[str, int]
@@ -57,12 +57,12 @@ class MemoryForecast:
 
     @property
     def peak(self) -> int:
-        """The most that the process will hold."""
+        """The largest number of bytes that the process will hold."""
         return max(self.stages.values())
 
     @property
     def exceeds(self) -> bool:
-        """Whether that is more than there is."""
+        """Whether that is more than is available."""
         return self.available is not None and self.peak - self.held > self.available
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class MemoryForecast:
         return f"memory: about {_shown(self.peak)} will be needed ({steps}){room}"
 
     def warn(self, advice: str) -> None:
-        """Warn where there is less memory than the run needs.
+        """Warn if there is less memory than the run needs.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ def forecast_classification(
     scene : Scene
     features : SceneFeatures
     classifier : DiffusionClassifier
-        Neither need be fitted.
+        Neither needs to be fitted.
     n_classes : int
         Classes that are labelled.
     suggesting : bool, default=False
@@ -236,7 +236,7 @@ def _graph_held(n: int, p: int, k: int) -> int:
 
 
 def available_memory_bytes(root: str | os.PathLike[str] = "/") -> int | None:
-    """Return how much more memory this process can have, or None where nothing says.
+    """Return how many more bytes this process can have, or None if the system does not say.
 
     The least of what the system has free (caches that it would give up included) and what control
     groups, as of containers and batch queues, still allow.
@@ -255,7 +255,7 @@ def _system_room(root: Path) -> int | None:
     for line in _text(root / "proc/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
-    # macOS tells only how much there is
+    # macOS says only how much is installed
     name = "SC_AVPHYS_PAGES" if sys.platform.startswith("linux") else "SC_PHYS_PAGES"
     try:
         return os.sysconf(name) * os.sysconf("SC_PAGE_SIZE")

@@ -15,7 +15,7 @@ _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
 
 
 def check_classifier(classifier: DiffusionClassifier, n_pixels: int) -> None:
-    """Raise `ParameterError` for what a classifier of so many pixels would refuse when fitted."""
+    """Raise `ParameterError` for what a classifier would refuse when fitted to that many pixels."""
     check_neighbors(classifier.n_neighbors, n_pixels)
     if not isinstance(classifier.tau, str):
         _check_whole(classifier.tau, "tau", least=1)
@@ -25,7 +25,7 @@ def check_classifier(classifier: DiffusionClassifier, n_pixels: int) -> None:
 
 
 def check_map(model: DiffusionMap, n_pixels: int) -> None:
-    """Raise `ParameterError` for what a map of so many pixels would refuse when fitted."""
+    """Raise `ParameterError` for what an embedding would refuse when fitted to that many pixels."""
     _check_whole(model.n_components, "n_components", least=1)
     if model.n_components >= n_pixels:
         raise ParameterError(
@@ -44,7 +44,7 @@ def check_map(model: DiffusionMap, n_pixels: int) -> None:
 
 
 def check_neighbors(n_neighbors: Any, n_pixels: int) -> None:
-    """Raise `ParameterError` unless the pixels with data are more than the neighbours."""
+    """Raise `ParameterError` unless there are more pixels with data than neighbours."""
     _check_whole(n_neighbors, "n_neighbors", least=1)
     if n_neighbors >= n_pixels:
         raise ParameterError(

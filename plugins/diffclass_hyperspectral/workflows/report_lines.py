@@ -87,7 +87,7 @@ def area_lines(areas: Mapping[str, Any], names: Mapping[int, str]) -> list[str]:
         lines.append(f"{class_id:>5}  {shown:>32}  {users:>21}  {producers:>21}  {name}")
     if areas["not_sampled"]:
         left_out = ", ".join(f"{i} ({size:,.0f})" for i, size in areas["not_sampled"].items())
-        lines.append(f"left out, for no pixel of them is labelled: mapped classes {left_out}")
+        lines.append(f"left out, as none of their pixels are labelled: mapped classes {left_out}")
     return lines
 
 
@@ -122,7 +122,7 @@ def holdout_lines(holdout: Mapping[str, Any], names: Mapping[int, str]) -> list[
         )
     if holdout["untested"]:
         missing = ", ".join(names.get(i, str(i)) for i in holdout["untested"])
-        lines.append(f"not tested, for no pixel of them could be held out: {missing}")
+        lines.append(f"not tested, as none of their pixels could be held out: {missing}")
     return lines
 
 
@@ -152,7 +152,7 @@ def _cost_lines(report: Mapping[str, Any]) -> list[str]:
 
 
 def _stages(values: Mapping[str, float], unit: float, form: str) -> str:
-    """Write values by stage, those of its parts ("stage: part") in brackets behind it."""
+    """Write values by stage, those of its parts ("stage: part") in brackets after it."""
     shown = []
     for name, value in values.items():
         if ": " in name:
@@ -187,7 +187,7 @@ def _confusion_lines(scores: Scores) -> list[str]:
     cells = scores.confusion.astype(str).tolist()
     ids = [str(value) for value in scores.classes.tolist()]
     width = max(len(text) for row in [ids, *cells] for text in row) + 2
-    lines = ["confusion (a row is a true class, a column a class given)"]
+    lines = ["confusion (rows: true classes, columns: classes of the map)"]
     lines.append(" " * 7 + "".join(f"{text:>{width}}" for text in ids))
     n_true = scores.confusion.sum(axis=1).tolist()
     for name, row, n in zip(ids, cells, n_true, strict=True):
@@ -203,7 +203,7 @@ def _with_span(value: float | None, span: list[float] | None) -> str:
 
 
 def _span(span: list[float] | None, form: str = "%") -> str:
-    """Write an interval: percent without the sign, which stands before, or numbers."""
+    """Write an interval: percent without the sign, which comes before it, or numbers."""
     if span is None:
         return ""
     low, high = (f"{100 * x:.1f}" if form == "%" else f"{x:{form}}" for x in span)

@@ -38,7 +38,7 @@ class EmbeddedPoints:
     scene : Scene or None
         None for a table.
     memory : MemoryForecast or None
-        What a scene was said to need.
+        What a scene was forecast to need.
     """
 
     coordinates: np.ndarray
@@ -123,7 +123,7 @@ def _embedded(
 def write_coordinates(
     path: str | os.PathLike[str], embedded: EmbeddedPoints, *, overwrite: bool = False
 ) -> None:
-    """Write coordinates: ``.npy``, ``.csv`` (a row per point), or ENVI and GeoTIFF for a scene.
+    """Write coordinates: ``.npy``, ``.csv`` (one row per point), or ENVI and GeoTIFF for a scene.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def _draw_scene(axes: Any, embedded: EmbeddedPoints) -> None:
 
 
 def _with_places(embedded: EmbeddedPoints) -> tuple[np.ndarray, list[str]]:
-    """Coordinates, in front of them each pixel's row and column."""
+    """Coordinates, after each pixel's row and column."""
     if embedded.shape is None:
         return embedded.coordinates, embedded.names
     places = np.indices(embedded.shape).reshape(2, -1).T

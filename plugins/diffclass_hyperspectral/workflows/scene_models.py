@@ -1,4 +1,4 @@
-"""Models kept in a file: features and classifier of one scene, to be applied to others."""
+"""Models saved in a file: features and classifier of one scene, to be applied to others."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class SceneModel:
         Parameters
         ----------
         scene : Scene
-            With the training scene's bands, found by wavelength, or if either has no
-            wavelengths as many bands.
+            With the training scene's bands, found by wavelength, or, if either has no
+            wavelengths, just as many bands.
 
         Returns
         -------
@@ -69,7 +69,7 @@ class SceneModel:
         return out
 
     def working_bytes(self, n_pixels: int, n_features: int) -> int:
-        """Return what `posteriors` holds at most beside the model: features, result, a block."""
+        """Return the bytes that `posteriors` holds besides the model: features, result, a block."""
         edges = min(n_pixels, _BLOCK_PIXELS) * self.classifier.n_neighbors
         held = 4 * n_pixels * (n_features + len(self.classifier.classes_))
         return held + 60 * edges
@@ -92,7 +92,7 @@ def load_model(path: str | os.PathLike[str]) -> SceneModel:
     Raises
     ------
     DataError
-        Where the file is missing, damaged or no model.
+        Where the file is missing, damaged or not a model.
     """
     import joblib
 
@@ -102,10 +102,10 @@ def load_model(path: str | os.PathLike[str]) -> SceneModel:
         content: Any = joblib.load(path)
     except Exception as error:  # a damaged pickle can raise anything
         raise DataError(
-            f"{path}: cannot be read as a model ({type(error).__name__}: {error}); save it anew"
+            f"{path}: cannot be read as a model ({type(error).__name__}: {error}); save it again"
         ) from error
     if not (isinstance(content, dict) and content.get("kind") == _KIND):
-        raise DataError(f"{path}: is no model of this version of diffclass; save it anew")
+        raise DataError(f"{path}: is not a model of this version of diffclass; save it again")
     return content["model"]
 
 
@@ -146,7 +146,7 @@ def _half_spacing(wavelengths: np.ndarray) -> np.ndarray:
     gaps = np.diff(wavelengths[order])
     nearest_gap = np.minimum(np.r_[gaps, np.inf], np.r_[np.inf, gaps])
     half = np.empty(len(wavelengths))
-    # half a band, and a little for rounding in headers
+    # half a band, plus a little for rounding in headers
     half[order] = nearest_gap / 2 + 1e-6
     return half
 

@@ -1,9 +1,9 @@
 """Files of pixels to label: points on a map or rows of a table.
 
 GeoJSON (RFC 7946) holds longitude and latitude. The field "class" is left empty to be filled in,
-say in a desktop GIS; the file is then one of labels (`read_labels` with ``grid``). Of a scene whose
-coordinate system is unknown it holds the scene's own coordinates, of one without any the column
-and the row, both of the pixel's centre.
+for example in a desktop GIS; the file is then a file of labels (`read_labels` with ``grid``). For
+a scene whose coordinate system is unknown it holds the scene's own coordinates, for a scene
+without coordinates column and row; each of the pixel's centre.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from diffclass_hyperspectral.workflows.run_costs import RunCosts
 
 @dataclass(frozen=True)
 class SuggestedPixel:
-    """A pixel to label, and what is thought of it now.
+    """A pixel to label, and its class as it is now.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class SuggestedPixel:
     score : float
         Larger = more worth a label; scales differ from rule to rule.
     current_class : int
-        Class id that it has now; 0 where no label has arrived.
+        Class id that it has now; 0 if no label has reached it.
     current_name : str
         That class's name; empty for 0.
     margin : float
@@ -67,20 +67,20 @@ class SuggestedPixel:
 
 @dataclass(frozen=True, eq=False)
 class SuggestionReport:
-    """What is suggested, and from what.
+    """What is suggested, and how it was chosen.
 
     Attributes
     ----------
     rule : str
     min_distance : float
-        Pixels between any two of them, at least.
+        Least distance between two of them, in pixels.
     tau : int
         Diffusion time in steps.
     pixels : tuple of SuggestedPixel
         The best first.
     memory : MemoryForecast
     costs : RunCosts or None
-        Where somebody measured them.
+        None if they were not measured.
     """
 
     rule: str
@@ -115,7 +115,7 @@ class SuggestionReport:
 
 @dataclass(frozen=True)
 class SuggestionRun:
-    """A classified scene and the pixels of it to label next.
+    """A classified scene and those of its pixels to label next.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ def suggest_pixels(
     ----------
     scene : Scene
     labels : LabelImage
-        The labels that there are.
+        All labels so far.
     result : SceneClassification
         By `classify_scene`, with all these labels.
     n_pixels : int, default=10
@@ -212,12 +212,12 @@ def suggest_pixels(
     rule : str, default="hybrid"
         See `diffclass.acquisition`.
     min_distance : float, default=0
-        Pixels between the centres of two of them, at least.
+        Least distance between the centres of two of them, in pixels.
 
     Returns
     -------
     list of SuggestedPixel
-        Unlabelled pixels with data; fewer than asked for where no more lie far enough apart.
+        Unlabelled pixels with data; fewer than asked for if no more are far enough apart.
 
     Raises
     ------

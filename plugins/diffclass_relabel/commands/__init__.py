@@ -1,1 +1,1 @@
-"""Commands of the relabel plugin, one a module."""
+"""Commands of the relabel plugin, one per module."""

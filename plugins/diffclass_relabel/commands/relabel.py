@@ -11,6 +11,8 @@ import click
 from diffclass.command_line.console import INTERRUPTED, Console, common_options
 
 if TYPE_CHECKING:
+    import socket
+
     from diffclass_relabel.editor import SessionEditor
 
 _PATH = click.Path(path_type=Path)
@@ -22,10 +24,12 @@ class _Time(click.ParamType):
 
     name = "steps|margin"
 
-    def convert(self, value: Any, param: Any, ctx: Any) -> int | str:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
         """Return "margin" or a positive int."""
         if value == "margin":
-            return value
+            return "margin"
         try:
             steps = int(value)
         except ValueError:
@@ -37,7 +41,11 @@ class _Time(click.ParamType):
 
 @click.command()
 @click.argument("scene", type=_PATH)
-@click.option("--labels", type=_PATH, help="Labels that a new session begins with.")
+@click.option(
+    "--labels",
+    type=_PATH,
+    help="Labels that a new session begins with: an image or shapes, as for classify.",
+)
 @click.option(
     "--session",
     type=_PATH,
@@ -47,14 +55,18 @@ class _Time(click.ParamType):
 @click.option(
     "--features",
     type=click.Choice(["spectral", "spatial"]),
-    help="Components of the spectra, alone (default) or beside themselves smoothed within fields.",
+    help="Components of the spectra, alone (default) or together with smoothed ones: means within "
+    "fields.",
 )
-@click.option("--components", type=click.IntRange(1), help="Their number; 20 by default.")
-@click.option("--neighbors", type=click.IntRange(1), help="Of a pixel in the graph; 12 by default.")
+@click.option("--components", type=click.IntRange(1), help="Number of components; 20 by default.")
+@click.option(
+    "--neighbors", type=click.IntRange(1), help="Neighbours of a pixel in the graph; 12 by default."
+)
 @click.option(
     "--label-mode",
     type=click.Choice(["summed", "free", "absorbing"]),
-    help="Whether labels diffuse away, summed over the walk (default) or at its end, or stay.",
+    help="How labels count. summed (default), free: they diffuse away, and count over the whole "
+    "walk or at its end. absorbing: they stay.",
 )
 @click.option(
     "--tau",
@@ -64,9 +76,11 @@ class _Time(click.ParamType):
 @click.option(
     "--max-time",
     type=click.IntRange(1),
-    help="Last time to choose; by default 1024 for up to 65,536 pixels, 256 for more.",
+    help="Last time to choose from; by default 1024 for up to 65,536 pixels, 256 for more.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Of random choices; 0 by default.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of random choices; 0 by default."
+)
 @click.option("--variable", help="Array to take from a .mat scene with several.")
 @click.option("--label-variable", help="Array to take from a .mat label file with several.")
 @click.option(
@@ -84,7 +98,7 @@ class _Time(click.ParamType):
     is_flag=True,
     help="Allow a --host that other machines can reach. Whoever has the address with its token "
     "can then see the scene, change the labels and fetch the results, and the connection is not "
-    "encrypted: anyone on the network between can read along. Better: an SSH tunnel.",
+    "encrypted: anyone on the network in between can read along. Better: an SSH tunnel.",
 )
 @click.option("--no-browser", is_flag=True, help="Do not open the page, only print its address.")
 @common_options
@@ -103,8 +117,8 @@ def relabel(
 ) -> None:
     """Label SCENE with strokes in the browser; the class map follows at once.
 
-    Every stroke is on disk before it is answered: the session goes on where it was with the same
-    command, and `diffclass replay` makes its map without a browser. The page's address, with a
+    Every stroke is on disk before it is answered: the same command continues the session where it
+    was, and `diffclass replay` makes its map without a browser. The page's address, with a
     secret token, is printed when it is ready. Ctrl-C ends the server (exit code 130); nothing is
     lost.
     """
@@ -154,7 +168,7 @@ def _say_what_was_found(console: Console, editor: SessionEditor, labels: Path | 
 def _serve(
     console: Console,
     editor: SessionEditor,
-    listening: Any,
+    listening: socket.socket,
     host: str,
     *,
     public: bool,

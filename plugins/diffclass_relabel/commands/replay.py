@@ -23,7 +23,7 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option("--margin", type=_PATH, help="Margins: .img, .tif, .png, .npy.")
 @click.option("--probability", type=_PATH, help="Posteriors, one band per class: .img, .tif, .npy.")
-@click.option("--labels", type=_PATH, help="The painted labels: as the class map.")
+@click.option("--labels", type=_PATH, help="The painted labels: .img, .tif, .png, .npy.")
 @click.option("--report", type=_PATH, help="Report as JSON.")
 @overwrite_option
 @common_options
@@ -36,10 +36,10 @@ def replay(
     report: Path | None,
     **rasters: Path | None,
 ) -> None:
-    """Do all operations of the session file LOG again and write the class map.
+    """Repeat all operations of the session file LOG and write the class map.
 
-    The map is that of the session, bit for bit. A scene whose values are not those of the session's
-    is refused (exit code 3). LOG is only read, and may be in use.
+    The map is that of the session, bit for bit. A scene with other values than the session's is
+    refused (exit code 3). LOG is only read, and may be in use.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral.io.map_files import check_outputs
@@ -51,10 +51,23 @@ def replay(
     check_outputs(images, others, [session, scene], overwrite=overwrite)
     with console.timing():
         editor = replayed(session, scene)
+        _say_orthorectified(console, editor, wanted)
         with stage("writing"):
             _write(editor, wanted | {"report": report}, overwrite=overwrite)
     facts = _facts(editor, console)
     console.give(facts, _line(facts))
+
+
+def _say_orthorectified(
+    console: Console, editor: SessionEditor, wanted: dict[str, Path | None]
+) -> None:
+    """Say which maps of a scene in its sensor's geometry will be orthorectified; labels are not."""
+    from diffclass_hyperspectral.io.map_files import orthorectification_line
+
+    paths = [path for what, path in wanted.items() if path is not None and what != "labels"]
+    line = orthorectification_line(editor.workspace.scene, paths)
+    if line is not None:
+        console.say(line)
 
 
 def _write(editor: SessionEditor, wanted: dict[str, Path | None], *, overwrite: bool) -> None:

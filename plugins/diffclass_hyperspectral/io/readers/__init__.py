@@ -1,1 +1,1 @@
-"""Readers, one format a file; `diffclass_hyperspectral.io.images` finds the one a file needs."""
+"""Readers, one format per file; `diffclass_hyperspectral.io.images` finds the one a file needs."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.readers.failures import reading
@@ -40,7 +41,7 @@ class BlockArray:
     def __init__(
         self,
         shape: tuple[int, int, int],
-        dtype: Any,
+        dtype: DTypeLike,
         *,
         read_rows: Callable[[int, int], np.ndarray],
         path: Path,
@@ -65,7 +66,7 @@ class BlockArray:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         whole = self._rows(0, self.shape[0])
         return whole if dtype is None else whole.astype(dtype, copy=False)
 

@@ -39,7 +39,7 @@ class Contents:
     class_colors : dict of int to (red, green, blue), each 0 to 255
     """
 
-    data: Any  # BlockArray is an array to all that reads it, but no ndarray
+    data: Any  # BlockArray reads like an array, but is no ndarray
     format: str
     wavelengths: np.ndarray | None = None
     band_mask: np.ndarray | None = None

@@ -2,7 +2,7 @@
 
 ``reflectance`` has the axes (downtrack, crosstrack, bands) of the sensor, which are no map grid:
 the scene has no map coordinates of its own, but a lookup table to a grid that has some. In it
-``glt_x`` and ``glt_y`` count crosstrack and downtrack from 1, 0 means none. Fill values are -9999;
+``glt_x`` and ``glt_y`` count crosstrack and downtrack from 1; 0 means none. Fill values are -9999;
 bands that ``good_wavelengths`` calls 0 are bad.
 
 Source: EMIT L2A Algorithm and Product User Guide (LP DAAC, EMITL2ARFL.001), also of the group
@@ -116,7 +116,9 @@ def _fill_value(path: Path, stored: Any) -> float:
 def _check_table(path: Path, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> None:
     whole = rows.dtype.kind in "iu" and columns.dtype.kind in "iu"
     if rows.ndim != 2 or rows.shape != columns.shape or rows.size == 0 or not whole:
-        raise DataError(f"{path}: glt_x and glt_y are no two tables of one size; fetch it again")
+        raise DataError(
+            f"{path}: glt_x and glt_y are not two tables of the same size; fetch it again"
+        )
     if rows.max() > shape[0] or columns.max() > shape[1]:
         raise DataError(f"{path}: the lookup table points outside the scene; fetch it again")
 

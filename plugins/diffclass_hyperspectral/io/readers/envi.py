@@ -127,7 +127,7 @@ def _check_fields(header: Path, fields: dict[str, Any], envi: Any) -> None:
         )
     for name in ("lines", "samples", "bands"):
         if not (fields[name].isdecimal() and int(fields[name]) > 0):
-            raise DataError(f"{header}: {name} = {fields[name]} is no positive whole number")
+            raise DataError(f"{header}: {name} = {fields[name]} is not a positive whole number")
 
 
 def _data_file(header: Path, fields: dict[str, Any], envi: Any) -> Path:
@@ -229,7 +229,7 @@ def _as_float(header: Path, name: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise DataError(f"{header}: '{name}' holds {text!r}, which is no number") from None
+        raise DataError(f"{header}: '{name}' holds {text!r}, which is not a number") from None
 
 
 def _scale_factor(header: Path, fields: dict[str, Any]) -> float:

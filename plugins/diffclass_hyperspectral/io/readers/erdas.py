@@ -23,7 +23,7 @@ def read(path: Path) -> Contents:
     Raises
     ------
     DataError
-        Where the file is no ERDAS file, is cut short, or has a kind of value that cannot be read.
+        Where the file is not an ERDAS file, is cut short, or has values of an unreadable type.
     """
     erdas = require("spectral.io.erdas")
     _check_magic(path)

@@ -11,7 +11,7 @@ from diffclass.exceptions import DataError, DiffclassError
 
 @contextmanager
 def reading(path: Path, format_name: str) -> Iterator[None]:
-    """Turn whatever a library raises inside the block into one `DataError` about ``path``."""
+    """Turn exceptions that a library raises inside the block into a `DataError` about ``path``."""
     try:
         yield
     except DiffclassError:

@@ -29,8 +29,8 @@ def require_cube(path: Path, stored: Any) -> None:
     """Raise `DataError` unless a dataset has three axes of real numbers."""
     if stored.ndim != 3 or stored.dtype.kind not in "iuf" or stored.size == 0:
         raise DataError(
-            f"{path}: {stored.name} has shape {stored.shape} and type {stored.dtype}, which is no "
-            "cube of numbers; the file is damaged or of another kind"
+            f"{path}: {stored.name} has shape {stored.shape} and type {stored.dtype}, which is not "
+            "a cube of numbers; the file is damaged or of another kind"
         )
 
 

@@ -1,7 +1,7 @@
 """PRISMA L2D reflectance (HDF-EOS5), by ``h5py``.
 
 The cubes of the two detectors have the axes (row, band, column) and hold
-reflectance = Min + (Max - Min) * stored / 65535, with a range of its own each. Bands are stored by
+reflectance = Min + (Max - Min) * stored / 65535, each with its own range. Bands are stored by
 descending wavelength; they are returned ascending, VNIR before SWIR, without those that the
 product lacks (wavelength or flag 0). Pixels that are 0 in all bands have no data.
 
@@ -94,7 +94,9 @@ def _detector(path: Path, file: Any, name: str) -> _Detector:
     )
     if len(bands) == 0 or not highest > lowest:
         raise DataError(f"{path}: no band or no range of values in {name}; fetch the file again")
-    return _Detector(cube, bands, centres[bands], lowest, highest)
+    return _Detector(
+        cube=cube, bands=bands, wavelengths=centres[bands], lowest=lowest, highest=highest
+    )
 
 
 def _attribute(path: Path, attributes: Any, name: str, *, length: int = 1) -> np.ndarray:

@@ -32,7 +32,7 @@ def scaled(
     """
     usable = np.isfinite(gains).all() and np.isfinite(offsets).all() and gains.all()
     if not usable:
-        raise DataError(f"{path}: the gains or offsets of its bands are no usable numbers")
+        raise DataError(f"{path}: the gains or offsets of its bands are not usable numbers")
     if not offsets.any() and (gains == gains[0]).all() and gains[0] > 0:
         return Contents(
             _lazy(path, raster), ignore_value=ignored, scale_factor=float(1 / gains[0]), **facts
@@ -49,7 +49,7 @@ def opened(path: Path) -> Iterator[Any]:
 
 
 def check_raster(path: Path, raster: Any) -> None:
-    """Raise `DataError` for complex values, and where the last blocks lie beyond the end."""
+    """Raise `DataError` for complex values, and where the last blocks lie beyond the file's end."""
     if any("complex" in kind for kind in raster.dtypes):
         raise DataError(f"{path}: complex numbers; a scene or label image needs real ones")
     there = path.stat().st_size

@@ -1,4 +1,4 @@
-"""Wavelengths in nanometres, whatever the file's unit."""
+"""Wavelengths in nanometres, converted from the file's unit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def in_nanometres(values: np.ndarray, unit: str | None) -> np.ndarray | None:
     ----------
     values : ndarray of shape (bands,)
     unit : str or None
-        As the file writes it. Where it is absent, values below 100 are taken for micrometres
+        As the file writes it. Where it is absent, values below 100 are taken as micrometres
         (no imager sees below 100 nm or beyond 100 micrometres).
 
     Returns
