@@ -17,9 +17,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from diffclass._validation import RandomState
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
 
@@ -61,13 +63,13 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         embedding: DiffusionMap | None = None,
         *,
         contamination: float = 0.1,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.embedding = embedding
         self.contamination = contamination
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> DiffusionAnomaly:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> DiffusionAnomaly:
         """Embed the points and score them.
 
         Parameters
@@ -114,7 +116,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         """Return -1 for anomalies among new points and 1 for the others, of shape (m,)."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: ArrayLike | None = None) -> np.ndarray:
         """Fit, and return -1 for anomalies among the points and 1 for the others, of shape (n,)."""
         self.fit(X)
         return np.where(-self.scores_ < self.offset_, -1, 1)

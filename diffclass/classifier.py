@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
@@ -128,14 +130,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         label_mode: str = "summed",
         tau: str | int = "margin",
         max_time: int | None = None,
-        class_prior: Any = None,
+        class_prior: ArrayLike | None = None,
         rounds: int = 0,
         warp_floor: float = WARP_FLOOR,
         warp_forward_exponent: float = FORWARD_EXPONENT,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
         symmetrize: str = "union",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.n_neighbors = n_neighbors
         self.kernel = kernel
@@ -152,7 +154,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.symmetrize = symmetrize
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, label_weight: Any = None) -> DiffusionClassifier:
+    def fit(self, X: Any, y: Any, *, label_weight: ArrayLike | None = None) -> DiffusionClassifier:
         """Build the graph of all points and diffuse the labels of some.
 
         Parameters
@@ -239,7 +241,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             posteriors[unreached] = self._hinted(self._nearest_codes(X, unreached))
         return posteriors
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
         tags.input_tags.sparse = self.affinity == "precomputed"
@@ -277,7 +279,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if (self.classes_ != np.rint(self.classes_)).any():
             raise DataError("Unknown label type: continuous; labels are classes, not measurements")
 
-    def _graph(self, X: Any, y: Any, codes: np.ndarray, label_weight: Any) -> PointGraph:
+    def _graph(
+        self, X: Any, y: Any, codes: np.ndarray, label_weight: ArrayLike | None
+    ) -> PointGraph:
         if self.affinity == "precomputed":
             return PointGraph.from_affinity(X, alpha=self.alpha)
         kernel = SharedNeighbors() if self.kernel is None else self.kernel
@@ -301,7 +305,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _diffused(
-        self, operator: MarkovOperator | WarpedOperator, codes: np.ndarray, label_weight: Any
+        self,
+        operator: MarkovOperator | WarpedOperator,
+        codes: np.ndarray,
+        label_weight: ArrayLike | None,
     ) -> LabelDiffusion:
         return diffuse_labels(
             operator,
@@ -314,7 +321,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _warped_rounds(
-        self, diffused: LabelDiffusion, codes: np.ndarray, label_weight: Any
+        self, diffused: LabelDiffusion, codes: np.ndarray, label_weight: ArrayLike | None
     ) -> LabelDiffusion:
         check_positive(self.rounds, "rounds", integer=True, zero=True)
         self.warped_: WarpedOperator | None = None

@@ -10,10 +10,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
 
@@ -67,14 +69,14 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         *,
         embedding: DiffusionMap | None = None,
         n_init: int = 10,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.n_clusters = n_clusters
         self.embedding = embedding
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> DiffusionClustering:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> DiffusionClustering:
         """Embed the points and find clusters.
 
         Parameters
@@ -118,7 +120,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         X = self._checked(X, reset=False)
         return self._kmeans.predict(self.embedding_.transform(X))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         precomputed = self.embedding is not None and self.embedding.affinity == "precomputed"
         tags.input_tags.pairwise = tags.input_tags.sparse = precomputed

@@ -16,10 +16,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import FittedIsotropic, Kernel
 from diffclass.neighbors import NeighborSearch
@@ -123,7 +125,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         affinity: str | None = None,
         search: NeighborSearch | None = None,
         symmetrize: str = "union",
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -136,7 +138,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.symmetrize = symmetrize
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> DiffusionMap:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> DiffusionMap:
         """Build the graph, its walk and the walk's leading eigenpairs.
 
         Parameters
@@ -192,7 +194,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: ArrayLike | None = None) -> np.ndarray:
         """Fit and return ``embedding_``, of shape (n, n_components); see `fit`."""
         return self.fit(X, y).embedding_
 
@@ -219,7 +221,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
         tags.input_tags.sparse = self.affinity == "precomputed"

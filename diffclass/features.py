@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 
 
 class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -48,12 +49,14 @@ class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     array([4., 2.])
     """
 
-    def __init__(self, n_components: int = 30, *, power: float = 0.5, random_state: Any = None):
+    def __init__(
+        self, n_components: int = 30, *, power: float = 0.5, random_state: RandomState = None
+    ):
         self.n_components = n_components
         self.power = power
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> PartialWhitening:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> PartialWhitening:
         """Find the components of the points ``X`` of shape (n, d)."""
         from sklearn.decomposition import PCA
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import aslinearoperator
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import FittedIsotropic
 from diffclass.neighbors import NeighborSearch
@@ -79,7 +79,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         max_components: int = 256,
         n_neighbors: int = 64,
         search: NeighborSearch | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.bandwidth = bandwidth
         self.condition = condition
@@ -144,7 +144,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return self.graph_.affinities_to(X) @ self._weights
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags

@@ -14,12 +14,12 @@ Source: Coifman et al. 2005, section 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
-from diffclass._validation import check_points
+from diffclass._validation import Graph, RandomState, check_points
 from diffclass.exceptions import DataError
 from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing
 from diffclass.neighbors import NeighborSearch, neighbors_graph
@@ -61,16 +61,16 @@ class PointGraph:
     @classmethod
     def from_points(
         cls,
-        X: Any,
+        X: ArrayLike,
         *,
         n_neighbors: int = 12,
         kernel: Kernel | None = None,
         alpha: float = 0.0,
         search: NeighborSearch | None = None,
         symmetrize: str = "union",
-        y: Any = None,
-        scores: Any = None,
-        random_state: Any = None,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
+        random_state: RandomState = None,
     ) -> PointGraph:
         """Build the graph of a set of points: neighbours, then affinities, then the operator.
 
@@ -127,7 +127,7 @@ class PointGraph:
         return found.point_graph(kernel, alpha=alpha, y=y, scores=scores)
 
     @classmethod
-    def from_affinity(cls, affinity: Any, *, alpha: float = 0.0) -> PointGraph:
+    def from_affinity(cls, affinity: Graph, *, alpha: float = 0.0) -> PointGraph:
         """Return the graph of a precomputed affinity; as `MarkovOperator.from_affinity`."""
         return cls(MarkovOperator.from_affinity(affinity, alpha=alpha))
 
@@ -143,7 +143,7 @@ class PointGraph:
         """Return the (m, p) coordinates in which neighbours of new points are searched."""
         return X_new if self.placing is None else self.placing(X_new)
 
-    def affinities_to(self, X_new: Any) -> sp.csr_array:
+    def affinities_to(self, X_new: ArrayLike) -> sp.csr_array:
         """Return the affinities between new points and the points of the graph.
 
         Parameters
@@ -170,7 +170,7 @@ class PointGraph:
         graph.data = graph.data * graph.data
         return self.kernel.extend(graph, X_new)
 
-    def step_weights(self, X_new: Any) -> sp.csr_array:
+    def step_weights(self, X_new: ArrayLike) -> sp.csr_array:
         """Return the weights of the walk's step from new points to the points of the graph.
 
         Parameters
@@ -193,16 +193,16 @@ class PointGraph:
 
 
 def markov_operator(
-    X: Any,
+    X: ArrayLike,
     *,
     n_neighbors: int = 12,
     kernel: Kernel | None = None,
     alpha: float = 0.0,
     search: NeighborSearch | None = None,
     symmetrize: str = "union",
-    y: Any = None,
-    scores: Any = None,
-    random_state: Any = None,
+    y: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    random_state: RandomState = None,
 ) -> MarkovOperator:
     """Build the operator of a set of points: that of `PointGraph.from_points`.
 
@@ -271,7 +271,12 @@ class FoundNeighbors:
     graph: sp.csr_array
 
     def point_graph(
-        self, kernel: Kernel, *, alpha: float = 0.0, y: Any = None, scores: Any = None
+        self,
+        kernel: Kernel,
+        *,
+        alpha: float = 0.0,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> PointGraph:
         """Return the `PointGraph` by the kernel that the neighbours were found for.
 
@@ -287,15 +292,15 @@ class FoundNeighbors:
 
 
 def find_neighbors(
-    X: Any,
+    X: ArrayLike,
     kernel: Kernel,
     *,
     n_neighbors: int = 12,
     search: NeighborSearch | None = None,
     symmetrize: str = "union",
-    y: Any = None,
-    scores: Any = None,
-    random_state: Any = None,
+    y: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    random_state: RandomState = None,
     earlier: FoundNeighbors | None = None,
 ) -> FoundNeighbors:
     """Find the neighbours that a kernel is fitted to.
@@ -348,7 +353,7 @@ def _would_find_the_same(
     )
 
 
-def _checked_affinities(X_new: Any, operator: MarkovOperator) -> sp.csr_array:
+def _checked_affinities(X_new: ArrayLike, operator: MarkovOperator) -> sp.csr_array:
     affinity = sp.csr_array(X_new, dtype=operator.dtype)
     if affinity.shape[1] != len(operator):
         raise DataError(

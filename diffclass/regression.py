@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_positive
@@ -118,7 +119,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         functions = nystrom(weights, self.embedding_.eigenpairs_)[:, : self.n_components_]
         return self.coef_[0] + functions @ self.coef_[1:]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.regressor_tags.poor_score = True  # of points without a shape, such as noise

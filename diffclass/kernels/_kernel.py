@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
+from diffclass._validation import RandomState
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors import NeighborSearch, default_search
 
@@ -40,7 +41,7 @@ class Kernel(BaseEstimator, ABC):
         return False
 
     def place(
-        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
         """Return the coordinates in which neighbours are searched; here the points themselves.
 
@@ -61,7 +62,7 @@ class Kernel(BaseEstimator, ABC):
         return X, _as_they_are
 
     def search(
-        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
     ) -> NeighborSearch:
         """Return the unfitted neighbour search that suits the kernel and the number of points."""
         return default_search(features, n_neighbors, random_state=random_state)
@@ -72,7 +73,7 @@ class Kernel(BaseEstimator, ABC):
         n_neighbors: int,
         *,
         given: NeighborSearch | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> NeighborSearch:
         """Return an unfitted search in `place`'s features: a copy of the given, or the kernel's.
 
@@ -92,7 +93,12 @@ class Kernel(BaseEstimator, ABC):
 
     @abstractmethod
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedKernel]:
         """Return the affinities of a graph's edges, and what new points will need.
 
@@ -117,7 +123,12 @@ class Kernel(BaseEstimator, ABC):
         """
 
     def affinity(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> sp.csr_array:
         """Return the affinities alone; otherwise as `fit`."""
         return self.fit(graph, X, y=y, scores=scores)[0]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
+from diffclass._validation import RandomState
 from diffclass.kernels._kernel import Kernel, Placing
 from diffclass.kernels.isotropic import Gaussian
 from diffclass.neighbors import NeighborSearch
@@ -26,13 +26,13 @@ class OverKernel(Kernel):
         return self._inner.uses_scores
 
     def place(
-        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
         """Return the coordinates in which the inner kernel's neighbours are searched."""
         return self._inner.place(X, y=y, scores=scores)
 
     def search(
-        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
     ) -> NeighborSearch:
         """Return the inner kernel's search."""
         return self._inner.search(features, n_neighbors, random_state=random_state)
@@ -43,7 +43,7 @@ class OverKernel(Kernel):
         n_neighbors: int,
         *,
         given: NeighborSearch | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> NeighborSearch:
         """Return a copy of the given search as the inner kernel needs it, or the kernel's own."""
         if given is None:

@@ -25,9 +25,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from diffclass._validation import check_points, check_positive
+from diffclass._validation import RandomState, check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels._kernel import Placing
 from diffclass.kernels.directed_field import FieldSearch, aligned_mean
@@ -91,9 +92,9 @@ class Directed(Gaussian):
 
     def __init__(
         self,
-        F: Any = None,
+        F: ArrayLike | Placing | None = None,
         *,
-        field: Any = None,
+        field: ArrayLike | Placing | None = None,
         epsilon: float = 0.1,
         bandwidth: str | float = "self-tuning",
         neighbor: int = 7,
@@ -112,7 +113,7 @@ class Directed(Gaussian):
         return self.F is None and self.field is None
 
     def place(
-        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
         """Return Z = (x / sqrt(epsilon), F / epsilon), scaled, or (x, v) for a field.
 
@@ -152,7 +153,7 @@ class Directed(Gaussian):
         return joint(X, values), _DirectedPlacing(joint, self._values_at(X, values))
 
     def search(
-        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
     ) -> NeighborSearch:
         """Return the default search in Z, or a `FieldSearch`."""
         if self.field is None:
@@ -171,7 +172,7 @@ class Directed(Gaussian):
         n_neighbors: int,
         *,
         given: NeighborSearch | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> NeighborSearch:
         """Return an unfitted search; along a field it has to be a `FieldSearch`.
 
@@ -193,7 +194,7 @@ class Directed(Gaussian):
     def _name(self) -> str:
         return "scores" if self.uses_scores else "F" if self.field is None else "field"
 
-    def _at_points(self, X: np.ndarray, scores: Any) -> Any:
+    def _at_points(self, X: np.ndarray, scores: ArrayLike) -> Any:
         """F, the field or the scores at the fitted points, not yet checked."""
         if not self.uses_scores:
             return self._given(X) if callable(self._given) else self._given

@@ -19,14 +19,13 @@ Source: Coifman et al. 2005, section 3 (a differential equation integrated by di
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass import _compiled
-from diffclass._validation import check_points, check_positive
+from diffclass._validation import RandomState, check_points, check_positive
 from diffclass.neighbors import NeighborSearch, default_search, kept_edges
 
 
@@ -55,32 +54,32 @@ class FieldSearch(TransformerMixin, BaseEstimator):
         *,
         epsilon: float = 0.1,
         candidates: int = 8,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.n_neighbors = n_neighbors
         self.epsilon = epsilon
         self.candidates = candidates
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> FieldSearch:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> FieldSearch:
         """Index the rows (x, v) of shape (n, 2 d)."""
         self._points, self._field = self._split(X)
         self._searcher = self._wide_search().fit(self._points)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> sp.csr_array:
         """Return the (n, n) distances D from each point to its neighbours, itself left out."""
         self._points, self._field = self._split(X)
         self._searcher = self._wide_search()
         graph = self._searcher.fit_transform(self._points)
         return self._nearest(graph, self._points, self._field)
 
-    def transform(self, X: Any) -> sp.csr_array:
+    def transform(self, X: ArrayLike) -> sp.csr_array:
         """Return the (m, n) distances D from new rows to their neighbours among the indexed."""
         points, field = self._split(X)
         return self._nearest(self._searcher.transform(points), points, field)
 
-    def _split(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _split(self, X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         points, field = np.hsplit(check_points(X), 2)
         return np.ascontiguousarray(points), np.ascontiguousarray(field)
 

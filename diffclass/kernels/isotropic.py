@@ -14,13 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass import _compiled
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.kernels._kernel import FittedKernel, Kernel, Placing
 from diffclass.neighbors import RadiusSearch, kept_edges
@@ -60,7 +60,12 @@ class Isotropic(Kernel):
         self.neighbor = neighbor
 
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedIsotropic]:
         """Return h(|x - y|^2 / epsilon(x, y)) on the edges of the graph; see `Kernel.fit`.
 
@@ -195,20 +200,25 @@ class Correlation(Kernel):
         self.max_degree = max_degree
 
     def place(
-        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
         """Return the points scaled to unit length; the point 0 stays where it is."""
         return _of_unit_length(X), _of_unit_length
 
     def search(
-        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
     ) -> RadiusSearch:
         """Return the range search within the angle, whatever ``n_neighbors`` is."""
         radius = np.sqrt(self._squared_radius())
         return RadiusSearch(radius, max_degree=self.max_degree, random_state=random_state)
 
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedCorrelation]:
         """Return the graph of the correlated pairs, all weights 1; see `Kernel.fit`.
 

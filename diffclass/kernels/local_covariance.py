@@ -28,10 +28,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from diffclass import _compiled
@@ -212,7 +212,12 @@ class LocalCovariance(Kernel):
         self.floor = floor
 
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedLocalCovariance]:
         """Return exp(-E / (h_x h_z)) on the edges of the graph; see `Kernel.fit`.
 
@@ -407,7 +412,11 @@ def _energies(
 
 
 def _filled(
-    loop: Any, graph: sp.csr_array, rows: tuple, columns: tuple, diagonal: np.ndarray | None
+    loop: Callable[..., None],
+    graph: sp.csr_array,
+    rows: tuple,
+    columns: tuple,
+    diagonal: np.ndarray | None,
 ) -> np.ndarray:
     """Run a loop over the edges: each once and then mirrored if there is a diagonal."""
     if rows[0].shape[1] != columns[0].shape[1]:

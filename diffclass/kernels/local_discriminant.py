@@ -32,12 +32,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, solve, solve_triangular, svd
 from sklearn.covariance import ledoit_wolf_shrinkage, shrunk_covariance
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels._kernel import FittedKernel, Kernel
 from diffclass.kernels._over_kernel import OverKernel
@@ -113,7 +114,7 @@ class LocalDiscriminant(OverKernel):
         neighborhood: int = 100,
         shrinkage: str | float = "auto",
         n_anchors: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.kernel = kernel
         self.method = method
@@ -130,7 +131,12 @@ class LocalDiscriminant(OverKernel):
         return self.evidence == "scores" or super().uses_scores
 
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedKernel]:
         """Return k exp(-strength (D_x^2 + D_z^2) / 2); see `Kernel.fit`.
 
@@ -394,7 +400,7 @@ def _quadratic(local: Moments, anchor: np.ndarray) -> Quadratic:
     )
 
 
-def _evidence(n: int, y: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
+def _evidence(n: int, y: ArrayLike, scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Class number and weight, 0 to 1, of each point."""
     codes, weights = np.zeros(n, dtype=np.int64), np.zeros(n)
     if scores is not None:
@@ -417,7 +423,7 @@ def _evidence(n: int, y: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
     return codes, weights
 
 
-def _checked_scores(scores: Any, n: int) -> np.ndarray:
+def _checked_scores(scores: ArrayLike, n: int) -> np.ndarray:
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or len(scores) != n or not scores.shape[1]:
         raise DataError(f"scores has shape {scores.shape}; give (n_points, n_classes) = ({n}, ...)")

@@ -15,10 +15,10 @@ Patrick 1973 (similarity by shared near neighbours).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass import _compiled
 from diffclass._validation import check_positive
@@ -72,7 +72,12 @@ class SharedNeighbors(OverKernel):
         self.power = power
 
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedSharedNeighbors]:
         """Return k c^power, the diagonal scaled along; see `Kernel.fit`.
 

@@ -25,9 +25,9 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass._validation import check_choice, check_positive
@@ -104,14 +104,14 @@ class LabelDiffusion:
 
 def diffuse_labels(
     operator: MarkovOperator | WarpedOperator,
-    y: Any,
+    y: ArrayLike,
     *,
     label_mode: str = "summed",
     tau: str | int = "margin",
     max_time: int | None = None,
-    class_prior: Any = None,
+    class_prior: ArrayLike | None = None,
     measure: str = "operator",
-    label_weight: Any = None,
+    label_weight: ArrayLike | None = None,
 ) -> LabelDiffusion:
     """Diffuse labels over a graph and read every point's class off.
 
@@ -320,7 +320,7 @@ def _read_off(
     )
 
 
-def _checked_weights(label_weight: Any, codes: np.ndarray) -> np.ndarray:
+def _checked_weights(label_weight: ArrayLike | None, codes: np.ndarray) -> np.ndarray:
     if label_weight is None:
         return np.ones(len(codes))
     weight = np.asarray(label_weight, dtype=np.float64)
@@ -334,7 +334,7 @@ def _checked_weights(label_weight: Any, codes: np.ndarray) -> np.ndarray:
     return weight
 
 
-def _checked_prior(class_prior: Any, n_classes: int) -> np.ndarray | None:
+def _checked_prior(class_prior: ArrayLike | None, n_classes: int) -> np.ndarray | None:
     if class_prior is None:
         return None
     if isinstance(class_prior, str):

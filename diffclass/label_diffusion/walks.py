@@ -7,9 +7,9 @@ mean, and when to stop, is decided in `diffusion` and `stopping_time`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.posteriors import decide
 from diffclass.label_diffusion.stopping_time import curve_times, sum_end
@@ -111,7 +111,7 @@ class Walk:
         self.time, self.state, self.limits = self._checkpoint
         return self.time
 
-    def _hops(self, group_of_label: Any) -> np.ndarray:
+    def _hops(self, group_of_label: ArrayLike) -> np.ndarray:
         groups = np.full(len(self.operator), -1)
         groups[self.labelled] = group_of_label
         return self.operator.hops(groups)
@@ -353,7 +353,7 @@ class _Stopping(Walk):
         """Count the edges to the nearest label of any class: labels screen one another."""
         return self._hops(0)
 
-    def _stop_at_labels(self, label_weight: np.ndarray, heights: Any = 1) -> None:
+    def _stop_at_labels(self, label_weight: np.ndarray, heights: ArrayLike = 1) -> None:
         """Put the labels down, each as high as what the state is there where the class is sure."""
         stops = label_weight.astype(self.state.dtype)
         self.passing = (1 - stops)[:, None]

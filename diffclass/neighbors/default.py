@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from diffclass._validation import RandomState
 from diffclass.neighbors.exact import ExactSearch
 from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.nn_descent import NNDescentSearch
@@ -18,7 +17,7 @@ _EXACT_FEATURES = 3
 _INVERTED_FILE_POINTS = 65_536
 
 
-def default_search(X: np.ndarray, n_neighbors: int, *, random_state: Any = None) -> Search:
+def default_search(X: np.ndarray, n_neighbors: int, *, random_state: RandomState = None) -> Search:
     """Return the search that suits the size of ``X``, not yet fitted."""
     if len(X) <= _EXACT_POINTS or X.shape[1] <= _EXACT_FEATURES:
         return ExactSearch(n_neighbors)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass import _compiled
-from diffclass._validation import check_choice, check_graph, check_points
+from diffclass._validation import RandomState, check_choice, check_graph, check_points
 from diffclass.exceptions import DataError
 from diffclass.neighbors.default import default_search
 from diffclass.neighbors.search import NeighborSearch
@@ -16,12 +15,12 @@ from diffclass.progress import stage
 
 
 def neighbors_graph(
-    X: Any,
+    X: ArrayLike,
     n_neighbors: int = 12,
     *,
     search: NeighborSearch | str | None = None,
     symmetrize: str = "union",
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> sp.csr_array:
     """Join every point with its nearest neighbours.
 
@@ -77,7 +76,7 @@ def neighbors_graph(
 
 
 def _directed_graph(
-    X: Any, n_neighbors: int, search: NeighborSearch | str | None, random_state: Any
+    X: ArrayLike, n_neighbors: int, search: NeighborSearch | str | None, random_state: RandomState
 ) -> sp.csr_array:
     if isinstance(search, str):
         check_choice(search, "search", ("precomputed",))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.neighbors.recall import AIMED_RECALL, LEAST_RECALL, share_within, true_reach
 from diffclass.neighbors.search import Search
 from diffclass.neighbors.single_precision import SinglePrecision
@@ -47,7 +47,7 @@ class InvertedFileSearch(Search):
         *,
         n_lists: int | None = None,
         n_probes: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_lists = n_lists

@@ -10,12 +10,12 @@ likely to be neighbours.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from diffclass import _compiled
+from diffclass._validation import RandomState
 from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.recall import AIMED_RECALL, LEAST_RECALL, share_within, true_reach
 from diffclass.neighbors.search import Search
@@ -73,7 +73,7 @@ class NNDescentSearch(Search):
     (12000, True)
     """
 
-    def __init__(self, n_neighbors: int = 12, *, random_state: Any = None):
+    def __init__(self, n_neighbors: int = 12, *, random_state: RandomState = None):
         self.n_neighbors = n_neighbors
         self.random_state = random_state
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from diffclass._validation import check_points, check_positive
+from diffclass._validation import RandomState, check_points, check_positive
 from diffclass.neighbors.default import default_search
 from diffclass.neighbors.graph import kept_edges
 from diffclass.neighbors.search import check_spread
@@ -27,12 +28,14 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
         Seeds the search of more than 8,192 points when ``max_degree`` is given.
     """
 
-    def __init__(self, radius: float, *, max_degree: int | None = None, random_state: Any = None):
+    def __init__(
+        self, radius: float, *, max_degree: int | None = None, random_state: RandomState = None
+    ):
         self.radius = radius
         self.max_degree = max_degree
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> RadiusSearch:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> RadiusSearch:
         """Index the points ``X`` of shape (n, d)."""
         from sklearn.neighbors import NearestNeighbors
 
@@ -47,14 +50,14 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
             self._searcher = search.fit(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> sp.csr_array:
         """Return the (n, n) distances within the balls."""
         self.fit(X)
         if self.max_degree is None:
             return sp.csr_array(self._searcher.radius_neighbors_graph(mode="distance"))
         return self._within(self._searcher.fit_transform(X))
 
-    def transform(self, X: Any) -> sp.csr_array:
+    def transform(self, X: ArrayLike) -> sp.csr_array:
         """Return the (m, n) distances from new points to those in their balls."""
         X = check_points(X)
         if self.max_degree is None:

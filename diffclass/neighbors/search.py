@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass import _compiled
@@ -22,13 +23,13 @@ class NeighborSearch(Protocol):
     which share it finds.
     """
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
         """Index the points ``X`` of shape (n, p), and return the search."""
 
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> sp.csr_array:
         """Index the points; return the (n, n) distances from each to its neighbours."""
 
-    def transform(self, X: Any) -> sp.csr_array:
+    def transform(self, X: ArrayLike) -> sp.csr_array:
         """Return the (m, n) distances from new points to their neighbours among the indexed."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -45,7 +46,7 @@ class Search(TransformerMixin, BaseEstimator):
 
     n_neighbors: int
 
-    def fit(self, X: Any, y: Any = None) -> Search:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Search:
         """Index the points ``X`` of shape (n, d)."""
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         self._X = check_points(X)
@@ -55,7 +56,7 @@ class Search(TransformerMixin, BaseEstimator):
         self._index(self._X[self._searched])
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> sp.csr_array:
         """Return the (n, n) distances from each point to its neighbours, itself left out."""
         self.fit(X)
         n_searched = len(self._searched)
@@ -69,7 +70,7 @@ class Search(TransformerMixin, BaseEstimator):
             columns = self._representative[:, None]
         return _joined(self._distances(self._X, columns), self._representative)
 
-    def transform(self, X: Any) -> sp.csr_array:
+    def transform(self, X: ArrayLike) -> sp.csr_array:
         """Return the (m, n) distances from new points to their neighbours among the indexed."""
         X = check_points(X).astype(self._X.dtype, copy=False)
         if X.shape[1] != self._X.shape[1]:

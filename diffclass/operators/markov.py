@@ -12,17 +12,18 @@ Source: Coifman et al. 2005, sections 2.1 and 2.4 (equation 2.13).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from diffclass import _compiled
-from diffclass._validation import check_affinity, check_positive
+from diffclass._validation import Graph, check_affinity, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors import kept_edges
 from diffclass.operators.chebyshev import TOLERANCE, chebyshev_series, power_coefficients
@@ -56,7 +57,7 @@ class MarkovOperator:
 
     @classmethod
     def from_affinity(
-        cls, affinity: Any, *, alpha: float = 0.0, check: bool = True
+        cls, affinity: Graph, *, alpha: float = 0.0, check: bool = True
     ) -> MarkovOperator:
         """Normalise an affinity.
 
@@ -109,10 +110,12 @@ class MarkovOperator:
     def __len__(self) -> int:
         return self.affinity.shape[0]
 
-    def __matmul__(self, f: Any) -> np.ndarray:
+    def __matmul__(self, f: ArrayLike) -> np.ndarray:
         return self.apply(f)
 
-    def apply(self, f: Any, n_steps: Any = 1, *, tolerance: float | None = None) -> np.ndarray:
+    def apply(
+        self, f: ArrayLike, n_steps: int | Sequence[int] = 1, *, tolerance: float | None = None
+    ) -> np.ndarray:
         """Diffuse functions backward: A^t f, the mean of f where the walk from x is after t steps.
 
         Where the Chebyshev series of x^t needs fewer products than the last time has steps (from
@@ -147,7 +150,7 @@ class MarkovOperator:
         return powers[0] if np.ndim(n_steps) == 0 else powers
 
     def expected_visits(
-        self, f: Any, n_steps: int, *, tolerance: float | None = None
+        self, f: ArrayLike, n_steps: int, *, tolerance: float | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sum what functions are over the steps of the walk: A f + A^2 f + ... + A^t f.
 
@@ -221,7 +224,9 @@ class MarkovOperator:
             current, spare = spare, current
         return current
 
-    def forward(self, mass: Any, n_steps: Any = 1, *, tolerance: float | None = None) -> np.ndarray:
+    def forward(
+        self, mass: ArrayLike, n_steps: int | Sequence[int] = 1, *, tolerance: float | None = None
+    ) -> np.ndarray:
         """Move mass forward: (A')^t m, where mass starting as m is after t steps. Sums are kept.
 
         Parameters
@@ -289,7 +294,7 @@ class MarkovOperator:
         """Number of connected components, the multiplicity of the eigenvalue 1."""
         return int(self.components.max()) + 1
 
-    def hops(self, groups: Any) -> np.ndarray:
+    def hops(self, groups: ArrayLike) -> np.ndarray:
         """Count the edges between each point and the nearest point of each group.
 
         Parameters
@@ -313,7 +318,7 @@ class MarkovOperator:
     def _inverse_degrees(self) -> np.ndarray:
         return (1 / self.degrees).astype(self.dtype)
 
-    def _columns(self, f: Any) -> np.ndarray:
+    def _columns(self, f: ArrayLike) -> np.ndarray:
         columns = np.asarray(f, dtype=self.dtype)
         if columns.ndim not in (1, 2) or len(columns) != len(self):
             raise ParameterError(

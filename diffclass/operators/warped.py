@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass import _compiled
 from diffclass._validation import check_positive, check_scores, check_share
@@ -74,7 +74,7 @@ class WarpedOperator:
         """d_i = s_i (K s_i), of shape (n, n_classes): each class's stationary mass, not scaled."""
         return self.scores * self.smoothed_scores
 
-    def apply(self, f: Any, n_steps: int = 1) -> np.ndarray:
+    def apply(self, f: ArrayLike, n_steps: int = 1) -> np.ndarray:
         """Diffuse functions backward: column i is A_i^t f_i.
 
         Parameters
@@ -96,7 +96,7 @@ class WarpedOperator:
         """
         return self.advance(self._columns(f) * self.scores, n_steps) / self.scores
 
-    def forward(self, mass: Any, n_steps: int = 1) -> np.ndarray:
+    def forward(self, mass: ArrayLike, n_steps: int = 1) -> np.ndarray:
         """Move mass forward: column i is (A_i')^t m_i. Sums are kept.
 
         Parameters
@@ -178,7 +178,7 @@ class WarpedOperator:
     def _read_factors(self) -> np.ndarray:
         return self.degrees**self.forward_exponent / self.scores
 
-    def _columns(self, f: Any) -> np.ndarray:
+    def _columns(self, f: ArrayLike) -> np.ndarray:
         columns = np.asarray(f, dtype=self.operator.dtype)
         if columns.shape != self.scores.shape:
             raise ParameterError(
@@ -189,9 +189,9 @@ class WarpedOperator:
 
 def warped_operator(
     operator: MarkovOperator,
-    scores: Any,
+    scores: ArrayLike,
     *,
-    y: Any = None,
+    y: ArrayLike | None = None,
     floor: float = WARP_FLOOR,
     forward_exponent: float = FORWARD_EXPONENT,
 ) -> WarpedOperator:
@@ -253,7 +253,7 @@ def warped_operator(
     return WarpedOperator(operator, s, smoothed_scores, float(forward_exponent))
 
 
-def _pin(scores: np.ndarray, y: Any) -> None:
+def _pin(scores: np.ndarray, y: ArrayLike) -> None:
     """Overwrite the scores of labelled points by their labels."""
     classes, codes = encode_labels(y)
     if len(codes) != len(scores):

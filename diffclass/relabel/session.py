@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import RULES, Rule, Suggestions, process_eigenpairs, suggest
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.diffusion import LABEL_MODES
@@ -117,7 +118,7 @@ class RelabelSession:
         label_mode: str = "summed",
         tau: int | str = DEFAULT_TAU,
         max_time: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         check_choice(label_mode, "label_mode", LABEL_MODES)
         max_time = last_time(len(operator)) if max_time is None else max_time
@@ -243,8 +244,8 @@ class RelabelSession:
         n_points: int = 10,
         *,
         rule: str | Rule = "hybrid",
-        candidates: Any = None,
-        coordinates: Any = None,
+        candidates: ArrayLike | None = None,
+        coordinates: ArrayLike | None = None,
         min_distance: float = 0.0,
     ) -> Suggestions:
         """Choose points to label next, by the map of the last update.
