@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags, check_random_state
@@ -64,6 +65,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
+    import scipy.sparse as sp
     >>> from diffclass.geometric_harmonics import GeometricHarmonics
     >>> x = np.linspace(0, 6, 300)[:, None]
     >>> extended = GeometricHarmonics(bandwidth=0.5).fit(x, np.sin(x[:, 0]))
@@ -164,7 +166,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             self.epsilon_ = graph.kernel.epsilon
         return graph
 
-    def _harmonics(self, K: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _harmonics(self, K: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
         """Eigenpairs under the condition: doubled in number until some are not."""
         n = K.shape[0]
         n_pairs = min(16, self.max_components, n)
@@ -176,7 +178,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
                 return values[:n_good], vectors[:, :n_good]
             n_pairs = min(2 * n_pairs, self.max_components, n)
 
-    def _leading(self, K: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    def _leading(self, K: sp.csr_array, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
         return leading_pairs(
             aslinearoperator(K),
             n_pairs,

@@ -194,7 +194,7 @@ class Directed(Gaussian):
     def _name(self) -> str:
         return "scores" if self.uses_scores else "F" if self.field is None else "field"
 
-    def _at_points(self, X: np.ndarray, scores: ArrayLike) -> Any:
+    def _at_points(self, X: np.ndarray, scores: ArrayLike | None) -> ArrayLike:
         """F, the field or the scores at the fitted points, not yet checked."""
         if not self.uses_scores:
             return self._given(X) if callable(self._given) else self._given
@@ -205,7 +205,7 @@ class Directed(Gaussian):
             )
         return scores
 
-    def _checked(self, values: Any, X: np.ndarray) -> np.ndarray:
+    def _checked(self, values: ArrayLike, X: np.ndarray) -> np.ndarray:
         if self.field is not None:
             return _checked_field(values, X)
         return _checked_function(values, X, name=self._name)
@@ -320,7 +320,7 @@ class _Continued:
         return default_search(self.points, self.neighbor, random_state=0).fit(self.points)
 
 
-def _checked_function(values: Any, X: np.ndarray, *, name: str = "F") -> np.ndarray:
+def _checked_function(values: ArrayLike, X: np.ndarray, *, name: str = "F") -> np.ndarray:
     """Return F as a finite table in double precision, a row for each point."""
     values = np.asarray(values)[:, None] if np.ndim(values) == 1 else values
     values = check_points(values, name=name).astype(np.float64, copy=False)
@@ -329,7 +329,7 @@ def _checked_function(values: Any, X: np.ndarray, *, name: str = "F") -> np.ndar
     return values
 
 
-def _checked_field(values: Any, X: np.ndarray, *, name: str = "field") -> np.ndarray:
+def _checked_field(values: ArrayLike, X: np.ndarray, *, name: str = "field") -> np.ndarray:
     """Return the field as a finite table in double precision, of the points' shape."""
     values = check_points(values, name=name).astype(np.float64, copy=False)
     if len(values) != len(X):

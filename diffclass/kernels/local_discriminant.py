@@ -26,9 +26,9 @@ Regularized discriminant analysis, 1989 (class covariances drawn to the pooled o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -45,7 +45,6 @@ from diffclass.kernels._over_kernel import OverKernel
 from diffclass.neighbors import ExactSearch
 from diffclass.targets import encode_labels
 
-_METHODS = ("linear", "quadratic", "fisher")
 _POINTS_PER_ANCHOR, _MOST_ANCHORS = 16, 1024
 _BLENDED = 4  # anchors a point looks at; the farthest weighs nothing, so that blends are continuous
 # The farther an anchor lies from the mean of its evidence, in units of the evidence's own spread,
@@ -165,7 +164,7 @@ class LocalDiscriminant(OverKernel):
         return fitted.reshaped(K), fitted
 
     def _check(self) -> None:
-        check_choice(self.method, "method", _METHODS)
+        check_choice(self.method, "method", tuple(_ANALYSES))
         check_choice(self.evidence, "evidence", ("scores", "labels"))
         check_positive(self.strength, "strength", zero=True)
         check_positive(self.neighborhood, "neighborhood", integer=True)
@@ -199,8 +198,7 @@ class LocalDiscriminant(OverKernel):
         local = _moments(X - anchor, codes, weights, self.shrinkage)
         if local is None or not local.confidence:
             return None
-        analysis: Any = {"linear": _linear, "fisher": _fisher, "quadratic": _quadratic}[self.method]
-        return analysis(local, anchor)
+        return _ANALYSES[self.method](local, anchor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +398,16 @@ def _quadratic(local: Moments, anchor: np.ndarray) -> Quadratic:
     )
 
 
-def _evidence(n: int, y: ArrayLike, scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+_ANALYSES: dict[str, Callable[[Moments, np.ndarray], Linear | Quadratic]] = {
+    "linear": _linear,
+    "quadratic": _quadratic,
+    "fisher": _fisher,
+}
+
+
+def _evidence(
+    n: int, y: ArrayLike | None, scores: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Class number and weight, 0 to 1, of each point."""
     codes, weights = np.zeros(n, dtype=np.int64), np.zeros(n)
     if scores is not None:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,7 +105,7 @@ class LabelDiffusion:
 
 def diffuse_labels(
     operator: MarkovOperator | WarpedOperator,
-    y: ArrayLike,
+    y: Any,
     *,
     label_mode: str = "summed",
     tau: str | int = "margin",

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -114,7 +115,11 @@ class MarkovOperator:
         return self.apply(f)
 
     def apply(
-        self, f: ArrayLike, n_steps: int | Sequence[int] = 1, *, tolerance: float | None = None
+        self,
+        f: ArrayLike,
+        n_steps: int | Sequence[int] | np.ndarray = 1,
+        *,
+        tolerance: float | None = None,
     ) -> np.ndarray:
         """Diffuse functions backward: A^t f, the mean of f where the walk from x is after t steps.
 
@@ -141,10 +146,8 @@ class MarkovOperator:
         ParameterError
             For a negative or fractional number of steps or columns of another length.
         """
-        times = [
-            check_positive(t, "n_steps", integer=True, zero=True)
-            for t in ([n_steps] if np.ndim(n_steps) == 0 else n_steps)
-        ]
+        given = cast("Sequence[int]", [n_steps] if np.ndim(n_steps) == 0 else n_steps)
+        times = [check_positive(t, "n_steps", integer=True, zero=True) for t in given]
         powers = self._powers(self._columns(f), times, self._checked_tolerance(tolerance))
         powers = powers.reshape(len(times), *np.shape(f))
         return powers[0] if np.ndim(n_steps) == 0 else powers
@@ -225,7 +228,11 @@ class MarkovOperator:
         return current
 
     def forward(
-        self, mass: ArrayLike, n_steps: int | Sequence[int] = 1, *, tolerance: float | None = None
+        self,
+        mass: ArrayLike,
+        n_steps: int | Sequence[int] | np.ndarray = 1,
+        *,
+        tolerance: float | None = None,
     ) -> np.ndarray:
         """Move mass forward: (A')^t m, where mass starting as m is after t steps. Sums are kept.
 
