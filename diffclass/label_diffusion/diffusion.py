@@ -251,7 +251,7 @@ def start_walk(
     label_weight : ndarray of shape (n,), optional
         0 to 1; 1 by default.
     n_classes : int, optional
-        By default the largest code and one.
+        By default one more than the largest code.
     label_mode, measure
         As in `diffuse_labels`.
 

@@ -87,8 +87,8 @@ class MarginCurve:
     margin : ndarray of shape (n_times,)
         Mean margin over all points, 0 to 1.
     coverage : ndarray of shape (n_times,)
-        Share, 0 to 1, of the reachable that the labels have reached within so many hops. Free
-        labels count pairs of point and class, absorbing labels count points.
+        Share, 0 to 1, of what the labels can reach that lies within so many hops. Free labels
+        count pairs of point and class, absorbing labels count points.
     kept_share : float
         The time tau is the last covered one whose margin is at least this share of the maximum.
     """
