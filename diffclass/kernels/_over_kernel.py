@@ -1,4 +1,4 @@
-"""Kernels that reshape the affinities of another."""
+"""Kernels that change the affinities of another kernel."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from diffclass.neighbors import NeighborSearch
 
 
 class OverKernel(Kernel):
-    """A kernel made of another one, ``kernel``, whose neighbours and scales it keeps."""
+    """A kernel made of another one, ``kernel``, with the same neighbours and scales."""
 
     kernel: Kernel | None
 
     def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return what making the inner kernel's affinities holds at most."""
+        """Return the peak memory of the inner kernel's `fit` in bytes."""
         return (self.kernel or Gaussian()).working_bytes(n_points, n_features, n_edges)
 
     @property
@@ -45,7 +45,7 @@ class OverKernel(Kernel):
         given: NeighborSearch | None = None,
         random_state: RandomState = None,
     ) -> NeighborSearch:
-        """Return a copy of the given search as the inner kernel needs it, or the kernel's own."""
+        """Return a copy of ``given`` as the inner kernel needs it, or the kernel's own search."""
         if given is None:
             return self.search(features, n_neighbors, random_state=random_state)
         return self._inner.search_for(features, n_neighbors, given=given)

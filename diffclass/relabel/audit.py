@@ -151,6 +151,6 @@ def _contradicted(
 
 
 def _masses(operator: MarkovOperator, strokes: tuple[Stroke, ...]) -> np.ndarray:
-    """The mass pi(S) of each stroke."""
+    """Return the mass pi(S) of each stroke."""
     pi = operator.stationary_distribution
     return np.array([pi[stroke.points].sum() for stroke in strokes])

@@ -118,7 +118,7 @@ def _add_class(state: State, values: _Values) -> State:
     name = values.get("name") or free_name(f"class {class_id}", taken)
     _refuse_name(state, name, class_id)
     color = values.get("color") or _free_color(state, class_id)
-    return replace(state, classes=(*state.classes, ClassInfo(class_id, name, color)))
+    return replace(state, classes=(*state.classes, ClassInfo(id=class_id, name=name, color=color)))
 
 
 def _rename_class(state: State, values: _Values) -> State:

@@ -127,7 +127,7 @@ class RelabelSession:
         self._engine = Engine(operator, label_mode=label_mode, max_time=max_time)
         self._random_state = random_state
         self._eigenpairs: Eigenpairs | None = None
-        first = next_state(State(len(operator)), {"op": "tau", "tau": tau})
+        first = next_state(State(n_points=len(operator)), {"op": "tau", "tau": tau})
         self._history = History(_with_classes(first, classes))
         self._computing = threading.RLock()
         self._version = 0
