@@ -452,7 +452,7 @@ def _principal_parts(
 
 
 def _noise_floor(variances: np.ndarray, residual: np.ndarray, share: float) -> float:
-    """A share of the median residual, over neighbourhoods large enough to have one.
+    """Return a share of the median residual, over neighbourhoods large enough to have one.
 
     Medians keep a few outliers from blurring everything.
     """

@@ -449,7 +449,7 @@ def _checked_scores(scores: ArrayLike, n: int) -> np.ndarray:
 
 
 def _nearest(points: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the nearest points and distances to them, each of shape (m, k or fewer)."""
+    """Return indices of the nearest points and their distances, each (m, k or fewer)."""
     found = ExactSearch(k).fit(points).transform(queries)
     shape = len(queries), -1
     return found.indices.reshape(shape), found.data.reshape(shape)
@@ -478,7 +478,7 @@ def _transposed(graph: sp.csr_array, values: np.ndarray) -> np.ndarray:
 
 
 def _edges_of(graph: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of all edges of some rows, and the number of edges of each row."""
+    """Return the indices of all edges of some rows, and the number of edges of each row."""
     starts = graph.indptr[rows].astype(np.int64)
     lengths = graph.indptr[rows + 1] - starts
     before = np.cumsum(lengths) - lengths
