@@ -4,8 +4,8 @@ The weighted diffusion distance between the bump a_t(x, .) and the stationary di
 
     D_t^2(x, pi) = sum_z (a_t(x, z) - pi(z))^2 / pi(z) = sum_{l>=1} lambda_l^2t psi_l(x)^2,
 
-the squared length of x's diffusion coordinates: large where, after t steps, the walk has still not
-mixed with the bulk.
+the squared length of x's diffusion coordinates. It is large if the walk from x has not mixed with
+the other points after t steps.
 
 Source: the encyclopedia's article on diffusion maps (uses: anomaly detection).
 """
@@ -32,10 +32,10 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     embedding : DiffusionMap, optional
-        By default 32 coordinates, 12 neighbours, the bandwidth that they carry, alpha = 0, so
-        that density counts, and t = 1.
+        By default 32 coordinates, 12 neighbours, the bandwidth that these carry, t = 1, and
+        alpha = 0, so that density counts.
     contamination : float, default=0.1
-        Share of the fitted points that count as anomalies, above 0 and at most 0.5.
+        Share of the fitted points that are anomalies, above 0 and at most 0.5.
     random_state : int, RandomState or None, default=0
         Seeds the embedding if it is not given.
 
@@ -44,7 +44,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
     scores_ : ndarray of shape (n,)
         D_t^2 of the fitted points, at least 0.
     offset_ : float
-        Minus the score that separates anomalies.
+        Minus the score above which points are anomalies.
     embedding_ : DiffusionMap
         Fitted.
 
@@ -87,7 +87,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         Raises
         ------
         DataError, ParameterError
-            As `DiffusionMap`, or if the contamination is out of range.
+            As `DiffusionMap`, and if the contamination is out of range.
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         good = isinstance(self.contamination, Real) and 0 < self.contamination <= 0.5

@@ -1,7 +1,7 @@
 """Spectral clustering by diffusion maps: k-means in diffusion coordinates.
 
-Sources: Socher 2008, section 2.4 (the algorithm); de la Porte et al.
-(the order and scale of clusters by time).
+Sources: Socher 2008, section 2.4 (the algorithm); de la Porte et al. (order and scale of clusters
+by time).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters, at most that of points.
+        Number of clusters, at most the number of points.
     embedding : DiffusionMap, optional
-        By default n_clusters - 1 coordinates, 12 neighbours and the bandwidth that they carry: on
-        a graph of few neighbours the walk between clusters is slow.
+        By default n_clusters - 1 coordinates, 12 neighbours and the bandwidth that these carry. On
+        a graph with few neighbours the walk between clusters is slow.
     n_init : int, default=10
-        Starts of k-means; the best result is kept.
+        Number of starts of k-means; the best result is kept.
     random_state : int, RandomState or None, default=0
         Seeds k-means, and the embedding if it is not given.
 
@@ -94,7 +94,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         Raises
         ------
         DataError, ParameterError
-            As `DiffusionMap`, or if there are more clusters than points.
+            As `DiffusionMap`, and if there are more clusters than points.
         """
         from sklearn.cluster import KMeans
 

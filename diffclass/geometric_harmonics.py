@@ -1,11 +1,11 @@
-"""Geometric harmonics: functions of the points, extended as far as their smoothness allows.
+"""Geometric harmonics: functions extended from points as far as their smoothness allows.
 
 With the eigenpairs K v_l = mu_l v_l of a Gaussian kernel of bandwidth epsilon,
 
     f(x) = sum_{l : mu_l >= mu_0 / condition} <f, v_l> / mu_l sum_y k(x, y) v_l(y)
 
 is an analytic function within sqrt(epsilon) of the points. Dividing by mu_l amplifies errors; the
-condition bounds by how much, and what of f does not fit under it is left out, and said.
+condition bounds by how much. The part of f beyond that bound is left out, and its size reported.
 
 Source: R. Coifman and S. Lafon, Geometric harmonics, 2006, section 3.
 """
@@ -39,9 +39,9 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         epsilon, in squared units of the points; see `DiffusionMap`. Functions are extended about
         sqrt(epsilon) far.
     condition : float, default=1000.0
-        Largest mu_0 / mu_l in use, above 1: by so much an error of f can grow.
+        Largest mu_0 / mu_l in use, above 1. An error of f can grow by this factor.
     max_components : int, default=256
-        Most harmonics in use.
+        Largest number of harmonics in use.
     n_neighbors : int, default=64
         Neighbours of a point in the graph.
     search : NeighborSearch, optional
@@ -54,13 +54,13 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
     eigenvalues_ : ndarray of shape (n_harmonics,)
         mu_l in use, decreasing.
     condition_ : float
-        mu_0 / mu_l of the last, at most ``condition``.
+        mu_0 / mu_l of the last harmonic in use, at most ``condition``.
     unexplained_ : float or ndarray of shape (n_outputs,)
-        Share of |f|^2 that was left out, 0 to 1.
+        Share of |f|^2 that is left out, 0 to 1.
     epsilon_ : float
         Bandwidth in use.
     graph_ : PointGraph
-        The points with the fitted kernel and neighbour search.
+        Graph of the points, with the fitted kernel and neighbour search.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         X : array-like of shape (n, d)
             Points.
         y : array-like of shape (n,) or (n, n_outputs)
-            Functions' values.
+            Values of the functions.
 
         Returns
         -------
@@ -108,9 +108,9 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         Raises
         ------
         DataError
-            For points that are all equal.
+            If all points are equal.
         ParameterError
-            For a condition that is not above 1, or another parameter out of its range.
+            If the condition is not above 1, or another parameter is out of range.
         """
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
         check_positive(self.max_components, "max_components", integer=True)
@@ -167,7 +167,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         return graph
 
     def _harmonics(self, K: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenpairs under the condition: doubled in number until some are not."""
+        """Eigenpairs within the condition; their number doubles until some are beyond it."""
         n = K.shape[0]
         n_pairs = min(16, self.max_components, n)
         while True:

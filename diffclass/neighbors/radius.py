@@ -1,4 +1,4 @@
-"""Search within a radius."""
+"""Neighbour search within a radius."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from diffclass.neighbors.search import check_spread
 
 
 class RadiusSearch(TransformerMixin, BaseEstimator):
-    """All points nearer than ``radius`` (the epsilon-ball graph), if asked at most so many.
+    """All points within ``radius`` (the epsilon-ball graph), or at most a given number of them.
 
     Parameters
     ----------
     radius : float
         Largest distance, in the units of the points.
     max_degree : int, optional
-        Keep only this many nearest points of a ball. Without it memory grows with the number of
-        pairs nearer than ``radius``.
+        Largest number of points kept per ball, the nearest ones. Without it, memory grows with the
+        number of pairs within ``radius``.
     random_state : int, RandomState or None, default=None
-        Seeds the search of more than 8,192 points when ``max_degree`` is given.
+        Seeds the search for more than 8,192 points if ``max_degree`` is given.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> sp.csr_array:
-        """Return the (n, n) distances within the balls."""
+        """Return the (n, n) distances from each point to those in its ball."""
         self.fit(X)
         if self.max_degree is None:
             return sp.csr_array(self._searcher.radius_neighbors_graph(mode="distance"))
         return self._within(self._searcher.fit_transform(X))
 
     def transform(self, X: ArrayLike) -> sp.csr_array:
-        """Return the (m, n) distances from new points to those in their balls."""
+        """Return the (m, n) distances from new points to the indexed ones in their balls."""
         X = check_points(X)
         if self.max_degree is None:
             return sp.csr_array(self._searcher.radius_neighbors_graph(X, mode="distance"))
