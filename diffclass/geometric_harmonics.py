@@ -65,7 +65,6 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    import scipy.sparse as sp
     >>> from diffclass.geometric_harmonics import GeometricHarmonics
     >>> x = np.linspace(0, 6, 300)[:, None]
     >>> extended = GeometricHarmonics(bandwidth=0.5).fit(x, np.sin(x[:, 0]))
