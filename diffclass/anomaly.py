@@ -4,8 +4,8 @@ The weighted diffusion distance between the bump a_t(x, .) and the stationary di
 
     D_t^2(x, pi) = sum_z (a_t(x, z) - pi(z))^2 / pi(z) = sum_{l>=1} lambda_l^2t psi_l(x)^2,
 
-the squared length of x's diffusion coordinates: large where, after t steps, the walk has still not
-mixed with the bulk.
+the squared length of x's diffusion coordinates. It is large if the walk from x has not mixed with
+the other points after t steps.
 
 Source: the encyclopedia's article on diffusion maps (uses: anomaly detection).
 """
@@ -17,9 +17,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from diffclass._validation import RandomState
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
 
@@ -30,10 +32,10 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     embedding : DiffusionMap, optional
-        By default 32 coordinates, 12 neighbours, the bandwidth that they carry, alpha = 0, so
-        that density counts, and t = 1.
+        By default 32 coordinates, 12 neighbours, the bandwidth that these carry, t = 1, and
+        alpha = 0, so that density counts.
     contamination : float, default=0.1
-        Share of the fitted points that count as anomalies, above 0 and at most 0.5.
+        Share of the fitted points that are anomalies, above 0 and at most 0.5.
     random_state : int, RandomState or None, default=0
         Seeds the embedding if it is not given.
 
@@ -42,7 +44,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
     scores_ : ndarray of shape (n,)
         D_t^2 of the fitted points, at least 0.
     offset_ : float
-        Minus the score that separates anomalies.
+        Minus the score above which points are anomalies.
     embedding_ : DiffusionMap
         Fitted.
 
@@ -61,13 +63,13 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         embedding: DiffusionMap | None = None,
         *,
         contamination: float = 0.1,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.embedding = embedding
         self.contamination = contamination
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> DiffusionAnomaly:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> DiffusionAnomaly:
         """Embed the points and score them.
 
         Parameters
@@ -85,7 +87,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         Raises
         ------
         DataError, ParameterError
-            As `DiffusionMap`, or if the contamination is out of range.
+            As `DiffusionMap`, and if the contamination is out of range.
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         good = isinstance(self.contamination, Real) and 0 < self.contamination <= 0.5
@@ -114,7 +116,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         """Return -1 for anomalies among new points and 1 for the others, of shape (m,)."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: ArrayLike | None = None) -> np.ndarray:
         """Fit, and return -1 for anomalies among the points and 1 for the others, of shape (n,)."""
         self.fit(X)
         return np.where(-self.scores_ < self.offset_, -1, 1)

@@ -1,4 +1,4 @@
-"""The scikit-learn classifier that diffuses labels."""
+"""The label-diffusion classifier, a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
@@ -26,7 +28,7 @@ from diffclass.operators.warped import (
 from diffclass.point_graph import FoundNeighbors, PointGraph, find_neighbors
 from diffclass.targets import UNLABELLED, encode_labels
 
-# Rounds of warping end where fewer than this share of the points change their class.
+# Rounds of warping end if fewer than this share of the points change their class.
 _CHANGED_SHARE = 1e-3
 
 
@@ -38,68 +40,68 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     n_neighbors : int, default=12
         Neighbours of a point in the graph; at most n - 1 are used.
     kernel : Kernel, optional
-        Affinity; by default `diffclass.kernels.SharedNeighbors` of the self-tuning Gaussian.
-        Self-tuning evens out the density, so alpha acts only with a kernel of global bandwidth.
-        A kernel that is shaped by posteriors gets those of the default kernel.
+        Kernel of the affinities; by default `diffclass.kernels.SharedNeighbors` of the self-tuning
+        Gaussian. Self-tuning evens out the density, so alpha has an effect only with a global
+        bandwidth. A kernel that uses posteriors gets those of the default kernel.
     alpha : float, default=0.0
         Density exponent of the operator.
     label_mode : {"summed", "free", "absorbing"}, default="summed"
-        Whether labels diffuse away, summed over the walk or as they are at its end, or stay what
-        they are; see `diffclass.label_diffusion`.
+        How labels count: free labels diffuse away, summed labels are free ones summed over the
+        walk, absorbing labels keep their class; see `diffclass.label_diffusion.diffusion`.
     tau : "margin" or int, default="margin"
         Diffusion time in steps, or the rule that chooses it.
     max_time : int, optional
-        Last time the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
+        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected shares of the classes, in the order of ``classes_``.
     rounds : int, default=0
-        How often, at most, the labels diffuse once more by operators that are warped class by
-        class with the posteriors before; ends earlier where a round changes the class of fewer
-        than a thousandth of the points.
+        Largest number of further diffusions, each by operators that are warped class by class with
+        the posteriors before. Rounds end early if one changes the class of fewer than a thousandth
+        of the points.
     warp_floor, warp_forward_exponent : float, default=0.4, 0.25
         See `diffclass.warped_operator`.
     affinity : "precomputed", optional
-        Then ``X`` in `fit` is a symmetric (n, n) affinity, sparse or dense, and in `predict` the
+        ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `predict` the
         (m, n) affinities of new points to the fitted ones; kernel and neighbours are not used.
     search : NeighborSearch, optional
         Like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
     symmetrize : {"union", "mutual"}, default="union"
         See `neighbors_graph`.
     random_state : int, RandomState or None, default=None
-        Seeds the neighbour search of large sets.
+        Seeds the neighbour search, where it is not exact.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels' values, sorted.
+        Values of the labels, sorted.
     transduction_ : ndarray of shape (n,)
-        Class of each fitted point; -1 where no label has arrived by ``tau_``, as none ever does
-        in a component of the graph without one.
+        Class of each fitted point; -1 where no label has arrived by ``tau_``, for example in a
+        connected component without labels.
     label_distributions_ : ndarray of shape (n, n_classes)
         Posteriors; rows sum to 1.
     margin_ : ndarray of shape (n,)
         Difference of the two largest posteriors, 0 to 1.
     diffusion_ : LabelDiffusion
-        The diffused labels, of the last round; all of the above and below is read off it.
+        The diffused labels of the last round; the other results are taken from it.
     tau_ : int
-        Time used, in steps.
+        Time in use, in steps.
     margin_curve_ : MarginCurve
         Mean margin and coverage by time.
     graph_ : PointGraph
         The walk with the fitted kernel and neighbour search.
     operator_ : MarkovOperator
-        The walk, that of ``graph_``.
+        The walk of ``graph_``.
     warped_ : WarpedOperator or None
-        The operators of the last round.
+        The operators of the last round of warping.
     n_rounds_ : int
-        Rounds of warping that were made.
+        Number of rounds of warping.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    ``fit(X, y).predict(X)`` need not equal ``transduction_``: `predict` treats every point as a
-    new one and takes one step of the kernel to its neighbours.
+    ``fit(X, y).predict(X)`` may differ from ``transduction_``: `predict` treats every point as new
+    and takes one step of the walk to its neighbours.
 
     References
     ----------
@@ -128,14 +130,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         label_mode: str = "summed",
         tau: str | int = "margin",
         max_time: int | None = None,
-        class_prior: Any = None,
+        class_prior: ArrayLike | None = None,
         rounds: int = 0,
         warp_floor: float = WARP_FLOOR,
         warp_forward_exponent: float = FORWARD_EXPONENT,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
         symmetrize: str = "union",
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.n_neighbors = n_neighbors
         self.kernel = kernel
@@ -152,18 +154,18 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.symmetrize = symmetrize
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, label_weight: Any = None) -> DiffusionClassifier:
+    def fit(self, X: Any, y: Any, *, label_weight: ArrayLike | None = None) -> DiffusionClassifier:
         """Build the graph of all points and diffuse the labels of some.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
-            Points, labelled or not; float32 and float64 are kept as they are.
+            All points, labelled or not; float32 and float64 are kept as they are.
         y : array-like of shape (n,)
-            Labels; unlabelled are -1 (also among strings), None, NaN and pandas' missing values.
+            Labels. -1 (also among strings), None, NaN and missing values of pandas mean unlabelled.
         label_weight : array-like of shape (n,), optional
-            Weight of each label, 0 to 1. (Not ``sample_weight``: a weight of 0 leaves the point in
-            the graph.)
+            Weight of each label, 0 to 1. (This is not ``sample_weight``: a point of weight 0 stays
+            in the graph.)
 
         Returns
         -------
@@ -173,14 +175,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         DataError
-            For X that is not finite, y of another length or without a label.
+            If X is not finite, or y has another length or no label.
         ParameterError
-            For a parameter out of its range.
+            If a parameter is out of range.
 
         Warns
         -----
         UnreachedWarning
-            Where some points share no component with a label.
+            If no label arrives at some points by ``tau_``.
         """
         X = self._checked(X, reset=True)
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
@@ -206,13 +208,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m,)
-            Of ``classes_``, never -1: where no label can be reached, that of the nearest label.
+            From ``classes_``, never -1; that of the nearest label where none can be reached.
         """
         codes = self.predict_proba(X).argmax(axis=1)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the posteriors of new points: one kernel step to the fitted points' values.
+        """Return the posteriors of new points: one step of the walk to the fitted points.
 
         Parameters
         ----------
@@ -222,8 +224,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m, n_classes)
-            Rows sum to 1. Where no label can be reached they are uniform, with a trace in favour of
-            the nearest label's class.
+            Rows sum to 1. Where no label can be reached they are uniform, except for a very slight
+            preference for the class of the nearest label.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -239,7 +241,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             posteriors[unreached] = self._hinted(self._nearest_codes(X, unreached))
         return posteriors
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
         tags.input_tags.sparse = self.affinity == "precomputed"
@@ -277,7 +279,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if (self.classes_ != np.rint(self.classes_)).any():
             raise DataError("Unknown label type: continuous; labels are classes, not measurements")
 
-    def _graph(self, X: Any, y: Any, codes: np.ndarray, label_weight: Any) -> PointGraph:
+    def _graph(
+        self, X: Any, y: Any, codes: np.ndarray, label_weight: ArrayLike | None
+    ) -> PointGraph:
         if self.affinity == "precomputed":
             return PointGraph.from_affinity(X, alpha=self.alpha)
         kernel = SharedNeighbors() if self.kernel is None else self.kernel
@@ -301,7 +305,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _diffused(
-        self, operator: MarkovOperator | WarpedOperator, codes: np.ndarray, label_weight: Any
+        self,
+        operator: MarkovOperator | WarpedOperator,
+        codes: np.ndarray,
+        label_weight: ArrayLike | None,
     ) -> LabelDiffusion:
         return diffuse_labels(
             operator,
@@ -314,7 +321,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _warped_rounds(
-        self, diffused: LabelDiffusion, codes: np.ndarray, label_weight: Any
+        self, diffused: LabelDiffusion, codes: np.ndarray, label_weight: ArrayLike | None
     ) -> LabelDiffusion:
         check_positive(self.rounds, "rounds", integer=True, zero=True)
         self.warped_: WarpedOperator | None = None
@@ -373,7 +380,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         return uniform
 
     def _nearest_codes(self, X: Any, which: np.ndarray) -> np.ndarray:
-        """Classes of the nearest labels; without coordinates, of the class with most labels."""
+        """Class of the nearest label; without coordinates, the class with most labels."""
         if self._labelled_points is None:
             commonest = np.bincount(self._labelled_codes).argmax()
             return np.full(np.count_nonzero(which), commonest)

@@ -1,7 +1,7 @@
 """Spectral clustering by diffusion maps: k-means in diffusion coordinates.
 
-Sources: Socher 2008, section 2.4 (the algorithm); de la Porte et al.
-(the order and scale of clusters by time).
+Sources: Socher 2008, section 2.4 (the algorithm); de la Porte et al. (order and scale of clusters
+by time).
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
 
@@ -24,12 +26,12 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters, at most that of points.
+        Number of clusters, at most the number of points.
     embedding : DiffusionMap, optional
-        By default n_clusters - 1 coordinates, 12 neighbours and the bandwidth that they carry: on
-        a graph of few neighbours the walk between clusters is slow.
+        By default n_clusters - 1 coordinates, 12 neighbours and the bandwidth that these carry. On
+        a graph with few neighbours the walk between clusters is slow.
     n_init : int, default=10
-        Starts of k-means; the best result is kept.
+        Number of starts of k-means; the best result is kept.
     random_state : int, RandomState or None, default=0
         Seeds k-means, and the embedding if it is not given.
 
@@ -67,14 +69,14 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         *,
         embedding: DiffusionMap | None = None,
         n_init: int = 10,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.n_clusters = n_clusters
         self.embedding = embedding
         self.n_init = n_init
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> DiffusionClustering:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> DiffusionClustering:
         """Embed the points and find clusters.
 
         Parameters
@@ -92,7 +94,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         Raises
         ------
         DataError, ParameterError
-            As `DiffusionMap`, or if there are more clusters than points.
+            As `DiffusionMap`, and if there are more clusters than points.
         """
         from sklearn.cluster import KMeans
 
@@ -118,7 +120,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         X = self._checked(X, reset=False)
         return self._kmeans.predict(self.embedding_.transform(X))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         precomputed = self.embedding is not None and self.embedding.affinity == "precomputed"
         tags.input_tags.pairwise = tags.input_tags.sparse = precomputed

@@ -3,8 +3,8 @@
 Euclidean distance there is diffusion distance. alpha = 0 and t = 0 give Laplacian eigenmaps,
 alpha = 1 coordinates that depend on the points' geometry and not on their density.
 
-Self-tuned bandwidths would undo that (the density exponent acts only with one global epsilon), so
-a `DiffusionMap` has by default one epsilon and neighbourhoods wide enough for it.
+The density exponent has an effect only with one global epsilon, not with self-tuned bandwidths. By
+default a `DiffusionMap` therefore has one epsilon, and neighbourhoods wide enough for it.
 
 Sources: Coifman et al. 2005, section 2.1 (the maps after equation 2.4); de la Porte et al.; Shan
 and Daubechies 2022 (bandwidth).
@@ -16,10 +16,12 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import FittedIsotropic, Kernel
 from diffclass.neighbors import NeighborSearch
@@ -40,22 +42,23 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_components : int, default=2
         Coordinates, fewer than points.
     n_neighbors : int, default=64
-        Neighbours of a point in the graph; at most n - 1 are used. A bandwidth other than "graph"
-        takes as many more as reach 3 sqrt(epsilon), up to 30 million edges.
+        Neighbours of a point in the graph; at most n - 1 are used. With a bandwidth other than
+        "graph" there are as many as reach 3 sqrt(epsilon), up to 30 million edges.
     kernel : Kernel, optional
-        Affinity; by default a `Gaussian` with the global ``bandwidth``.
+        Kernel of the affinities; by default a `Gaussian` with the global ``bandwidth``.
     bandwidth : {"graph", "semigroup", "slope", "self-tuning"} or float, default="graph"
-        epsilon, in squared units of the points, if there is no kernel: a number; the widest that
-        the graph carries (see `Gaussian`); as `diffclass.spectral.bandwidth` chooses; or each
-        point's own, which suits densities that differ by orders of magnitude, as in scenes.
+        epsilon, if no kernel is given. A number is epsilon itself, in squared units of the points.
+        "graph" is the widest that the graph carries (see `Gaussian`). "semigroup" and "slope"
+        choose as in `diffclass.spectral.bandwidth`. "self-tuning" gives each point its own, which
+        suits densities that differ by orders of magnitude, as in scenes.
     alpha : float, default=1.0
-        Density exponent: 0 normalised graph Laplacian, 1/2 Fokker-Planck, 1 Laplace-Beltrami.
+        Density exponent: 0 gives the graph Laplacian, 1/2 Fokker-Planck, 1 Laplace-Beltrami.
     time : float or "auto", default=1
-        t, at least 0. "auto" takes the least whole t at which the coordinates left out are below
-        a tenth of the first: |lambda_(n_components + 1)|^t <= 0.1 |lambda_1|^t.
+        The time t, at least 0. "auto" takes the smallest whole t at which the coordinates left out
+        are below a tenth of the first: |lambda_(n_components + 1)|^t <= 0.1 |lambda_1|^t.
     affinity : "precomputed", optional
-        Then ``X`` in `fit` is a symmetric (n, n) affinity, sparse or dense, and in `transform` the
-        (m, n) affinities of new points to the fitted ones; there is no kernel and no search.
+        ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `transform` the
+        (m, n) affinities of new points to the fitted ones; kernel and search are not used.
     search : NeighborSearch, optional
         Like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
     symmetrize : {"union", "mutual"}, default="union"
@@ -68,30 +71,31 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     embedding_ : ndarray of shape (n, n_components)
         lambda_l^t psi_l(x).
     eigenvalues_ : ndarray of shape (n_components,)
-        lambda_l, l >= 1, of largest modulus first.
+        lambda_l, l >= 1, largest modulus first.
     time_ : float
-        t in use.
+        The time t in use.
     epsilon_ : float or None
-        Bandwidth in use, None if self-tuning and for a given kernel or affinity.
+        Bandwidth in use; None if self-tuning, or for a given kernel or affinity.
     bandwidth_curve_ : BandwidthCurve or None
-        How a bandwidth was chosen by "semigroup" or "slope".
+        The criterion by which "semigroup" or "slope" chose the bandwidth.
     eigenpairs_ : Eigenpairs
         The n_components + 1 leading eigenpairs; one more if the time was chosen.
     n_neighbors_ : int
-        Neighbours of a point that are looked for: ``n_neighbors``, or as many as the bandwidth
-        needs. A given ``search`` has its own number; an affinity has none.
+        Neighbours searched per point: ``n_neighbors``, or as many as the bandwidth needs. A given
+        ``search`` has its own number; for an affinity the attribute does not exist.
     graph_ : PointGraph
         The walk with the fitted kernel and neighbour search.
     operator_ : MarkovOperator
-        The walk, that of ``graph_``.
+        The walk of ``graph_``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
     Notes
     -----
-    On a graph of c components the first c - 1 coordinates do nothing but tell these apart, which
-    a warning says. Eigenvalues within 1e-6 of 1 mean nearly the same: parts, often a few outliers,
-    that one global bandwidth leaves almost alone. A self-tuned one, or more neighbours, help.
+    On a graph of c connected components the first c - 1 coordinates only tell these apart; a
+    warning says so. Eigenvalues within 1e-6 of 1 mean nearly the same: with one global bandwidth
+    some parts, often a few outliers, are almost isolated. A self-tuned bandwidth or more neighbours
+    help.
 
     References
     ----------
@@ -99,7 +103,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     Examples
     --------
-    A circle, unevenly sampled, is a circle again:
+    An unevenly sampled circle becomes a circle:
 
     >>> import numpy as np
     >>> from diffclass import DiffusionMap
@@ -123,7 +127,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         affinity: str | None = None,
         search: NeighborSearch | None = None,
         symmetrize: str = "union",
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -136,7 +140,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.symmetrize = symmetrize
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> DiffusionMap:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> DiffusionMap:
         """Build the graph, its walk and the walk's leading eigenpairs.
 
         Parameters
@@ -144,7 +148,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X : array-like of shape (n, d)
             Points; float32 and float64 are kept as they are.
         y : array-like of shape (n,), optional
-            Handed to the kernel.
+            Labels, passed on to the kernel.
 
         Returns
         -------
@@ -154,14 +158,14 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Raises
         ------
         DataError
-            For X that is not finite, or points that are all equal.
+            If X is not finite, or all points are equal.
         ParameterError
-            For a parameter out of its range, or as many components as points.
+            If a parameter is out of range, or there are as many components as points.
 
         Warns
         -----
         UserWarning
-            Where the graph is not connected, or "auto" finds no time.
+            If the graph is not connected, or "auto" finds no time.
         """
         self._check_parameters()
         X = self._checked(X, reset=True)
@@ -172,7 +176,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             )
         self.graph_ = self._graph(X, y)
         self.operator_ = self.graph_.operator
-        # one more to see what a time chosen here leaves out
+        # one more, to see what is left out at a chosen time
         n_pairs = min(self.n_components + 1 + (self.time == "auto"), len(self.operator_))
         self.eigenpairs_ = leading_eigenpairs(
             self.operator_, n_pairs, random_state=self.random_state
@@ -192,7 +196,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: ArrayLike | None = None) -> np.ndarray:
         """Fit and return ``embedding_``, of shape (n, n_components); see `fit`."""
         return self.fit(X, y).embedding_
 
@@ -207,8 +211,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Returns
         -------
         ndarray of shape (m, n_components)
-            For fitted points close to ``embedding_``: a new point has no edge from those whose
-            neighbour it might have been.
+            For fitted points close to ``embedding_``, but not equal: a new point has edges only to
+            its own neighbours, not to points that would have it as theirs.
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
@@ -219,7 +223,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == "precomputed"
         tags.input_tags.sparse = self.affinity == "precomputed"

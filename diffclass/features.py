@@ -1,43 +1,45 @@
-"""Features: coordinates in which near means alike."""
+"""Features: coordinates in which points that are close are alike."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 
 
 class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component scores divided by a power of their standard deviation.
 
-    z_j = <x - mean, v_j> / sigma_j^power: 0 is PCA, in which the first components drown all
-    others, 1 full whitening, in which noise counts like signal. One half lies well between.
+    z_j = <x - mean, v_j> / sigma_j^power. A power of 0 is PCA, in which the first components
+    dominate all others; 1 is full whitening, in which noise counts as much as signal. One half is a
+    good compromise.
 
     Parameters
     ----------
     n_components : int, default=30
-        Components kept; at most min(n, d), and none of zero variance.
+        Number of components; at most min(n, d), without those of zero variance.
     power : float, default=0.5
         Power of the standard deviation, at least 0.
     random_state : int, RandomState or None, default=None
-        Seeds scikit-learn's randomised solver, which it takes for large tables.
+        Seeds scikit-learn's randomised solver, which it uses for large tables.
 
     Attributes
     ----------
     mean_ : ndarray of shape (d,)
     components_ : ndarray of shape (n_components_, d)
-        Directions, already divided by their sigma_j^power; of points that all are equal one, with
+        Directions, already divided by sigma_j^power. If all points are equal there is one, with
         scores of 0.
     n_components_ : int
 
     Raises
     ------
     ParameterError
-        For a negative power or fewer than one component.
+        If the power is negative or n_components below 1.
 
     Examples
     --------
@@ -48,12 +50,14 @@ class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     array([4., 2.])
     """
 
-    def __init__(self, n_components: int = 30, *, power: float = 0.5, random_state: Any = None):
+    def __init__(
+        self, n_components: int = 30, *, power: float = 0.5, random_state: RandomState = None
+    ):
         self.n_components = n_components
         self.power = power
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> PartialWhitening:
+    def fit(self, X: Any, y: ArrayLike | None = None) -> PartialWhitening:
         """Find the components of the points ``X`` of shape (n, d)."""
         from sklearn.decomposition import PCA
 
@@ -61,7 +65,7 @@ class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         check_positive(self.power, "power", zero=True)
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         n_components = min(self.n_components, *X.shape)
-        with np.errstate(invalid="ignore"):  # of equal points PCA divides 0 by 0 on the side
+        with np.errstate(invalid="ignore"):  # for equal points PCA divides 0 by 0
             pca = PCA(n_components, random_state=self.random_state).fit(X)
         sigma = np.sqrt(pca.explained_variance_)
         kept = sigma > np.finfo(X.dtype).eps * max(sigma[0], np.finfo(X.dtype).tiny) * max(X.shape)

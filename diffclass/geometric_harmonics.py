@@ -1,11 +1,11 @@
-"""Geometric harmonics: functions of the points, extended as far as their smoothness allows.
+"""Geometric harmonics: functions extended from points as far as their smoothness allows.
 
 With the eigenpairs K v_l = mu_l v_l of a Gaussian kernel of bandwidth epsilon,
 
     f(x) = sum_{l : mu_l >= mu_0 / condition} <f, v_l> / mu_l sum_y k(x, y) v_l(y)
 
 is an analytic function within sqrt(epsilon) of the points. Dividing by mu_l amplifies errors; the
-condition bounds by how much, and what of f does not fit under it is left out, and said.
+condition bounds by how much. The part of f beyond that bound is left out, and its size reported.
 
 Source: R. Coifman and S. Lafon, Geometric harmonics, 2006, section 3.
 """
@@ -15,12 +15,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import FittedIsotropic
 from diffclass.neighbors import NeighborSearch
@@ -38,9 +39,9 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         epsilon, in squared units of the points; see `DiffusionMap`. Functions are extended about
         sqrt(epsilon) far.
     condition : float, default=1000.0
-        Largest mu_0 / mu_l in use, above 1: by so much an error of f can grow.
+        Largest mu_0 / mu_l in use, above 1. An error of f can grow by this factor.
     max_components : int, default=256
-        Most harmonics in use.
+        Largest number of harmonics in use.
     n_neighbors : int, default=64
         Neighbours of a point in the graph.
     search : NeighborSearch, optional
@@ -53,13 +54,13 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
     eigenvalues_ : ndarray of shape (n_harmonics,)
         mu_l in use, decreasing.
     condition_ : float
-        mu_0 / mu_l of the last, at most ``condition``.
+        mu_0 / mu_l of the last harmonic in use, at most ``condition``.
     unexplained_ : float or ndarray of shape (n_outputs,)
-        Share of |f|^2 that was left out, 0 to 1.
+        Share of |f|^2 that is left out, 0 to 1.
     epsilon_ : float
         Bandwidth in use.
     graph_ : PointGraph
-        The points with the fitted kernel and neighbour search.
+        Graph of the points, with the fitted kernel and neighbour search.
 
     Examples
     --------
@@ -79,7 +80,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         max_components: int = 256,
         n_neighbors: int = 64,
         search: NeighborSearch | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.bandwidth = bandwidth
         self.condition = condition
@@ -96,7 +97,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         X : array-like of shape (n, d)
             Points.
         y : array-like of shape (n,) or (n, n_outputs)
-            Functions' values.
+            Values of the functions.
 
         Returns
         -------
@@ -106,9 +107,9 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         Raises
         ------
         DataError
-            For points that are all equal.
+            If all points are equal.
         ParameterError
-            For a condition that is not above 1, or another parameter out of its range.
+            If the condition is not above 1, or another parameter is out of range.
         """
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, dtype=np.float64)
         check_positive(self.max_components, "max_components", integer=True)
@@ -144,7 +145,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return self.graph_.affinities_to(X) @ self._weights
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
@@ -164,8 +165,8 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             self.epsilon_ = graph.kernel.epsilon
         return graph
 
-    def _harmonics(self, K: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenpairs under the condition: doubled in number until some are not."""
+    def _harmonics(self, K: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenpairs within the condition; their number doubles until some are beyond it."""
         n = K.shape[0]
         n_pairs = min(16, self.max_components, n)
         while True:
@@ -176,7 +177,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
                 return values[:n_good], vectors[:, :n_good]
             n_pairs = min(2 * n_pairs, self.max_components, n)
 
-    def _leading(self, K: Any, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
+    def _leading(self, K: sp.csr_array, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
         return leading_pairs(
             aslinearoperator(K),
             n_pairs,

@@ -5,8 +5,8 @@
     K = kernel.fit(graph, X)            affinities
     A = D^-1 K_alpha                    the walk
 
-A `PointGraph` keeps of this what points that come later need. From one of them, x, the walk steps
-to the fitted points with a(x, y) = k(x, y) q(y)^-alpha, divided by its sum: q(x)^-alpha cancels.
+A `PointGraph` keeps what new points need. From a new point x the walk steps to the fitted points y
+with weights a(x, y) = k(x, y) q(y)^-alpha, divided by their sum; q(x)^-alpha cancels.
 
 Source: Coifman et al. 2005, section 2.
 """
@@ -14,12 +14,12 @@ Source: Coifman et al. 2005, section 2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
-from diffclass._validation import check_points
+from diffclass._validation import Graph, RandomState, check_points
 from diffclass.exceptions import DataError
 from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing
 from diffclass.neighbors import NeighborSearch, neighbors_graph
@@ -29,18 +29,18 @@ from diffclass.progress import stage
 
 @dataclass(frozen=True, eq=False)
 class PointGraph:
-    """The walk on n points, and the way of new points to them; see `from_points`.
+    """The walk on n points, and the steps of new points to them; see `from_points`.
 
     Parameters
     ----------
     operator : MarkovOperator
-        The walk.
+        The walk on the points.
     kernel : FittedKernel or None
         Fitted to the points; None for a precomputed affinity.
     search : NeighborSearch or None
         Fitted to the points; None for a precomputed affinity.
     placing : callable or None
-        Gives the coordinates of new points in which the search finds their neighbours; None for a
+        Gives the coordinates of new points in which their neighbours are searched; None for a
         precomputed affinity.
 
     Examples
@@ -61,16 +61,16 @@ class PointGraph:
     @classmethod
     def from_points(
         cls,
-        X: Any,
+        X: ArrayLike,
         *,
         n_neighbors: int = 12,
         kernel: Kernel | None = None,
         alpha: float = 0.0,
         search: NeighborSearch | None = None,
         symmetrize: str = "union",
-        y: Any = None,
-        scores: Any = None,
-        random_state: Any = None,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
+        random_state: RandomState = None,
     ) -> PointGraph:
         """Build the graph of a set of points: neighbours, then affinities, then the operator.
 
@@ -81,23 +81,23 @@ class PointGraph:
         n_neighbors : int, default=12
             Neighbours of a point in the graph.
         kernel : Kernel, optional
-            The self-tuning `Gaussian` by default. It is not changed.
+            The self-tuning `Gaussian` by default. The kernel is not changed.
         alpha : float, default=0.0
-            Density exponent: 0 the graph Laplacian's walk, 1/2 Fokker-Planck's, 1
-            Laplace-Beltrami's. It acts only with a global bandwidth.
+            Density exponent: 0 gives the graph Laplacian, 1/2 Fokker-Planck, 1 Laplace-Beltrami. It
+            has an effect only with a global bandwidth.
         search : NeighborSearch, optional
-            A copy of it is fitted; see `neighbors_graph`. The kernel's own by default.
+            A copy of it is fitted; see `neighbors_graph`. By default the kernel chooses one.
         symmetrize : {"union", "mutual"}, default="union"
             See `neighbors_graph`.
         y, scores : array-like, optional
-            Labels and earlier posteriors, handed to the kernel.
+            Labels and earlier posteriors, passed on to the kernel.
         random_state : int, RandomState or None, default=None
             Seeds the neighbour search.
 
         Returns
         -------
         PointGraph
-            Of n points.
+            The graph of n points.
 
         Raises
         ------
@@ -127,8 +127,8 @@ class PointGraph:
         return found.point_graph(kernel, alpha=alpha, y=y, scores=scores)
 
     @classmethod
-    def from_affinity(cls, affinity: Any, *, alpha: float = 0.0) -> PointGraph:
-        """Return the graph of a precomputed affinity; as `MarkovOperator.from_affinity`."""
+    def from_affinity(cls, affinity: Graph, *, alpha: float = 0.0) -> PointGraph:
+        """Return the graph of a precomputed affinity; see `MarkovOperator.from_affinity`."""
         return cls(MarkovOperator.from_affinity(affinity, alpha=alpha))
 
     def __len__(self) -> int:
@@ -136,31 +136,31 @@ class PointGraph:
 
     @property
     def recall(self) -> float | None:
-        """Share of the true neighbours that the search found, None where it does not say."""
+        """Share of the true neighbours that the search found; None if it is not known."""
         return getattr(self.search, "recall_", None)
 
     def features_of(self, X_new: np.ndarray) -> np.ndarray:
         """Return the (m, p) coordinates in which neighbours of new points are searched."""
         return X_new if self.placing is None else self.placing(X_new)
 
-    def affinities_to(self, X_new: Any) -> sp.csr_array:
+    def affinities_to(self, X_new: ArrayLike) -> sp.csr_array:
         """Return the affinities between new points and the points of the graph.
 
         Parameters
         ----------
         X_new : array-like of shape (m, d)
-            New points; on a precomputed affinity their (m, n) affinities, which are returned.
+            New points; for a precomputed affinity their (m, n) affinities, which are returned.
 
         Returns
         -------
         csr_array of shape (m, n)
-            k(x, y), 0 where y is no neighbour of x.
+            k(x, y), 0 if y is not a neighbour of x.
 
         Raises
         ------
         DataError
-            For points that are not finite or have another number of features, and for affinities
-            of another width, or negative.
+            If points are not finite or have another number of features, or if affinities have
+            another number of columns or are negative.
         """
         if self.kernel is None or self.search is None:
             return _checked_affinities(X_new, self.operator)
@@ -170,8 +170,8 @@ class PointGraph:
         graph.data = graph.data * graph.data
         return self.kernel.extend(graph, X_new)
 
-    def step_weights(self, X_new: Any) -> sp.csr_array:
-        """Return the weights of the walk's step from new points to the points of the graph.
+    def step_weights(self, X_new: ArrayLike) -> sp.csr_array:
+        """Return the weights of the step from new points to the points of the graph.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class PointGraph:
         Returns
         -------
         csr_array of shape (m, n)
-            k(x, y) q(y)^-alpha; rows are not divided by their sums, which may be 0.
+            k(x, y) q(y)^-alpha. Rows are not divided by their sums, which may be 0.
 
         Raises
         ------
@@ -193,18 +193,18 @@ class PointGraph:
 
 
 def markov_operator(
-    X: Any,
+    X: ArrayLike,
     *,
     n_neighbors: int = 12,
     kernel: Kernel | None = None,
     alpha: float = 0.0,
     search: NeighborSearch | None = None,
     symmetrize: str = "union",
-    y: Any = None,
-    scores: Any = None,
-    random_state: Any = None,
+    y: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    random_state: RandomState = None,
 ) -> MarkovOperator:
-    """Build the operator of a set of points: that of `PointGraph.from_points`.
+    """Build the operator of a set of points, by `PointGraph.from_points`.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def markov_operator(
     Returns
     -------
     MarkovOperator
-        Of n points.
+        The walk on n points.
 
     Raises
     ------
@@ -245,7 +245,7 @@ def markov_operator(
 
 @dataclass(frozen=True, eq=False)
 class FoundNeighbors:
-    """Points and their neighbours, before they have affinities. Make them with `find_neighbors`.
+    """Points and their neighbours, still without affinities; made by `find_neighbors`.
 
     Parameters
     ----------
@@ -254,13 +254,13 @@ class FoundNeighbors:
     features : ndarray of shape (n, p)
         The coordinates in which neighbours were searched.
     placing : callable
-        Gives those of new points.
+        Gives these coordinates for new points.
     search : NeighborSearch
         Fitted to the features.
     symmetrize : {"union", "mutual"}
         How the graph was made symmetric.
     graph : csr_array of shape (n, n)
-        Squared distances, as of `neighbors_graph`.
+        Squared distances, as `neighbors_graph` gives them.
     """
 
     points: np.ndarray
@@ -271,9 +271,14 @@ class FoundNeighbors:
     graph: sp.csr_array
 
     def point_graph(
-        self, kernel: Kernel, *, alpha: float = 0.0, y: Any = None, scores: Any = None
+        self,
+        kernel: Kernel,
+        *,
+        alpha: float = 0.0,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> PointGraph:
-        """Return the `PointGraph` by the kernel that the neighbours were found for.
+        """Return the `PointGraph` of the kernel that the neighbours were found for.
 
         Raises
         ------
@@ -287,15 +292,15 @@ class FoundNeighbors:
 
 
 def find_neighbors(
-    X: Any,
+    X: ArrayLike,
     kernel: Kernel,
     *,
     n_neighbors: int = 12,
     search: NeighborSearch | None = None,
     symmetrize: str = "union",
-    y: Any = None,
-    scores: Any = None,
-    random_state: Any = None,
+    y: ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    random_state: RandomState = None,
     earlier: FoundNeighbors | None = None,
 ) -> FoundNeighbors:
     """Find the neighbours that a kernel is fitted to.
@@ -305,18 +310,18 @@ def find_neighbors(
     X, kernel, n_neighbors, search, symmetrize, y, scores, random_state
         See `PointGraph.from_points`.
     earlier : FoundNeighbors, optional
-        Those of another kernel. They are taken where this one looks for neighbours in the same
-        features by a search of the same kind and parameters; otherwise it searches anew.
+        Neighbours found for another kernel. They are used if this kernel searches in the same
+        features, by a search of the same kind and parameters; otherwise they are searched anew.
 
     Returns
     -------
     FoundNeighbors
-        Of n points.
+        Neighbours of n points.
 
     Raises
     ------
     ParameterError, DataError
-        As `neighbors_graph`, and as the kernel's `place`.
+        As `neighbors_graph` and `Kernel.place`.
     """
     X = check_points(X)
     features, placing = kernel.place(X, y=y, scores=scores)
@@ -348,7 +353,7 @@ def _would_find_the_same(
     )
 
 
-def _checked_affinities(X_new: Any, operator: MarkovOperator) -> sp.csr_array:
+def _checked_affinities(X_new: ArrayLike, operator: MarkovOperator) -> sp.csr_array:
     affinity = sp.csr_array(X_new, dtype=operator.dtype)
     if affinity.shape[1] != len(operator):
         raise DataError(

@@ -1,11 +1,11 @@
 """Regression on the leading eigenfunctions of a diffusion.
 
-A function known at some points, f(x_i) = y_i, is fitted by sum_{l<=m} c_l psi_l: eigenfunctions are
-the harmonics of the points, the first the smoothest. The number m is where leaving out one known
-point at a time costs least; new points get their psi_l by Nystrom's extension.
+A function known at some points, f(x_i) = y_i, is fitted by sum_{l<=m} c_l psi_l. Eigenfunctions are
+the harmonics of the points; the first are the smoothest. The number m minimises the leave-one-out
+error over the known points. New points get their psi_l by Nystrom's extension.
 
-Source: Coifman et al. 2005, sections 1 and 4 (regression of empirical functions, named as
-a use of diffusion maps; the choice of m is ours).
+Source: Coifman et al. 2005, sections 1 and 4 (regression of empirical functions as a use of
+diffusion maps; the choice of m is ours).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_positive
@@ -29,22 +30,22 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
     Parameters
     ----------
     embedding : DiffusionMap, optional
-        Its components are the eigenfunctions at hand, its time does not matter; by default 64 of
-        a `DiffusionMap`, or as many as there are points.
+        Its components are the eigenfunctions available; its time does not matter. By default a
+        `DiffusionMap` with 64 components, or one less than there are points.
     n_components : int, optional
-        m, the constant not counted; by default chosen by leaving one out, at most half the number
-        of known points.
+        The number m, not counting the constant. By default it is chosen by the leave-one-out error,
+        from at most half the number of known points.
 
     Attributes
     ----------
     coef_ : ndarray of shape (m + 1,) or (m + 1, n_outputs)
-        c_l, that of the constant first.
+        Coefficients c_l, that of the constant first.
     n_components_ : int
-        m.
+        The number m in use.
     leave_one_out_ : ndarray
-        Mean squared error by number of eigenfunctions beside the constant, 0, 1, ...
+        Mean squared leave-one-out error with 0, 1, ... eigenfunctions besides the constant.
     fitted_ : ndarray of shape (n,) or (n, n_outputs)
-        The function at all points of `fit`, known or not.
+        The fitted function at all points of `fit`.
     embedding_ : DiffusionMap
         Fitted.
 
@@ -71,7 +72,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         X : array-like of shape (n, d)
             All points.
         y : array-like of shape (n,) or (n, n_outputs)
-            Values; NaN (in every output) where they are not known.
+            Values; NaN where unknown. A point with NaN in any output counts as unknown.
 
         Returns
         -------
@@ -81,7 +82,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         Raises
         ------
         DataError
-            For y without a known value, of another length, or infinite.
+            If y has no known value, another length, or infinite values.
         ParameterError
             As `DiffusionMap`.
         """
@@ -118,10 +119,10 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
         functions = nystrom(weights, self.embedding_.eigenpairs_)[:, : self.n_components_]
         return self.coef_[0] + functions @ self.coef_[1:]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
-        tags.regressor_tags.poor_score = True  # of points without a shape, such as noise
+        tags.regressor_tags.poor_score = True  # for points without structure, such as noise
         return tags
 
     def _embedding(self, n: int) -> DiffusionMap:
@@ -158,9 +159,10 @@ def _checked_values(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _leave_one_out_errors(basis: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Mean squared error of the fit by the first 1, 2, ... columns to each point left out.
+    """Mean squared leave-one-out errors of fits by the first 1, 2, ... columns.
 
-    The residual over 1 - h, h the leverage; the columns of Q are those of nested fits.
+    The error at a point is its residual divided by 1 - h, where h is its leverage. The first
+    columns of Q serve the nested fits.
     """
     n_columns = min(basis.shape[1], max(len(y) // 2, 1))
     Q = np.linalg.qr(basis[:, :n_columns])[0]

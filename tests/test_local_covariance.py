@@ -273,7 +273,7 @@ def test_bad_input_is_refused(points):
     with pytest.raises(DataError, match="NaN"):
         LocalCovariance().affinity(graph, np.where(points > 5, np.nan, points))
     one_way = sp.csr_array(np.triu(np.ones((90, 90))))
-    with pytest.raises(DataError, match="edge back"):
+    with pytest.raises(DataError, match="reverse edge"):
         LocalCovariance().affinity(one_way, points)
 
 

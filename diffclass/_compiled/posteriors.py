@@ -7,9 +7,9 @@ import numpy as np
 from diffclass._compiled._jit import parallel, prange
 
 BLOCK = 512
-# Values closer than this, relative to the larger, are equal: rounding must not decide a tie. Late
-# in a diffusion, where values are their limits and little else, far smaller differences than the
-# rounding of single precision still count.
+# Values whose relative difference is below this are equal, so that rounding does not decide a tie.
+# It is far below the rounding of single precision: late in a diffusion, when values are close to
+# their limits, such small differences still count.
 TIE = 1e-12
 
 
@@ -19,14 +19,23 @@ def read_off(columns, limits, component, class_weight, codes, probability, margi
 
     N_i(x) = columns(i, x) + limits(component of x, i), added in double precision: late in a
     diffusion the columns are far smaller than the limits. Values below 0 are rounding and count
-    as 0; where all N_i are 0 the code is -1. A tie goes to the first class. Some hundred points
-    at a time, class by class, without branches: the compiler takes eight points a turn.
+    as 0; where all N_i are 0 the code is -1. A tie goes to the first class.
 
-    columns : float (n_classes, n), of any layout
-    limits : float64 (n_components, n_classes)
-    component : int (n,)
-    class_weight : float64 (n_classes,), w_i
-    codes : int (n,); probability, margin : float (n,)
+    The loop takes a block of points, class by class and without branches, so that the compiler can
+    handle eight points in one instruction.
+
+    Parameters
+    ----------
+    columns : float32 or float64 of shape (n_classes, n)
+        In any memory layout.
+    limits : float64 of shape (n_components, n_classes)
+    component : int32 or int64 of shape (n,)
+        Component of each point, counted from 0.
+    class_weight : float64 of shape (n_classes,)
+        The weights w_i.
+    codes : int32 or int64 of shape (n,), written
+    probability, margin : float32 or float64 of shape (n,), written
+        p_(1) and p_(1) - p_(2).
     """
     n_points = columns.shape[1]
     for block in prange((n_points + BLOCK - 1) // BLOCK):

@@ -1,9 +1,7 @@
 """Products of a sparse symmetric matrix with one or several columns, parallel by rows.
 
-A matrix K of n rows comes as CSR: ``indptr`` int (n + 1,), ``indices`` int (n_edges,) and ``data``
-float (n_edges,). Columns ``f`` and results ``out`` are float (n, m), or (n,) where there is one.
-
-A row's edges are summed in one order, four at a time, with one column as with several.
+The matrix K has n rows and comes as CSR. The edges of a row are summed in the same order, four at a
+time, for one column as for several.
 """
 
 from __future__ import annotations
@@ -15,13 +13,21 @@ from diffclass._compiled._jit import inlined, parallel, prange
 
 @parallel
 def row_scaled_product(indptr, indices, data, row_scale, f, out, total, n_terms):
-    """out(x, c) = row_scale(x) sum_y K(x, y) f(y, c), and a running sum while it is at hand.
+    """out(x, c) = row_scale(x) sum_y K(x, y) f(y, c), and a running sum in the same pass.
 
-    row_scale : float (n,)
-    f, out : float (n, m)
-    total : float64 (n, m), or any (0, 0) array where ``n_terms`` is 0
-    n_terms : int; 0 adds nothing, 1 adds out, 2 adds f + out: every second step of a walk adds
-        its own value and the one before, which halves the passes over ``total``
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+        The matrix K.
+    row_scale : float of shape (n,)
+    f : float of shape (n, n_columns)
+    out : float of shape (n, n_columns)
+    total : float64 of shape (n, n_columns), written
+        The running sum, added to; not touched, and of any shape, where ``n_terms`` is 0.
+    n_terms : int
+        0 adds nothing, 1 adds out, 2 adds f + out. Every second step of a walk adds its own value
+        and the one before, which halves the passes over ``total``.
     """
     for x in prange(indptr.shape[0] - 1):
         row_product(indices, data, np.uint64(indptr[x]), np.uint64(indptr[x + 1]), f, x, out)
@@ -40,9 +46,18 @@ def row_scaled_product(indptr, indices, data, row_scale, f, out, total, n_terms)
 def row_scaled_column_product(indptr, indices, data, row_scale, f, out, total, n_terms):
     """`row_scaled_product` of a single column, whose sum stays in a register.
 
-    row_scale, f, out : float (n,)
-    total : float64 (n,), or any (0,) array where ``n_terms`` is 0
-    n_terms : int; as in `row_scaled_product`
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+        The matrix K.
+    row_scale : float of shape (n,)
+    f : float of shape (n,)
+    out : float of shape (n,)
+    total : float64 of shape (n,), written
+        As in `row_scaled_product`.
+    n_terms : int
+        As in `row_scaled_product`.
     """
     for x in prange(indptr.shape[0] - 1):
         value = f.dtype.type(0)
@@ -69,7 +84,13 @@ def row_scaled_column_product(indptr, indices, data, row_scale, f, out, total, n
 def scaled_product(indptr, indices, data, scale, f, out):
     """out(x, c) = scale(x, c) sum_y K(x, y) f(y, c).
 
-    scale, f, out : float (n, m)
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+        The matrix K.
+    scale, f : float of shape (n, n_columns)
+    out : float of shape (n, n_columns)
     """
     for x in prange(indptr.shape[0] - 1):
         row_product(indices, data, np.uint64(indptr[x]), np.uint64(indptr[x + 1]), f, x, out)
@@ -81,10 +102,20 @@ def scaled_product(indptr, indices, data, scale, f, out):
 def row_product(indices, data, start, stop, f, x, out):
     """out(x, c) = sum_e K(e) f(y(e), c) over the edges start <= e < stop of a row.
 
-    Four edges at a time: each pass over ``out`` then does four multiplications, and the four rows
-    of ``f`` are fetched side by side.
+    The loop takes four edges at a time: each pass over ``out`` then does four multiplications, and
+    the four rows of ``f`` are fetched side by side.
 
-    start, stop : uint64; x : int; f, out : float (n, m)
+    Parameters
+    ----------
+    indices : index of shape (m,)
+    data : float of shape (m,)
+        The matrix K.
+    start, stop : uint64
+        The edges of row x.
+    f : float of shape (n, n_columns)
+    x : int
+    out : float of shape (n, n_columns)
+        Only row x is written.
     """
     n_columns = f.shape[1]
     for c in range(n_columns):
@@ -112,14 +143,17 @@ def row_product(indices, data, start, stop, f, x, out):
 
 @parallel
 def chebyshev_step(product, previous, coefficients, sums):
-    """Previous <- 2 product - previous, then sums(j) += coefficients(j) previous.
+    """Take previous <- 2 product - previous, then sums(j) += coefficients(j) previous.
 
     With product = A T_k(A) f and previous = T_(k-1)(A) f this leaves T_(k+1)(A) f in ``previous``
     and adds it to the series of each requested time j.
 
-    product, previous : float (n, m)
-    coefficients : float (n_series,)
-    sums : float (n_series, n, m)
+    Parameters
+    ----------
+    product : float of shape (n, n_columns)
+    previous : float of shape (n, n_columns), written
+    coefficients : float of shape (n_series,)
+    sums : float of shape (n_series, n, n_columns), written
     """
     for x in prange(previous.shape[0]):
         for c in range(previous.shape[1]):

@@ -1,4 +1,4 @@
-"""Kernels: how distances, or more than distances, become affinities. One idea a file."""
+"""Kernels: they turn distances, or more than distances, into affinities. One kernel per file."""
 
 from __future__ import annotations
 

@@ -1,69 +1,70 @@
-"""What every kernel can do, before it is fitted and after."""
+"""The interface of kernels and of fitted kernels."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
+from diffclass._validation import RandomState
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors import NeighborSearch, default_search
 
-# Takes new points of shape (m, d) to the (m, p) coordinates in which neighbours are searched.
+# Maps new points of shape (m, d) to the (m, p) coordinates in which neighbours are searched.
 Placing = Callable[[np.ndarray], np.ndarray]
 
 
 class Kernel(BaseEstimator, ABC):
     """A symmetric, non-negative affinity k(x, y) on the edges of a graph.
 
-    It holds parameters, those of the constructor, and nothing else: as for any scikit-learn
-    estimator a grid search reaches them as ``kernel__name``. No method changes it. `place` says in
-    which coordinates neighbours are searched; `fit` makes a graph of them into affinities, and a
-    `FittedKernel` for those of new points.
+    It holds only the parameters of its constructor, and no method changes them. As with any
+    scikit-learn estimator, a grid search reaches them as ``kernel__name``. `place` gives the
+    coordinates in which neighbours are searched. `fit` turns a graph of neighbours into affinities,
+    and returns a `FittedKernel` for new points.
     """
 
     def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return what making the affinities holds at most, graph and result included."""
+        """Return the peak memory of `fit` in bytes, graph and result included."""
         return 44 * n_edges
 
     def kept_bytes(self, n_edges: float) -> float:
-        """Return what is kept of a graph for new points."""
+        """Return the memory in bytes that is kept of a graph for new points."""
         return 0
 
     @property
     def uses_scores(self) -> bool:
-        """Whether the kernel is shaped by earlier posteriors, which something has to provide."""
+        """Whether the kernel uses earlier posteriors, which the caller has to provide."""
         return False
 
     def place(
-        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
-        """Return the coordinates in which neighbours are searched; here the points themselves.
+        """Return the coordinates in which neighbours are searched: here, the points themselves.
 
         Parameters
         ----------
         X : ndarray of shape (n, d)
-            The points that the kernel is to be fitted to.
+            The points that the kernel will be fitted to.
         y, scores : array-like, optional
             As in `fit`.
 
         Returns
         -------
         features : ndarray of shape (n, p)
-            In them the graph's squared distances are measured.
+            The graph holds squared distances in these coordinates.
         placing : callable
-            Gives the (m, p) coordinates of new points of shape (m, d).
+            Maps new points of shape (m, d) to their (m, p) coordinates.
         """
         return X, _as_they_are
 
     def search(
-        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
     ) -> NeighborSearch:
-        """Return the unfitted neighbour search that suits the kernel and the number of points."""
+        """Return an unfitted neighbour search that suits the kernel and the number of points."""
         return default_search(features, n_neighbors, random_state=random_state)
 
     def search_for(
@@ -72,14 +73,14 @@ class Kernel(BaseEstimator, ABC):
         n_neighbors: int,
         *,
         given: NeighborSearch | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> NeighborSearch:
-        """Return an unfitted search in `place`'s features: a copy of the given, or the kernel's.
+        """Return an unfitted search in the features of `place`: a copy of ``given``, or its own.
 
         Raises
         ------
         ParameterError
-            For something that is no search.
+            If ``given`` is not a search.
         """
         if given is None:
             return self.search(features, n_neighbors, random_state=random_state)
@@ -92,9 +93,14 @@ class Kernel(BaseEstimator, ABC):
 
     @abstractmethod
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedKernel]:
-        """Return the affinities of a graph's edges, and what new points will need.
+        """Return the affinities on the edges of a graph, and the fitted kernel.
 
         Parameters
         ----------
@@ -113,18 +119,23 @@ class Kernel(BaseEstimator, ABC):
         affinity : csr_array of shape (n, n)
             Symmetric and non-negative, with the diagonal k(x, x).
         fitted : FittedKernel
-            It does not hold the affinities, which an operator may divide by the density.
+            For new points. It does not hold the affinities.
         """
 
     def affinity(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> sp.csr_array:
         """Return the affinities alone; otherwise as `fit`."""
         return self.fit(graph, X, y=y, scores=scores)[0]
 
 
 class FittedKernel(ABC):
-    """What a kernel has learnt from the points, frozen. Make one with `Kernel.fit`."""
+    """What a kernel has learnt from the points, frozen; made by `Kernel.fit`."""
 
     @abstractmethod
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:

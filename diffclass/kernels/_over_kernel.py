@@ -1,23 +1,23 @@
-"""Kernels that reshape the affinities of another."""
+"""Kernels that change the affinities of another kernel."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
+from diffclass._validation import RandomState
 from diffclass.kernels._kernel import Kernel, Placing
 from diffclass.kernels.isotropic import Gaussian
 from diffclass.neighbors import NeighborSearch
 
 
 class OverKernel(Kernel):
-    """A kernel made of another one, ``kernel``, whose neighbours and scales it keeps."""
+    """A kernel made of another one, ``kernel``, with the same neighbours and scales."""
 
     kernel: Kernel | None
 
     def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return what making the inner kernel's affinities holds at most."""
+        """Return the peak memory of the inner kernel's `fit` in bytes."""
         return (self.kernel or Gaussian()).working_bytes(n_points, n_features, n_edges)
 
     @property
@@ -26,13 +26,13 @@ class OverKernel(Kernel):
         return self._inner.uses_scores
 
     def place(
-        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
         """Return the coordinates in which the inner kernel's neighbours are searched."""
         return self._inner.place(X, y=y, scores=scores)
 
     def search(
-        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
     ) -> NeighborSearch:
         """Return the inner kernel's search."""
         return self._inner.search(features, n_neighbors, random_state=random_state)
@@ -43,9 +43,9 @@ class OverKernel(Kernel):
         n_neighbors: int,
         *,
         given: NeighborSearch | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> NeighborSearch:
-        """Return a copy of the given search as the inner kernel needs it, or the kernel's own."""
+        """Return a copy of ``given`` as the inner kernel needs it, or the kernel's own search."""
         if given is None:
             return self.search(features, n_neighbors, random_state=random_state)
         return self._inner.search_for(features, n_neighbors, given=given)

@@ -4,15 +4,15 @@ k(x, y) = exp(-D^2) with, for a *function* F, scalar or vector,
 
     D^2 = |x - y|^2 / epsilon + |F(x) - F(y)|^2 / epsilon^2.
 
-It is the Gaussian of the points Z = (x / sqrt(epsilon), F / epsilon), in which neighbours are
-searched as well. As epsilon falls, diffusion along the level sets of F is ever faster than across:
-the first eigenfunctions become constant on each connected component of a level set, and functions
-of F alone where level sets are connected. For a *field* of directions v,
+It is the Gaussian of the points Z = (x / sqrt(epsilon), F / epsilon), in which neighbours are also
+searched. The smaller epsilon, the faster is diffusion along the level sets of F compared with
+diffusion across: the first eigenfunctions become constant on each connected component of a level
+set, and functions of F alone if level sets are connected. For a *field* of directions v,
 
     D^2 = |delta|^2 / epsilon + (|delta|^2 - (u . delta)^2) / epsilon^2,   delta = x - y,
 
-u the unit vector along v(x) + v(y): they become constant along the integral curves of v; see
-`diffclass.kernels.directed_field`.
+where u is the unit vector along v(x) + v(y). The first eigenfunctions then become constant along
+the integral curves of v; see `diffclass.kernels.directed_field`.
 
 Source: Coifman et al. 2005, section 3.
 """
@@ -25,9 +25,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from diffclass._validation import check_points, check_positive
+from diffclass._validation import RandomState, check_points, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels._kernel import Placing
 from diffclass.kernels.directed_field import FieldSearch, aligned_mean
@@ -36,40 +37,40 @@ from diffclass.neighbors import NeighborSearch, default_search
 
 
 class Directed(Gaussian):
-    """k(x, y) = exp(-D^2), D^2 = d^2 / epsilon + |F(x) - F(y)|^2 / epsilon^2, or along a field.
+    """k(x, y) = exp(-D^2), D^2 = d^2 / epsilon + |F(x) - F(y)|^2 / epsilon^2, or with a field.
 
-    The points are divided by their length, the root of their mean square distance from their
-    mean; each component of F by its standard deviation, and F by the root of their number: points
-    and F then have mean square 1, and epsilon no unit.
+    The points are divided by the root of their mean square distance from their mean. Each component
+    of F is divided by its standard deviation, and F by the root of the number of components. Points
+    and F then have mean square 1, and epsilon has no unit.
 
     Parameters
     ----------
     F : callable or array-like of shape (n,) or (n, p), optional
         Values at the points, or a function that gives them for points of shape (m, d); not a
-        lambda if the estimator is to be pickled. At a new point an array is continued by the mean
-        over the ``neighbor`` nearest points, with weights exp(-d^2 / (d_1 d_last)). Constant
-        components direct nothing. With neither F nor field, F is the earlier posteriors,
-        divided by one number: their components share a unit. Constant posteriors direct nothing.
+        lambda if the estimator is to be pickled. If F is an array, its value at a new point is the
+        mean over the ``neighbor`` nearest points, with weights exp(-d^2 / (d_1 d_last)). Constant
+        components have no effect. With neither F nor field, F is the earlier posteriors; all their
+        components are divided by the same number. Constant posteriors have no effect.
     field : callable or array-like of shape (n, d), optional
-        Directions v instead of F, likewise. Neither length nor sign of all of v matters; of two
-        ends with v(x) . v(y) < 0 one is turned round. Where v is 0 the other end's v is taken;
-        where both are, every direction is slow, as across v.
+        Directions v, given like F and instead of it. A common factor of all v, or its sign, does
+        not matter. If v(x) . v(y) < 0, one of the two is reversed. If one of them is 0, u follows
+        the other; if both are 0, every direction is slow, as across v.
     epsilon : float, default=0.1
-        Above 0. Steps across are sqrt(epsilon) times as long as steps along, about.
+        Above 0. Steps across are about sqrt(epsilon) times as long as steps along.
     bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
-        As for `Gaussian`, in units of D^2: 1 is the paper's kernel; the names fit the width to
-        the graph and leave the ratio of along and across to epsilon.
+        As for `Gaussian`, in units of D^2; 1 gives the paper's kernel. The names fit the width to
+        the graph; epsilon still sets the ratio of along to across.
     neighbor : int, default=7
         As for `Gaussian`.
     candidates : int, default=8
-        With a field: so many times as many neighbours in Euclidean distance are found as are
-        kept, the nearest by D. In the plane, sqrt(1 + 1 / epsilon) are needed.
+        With a field: Euclidean neighbours found for each one that is kept; those nearest by D are
+        kept. In the plane, sqrt(1 + 1 / epsilon) are needed.
 
     Notes
     -----
-    F costs p more columns in the neighbour search; a field costs ``candidates`` times the edges,
-    once. An array at new points costs one more search in the points. The graph handed to `fit` has
-    to be made from the features that `place` returns.
+    Cost: F adds p columns to the neighbour search; a field multiplies the edges by ``candidates``
+    while neighbours are searched. At new points, F or a field given as an array needs one more
+    search. The graph passed to `fit` has to be made in the features that `place` returns.
 
     References
     ----------
@@ -77,7 +78,7 @@ class Directed(Gaussian):
 
     Examples
     --------
-    A rectangle's first eigenfunction runs along its longer side; directed, along the other:
+    The first eigenfunction of a rectangle varies along the longer side; directed, along the other:
 
     >>> import numpy as np
     >>> from diffclass import DiffusionMap
@@ -91,9 +92,9 @@ class Directed(Gaussian):
 
     def __init__(
         self,
-        F: Any = None,
+        F: ArrayLike | Placing | None = None,
         *,
-        field: Any = None,
+        field: ArrayLike | Placing | None = None,
         epsilon: float = 0.1,
         bandwidth: str | float = "self-tuning",
         neighbor: int = 7,
@@ -112,7 +113,7 @@ class Directed(Gaussian):
         return self.F is None and self.field is None
 
     def place(
-        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
         """Return Z = (x / sqrt(epsilon), F / epsilon), scaled, or (x, v) for a field.
 
@@ -130,18 +131,18 @@ class Directed(Gaussian):
         features : ndarray of shape (n, d + p), or (n, 2 d) for a field
             In the dtype of X, centred.
         placing : callable
-            Gives the same of new points; F or v there as said for the parameters. It raises a
-            `DataError` for points of another width, and for a function that gives other than a
-            finite row for each point, or another width.
+            Gives the same for new points, with F or v there as described for the parameters. It
+            raises a `DataError` if the points have another number of features, or if a function
+            does not give one finite row per point with the same number of columns.
 
         Raises
         ------
         ParameterError
-            For F and a field at once, neither of them nor scores, or an epsilon that is not
+            If both F and a field are given, or neither of them nor scores, or if epsilon is not
             positive.
         DataError
-            For F, field or scores of another length or shape than the points need, not finite, F
-            constant, or a field that is 0 everywhere.
+            If F, field or scores do not fit the points in shape or are not finite, if F is
+            constant, or if the field is 0 everywhere.
         """
         check_positive(self.epsilon, "epsilon")
         check_positive(self.neighbor, "neighbor", integer=True)
@@ -152,7 +153,7 @@ class Directed(Gaussian):
         return joint(X, values), _DirectedPlacing(joint, self._values_at(X, values))
 
     def search(
-        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
     ) -> NeighborSearch:
         """Return the default search in Z, or a `FieldSearch`."""
         if self.field is None:
@@ -171,11 +172,11 @@ class Directed(Gaussian):
         n_neighbors: int,
         *,
         given: NeighborSearch | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> NeighborSearch:
-        """Return an unfitted search; along a field it has to be a `FieldSearch`.
+        """Return an unfitted search; with a field it has to be a `FieldSearch`.
 
-        Its epsilon is then the kernel's.
+        A `FieldSearch` gets the epsilon of the kernel.
         """
         if self.field is None or given is None:
             return super().search_for(features, n_neighbors, given=given, random_state=random_state)
@@ -193,24 +194,24 @@ class Directed(Gaussian):
     def _name(self) -> str:
         return "scores" if self.uses_scores else "F" if self.field is None else "field"
 
-    def _at_points(self, X: np.ndarray, scores: Any) -> Any:
+    def _at_points(self, X: np.ndarray, scores: ArrayLike | None) -> ArrayLike:
         """F, the field or the scores at the fitted points, not yet checked."""
         if not self.uses_scores:
             return self._given(X) if callable(self._given) else self._given
         if scores is None:
             raise ParameterError(
-                "Directed has neither F nor field, and no earlier posteriors were handed to it; "
+                "Directed has neither F nor field, and it was given no earlier posteriors; "
                 "pass Directed(F) or Directed(field=v), or scores="
             )
         return scores
 
-    def _checked(self, values: Any, X: np.ndarray) -> np.ndarray:
+    def _checked(self, values: ArrayLike, X: np.ndarray) -> np.ndarray:
         if self.field is not None:
             return _checked_field(values, X)
         return _checked_function(values, X, name=self._name)
 
     def _joint(self, X: np.ndarray, values: np.ndarray) -> _Joint:
-        """Measure the points and the values; along a field the search divides by epsilon."""
+        """Return the joint coordinates. With a field, epsilon is left to the search."""
         if self.field is None:
             middle, value_unit = self._function_units(values)
         else:
@@ -224,7 +225,7 @@ class Directed(Gaussian):
         )
 
     def _values_at(self, X: np.ndarray, values: np.ndarray) -> Placing:
-        """Return what gives F or v at new points: the function, or its values continued."""
+        """Return what gives F or v at new points: the function itself, or means of its values."""
         if not callable(self._given):
             mean = aligned_mean if self.field is not None else _mean
             return _Continued(X, values, self.neighbor, mean)
@@ -232,11 +233,11 @@ class Directed(Gaussian):
         return _Called(self._given, check, values.shape[1], self._name)
 
     def _function_units(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the middle of F and what its components are divided by."""
+        """Return the mean of F and the divisors of its components."""
         varies = (values != values[0]).any(axis=0)
         if not varies.any() and not self.uses_scores:
             raise DataError(
-                f"F is constant over all {len(values)} points and directs nothing; "
+                f"F is constant over all {len(values)} points and gives no direction; "
                 "take another F, or the Gaussian kernel"
             )
         deviations = np.where(varies, values.std(axis=0), 0)
@@ -263,7 +264,7 @@ class _Joint:
 
 @dataclass(frozen=True, eq=False)
 class _DirectedPlacing:
-    """New points in the joint coordinates, by F or v there."""
+    """Joint coordinates of new points, from F or v there."""
 
     joint: _Joint
     values_at: Placing
@@ -279,7 +280,7 @@ class _DirectedPlacing:
 
 @dataclass(frozen=True, eq=False)
 class _Called:
-    """A function's values at new points, checked."""
+    """Checked values of a function at new points."""
 
     function: Placing
     check: Callable[..., np.ndarray]
@@ -298,7 +299,7 @@ class _Called:
 
 @dataclass(frozen=True, eq=False)
 class _Continued:
-    """Values at new points, from the fitted points near them."""
+    """Values at new points: means over the nearest fitted points."""
 
     points: np.ndarray
     values: np.ndarray
@@ -315,12 +316,12 @@ class _Continued:
 
     @cached_property
     def _index(self) -> NeighborSearch:
-        """Made when first needed."""
+        """The search, made when first needed."""
         return default_search(self.points, self.neighbor, random_state=0).fit(self.points)
 
 
-def _checked_function(values: Any, X: np.ndarray, *, name: str = "F") -> np.ndarray:
-    """Return F as a finite table in double precision, a row for each point."""
+def _checked_function(values: ArrayLike, X: np.ndarray, *, name: str = "F") -> np.ndarray:
+    """Return F as a finite table in double precision, with one row per point."""
     values = np.asarray(values)[:, None] if np.ndim(values) == 1 else values
     values = check_points(values, name=name).astype(np.float64, copy=False)
     if len(values) != len(X):
@@ -328,8 +329,8 @@ def _checked_function(values: Any, X: np.ndarray, *, name: str = "F") -> np.ndar
     return values
 
 
-def _checked_field(values: Any, X: np.ndarray, *, name: str = "field") -> np.ndarray:
-    """Return the field as a finite table in double precision, of the points' shape."""
+def _checked_field(values: ArrayLike, X: np.ndarray, *, name: str = "field") -> np.ndarray:
+    """Return the field as a finite table in double precision, in the shape of the points."""
     values = check_points(values, name=name).astype(np.float64, copy=False)
     if len(values) != len(X):
         raise DataError(f"{name} has {len(values)} rows; there are {len(X)} points")
@@ -339,7 +340,7 @@ def _checked_field(values: Any, X: np.ndarray, *, name: str = "field") -> np.nda
 
 
 def _field_units(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return zeros, and the largest speed, so that squares of small ones do not vanish."""
+    """Return zeros and the largest component; dividing by it keeps squares from vanishing."""
     fastest = np.abs(values).max()
     if fastest == 0:
         raise DataError("the field is 0 at every point and gives no direction")
@@ -351,7 +352,7 @@ def _mean(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _length(X: np.ndarray) -> float:
-    """Root of the mean square distance from the mean; 1 where all points are equal."""
+    """Root of the mean square distance from the mean; 1 if all points are equal."""
     centered = X.astype(np.float64) - X.mean(axis=0, dtype=np.float64)
     largest = np.abs(centered).max()
     if largest == 0:
@@ -360,7 +361,7 @@ def _length(X: np.ndarray) -> float:
 
 
 def _near_weights(distances: np.ndarray) -> np.ndarray:
-    """Weights exp(-d^2 / (d_1 d_last)) of sorted distances; at a fitted point its own value's."""
+    """Weights exp(-d^2 / (d_1 d_last)) of sorted distances; a fitted point has all the weight."""
     first, last = distances[:, :1], distances[:, -1:]
     scale = np.sqrt(np.maximum(first * last, np.finfo(np.float64).tiny))
     exponents = np.square(np.minimum(distances / scale, 1e100))

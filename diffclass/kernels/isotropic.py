@@ -1,8 +1,8 @@
 """Isotropic kernels k(x, y) = h(|x - y|^2 / epsilon).
 
-The scale is one global epsilon or *self-tuning*: epsilon(x, y) = s(x) s(y), s(x) the distance from
-x to its j-th neighbour. Self-tuning evens out the density, so the density exponent alpha of the
-operator acts only with a global epsilon.
+The scale is one global epsilon, or *self-tuning*: epsilon(x, y) = s(x) s(y), where s(x) is the
+distance from x to its j-th neighbour. Self-tuning evens out the density, so the density exponent
+alpha of the operator has an effect only with a global epsilon.
 
 Sources: Coifman et al. 2005, section 2.2 (isotropic kernels) and section 2 (quantised
 correlation); L. Zelnik-Manor and P. Perona, Self-tuning spectral clustering, 2004.
@@ -14,21 +14,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass import _compiled
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.kernels._kernel import FittedKernel, Kernel, Placing
 from diffclass.neighbors import RadiusSearch, kept_edges
 
 Profile = Callable[[np.ndarray], np.ndarray]
 
-# exp(-60) = 9e-27 is nothing beside a neighbour's weight, yet keeps an outlier's few edges from
-# vanishing in single precision: its class is then still decided by them.
+# exp(-60) = 9e-27 is negligible compared with a neighbour's weight, but it keeps the few edges of
+# an outlier from vanishing in single precision, so that they can still decide its class.
 _LARGEST_EXPONENT = 60
 
 
@@ -38,14 +38,14 @@ class Isotropic(Kernel):
     Parameters
     ----------
     profile : callable
-        h, from an array of values u >= 0 to one of values >= 0. Not a lambda if the estimator is
-        to be pickled.
+        h: maps an array of values u >= 0 to an array of values >= 0. Not a lambda if the estimator
+        is to be pickled.
     bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
-        A number is epsilon itself, in squared units of the points; "global" takes the median of
-        s(x)^2 for it; "graph" the widest that the graph carries, the squared third of the median
-        distance to a point's farthest neighbour; "self-tuning" takes s(x) s(y).
+        A number is epsilon itself, in squared units of the points. "global" takes the median of
+        s(x)^2. "graph" takes the widest epsilon that the graph carries: a third of the median
+        distance to the farthest neighbour, squared. "self-tuning" takes s(x) s(y).
     neighbor : int, default=7
-        Which neighbour's distance s(x) is.
+        The number j of the neighbour whose distance is s(x).
     """
 
     def __init__(
@@ -60,14 +60,19 @@ class Isotropic(Kernel):
         self.neighbor = neighbor
 
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedIsotropic]:
         """Return h(|x - y|^2 / epsilon(x, y)) on the edges of the graph; see `Kernel.fit`.
 
         Raises
         ------
         ParameterError
-            For a bandwidth that is neither positive nor one of the names.
+            If bandwidth is neither a positive number nor one of the names.
         """
         scales = self._scales(graph)
         own = self.neighbor if self.bandwidth == "self-tuning" else None
@@ -99,16 +104,16 @@ class Gaussian(Isotropic):
     Parameters
     ----------
     bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
-        A number is epsilon itself, in squared units of the points; "global" takes the median of
-        s(x)^2 for it, s the distance to the j-th neighbour; "graph" the widest that the graph
-        carries, the squared third of the median distance to a point's farthest neighbour, beyond
-        which nothing weighs more than exp(-9); "self-tuning" takes s(x) s(y).
+        A number is epsilon itself, in squared units of the points. "global" takes the median of
+        s(x)^2, where s is the distance to the j-th neighbour. "graph" takes the widest epsilon that
+        the graph carries: a third of the median distance to the farthest neighbour, squared. Points
+        beyond that distance would weigh at most exp(-9). "self-tuning" takes s(x) s(y).
     neighbor : int, default=7
-        That j.
+        The number j.
 
     Notes
     -----
-    With this form the generator (I - A) / epsilon tends to -Delta / 4.
+    With this form of the kernel the generator (I - A) / epsilon tends to -Delta / 4.
 
     Examples
     --------
@@ -133,16 +138,16 @@ class Gaussian(Isotropic):
 
 @dataclass(frozen=True, eq=False)
 class FittedIsotropic(FittedKernel):
-    """An isotropic kernel that knows its points' scales.
+    """An isotropic kernel with the scales of its points.
 
     Parameters
     ----------
     profile : callable
-        h; may overwrite what it gets.
+        h. It may overwrite its argument.
     scales : ndarray of shape (n,)
-        The square roots of each point's own epsilon: s(x), or sqrt(epsilon) everywhere.
+        Scale of each point: s(x), or sqrt(epsilon) for all.
     neighbor : int or None
-        Which neighbour's distance the scale of a new point is; None where all have one scale.
+        The neighbour whose distance is the scale of a new point; None if all have one scale.
     """
 
     profile: Profile
@@ -151,7 +156,7 @@ class FittedIsotropic(FittedKernel):
 
     @property
     def epsilon(self) -> float | None:
-        """The one bandwidth of all points, in their squared units; None where each has its own."""
+        """The global bandwidth, in squared units of the points; None if each point has its own."""
         return float(self.scales[0]) ** 2 if self.neighbor is None else None
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
@@ -163,7 +168,7 @@ class FittedIsotropic(FittedKernel):
         return self.profiled(graph, own)
 
     def profiled(self, graph: sp.csr_array, row_scales: np.ndarray) -> sp.csr_array:
-        """Return h of the squared distances over the scales of both ends."""
+        """Return h of the squared distances divided by the scales of both ends."""
         scaled = np.empty_like(graph.data)
         _compiled.edges.scaled_by_ends(
             graph.indptr, graph.indices, graph.data, 1 / row_scales, 1 / self.scales, scaled
@@ -175,15 +180,15 @@ class FittedIsotropic(FittedKernel):
 class Correlation(Kernel):
     """The quantised correlation: k(x, y) = 1 where <x, y> / (|x| |y|) > threshold, else 0.
 
-    Its neighbours are all points within that angle, found by a range search, not the nearest k.
+    Neighbours are all points within that angle, found by a range search, and not the nearest k.
 
     Parameters
     ----------
     threshold : float, default=0.95
-        Between -1 and 1.
+        From -1 to below 1.
     max_degree : int, default=64
-        At most so many (the nearest) of a point's correlated points are kept, which bounds
-        memory; the graph is then their union.
+        Largest number of correlated points kept per point, the nearest ones; this bounds memory.
+        The graph is their union.
 
     References
     ----------
@@ -195,27 +200,32 @@ class Correlation(Kernel):
         self.max_degree = max_degree
 
     def place(
-        self, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
     ) -> tuple[np.ndarray, Placing]:
-        """Return the points scaled to unit length; the point 0 stays where it is."""
+        """Return the points scaled to unit length; the origin stays where it is."""
         return _of_unit_length(X), _of_unit_length
 
     def search(
-        self, features: np.ndarray, n_neighbors: int, *, random_state: Any = None
+        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
     ) -> RadiusSearch:
         """Return the range search within the angle, whatever ``n_neighbors`` is."""
         radius = np.sqrt(self._squared_radius())
         return RadiusSearch(radius, max_degree=self.max_degree, random_state=random_state)
 
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedCorrelation]:
-        """Return the graph of the correlated pairs, all weights 1; see `Kernel.fit`.
+        """Return the graph of the correlated pairs, with all weights 1; see `Kernel.fit`.
 
         Raises
         ------
         ParameterError
-            For a threshold out of its range.
+            If the threshold is out of range.
         """
         fitted = FittedCorrelation(self._squared_radius())
         return fitted.extend(graph, X), fitted
@@ -229,12 +239,12 @@ class Correlation(Kernel):
 
 @dataclass(frozen=True)
 class FittedCorrelation(FittedKernel):
-    """The quantised correlation, as a bound on squared distances of points of unit length."""
+    """The quantised correlation: a bound on squared distances between points of unit length."""
 
     squared_radius: float
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
-        """Return 1 for each neighbour that is correlated."""
+        """Return 1 for each correlated neighbour."""
         kept = kept_edges(graph, graph.data < self.squared_radius)
         kept.data = np.ones_like(kept.data)
         return kept
@@ -246,17 +256,17 @@ def neighbor_distances(graph: sp.csr_array, neighbor: int, *, without_diagonal: 
     Parameters
     ----------
     graph : csr_array of shape (m, n)
-        Squared distances, or energies in their place.
+        Squared distances, or energies instead.
     neighbor : int
-        j.
+        The number j.
     without_diagonal : bool
-        Whether a row's own entry is not counted.
+        Whether to leave out the edges from a point to itself.
 
     Returns
     -------
     ndarray of shape (m,)
-        Above 0: where duplicates make it 0, the distance to the farthest neighbour, or else the
-        median of the other rows.
+        Above 0. If duplicates make it 0, it is the distance to the farthest neighbour, or if that
+        is 0 too, the median of the other rows.
     """
     squared = np.empty(graph.shape[0], dtype=graph.dtype)
     _compiled.edges.kth_smallest(
@@ -271,7 +281,7 @@ def neighbor_distances(graph: sp.csr_array, neighbor: int, *, without_diagonal: 
 
 
 def exponentials(exponents: np.ndarray) -> np.ndarray:
-    """Return exp(-u), at least exp(-60), in the memory of the exponents u."""
+    """Return exp(-u), at least exp(-60), computed in place."""
     np.minimum(exponents, _LARGEST_EXPONENT, out=exponents)
     np.negative(exponents, out=exponents)
     return np.exp(exponents, out=exponents)
@@ -290,7 +300,7 @@ def _of_unit_length(X: np.ndarray) -> np.ndarray:
 
 
 def _median_reach(graph: sp.csr_array) -> float:
-    """Median distance to the farthest neighbour, of points that have any apart from themselves."""
+    """Median distance to the farthest neighbour, over points with a distance above 0."""
     farthest = graph.max(axis=1).toarray().ravel()
     farthest = farthest[farthest > 0]
     return float(np.sqrt(np.median(farthest))) if len(farthest) else 1.0

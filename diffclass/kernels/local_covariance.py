@@ -1,23 +1,23 @@
 """The local-covariance kernel: each point is a Gaussian, shaped like its neighbourhood.
 
-p_x = N(x, Sigma_x), Sigma_x = U diag(l) U' + s^2 I with r directions U: local principal components
-of the point's row of the graph, itself included, about that row's mean. (About x, the noise that
-sets x off its sheet would be in every difference and pass for a direction of the sheet.)
-l = sample variance - s^2, s^2 the mean variance off the directions, kept above a floor. The kernel
-is
+The Gaussian of x is p_x = N(x, Sigma_x), Sigma_x = U diag(l) U' + s^2 I. Its r directions U are the
+local principal components of the point's row of the graph, itself included, about the mean of that
+row. (About x, the noise that moves x off its sheet would be part of every difference and look like
+a direction of the sheet.) s^2 is the mean variance off the directions, kept above a floor, and
+l = sample variance - s^2. The kernel is
 
     a(x, z) = int p_x p_z = N(x - z; 0, Sigma_x + Sigma_z)
 
 and E(x, z) = -log a(x, z) / sqrt(a(x, x) a(z, z)) >= 0 takes the place of a squared distance: it is
-0 where both Gaussians agree and does not change when the features are scaled. In more than a few
-dimensions exp(-E) is far too sharp, hence the bandwidth: exp(-E / (h_x h_z)).
+0 if both Gaussians agree and does not change when the features are scaled. In more than a few
+dimensions exp(-E) is far too sharp; it is therefore given a bandwidth: exp(-E / (h_x h_z)).
 
 With W the 2 r rows sqrt(l) u' of both ends, s = s_x^2 + s_z^2 and M = 1 + W W' / s, an edge costs
 the r^2 products in M, its Cholesky factor, log det (Sigma_x + Sigma_z) = p log s + log det M and
 
     d' (Sigma_x + Sigma_z)^-1 d = min_w |d - W' w|^2 / s + |w|^2
 
-at w = M^-1 W d / s, which is exact to rounding however small s is beside l.
+at w = M^-1 W d / s, which is exact up to rounding however small s is compared with l.
 
 Source: Coifman et al. 2005, section 3 (the kernel a and the distance of the statistical tangent
 space); M. Tipping and C. Bishop 1999 (the covariance).
@@ -28,10 +28,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from diffclass import _compiled
@@ -40,26 +40,26 @@ from diffclass.exceptions import DataError
 from diffclass.kernels._kernel import FittedKernel, Kernel
 from diffclass.kernels.isotropic import exponentials, neighbor_distances
 
-# The least s^2 beside the largest variance: log det M then loses no more than its last six digits.
+# Least s^2, as a share of the largest variance: log det M then loses at most its last six digits.
 _LEAST_NOISE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class LocalGaussians:
-    """The densities p_x = N(x, W'W + s^2 I). Make them with `local_gaussians`.
+    """The densities p_x = N(x, W'W + s^2 I), made by `local_gaussians`.
 
     Parameters
     ----------
     points : ndarray of shape (n, p)
         The means x.
     factors : ndarray of shape (n, r, p)
-        W: for each point r orthogonal rows, sqrt(l) times a direction.
+        W: for each point, r orthogonal rows, each sqrt(l) times a direction.
     noise : ndarray of shape (n,)
         s^2 > 0, in squared units of the points.
 
     Notes
     -----
-    The factors need r p numbers per point, in the precision of the points: 67 MB in single
+    Memory: the factors hold r p numbers per point, in the precision of the points: 67 MB in single
     precision for 111,104 points, 30 features and rank 5.
     """
 
@@ -72,7 +72,7 @@ class LocalGaussians:
 
     @cached_property
     def variances(self) -> np.ndarray:
-        """L, of shape (n, r): the variance along each direction beyond the noise."""
+        """The variances l along each direction beyond the noise, of shape (n, r)."""
         return np.einsum("xkj,xkj->xk", self.factors, self.factors, dtype=np.float64)
 
     @cached_property
@@ -93,17 +93,17 @@ class LocalGaussians:
         Parameters
         ----------
         graph : csr_array of shape (n, n)
-            Its stored entries are the edges; each needs the edge back.
+            Its stored entries are the edges. With every edge it needs the reverse edge.
 
         Returns
         -------
         csr_array of shape (n, n)
-            Symmetric, in double precision. Values of either sign; 0 is stored, too.
+            Symmetric, in double precision. Values of either sign; zeros are stored too.
 
         Raises
         ------
         DataError
-            For a graph of another size or without an edge back.
+            If the graph has another size or lacks a reverse edge.
         """
         graph = _sorted_graph(graph, self)
         energies = overlap_energies(graph, self)
@@ -122,8 +122,8 @@ class LocalGaussians:
         Returns
         -------
         csr_array of shape (n, n)
-            Symmetric, in double precision, at most sqrt(2): the unit is exp(`log_unit` / 2), the
-            largest norm of any p_x, since the values themselves overflow in many dimensions.
+            Symmetric, in double precision, at most sqrt(2). The unit is exp(`log_unit` / 2), the
+            largest norm of any p_x, since in many dimensions the values themselves overflow.
 
         Raises
         ------
@@ -147,37 +147,36 @@ class LocalGaussians:
 
 
 class LocalCovariance(Kernel):
-    """exp(-E / (h_x h_z)), E from how far the local Gaussians of both ends overlap.
+    """exp(-E / (h_x h_z)), where E measures how little the Gaussians of both ends overlap.
 
     Parameters
     ----------
     rank : int, default=5
-        Directions r of each covariance. At most p - 1 are used, which with s^2 already describe
-        any covariance of p features; a neighbourhood of m points has at most m - 1.
+        Directions r of each covariance. At most p - 1 are used: together with s^2 they describe
+        any covariance of p features. A neighbourhood of m points has at most m - 1.
     form : {"overlap", "mahalanobis"}, default="overlap"
         "overlap" takes E = -log a(x, z) / sqrt(a(x, x) a(z, z)); "mahalanobis" takes
         E = d' (Sigma_x^-1 + Sigma_z^-1) d / 2, d = x - z.
     bandwidth : "self-tuning" or float, default="self-tuning"
-        A number is h^2 for all edges, without unit; 1 is the paper's kernel. "self-tuning" takes
-        the j-th smallest E of a point's edges for its h^2.
+        A number is h^2 for all edges, without unit; 1 gives the paper's kernel. "self-tuning" takes
+        the j-th smallest E of a point's edges as its h^2.
     neighbor : int, default=7
-        That j.
+        The number j.
     floor : float, default=0.1
-        Least s^2, as a share of the median of s^2 over the points that have any; also at least a
-        millionth of the largest variance, the point's own and the median one.
+        Least s^2, as a share of the median of s^2 over the points where it is positive. s^2 is also
+        at least a millionth of the largest variance, of the point itself and in the median.
 
     Notes
     -----
-    Local components cost p times the square of a neighbourhood's size (or of p, if less) for each
-    point, an edge r^2 p. Memory beyond that of the result: the `LocalGaussians`, and one number
-    per edge.
+    Cost: for each point, p times the square of the neighbourhood's size (or of p, if smaller); for
+    each edge, r^2 p. Memory beyond the result: the `LocalGaussians` and one number per edge.
 
-    Where the r-th and the next variance of a neighbourhood are exactly equal, as on a grid, its
-    directions are arbitrary among them.
+    If the r-th and the next variance of a neighbourhood are exactly equal, as on a grid, the choice
+    between their directions is arbitrary.
 
     Examples
     --------
-    Two lines that cross: from the crossing, the line's next point weighs more than one as near.
+    On two crossing lines, points of one line weigh more than points of different lines:
 
     >>> import numpy as np
     >>> from diffclass import neighbors_graph
@@ -192,7 +191,7 @@ class LocalCovariance(Kernel):
     """
 
     def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return what making the affinities holds at most, every point's directions included."""
+        """Return the peak memory of `fit` in bytes, the directions of all points included."""
         directions = 4 * n_points * n_features * self.rank
         return super().working_bytes(n_points, n_features, n_edges) + directions
 
@@ -212,17 +211,22 @@ class LocalCovariance(Kernel):
         self.floor = floor
 
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedLocalCovariance]:
         """Return exp(-E / (h_x h_z)) on the edges of the graph; see `Kernel.fit`.
 
         Raises
         ------
         ParameterError
-            For a parameter out of its range.
+            If a parameter is out of range.
         DataError
-            For points that are not finite or not as many as the graph has, or a graph without
-            an edge back.
+            If points are not finite or another number than in the graph, or if the graph lacks a
+            reverse edge.
         """
         self._check_parameters()
         gaussians, noise_floor = local_gaussians(graph, X, rank=self.rank, floor=self.floor)
@@ -254,20 +258,20 @@ class LocalCovariance(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class FittedLocalCovariance(FittedKernel):
-    """The kernel with its points' densities and scales.
+    """The local-covariance kernel with the densities and scales of its points.
 
     Parameters
     ----------
     gaussians : LocalGaussians
         The densities p_x of the n fitted points.
     noise_floor : float
-        The least s^2, in squared units of the points.
+        Least s^2, in squared units of the points.
     scales : ndarray of shape (n,)
-        h.
+        The bandwidths h.
     form : {"overlap", "mahalanobis"}
-        Which E.
+        The form of E.
     neighbor : int or None
-        Which of its smallest E a new point takes for its h^2; None where all have one.
+        A new point's h^2 is the E of this rank; None if all points have the same h.
     """
 
     gaussians: LocalGaussians
@@ -277,15 +281,15 @@ class FittedLocalCovariance(FittedKernel):
     neighbor: int | None
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
-        """Return the affinities of new points, shaped by their neighbours; see `Kernel`.
+        """Return the affinities of new points, shaped by their neighbours.
 
-        The neighbourhood of a new point is its row of the graph, without itself: a fitted point
-        that comes again counts once.
+        The neighbourhood of a new point is its row of the graph, without itself, so that a fitted
+        point that is given again counts once.
 
         Raises
         ------
         DataError
-            For new points that are not finite, or with another number of features.
+            If new points are not finite or have another number of features.
         """
         fitted = self.gaussians
         X_new = check_points(X_new, name="X_new").astype(fitted.points.dtype, copy=False)
@@ -295,7 +299,7 @@ class FittedLocalCovariance(FittedKernel):
         return self.weights(energies, self._own_scales(energies))
 
     def weights(self, energies: sp.csr_array, row_scales: np.ndarray) -> sp.csr_array:
-        """Return exp(-E / (h_x h_z)) with the scales of the rows and the fitted ones."""
+        """Return exp(-E / (h_x h_z)) with the scales of the rows and of the fitted points."""
         exponents = np.empty_like(energies.data)
         _compiled.edges.scaled_by_ends(
             energies.indptr, energies.indices, energies.data,
@@ -317,7 +321,7 @@ def local_gaussians(
     Parameters
     ----------
     graph : csr_array of shape (n, n)
-        Row x names the points of x's neighbourhood; its values are not looked at.
+        The columns of row x are the neighbourhood of x; values are not used.
     X : array-like of shape (n, p)
         Points; float32 and float64 are kept.
     rank : int, default=5
@@ -328,16 +332,16 @@ def local_gaussians(
     Returns
     -------
     gaussians : LocalGaussians
-        Of n points, the same for any number of threads.
+        Densities of n points, the same for any number of threads.
     noise_floor : float
-        The least s^2; 1 where all points are equal, which leaves nothing to go by.
+        The least s^2; 1 if all points are equal.
 
     Raises
     ------
     ParameterError
-        For a rank below 1 or a negative floor.
+        If the rank is below 1 or the floor negative.
     DataError
-        For points that are not finite or not as many as the graph has.
+        If points are not finite or another number than in the graph.
     """
     check_positive(rank, "rank", integer=True)
     check_positive(floor, "floor", zero=True)
@@ -359,9 +363,9 @@ def overlap_energies(
     graph : csr_array of shape (m, n)
         Its entries are the edges; rows sorted by column.
     fitted : LocalGaussians
-        Of the n columns.
+        Gaussians of the n columns.
     new : LocalGaussians, optional
-        Of the m rows; by default the same, and the graph then has every edge back.
+        Gaussians of the m rows; the same by default. The graph then needs all reverse edges.
 
     Returns
     -------
@@ -371,7 +375,7 @@ def overlap_energies(
     Raises
     ------
     DataError
-        Where an edge back is missing, or new points have another number of features.
+        If a reverse edge is missing, or new points have another number of features.
     """
     columns = *_arrays(fitted), fitted.self_energies
     rows = columns if new is None else (*_arrays(new), new.self_energies)
@@ -398,18 +402,22 @@ _ENERGIES: dict[str, Callable[..., np.ndarray]] = {
 def _energies(
     form: str, graph: sp.csr_array, fitted: LocalGaussians, new: LocalGaussians | None = None
 ) -> np.ndarray:
-    """E in the graph's precision, 0 where it is rounding."""
+    """E in the precision of the graph, 0 where it is only rounding."""
     energies = _ENERGIES[form](graph, fitted, new)
-    # of duplicates rounding leaves a little, which would pass for the scale of their group
+    # between duplicates, rounding leaves small values, which would become their group's scale
     precision = np.result_type(fitted.factors, graph.dtype)
     energies[energies < np.sqrt(np.finfo(precision).eps) / 10] = 0
     return energies.astype(graph.dtype, copy=False)
 
 
 def _filled(
-    loop: Any, graph: sp.csr_array, rows: tuple, columns: tuple, diagonal: np.ndarray | None
+    loop: Callable[..., None],
+    graph: sp.csr_array,
+    rows: tuple,
+    columns: tuple,
+    diagonal: np.ndarray | None,
 ) -> np.ndarray:
-    """Run a loop over the edges: each once and then mirrored if there is a diagonal."""
+    """Run a loop over the edges; with a diagonal, over each pair once, and mirror the result."""
     if rows[0].shape[1] != columns[0].shape[1]:
         raise DataError(
             f"the new points have {rows[0].shape[1]} features; "
@@ -421,7 +429,7 @@ def _filled(
     if once:
         _compiled.gaussians.mirror(graph.indptr, graph.indices, diagonal, out)
         if np.isnan(out).any():
-            raise DataError("the graph has an edge without the edge back; see neighbors_graph")
+            raise DataError("the graph has an edge without its reverse edge; see neighbors_graph")
     return out
 
 
@@ -432,11 +440,11 @@ def _arrays(gaussians: LocalGaussians) -> tuple[np.ndarray, ...]:
 def _principal_parts(
     graph: sp.csr_array, X: np.ndarray, rank: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Directions (m, r, p), sample variances (m, r) and mean rest (m,) of the graph's rows."""
+    """Directions (m, r, p), sample variances (m, r) and mean other variance (m,) of each row."""
     n, n_features = graph.shape[0], X.shape[1]
     directions = np.empty((n, rank, n_features), dtype=X.dtype)
     variances, residual = np.empty((n, rank)), np.empty(n)
-    with threadpool_limits(1, user_api="blas"):  # the rows are parallel already
+    with threadpool_limits(1, user_api="blas"):  # rows already run in parallel
         _compiled.gaussians.principal_directions(
             graph.indptr, graph.indices, X, directions, variances, residual
         )
@@ -444,9 +452,9 @@ def _principal_parts(
 
 
 def _noise_floor(variances: np.ndarray, residual: np.ndarray, share: float) -> float:
-    """Share of the typical residual; neighbourhoods too small or too flat to have one say nothing.
+    """Return a share of the median residual, over neighbourhoods large enough to have one.
 
-    Medians, lest a few outliers blur everything.
+    Medians keep a few outliers from blurring everything.
     """
     largest = variances.max(axis=1, initial=0)
     telling = residual[residual > _LEAST_NOISE * largest]

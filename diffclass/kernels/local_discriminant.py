@@ -1,97 +1,100 @@
-"""The local discriminant kernel: the walk is fast along the classes' boundary, slow across it.
+"""The local discriminant kernel: the walk is fast along class boundaries and slow across them.
 
-Around each of a few anchors a the classes seen there are described by their log-odds. With the
-local shares pi_i, means m_i and covariance W within the classes, and f_i the class functions,
+Around each of a few anchors a, the classes seen there are described by their log-odds. With local
+shares pi_i, means m_i, covariance W within the classes, and class functions f_i,
 
     linear     f_i(x) = (W^-1 m_i) . x
     quadratic  f_i(x) = log N(x; m_i, W_i)
     D_a^2(x, z) = c sum_i pi_i (g_i - sum_j pi_j g_j)^2,   g_i = f_i(x) - f_i(z)
 
-is the mean square by which the log-odds change between x and z. The linear one is the quadratic
-form W^-1 B W^-1, B the covariance between the classes: that of Hastie and Tibshirani. With its
+is the mean squared change of the log-odds between x and z. The linear one is the quadratic form
+W^-1 B W^-1 of Hastie and Tibshirani, where B is the covariance between the classes. With
 eigenvectors v_r, W^-1 B v_r = l_r v_r and v_r' W v_r = 1,
 
     linear     D_a^2(x, z) = c sum_r l_r (v_r . (x - z))^2
     fisher     D_a^2(x, z) = c sum_r l_r / (1 + l_r) (v_r . (x - z))^2
 
-so that Fisher's counts standard deviations within the classes, along the directions that tell them
-apart. The kernel is k(x, z) exp(-strength (D_x^2 + D_z^2) / 2), k another kernel and D_x the blend
-of the anchors nearest to x. c = w / (w + 1) times a window, w the weight of the evidence in sight,
-falls to 0 where there is none; where one class alone is seen D_a is 0. There the kernel is k.
+so that Fisher's form counts standard deviations within the classes, along the directions that tell
+them apart. The kernel is k(x, z) exp(-strength (D_x^2 + D_z^2) / 2), where k is another kernel and
+D_x blends the D_a of the anchors nearest to x. The confidence c is w / (w + 1) times a window,
+where w is the total weight of the evidence in sight; without evidence it is 0. If only one class is
+seen, D_a is 0. In both cases the kernel is k.
 
 Sources: Coifman et al. 2005, section 3 (a local metric by local discriminant analysis); T. Hastie
 and R. Tibshirani, Discriminant adaptive nearest neighbor classification, 1996; J. Friedman,
-Regularized discriminant analysis, 1989 (class covariances drawn to the pooled one).
+Regularized discriminant analysis, 1989 (class covariances shrunk towards the pooled one).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, solve, solve_triangular, svd
 from sklearn.covariance import ledoit_wolf_shrinkage, shrunk_covariance
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels._kernel import FittedKernel, Kernel
 from diffclass.kernels._over_kernel import OverKernel
 from diffclass.neighbors import ExactSearch
 from diffclass.targets import encode_labels
 
-_METHODS = ("linear", "quadratic", "fisher")
 _POINTS_PER_ANCHOR, _MOST_ANCHORS = 16, 1024
-_BLENDED = 4  # anchors a point looks at; the farthest weighs nothing, so that blends are continuous
-# The farther an anchor lies from the mean of its evidence, in units of the evidence's own spread,
-# the more its log-odds are extrapolated; from here on they count for nothing.
+_BLENDED = 4  # anchors per point; the farthest has weight 0, so that blends are continuous
+# The farther an anchor lies from the mean of its evidence, the more its log-odds are extrapolated.
+# From this distance on, in units of the spread of the evidence, they do not count.
 _REACH = 3.0
 _RIDGE = 1e-6  # of the mean variance, which makes every covariance regular
 _LEAST_FACTOR = np.exp(-60.0)  # as in the isotropic kernels: no edge vanishes in single precision
 
 
 class LocalDiscriminant(OverKernel):
-    """Another kernel's affinities, less where the local log-odds of the classes change.
+    """The affinities of another kernel, reduced where the local log-odds of the classes change.
 
     Parameters
     ----------
     kernel : Kernel, optional
-        The affinities k; the self-tuning `Gaussian` by default.
+        The kernel of the affinities k; the self-tuning `Gaussian` by default.
     method : {"linear", "quadratic", "fisher"}, default="fisher"
-        The local discriminant analysis.
+        The kind of local discriminant analysis.
     evidence : {"scores", "labels"}, default="scores"
-        What tells the classes. With "scores" every point counts for its most probable class by
-        earlier posteriors, weighed by their margin, and labels override; without posteriors, and
-        with "labels" always, labelled points alone.
+        What the classes are known from. With "scores", every point counts for its most probable
+        class by earlier posteriors, with their margin as weight; labels override this. With
+        "labels", or without posteriors, only labelled points count.
     strength : float, default=0.3
         Weight of the squared change of log-odds, at least 0; 0 leaves k as it is.
     neighborhood : int, default=100
-        Points with evidence that an anchor looks at, the nearest.
+        Number of nearest points with evidence that an anchor looks at.
     shrinkage : "auto" or float, default="auto"
-        Of the covariance within classes towards a sphere, 0 to 1; "auto" is Ledoit and Wolf's.
+        Shrinkage of the covariance within classes towards a sphere, 0 to 1; "auto" is that of
+        Ledoit and Wolf.
     n_anchors : int, optional
-        Local analyses, at points drawn at random; by default one for 16 points, at most 1,024.
+        Number of local analyses, at points drawn at random; by default one per 16 points, at most
+        1,024.
     random_state : int, RandomState or None, default=0
         Seeds the draw of the anchors.
 
     Notes
     -----
-    With few labels and no posteriors an anchor's nearest labels are almost all of them, and the
-    metric is nearly a global one; on digits with five labels a class it then loses accuracy, where
-    a first diffusion's posteriors gain a little. Where only one label of each class is in sight the
-    spread within classes is unknown, and the spread of these labels stands for it. A class
-    covariance is drawn to the pooled one as by d + 1 points of weight 1.
+    With few labels and no posteriors, the nearest labels of an anchor are almost all of them, and
+    the metric is nearly global. On digits with five labels per class this loses accuracy, while the
+    posteriors of a first diffusion gain a little. If only one label of each class is in sight, the
+    spread within classes is unknown, and the spread of these labels replaces it. A class covariance
+    is shrunk towards the pooled one as by d + 1 points of weight 1.
 
-    Costs one analysis of d^3 per anchor and four times d values per edge and class; memory of a few
+    Cost: one analysis of d^3 per anchor, and four times d values per edge and class. Memory: a few
     numbers per edge.
 
     Examples
     --------
-    A step across the plane between two classes counts less than one as long along it:
+    A step across the plane between two classes weighs less than an equally long step along it:
 
     >>> import numpy as np
     >>> from diffclass import neighbors_graph
@@ -113,7 +116,7 @@ class LocalDiscriminant(OverKernel):
         neighborhood: int = 100,
         shrinkage: str | float = "auto",
         n_anchors: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         self.kernel = kernel
         self.method = method
@@ -130,16 +133,21 @@ class LocalDiscriminant(OverKernel):
         return self.evidence == "scores" or super().uses_scores
 
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedKernel]:
         """Return k exp(-strength (D_x^2 + D_z^2) / 2); see `Kernel.fit`.
 
         Raises
         ------
         ParameterError
-            For a parameter out of its range, and as the inner kernel.
+            If a parameter is out of range, and as the inner kernel.
         DataError
-            For labels or posteriors that do not go with the points or with each other.
+            If labels or posteriors do not match the points or each other.
         """
         self._check()
         K, inner = self._inner.fit(graph, X, y=y, scores=scores)
@@ -159,7 +167,7 @@ class LocalDiscriminant(OverKernel):
         return fitted.reshaped(K), fitted
 
     def _check(self) -> None:
-        check_choice(self.method, "method", _METHODS)
+        check_choice(self.method, "method", tuple(_ANALYSES))
         check_choice(self.evidence, "evidence", ("scores", "labels"))
         check_positive(self.strength, "strength", zero=True)
         check_positive(self.neighborhood, "neighborhood", integer=True)
@@ -181,7 +189,7 @@ class LocalDiscriminant(OverKernel):
         order = check_random_state(self.random_state).permutation(len(X))
         anchors = X[np.sort(order[:n_anchors])]
         nearest = _nearest(X[known], anchors, self.neighborhood)[0]
-        with threadpool_limits(1, user_api="blas"):  # threads cost small matrices more than they do
+        with threadpool_limits(1, user_api="blas"):  # matrices too small for threads to pay
             return anchors, [
                 self._analysed(anchor, X[near], codes[near], weights[near])
                 for anchor, near in zip(anchors, known[nearest], strict=True)
@@ -193,26 +201,25 @@ class LocalDiscriminant(OverKernel):
         local = _moments(X - anchor, codes, weights, self.shrinkage)
         if local is None or not local.confidence:
             return None
-        analysis: Any = {"linear": _linear, "fisher": _fisher, "quadratic": _quadratic}[self.method]
-        return analysis(local, anchor)
+        return _ANALYSES[self.method](local, anchor)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedLocalDiscriminant(FittedKernel):
-    """The kernel with its anchors, of which at least one has something to say.
+    """The local discriminant kernel with its anchors, at least one of them with a discriminant.
 
     Parameters
     ----------
     kernel : FittedKernel
-        k.
+        The fitted kernel of k.
     points : ndarray of shape (n, d)
         The fitted points.
     anchors : ndarray of shape (n_anchors, d)
-        Where the local analyses are.
+        Places of the local analyses.
     blend : csc_array of shape (n, n_anchors)
         Weights of the anchors at the fitted points.
     discriminants : list of Linear, Quadratic or None
-        What each anchor has found; None where that is nothing.
+        The discriminant of each anchor; None if it found none.
     strength : float
         Weight of the squared change of log-odds.
     """
@@ -225,7 +232,7 @@ class FittedLocalDiscriminant(FittedKernel):
     strength: float
 
     def reshaped(self, K: sp.csr_array) -> sp.csr_array:
-        """Return the affinities of the fitted points, given those of k, of shape (n, n)."""
+        """Return the affinities of the fitted points from those of k; shape (n, n)."""
         changes = self._changes(K, self.points, self.points, self.blend)
         return self._slowed(K, changes + _transposed(K, changes))
 
@@ -245,7 +252,7 @@ class FittedLocalDiscriminant(FittedKernel):
     def _changes(
         self, graph: sp.csr_array, X: np.ndarray, Y: np.ndarray, blend: sp.csc_array
     ) -> np.ndarray:
-        """D_x^2(x, y) for each edge from a point x of X to y of Y, by the anchors x blends."""
+        """D_x^2(x, y) for each edge from x of X to y of Y, by the anchors near x."""
         out = np.zeros(graph.nnz)
         for a, discriminant in enumerate(self.discriminants):
             entries = slice(blend.indptr[a], blend.indptr[a + 1])
@@ -293,22 +300,22 @@ class Quadratic:
 
 @dataclass(frozen=True)
 class Moments:
-    """What is seen around an anchor, which is the origin.
+    """Moments of the classes seen around an anchor, which is the origin.
 
     Attributes
     ----------
     shares : ndarray of shape (c,)
-        pi_i, of the c classes seen.
+        Shares pi_i of the c classes seen.
     masses : ndarray of shape (c,)
-        Their weights.
+        Weights of the classes.
     means : ndarray of shape (c, d)
-        m_i.
+        Means m_i.
     within : ndarray of shape (d, d)
-        W, shrunk.
+        Covariance W, shrunk.
     residuals : list of ndarray of shape (n_i, d)
         (x - m_i) sqrt(w(x)) for the points x of each class.
     confidence : float
-        c, 0 to 1.
+        Confidence c, 0 to 1.
     """
 
     shares: np.ndarray
@@ -322,7 +329,7 @@ class Moments:
 def _moments(
     X: np.ndarray, codes: np.ndarray, weights: np.ndarray, shrinkage: str | float
 ) -> Moments | None:
-    """Moments of the classes, or None where one class alone is seen or all points coincide."""
+    """Moments of the classes; None if only one class is seen or all points coincide."""
     X = X.astype(np.float64, copy=False)
     seen, place = np.unique(codes, return_inverse=True)
     total = weights.sum()
@@ -351,7 +358,7 @@ def _moments(
 def _within(
     residuals: np.ndarray, total: float, spread: float, shrinkage: str | float
 ) -> np.ndarray:
-    """Covariance within classes, drawn to a sphere; that of all points where it is unknown."""
+    """Covariance within classes, shrunk towards a sphere; a sphere if it is unknown."""
     n, d = residuals.shape
     covariance = residuals.T @ residuals / total
     variance = np.trace(covariance) / d
@@ -394,8 +401,17 @@ def _quadratic(local: Moments, anchor: np.ndarray) -> Quadratic:
     )
 
 
-def _evidence(n: int, y: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Class number and weight, 0 to 1, of each point."""
+_ANALYSES: dict[str, Callable[[Moments, np.ndarray], Linear | Quadratic]] = {
+    "linear": _linear,
+    "quadratic": _quadratic,
+    "fisher": _fisher,
+}
+
+
+def _evidence(
+    n: int, y: ArrayLike | None, scores: ArrayLike | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Class index and weight, 0 to 1, of each point."""
     codes, weights = np.zeros(n, dtype=np.int64), np.zeros(n)
     if scores is not None:
         scores = _checked_scores(scores, n)
@@ -417,7 +433,7 @@ def _evidence(n: int, y: Any, scores: Any) -> tuple[np.ndarray, np.ndarray]:
     return codes, weights
 
 
-def _checked_scores(scores: Any, n: int) -> np.ndarray:
+def _checked_scores(scores: ArrayLike, n: int) -> np.ndarray:
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or len(scores) != n or not scores.shape[1]:
         raise DataError(f"scores has shape {scores.shape}; give (n_points, n_classes) = ({n}, ...)")
@@ -427,13 +443,13 @@ def _checked_scores(scores: Any, n: int) -> np.ndarray:
     worst = int(np.abs(sums - 1).argmax()) if n else 0
     if n and abs(sums[worst] - 1) > 1e-3:
         raise DataError(
-            f"row {worst} of scores sums to {sums[worst]:.4g}; posteriors sum to 1: divide by it"
+            f"row {worst} of scores sums to {sums[worst]:.4g}; divide each row by its sum"
         )
     return scores
 
 
 def _nearest(points: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of and distances to the nearest points, each of shape (m, k or fewer)."""
+    """Return indices of the nearest points and their distances, each (m, k or fewer)."""
     found = ExactSearch(k).fit(points).transform(queries)
     shape = len(queries), -1
     return found.indices.reshape(shape), found.data.reshape(shape)
@@ -442,7 +458,7 @@ def _nearest(points: np.ndarray, queries: np.ndarray, k: int) -> tuple[np.ndarra
 def _blend(anchors: np.ndarray, X: np.ndarray) -> sp.csc_array:
     """Weights of the anchors near each point, (n, n_anchors); rows sum to 1.
 
-    A weight is 1 - d / h, h the distance to the farthest of the anchors looked at.
+    A weight is proportional to 1 - d / h, where h is the distance to the farthest anchor used.
     """
     columns, distances = _nearest(anchors, X, _BLENDED)
     farthest = distances.max(axis=1, keepdims=True)
@@ -457,12 +473,12 @@ def _blend(anchors: np.ndarray, X: np.ndarray) -> sp.csc_array:
 
 
 def _transposed(graph: sp.csr_array, values: np.ndarray) -> np.ndarray:
-    """Values of a graph's edges in the order of the transposed graph's."""
+    """Values of the edges of a graph, in the order of the transposed graph."""
     return sp.csr_array(sp.csr_array((values, graph.indices, graph.indptr), graph.shape).T).data
 
 
 def _edges_of(graph: sp.csr_array, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of all edges of some rows, and how many each row has."""
+    """Return the indices of all edges of some rows, and the number of edges of each row."""
     starts = graph.indptr[rows].astype(np.int64)
     lengths = graph.indptr[rows + 1] - starts
     before = np.cumsum(lengths) - lengths

@@ -1,12 +1,13 @@
-"""The shared-neighbours kernel: an edge counts as far as its ends see the same points.
+"""The shared-neighbours kernel: an edge counts the more, the more neighbours its ends share.
 
-After one step the walk from x is spread as the bump a(x, .). In the metric of the diffusion
-distance the bumps of x and y have the cosine
+After one step, the walk from x has the distribution a(x, .), its bump. In the metric of the
+diffusion distance, the bumps of x and y have the cosine
 
     c(x, y) = <a(x, .), a(y, .)> / (|a(x, .)| |a(y, .)|),   <f, g> = sum_z f(z) g(z) / pi(z),
 
-near 1 inside a cluster and small on an edge that bridges two. The kernel is k(x, y) c(x, y)^power
-off the diagonal; on it k(x, x) is scaled so that the walk stays put as readily as before.
+near 1 inside a cluster and small on an edge that bridges two clusters. The kernel is
+k(x, y) c(x, y)^power off the diagonal. On the diagonal, k(x, x) is scaled so that the probability
+of staying at x does not change.
 
 Sources: Coifman et al. 2005, section 2.1 (bumps and the distance between them); R. Jarvis and E.
 Patrick 1973 (similarity by shared near neighbours).
@@ -15,39 +16,39 @@ Patrick 1973 (similarity by shared near neighbours).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass import _compiled
 from diffclass._validation import check_positive
 from diffclass.kernels._kernel import FittedKernel, Kernel
 from diffclass.kernels._over_kernel import OverKernel
 
-# A millionth is nothing beside what a cluster's points share, yet keeps an outlier's few edges,
-# of weights near exp(-60), from vanishing in single precision.
+# A millionth is negligible compared with the cosines inside a cluster, but it keeps the few edges
+# of an outlier, whose weights are near exp(-60), from vanishing in single precision.
 _LEAST_SHARE = 1e-6
 
 
 class SharedNeighbors(OverKernel):
-    """Another kernel's affinities, each times a power of its ends' common view.
+    """The affinities of another kernel, each times a power of the cosine of its ends' bumps.
 
     Parameters
     ----------
     kernel : Kernel, optional
-        The affinities k; the self-tuning `Gaussian` by default.
+        The kernel of the affinities k; the self-tuning `Gaussian` by default.
     power : float, default=2.0
         At least 0; 0 leaves k as it is.
 
     Notes
     -----
-    Costs about as much as two neighbours' lists are long for each edge, and the memory of one
-    more affinity while it is made and for as long as new points are to be classified.
+    Cost: for each edge, about the sum of the lengths of its ends' rows. Memory: one more affinity,
+    which is kept for new points.
 
     Examples
     --------
-    Two triangles joined by an edge, which is shorter than those it meets and yet weighs less:
+    Two triangles, joined by an edge that is shorter than their edges and still weighs less:
 
     >>> import numpy as np
     >>> from diffclass import neighbors_graph
@@ -60,11 +61,11 @@ class SharedNeighbors(OverKernel):
     """
 
     def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return what the inner kernel holds and, beside it, the cosines and their products."""
+        """Return the peak memory of `fit` in bytes, inner kernel and cosines included."""
         return super().working_bytes(n_points, n_features, n_edges) + 11 * n_edges
 
     def kept_bytes(self, n_edges: float) -> float:
-        """Return the size of the bumps that new points are compared with."""
+        """Return the memory in bytes of the bumps, which new points are compared with."""
         return 12 * n_edges
 
     def __init__(self, kernel: Kernel | None = None, *, power: float = 2.0):
@@ -72,14 +73,19 @@ class SharedNeighbors(OverKernel):
         self.power = power
 
     def fit(
-        self, graph: sp.csr_array, X: np.ndarray, *, y: Any = None, scores: Any = None
+        self,
+        graph: sp.csr_array,
+        X: np.ndarray,
+        *,
+        y: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
     ) -> tuple[sp.csr_array, FittedSharedNeighbors]:
-        """Return k c^power, the diagonal scaled along; see `Kernel.fit`.
+        """Return k c^power, with the diagonal scaled accordingly; see `Kernel.fit`.
 
         Raises
         ------
         ParameterError
-            For a negative power, and as the inner kernel.
+            If the power is negative, and as the inner kernel.
         """
         check_positive(self.power, "power", zero=True)
         K, inner = self._inner.fit(graph, X, y=y, scores=scores)
@@ -92,18 +98,18 @@ class SharedNeighbors(OverKernel):
 
 @dataclass(frozen=True, eq=False)
 class FittedSharedNeighbors(FittedKernel):
-    """The kernel with its points' bumps.
+    """The shared-neighbours kernel with the bumps of its points.
 
     Parameters
     ----------
     kernel : FittedKernel
-        k.
+        The fitted kernel of k.
     bumps : csr_array of shape (n, n)
         a(x, .) / sqrt(pi), each row of length 1.
     root_degrees : ndarray of shape (n,)
-        The square roots of k's row sums.
+        Square roots of the row sums of k.
     power : float
-        Of the cosine.
+        Power of the cosine.
     """
 
     kernel: FittedKernel
@@ -117,7 +123,7 @@ class FittedSharedNeighbors(FittedKernel):
         return self.shared(K, _unit_bumps(K, self.root_degrees))
 
     def shared(self, K: sp.csr_array, bumps: sp.csr_array) -> sp.csr_array:
-        """Return affinities (m, n) times the power of the cosines of bumps (m, n) and the own."""
+        """Return affinities (m, n) times powers of the cosines of given and fitted bumps."""
         cosines = np.empty_like(K.data)
         fitted = self.bumps
         _compiled.edges.row_products(
@@ -129,17 +135,17 @@ class FittedSharedNeighbors(FittedKernel):
 
 
 def _unit_bumps(K: sp.csr_array, root_degrees: np.ndarray) -> sp.csr_array:
-    """Rows a(x, .) / sqrt(pi) scaled to length 1: their products are the bumps' cosines."""
+    """Rows a(x, .) / sqrt(pi), scaled to length 1; their products are the cosines."""
     rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
     data = K.data / root_degrees[K.indices]
-    squares = np.square(data, dtype=np.float64)  # an outlier's are too small for single
+    squares = np.square(data, dtype=np.float64)  # those of outliers are too small for float32
     lengths = np.sqrt(np.bincount(rows, squares, K.shape[0]))
     data /= np.where(lengths > 0, lengths, 1).astype(K.dtype)[rows]
     return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
 
 
 def _with_diagonal_scaled(K: sp.csr_array, shared: sp.csr_array) -> sp.csr_array:
-    """Scale the diagonal of ``shared`` so that its share of each row is as in ``K``."""
+    """Scale the diagonal of ``shared`` so that it has the same share of each row as in ``K``."""
     rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
     diagonal = K.indices == rows
     around = np.bincount(rows, np.where(diagonal, 0, K.data), K.shape[0])

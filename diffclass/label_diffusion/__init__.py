@@ -1,6 +1,6 @@
 """Label diffusion: from labels to posteriors, margins and a map. The one way out.
 
-`diffusion` diffuses labels and reads the result off; `walks` are the ways in which labels count;
+`diffusion` diffuses labels and forms the result; `walks` holds the ways in which labels count;
 `stopping_time` chooses the time; `posteriors` turns values into classes and margins.
 """
 

@@ -1,23 +1,31 @@
 """Labels diffuse over a graph: A^t chi_i, the time tau, posteriors and margins.
 
-Three ways. *Free* labels follow Coifman et al. 2005, section 3: the indicator of the
-labelled points of class i, scaled so that <chi_i, pi> = 1 (or to sum 1, in counting measure), is
-diffused; on a connected graph every class tends to the same constant 1, so that a class with few
-labels is at no disadvantage. *Summed* labels are free labels summed over the walk,
+Labels count in one of three ways.
 
-    N_i(tau) = sum over s = 0, ..., h tau of A^s chi_i,   h = 3, or 6 with one label per class,
+*Free* labels follow Coifman et al. 2005, section 3: the indicator chi_i of the labelled points of
+class i is scaled so that <chi_i, pi> = 1 (or to sum 1, in counting measure) and diffused. On a
+connected graph every class tends to the same constant 1, so a class with few labels is at no
+disadvantage.
 
-the expected number of visits that the walk from x pays to the labels of class i. They are just as
-linear in the labels, hardly sensitive to tau, and with growing tau tend, up to a constant, to a
-solution of Poisson's equation (J. Calder et al., Poisson learning, 2020, up to how the labels are
-weighted). *Absorbing* labels stay what they are at every step,
+*Summed* labels are free labels summed over the walk,
+
+    N_i(tau) = sum over s = 0, ..., h tau of A^s chi_i,   h = 3, or 6 with one label per class:
+
+the expected number of visits of the walk from x to the labels of class i. They too are linear in
+the labels, and they depend little on tau. As tau grows they tend, up to a constant, to a solution
+of Poisson's equation (J. Calder et al., Poisson learning, 2020, where labels are weighted in
+another way).
+
+*Absorbing* labels are set again at every step,
 
     N_i(t + 1) = A N_i(t) off the labels,    N_i = 1[y = i] on them,
 
 so that N_i(x, t) is the probability that by time t the walk from x has met a label of class i
 before any other label (M. Szummer and T. Jaakkola 2001; its limit is the harmonic function
-of X. Zhu et al. 2003). Posteriors are p_i = w_i N_i / sum_j w_j N_j, with w_i = 1 or, for a given
-prior, prior_i / <N_i, pi> (class-mass normalisation, Zhu et al. 2003, section 4).
+of X. Zhu et al. 2003).
+
+Posteriors are p_i = w_i N_i / sum_j w_j N_j, with w_i = 1 or, for a given prior,
+w_i = prior_i / <N_i, pi> (class-mass normalisation, Zhu et al. 2003, section 4).
 """
 
 from __future__ import annotations
@@ -28,6 +36,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass._validation import check_choice, check_positive
@@ -66,19 +75,19 @@ class LabelDiffusion:
     classes : ndarray of shape (n_classes,)
         The labels' values, sorted.
     values : ndarray of float64 of shape (n, n_classes)
-        N_i at tau, at least 0; rows of zeros where no label has arrived.
+        N_i at tau, at least 0; 0 for all classes where no label has arrived.
     class_weight : ndarray of shape (n_classes,)
-        w_i, sum 1.
+        The weights w_i; they sum to 1.
     codes : ndarray of int of shape (n,)
-        Number of the class of the largest posterior, -1 where no label has arrived by tau.
+        Index of the class of the largest posterior, -1 where no label has arrived by tau.
     probability : ndarray of shape (n,)
         p_(1), the largest posterior; 0 where no label has arrived.
     margin : ndarray of shape (n,)
-        p_(1) - p_(2), 0 to 1; 0 where no label has arrived.
+        The margin p_(1) - p_(2), 0 to 1; 0 where no label has arrived.
     tau : int
-        The time, in steps.
+        The time in steps.
     curve : MarginCurve
-        Margin and coverage at the times up to where the choice was made; empty where the labels
+        Margin and coverage at the times up to the last one that was looked at; empty if the labels
         were not followed through time.
     """
 
@@ -93,7 +102,7 @@ class LabelDiffusion:
 
     @cached_property
     def posteriors(self) -> np.ndarray:
-        """p_i of shape (n, n_classes); rows sum to 1, uniform where no label has arrived."""
+        """The posteriors p_i, of shape (n, n_classes); uniform where no label has arrived."""
         return posteriors_of(self.values, self.class_weight).astype(self.margin.dtype, copy=False)
 
     @property
@@ -109,35 +118,36 @@ def diffuse_labels(
     label_mode: str = "summed",
     tau: str | int = "margin",
     max_time: int | None = None,
-    class_prior: Any = None,
+    class_prior: ArrayLike | None = None,
     measure: str = "operator",
-    label_weight: Any = None,
+    label_weight: ArrayLike | None = None,
 ) -> LabelDiffusion:
-    """Diffuse labels over a graph and read every point's class off.
+    """Diffuse labels over a graph and find the class of every point.
 
     Parameters
     ----------
     operator : MarkovOperator or WarpedOperator
-        Of n points: the same walk for all classes, or each class's own.
+        The walk on n points: one for all classes, or one per class.
     y : array-like of shape (n,)
-        Labels of any sortable kind; -1, None, NaN or a missing value of pandas is unlabelled.
+        Labels of any sortable kind. -1, None, NaN and missing values of pandas mean unlabelled.
     label_mode : {"summed", "free", "absorbing"}, default="summed"
-        Whether the labels diffuse away, summed over the walk or as they are at its end, or stay
-        what they are. By a warped operator summed labels diffuse as free ones.
+        How labels count: free labels diffuse away, summed labels are free ones summed over the
+        walk, absorbing labels keep their class. With a warped operator, summed labels count as
+        free ones.
     tau : "margin" or int, default="margin"
-        Time in steps, or the rule that chooses it (see `stopping_time`). Summed labels have the
-        time of free ones, and are summed up to 3 tau, with one label per class up to 6 tau.
+        Time in steps, or the rule that chooses it (see
+        `diffclass.label_diffusion.stopping_time`). Summed labels have the tau of free ones; the sum
+        ends at 3 tau, or at 6 tau with one label per class.
     max_time : int, optional
-        Last time that the rule looks at; by default 1,024 for up to 65,536 points, where so many
-        steps take a moment, and 256 for more.
+        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
-        Expected shares of the classes; None takes the diffused values as they are.
+        Expected shares of the classes. Without it the diffused values are taken as they are.
     measure : {"operator", "counting"}, default="operator"
-        In which measure free and summed labels are scaled to 1; a warped class's in that of its
-        own walk.
+        The measure in which free and summed labels are scaled to 1: pi or counting. With a warped
+        operator each class is scaled in the measure of its own walk.
     label_weight : array-like of shape (n,), optional
-        Weight of each label, 0 to 1: the mass of a free or summed label, the probability that the
-        walk stops at an absorbing one.
+        Weight of each label, 0 to 1: the mass of a free or summed label, or the probability that
+        the walk stops at an absorbing one.
 
     Returns
     -------
@@ -147,20 +157,21 @@ def diffuse_labels(
     Raises
     ------
     ParameterError
-        For unknown names, times below 1, priors or weights of the wrong shape or sign.
+        If a name is unknown, a time below 1, or a prior or weight of the wrong shape or sign.
     DataError
-        For y of another length or without any label.
+        If y has another length or holds no label.
 
     Warns
     -----
     ConvergenceWarning
-        Where the labels do not cover the graph by ``max_time``; then the time of greatest
-        coverage is used.
+        If the labels do not cover the graph by ``max_time``; the time of greatest coverage is
+        then used.
 
     Notes
     -----
-    Cost: tau products of the operator with n_classes columns, and some after it to see the margin
-    fall; up to 3 or 6 tau for summed labels. Memory: four to five arrays of n x n_classes.
+    Cost: tau products of the operator with n_classes columns, and some more in which the rule sees
+    the margin fall; up to 3 or 6 tau for summed labels. Memory: four to five arrays of
+    n x n_classes.
 
     References
     ----------
@@ -205,14 +216,14 @@ def diffuse_labels(
 def margin_curve(
     operator: MarkovOperator | WarpedOperator, codes: np.ndarray, *, label_mode: str, max_time: int
 ) -> MarginCurve:
-    """Follow labels to the last time, whatever the margin does, and return what was seen.
+    """Return the margin curve of labels at all times up to the last, whatever the margin does.
 
     Parameters
     ----------
     operator : MarkovOperator or WarpedOperator
-        Of n points.
+        The walk on n points.
     codes : ndarray of int of shape (n,)
-        Class number of each point, -1 where unlabelled.
+        Index of each point's class, -1 where unlabelled.
     label_mode : {"summed", "free", "absorbing"}
     max_time : int
         Last time of the curve.
@@ -236,18 +247,18 @@ def start_walk(
     ----------
     operator : MarkovOperator or WarpedOperator
     codes : ndarray of int of shape (n,)
-        Class number of each point, -1 where unlabelled.
+        Index of each point's class, -1 where unlabelled.
     label_weight : ndarray of shape (n,), optional
         0 to 1; 1 by default.
     n_classes : int, optional
-        By default as many as the codes name.
+        By default one more than the largest code.
     label_mode, measure
         As in `diffuse_labels`.
 
     Raises
     ------
     DataError
-        Where the operator is warped for another number of classes.
+        If the operator is warped for another number of classes.
     """
     check_choice(measure, "measure", ("operator", "counting"))
     label_weight = np.ones(len(codes)) if label_weight is None else label_weight
@@ -297,7 +308,7 @@ def _walk_to_best_time(
 
 
 def _covered_times(walk: Walk, max_time: int) -> list[tuple[int, float]]:
-    """Return each time of the curve with the coverage that the labels have by then."""
+    """Return each time of the curve with the coverage of the labels at that time."""
     coverage = hop_coverage(walk.hops_to_cover())
     farthest = len(coverage) - 1
     return [(int(time), float(coverage[min(time, farthest)])) for time in curve_times(max_time)]
@@ -320,7 +331,7 @@ def _read_off(
     )
 
 
-def _checked_weights(label_weight: Any, codes: np.ndarray) -> np.ndarray:
+def _checked_weights(label_weight: ArrayLike | None, codes: np.ndarray) -> np.ndarray:
     if label_weight is None:
         return np.ones(len(codes))
     weight = np.asarray(label_weight, dtype=np.float64)
@@ -334,7 +345,7 @@ def _checked_weights(label_weight: Any, codes: np.ndarray) -> np.ndarray:
     return weight
 
 
-def _checked_prior(class_prior: Any, n_classes: int) -> np.ndarray | None:
+def _checked_prior(class_prior: ArrayLike | None, n_classes: int) -> np.ndarray | None:
     if class_prior is None:
         return None
     if isinstance(class_prior, str):
@@ -350,10 +361,10 @@ def _checked_prior(class_prior: Any, n_classes: int) -> np.ndarray | None:
 
 
 def result_bytes(n_points: int, n_classes: int) -> int:
-    """Return what a `LabelDiffusion` and one copy of it in single precision hold."""
+    """Return the bytes of a `LabelDiffusion` and of one copy of it in single precision."""
     return 24 * n_points * n_classes
 
 
 def diffusing_bytes(n_points: int, n_classes: int, *, warped: bool = False) -> int:
-    """Return what a diffusion holds at most, its result included."""
+    """Return the peak memory of a diffusion in bytes, its result included."""
     return (36 + 24 * warped) * n_points * n_classes

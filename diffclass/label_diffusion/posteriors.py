@@ -1,7 +1,7 @@
 """From diffused values to posteriors, classes and margins: p_i = w_i N_i / sum_j w_j N_j.
 
 The margin of a point is p_(1) - p_(2), the difference of its two largest posteriors. Values that
-differ by rounding alone are a tie, which goes to the first class.
+differ only by rounding tie, and the first class wins the tie.
 
 Source: Coifman et al. 2005, section 3 (posteriors and margin).
 """
@@ -22,11 +22,11 @@ class Decision:
     Attributes
     ----------
     codes : ndarray of int of shape (n,)
-        Number of the class, -1 where nothing has arrived.
+        Index of the class, -1 where nothing has arrived.
     probability : ndarray of shape (n,)
-        p_(1), 0 where nothing has arrived.
+        The largest posterior p_(1), 0 where nothing has arrived.
     margin : ndarray of shape (n,)
-        p_(1) - p_(2), 0 to 1; 0 where nothing has arrived.
+        The margin p_(1) - p_(2), 0 to 1; 0 where nothing has arrived.
     """
 
     codes: np.ndarray
@@ -42,20 +42,20 @@ def decide(
     components: np.ndarray | None = None,
     dtype: type | np.dtype = np.float64,
 ) -> Decision:
-    """Read each point's class, probability and margin off its values.
+    """Find the class, probability and margin of each point from its values.
 
     Parameters
     ----------
     values : ndarray of shape (n, n_classes)
-        N_i, or what differs from the limits; below 0 counts as 0.
+        N_i, or N_i minus the limits. Sums below 0 count as 0.
     class_weight : ndarray of shape (n_classes,)
-        w_i.
+        The weights w_i.
     limits : ndarray of shape (n_components, n_classes), optional
-        Added to the values, in double precision.
+        Limits of each component, added to the values in double precision.
     components : ndarray of int of shape (n,), optional
-        The component of each point, with ``limits``.
+        Component of each point; needed with ``limits``.
     dtype : dtype, default=float64
-        Of probability and margin.
+        Type of probability and margin.
 
     Returns
     -------
@@ -86,9 +86,9 @@ def posteriors_of(values: np.ndarray, class_weight: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     values : ndarray of shape (n, n_classes)
-        N_i, at least 0.
+        The values N_i, at least 0.
     class_weight : ndarray of shape (n_classes,)
-        w_i.
+        The weights w_i.
 
     Returns
     -------

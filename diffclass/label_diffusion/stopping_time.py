@@ -1,13 +1,13 @@
-"""When to stop: the margin curve of a diffusion, the time tau chosen on it, how far sums go.
+"""When to stop: the margin curve of a diffusion, the time tau chosen on it, the end of the sum.
 
 The margin of a point is the difference of its two largest posteriors, 0 where nothing has
 arrived; M(t) is its mean over the points. M is largest while the walk has hardly moved, so only
-times count at which the labels cover the graph. Of those the rule takes not the time of the
-largest margin but the *last* time that still has a good part of it: later maps are smoother and,
-as long as the margin holds, no less sure.
+times count at which the labels cover the graph. Among those the rule does not take the time of the
+largest margin but the *last* time that keeps a certain share of it: later maps are smoother and,
+as long as the margin holds, as certain.
 
 Source: Coifman et al. 2005, section 3 (the time "when the margin between the classes is
-maximized"); the condition and the part kept were measured, see experiments/few_labels/tau.py.
+maximized"). The coverage and the share were measured; see experiments/few_labels/tau.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _POINTS_WITH_TIME = 65_536
 def last_time(n_points: int) -> int:
     """Return the last time that the rule looks at by default, in steps.
 
-    1,024 for up to 65,536 points, where so many steps take a moment; 256 for more.
+    1,024 for up to 65,536 points, where so many steps take little time; 256 for more.
     """
     return 1024 if n_points <= _POINTS_WITH_TIME else 256
 
@@ -33,17 +33,17 @@ def last_time(n_points: int) -> int:
 def kept_share(label_mode: str, codes: np.ndarray) -> float:
     """Return the share of the largest margin that tau has to keep.
 
-    For free and summed labels 1 - 0.35 / sqrt(m), at most 0.8, m the median number of labels in a
-    class: a class with one or two labels is found only by the shape of its cluster, which takes
-    time. (More than 0.8 would suit many labels at random places, but not strokes, which are many
-    labels in few places.) The margin of absorbing labels falls far more slowly, and 0.65 suits all
-    m. Both were chosen on problems apart from those reported (experiments/few_labels/tau.py).
+    For free and summed labels it is 1 - 0.35 / sqrt(m), at most 0.8, where m is the median number
+    of labels per class: one or two labels find their class only by the shape of its cluster, which
+    takes time. (More than 0.8 would suit many labels at random places, but not strokes, which are
+    many labels in few places.) The margin of absorbing labels falls far more slowly, and 0.65 suits
+    every m. Both were chosen on other problems than those reported (experiments/few_labels/tau.py).
 
     Parameters
     ----------
     label_mode : {"summed", "free", "absorbing"}
     codes : ndarray of int of shape (n,)
-        Class number of each point, -1 where unlabelled.
+        Index of each point's class, -1 where unlabelled.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def sum_end(tau: int, codes: np.ndarray) -> int:
     """Return the step at which the sum of summed labels ends: 3 tau, or 6 tau.
 
     It is 6 tau with one label per class: a single label has to reach all clusters of its class,
-    which takes time; with more labels the late steps lose what the early ones told
+    which takes time. With more labels, late steps blur what the early ones found
     (experiments/few_labels/tau.py).
 
     Parameters
@@ -67,7 +67,7 @@ def sum_end(tau: int, codes: np.ndarray) -> int:
     tau : int
         Steps.
     codes : ndarray of int
-        Class number of each label, or of each point, -1 where unlabelled.
+        Index of the class of each label, or of each point; -1 where unlabelled.
 
     Returns
     -------
@@ -78,19 +78,19 @@ def sum_end(tau: int, codes: np.ndarray) -> int:
 
 @dataclass(frozen=True)
 class MarginCurve:
-    """What was seen at each time of a diffusion.
+    """Mean margin and coverage at each time of a diffusion.
 
     Attributes
     ----------
     times : ndarray of int of shape (n_times,)
-        Steps, ascending from 1.
+        Times in steps, ascending from 1.
     margin : ndarray of shape (n_times,)
         Mean margin over all points, 0 to 1.
     coverage : ndarray of shape (n_times,)
-        Share, 0 to 1, of what labels can reach that they have reached within so many hops: pairs
-        of point and class for free labels, points for absorbing ones.
+        Share, 0 to 1, of what the labels can reach that lies within so many hops. Free labels
+        count pairs of point and class, absorbing labels count points.
     kept_share : float
-        Tau is the last covered time at which the margin is at least this share of its maximum.
+        The time tau is the last covered one whose margin is at least this share of the maximum.
     """
 
     times: np.ndarray
@@ -111,7 +111,7 @@ class MarginCurve:
 
 
 def curve_times(max_time: int) -> np.ndarray:
-    """Return the times of the curve: every one up to 16, then four an octave, then ``max_time``.
+    """Return the times of the curve: all up to 16, then four per octave, and ``max_time``.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def curve_times(max_time: int) -> np.ndarray:
 
 
 class TimeChoice:
-    """Chooses tau while the diffusion runs, so that one pass suffices.
+    """Choice of tau while the diffusion runs, so that one pass is enough.
 
     Parameters
     ----------
@@ -144,9 +144,9 @@ class TimeChoice:
         self._largest = 0.0
 
     def see(self, time: int, margin: float, coverage: float) -> bool:
-        """Take note of a time and return whether it is the best choice so far.
+        """Record a time and return whether it is the best choice so far.
 
-        Until the graph is covered, that is the latest time: the one of greatest coverage.
+        Until the graph is covered, the latest time is best, because its coverage is greatest.
         """
         self._seen.append((time, margin, coverage))
         if coverage < COVERED:
@@ -178,12 +178,12 @@ def hop_coverage(hops: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     hops : ndarray of int
-        Numbers of hops, negative where unreachable; at least one is 0.
+        Numbers of hops, negative where unreachable. At least one has to be 0.
 
     Returns
     -------
     ndarray of float
-        Rising to 1 at the farthest, which is the last entry.
+        Ascending; the last entry, at the largest number of hops, is 1.
     """
     counts = np.bincount(hops[hops >= 0].ravel())
     return np.cumsum(counts) / counts.sum()

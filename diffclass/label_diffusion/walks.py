@@ -1,33 +1,33 @@
-"""Labels on their way over the graph: the columns at one time, in each way that labels count.
+"""Walks: the diffused labels at one time, for each way in which labels count.
 
-A walk holds one column per class, or per group of labels, and advances in time. What the columns
-mean, and when to stop, is decided in `diffusion` and `stopping_time`.
+A walk holds one column per class, or per group of labels, and advances in time. `diffusion` decides
+what the columns mean, `stopping_time` when to stop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.posteriors import decide
 from diffclass.label_diffusion.stopping_time import curve_times, sum_end
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 
-# Height of a label's indicator. A power of two leaves the rounding as it is, and so high, what
-# arrives after a long way does not underflow in single precision.
+# Height of a label's indicator. It is large, so that what arrives after a long way does not
+# underflow in single precision, and a power of two, so that rounding stays the same.
 HEIGHT = 2.0**64
 _FIRST_CHECK = 16
 _LONGEST_SERIES = 4096  # steps of one series; its coefficients then take 13 MB
 
 
 def least_arrived(dtype: np.dtype) -> float:
-    """Return the least value that counts as arrived.
+    """Return the smallest value that counts as arrived.
 
-    Below it floating-point numbers lose digits, and a class diffused at once would not agree with
-    the sum of its strokes on which points they reach.
+    Below it floating-point numbers lose digits. A class diffused as a whole and the sum of its
+    strokes would then disagree about which points are reached.
     """
     return float(np.finfo(dtype).tiny) * 2.0**24
 
@@ -38,17 +38,17 @@ class Walk:
     Attributes
     ----------
     operator : MarkovOperator
-        Of n points.
+        The operator of n points.
     time : int
-        Steps walked so far.
+        Steps taken so far.
     state : ndarray of shape (n, n_classes)
-        The columns, without what has been taken out as their limit.
+        The columns without their limits.
     limits : ndarray of float64 of shape (n_components, n_classes)
-        What has been taken out.
+        The limits that have been subtracted from the columns.
     scale : ndarray of float64 of shape (n_classes,)
-        Each class's own factor.
+        Factor of each class.
     least : float
-        Least value of a column that counts as arrived.
+        Smallest value of a column that counts as arrived.
     """
 
     least = 0.0
@@ -68,7 +68,7 @@ class Walk:
         self.time = time
 
     def advance_map(self, tau: int) -> None:
-        """Walk on to where the map of the time tau is read off."""
+        """Walk on to the time at which the map of tau is formed."""
         self.advance(tau)
 
     def values(self) -> np.ndarray:
@@ -80,7 +80,7 @@ class Walk:
         return values
 
     def class_weight(self, prior: np.ndarray | None) -> np.ndarray:
-        """Return w_i, sum 1: even, or what the prior asks for by class-mass normalisation."""
+        """Return weights w_i of sum 1: equal, or given by the prior (class-mass normalisation)."""
         n_classes = len(self.scale)
         if prior is None:
             return np.full(n_classes, 1 / n_classes)
@@ -99,19 +99,19 @@ class Walk:
         return float(decision.margin.mean())
 
     def hops_to_cover(self) -> np.ndarray:
-        """Count the edges that the labels have to cross, of shape (n, n_groups), -1 for never."""
+        """Count the edges from each point to the labels; (n, n_groups), -1 if unreachable."""
         return self._hops(self.codes)
 
     def checkpoint(self) -> None:
-        """Remember the present time: so far the one to end at."""
+        """Save the present state, so far the best one."""
         self._checkpoint = self.time, self.state.copy(), self.limits.copy()
 
     def restore(self) -> int:
-        """Go back to the checkpoint and hold what is read off there; return its time, tau."""
+        """Go back to the checkpoint and return its time, tau."""
         self.time, self.state, self.limits = self._checkpoint
         return self.time
 
-    def _hops(self, group_of_label: Any) -> np.ndarray:
+    def _hops(self, group_of_label: ArrayLike) -> np.ndarray:
         groups = np.full(len(self.operator), -1)
         groups[self.labelled] = group_of_label
         return self.operator.hops(groups)
@@ -125,41 +125,44 @@ class Walk:
 
 
 class FreeColumns:
-    """Indicators of groups of labels, diffused: A^t chi_g, and if asked for their sum over t.
+    """Diffused indicators of groups of labels: A^t chi_g, and on request their sum over t.
 
-    Each column is HEIGHT times its indicator, kept whole while it is young. Once every point of
-    every component has half of the column's limit there, <chi_g, pi>_C / pi(C), the limit is taken
-    out, so that single precision holds what differs from point to point, and the Chebyshev series
-    takes over from single steps: nothing is small beside the rest any more. (Earlier, the sum of
-    the limit and its opposite would be nothing but rounding, and a series' error would hide what
-    has arrived.) Where every column decides by itself, it takes the same steps alone and among
-    others: its bits do not depend on which others are diffused beside it. Otherwise the columns
-    wait for the last of them, which saves passes over the graph.
+    Each column starts as HEIGHT times its indicator. Its limit on a component C is
+    <chi_g, pi>_C / pi(C). While a column is young, it is kept whole and advances by single steps. A
+    column turns late once it is at least half its limit at every point. The limit is then
+    subtracted, so that single precision holds the differences between points, and the Chebyshev
+    series replaces single steps, because no value is small compared with the others any more.
+    (Earlier, the column minus its limit would be mostly rounding where little has arrived, and the
+    error of a series would hide small values.)
+
+    With ``independent``, each column turns late by itself. It then takes the same steps alone and
+    together with others, so its bits do not depend on them. Otherwise the columns wait until all
+    can turn late, which saves passes over the graph.
 
     Parameters
     ----------
     operator : MarkovOperator
-        Of n points.
+        The walk on n points.
     points : ndarray of int of shape (m,)
-        The labels of all groups, each point once per group.
+        The labelled points of all groups, each point once per group.
     group : ndarray of int of shape (m,)
-        Number of each label's group, 0 to n_groups - 1.
+        Group of each label, 0 to n_groups - 1.
     n_groups : int
     label_weight : ndarray of shape (m,), optional
         0 to 1; 1 by default.
     summed : bool, default=False
-        Whether the sum over the walk is kept, the start included.
+        Whether to keep the sum over the walk, start included.
     independent : bool, default=False
-        Whether every column decides by itself.
+        Whether each column turns late by itself.
 
     Attributes
     ----------
     time : int
-        Steps walked so far.
+        Steps taken so far.
     state, limits : ndarray of shape (n, n_groups) and (n_components, n_groups)
         A^t chi_g = limits[component] + state.
     visits, visit_limits : ndarray of float64 of the same shapes, or None
-        The same of the sum.
+        The same for the sum over the walk.
     """
 
     def __init__(
@@ -205,14 +208,14 @@ class FreeColumns:
             self._take_limits_out()
 
     def advance_along_curve(self, time: int) -> None:
-        """Walk on to a later time by those of the margin curve, where columns may turn late."""
+        """Walk on to a later time, stopping at the times of the margin curve to turn late."""
         for between in curve_times(time):
             if self.time < between and (between >= _FIRST_CHECK or between == time):
                 self.advance(int(between))
 
     @property
     def visited(self) -> tuple[np.ndarray, np.ndarray]:
-        """The columns and limits of the sum, of walks that keep it."""
+        """Columns and limits of the sum; only if the sum is kept."""
         assert self.visits is not None
         assert self.visit_limits is not None
         return self.visits, self.visit_limits
@@ -221,7 +224,7 @@ class FreeColumns:
         late = self._is_late
         if not late.any():
             self.state = self._young(self.state, n_steps, self.visits)
-        elif late[self._all_limits.any(axis=0)].all():  # columns without labels are 0 either way
+        elif late[self._all_limits.any(axis=0)].all():  # columns without labels stay 0
             self.state = self._late(self.state, n_steps, self.visits)
         else:
             for which, walk in ((late, self._late), (~late, self._young)):
@@ -242,7 +245,7 @@ class FreeColumns:
         if visits is None:
             return self.operator.apply(block, n_steps)
         more, block = self.operator.expected_visits(block, n_steps)
-        self._subtract_means(more, range(more.shape[1]))  # each of so many steps adds its rounding
+        self._subtract_means(more, range(more.shape[1]))  # rounding adds up over the steps
         visits += more
         return block
 
@@ -255,7 +258,10 @@ class FreeColumns:
         self._subtract_means(self.state, np.flatnonzero(self._is_late))
 
     def _turning_late(self) -> list[int]:
-        """Return the columns of which every point now has half the limit, or all or none."""
+        """Return the young columns that are at least half their limit at every point.
+
+        If columns are not independent, it returns all young columns or none.
+        """
         young = ~self._is_late
         may_be = young & self._may_be_late()
         if not self._independent and not may_be[young].all():
@@ -268,14 +274,14 @@ class FreeColumns:
         return bool((self.state[:, g] >= half[self.operator.components]).all())
 
     def _may_be_late(self) -> np.ndarray:
-        """Look at some points only: most columns that are still young are so at many points."""
+        """Check a sample of points: a young column is below half its limit at many of them."""
         some = np.arange(0, len(self.state), 1 + len(self.state) // 512)
         half = self._all_limits[self.operator.components[some]] / 2
         arrived = self.state[some] >= half.astype(self.state.dtype)
         return np.logical_and.reduce(arrived, axis=0) & self._all_limits.any(axis=0)
 
     def _subtract_means(self, columns: np.ndarray, which: Iterable[int]) -> None:
-        """Subtract from some columns their mean on each component, which is rounding, in place."""
+        """Subtract from some columns, in place, their mean on each component, which is rounding."""
         components = self.operator.components
         for g in which:
             column = columns[:, g]
@@ -284,7 +290,7 @@ class FreeColumns:
 
 
 class FreeWalk(Walk):
-    """A^t chi_i, or its sum over the walk, scaled so that <chi_i, pi> = 1."""
+    """The columns A^t chi_i, scaled so that <chi_i, pi> = 1."""
 
     def __init__(
         self,
@@ -324,21 +330,21 @@ class FreeWalk(Walk):
 
 
 class SummedWalk(FreeWalk):
-    """The sum over the walk; until it is restored, the curve is that of A^t chi_i."""
+    """The sum over the walk. The curve is that of A^t chi_i; `restore` then gives the sum."""
 
     _is_summed = True
 
     def checkpoint(self) -> None:
-        """Remember the present time: so far the one to end at."""
+        """Save the present time, so far the best one."""
         self._tau = self.time
 
     def restore(self) -> int:
-        """Walk to where the sum ends and hold the sum from there on; return tau."""
+        """Walk to the end of the sum and hold the sum from then on; return tau."""
         self.advance_map(self._tau)
         return self._tau
 
     def advance_map(self, tau: int) -> None:
-        """Walk to the end of the sum, from the start if it is past, and hold the sum from there."""
+        """Walk to the end of the sum, from the start if it is past, and hold the sum."""
         columns, end = self._columns, sum_end(tau, self.codes)
         if columns.time > end:
             columns.start()
@@ -347,14 +353,14 @@ class SummedWalk(FreeWalk):
 
 
 class _Stopping(Walk):
-    """What walks share that stop at a label, with the label's weight as probability."""
+    """Walks that stop at a label, with the label's weight as probability."""
 
     def hops_to_cover(self) -> np.ndarray:
-        """Count the edges to the nearest label of any class: labels screen one another."""
+        """Count the edges to the nearest label of any class, since labels shield one another."""
         return self._hops(0)
 
-    def _stop_at_labels(self, label_weight: np.ndarray, heights: Any = 1) -> None:
-        """Put the labels down, each as high as what the state is there where the class is sure."""
+    def _stop_at_labels(self, label_weight: np.ndarray, heights: ArrayLike = 1) -> None:
+        """Set the labels; heights are the values of the state at points of a certain class."""
         stops = label_weight.astype(self.state.dtype)
         self.passing = (1 - stops)[:, None]
         self.stopped = np.zeros((len(self.labelled), self.state.shape[1]), self.state.dtype)
@@ -362,7 +368,7 @@ class _Stopping(Walk):
         self.state[self.labelled] = self.stopped
 
     def _stop_again(self) -> None:
-        """Put them back after a step."""
+        """Set the labels again after a step."""
         self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
 
 
@@ -381,7 +387,7 @@ class AbsorbingWalk(_Stopping):
 
 
 class WarpedFreeWalk(Walk):
-    """Each class by its own operator A_i; the state is h_i = s_i f_i, read off where asked for."""
+    """Each class walks by its own operator A_i. The state is h_i = s_i f_i."""
 
     def __init__(self, warped: WarpedOperator, codes: np.ndarray, label_weight: np.ndarray):
         super().__init__(warped.operator, codes, warped.scores.shape[1])
@@ -389,7 +395,7 @@ class WarpedFreeWalk(Walk):
         self._start(label_weight[self.labelled])
 
     def values(self) -> np.ndarray:
-        """N_i between the forward and the backward reading; see `diffclass.operators.warped`."""
+        """N_i, between forward and backward values; see `diffclass.operators.warped`."""
         return self.warped.read(self.state).astype(np.float64)
 
     def mean_margin(self, prior: np.ndarray | None) -> float:
@@ -398,7 +404,7 @@ class WarpedFreeWalk(Walk):
         return float(decision.margin.mean())
 
     def _start(self, label_weight: np.ndarray) -> None:
-        """Let mass 1 of each class start on its labels, in proportion to the walk's own measure."""
+        """Start with mass 1 of each class on its labels, in proportion to its walk's measure."""
         scores = self.warped.scores[self.labelled, self.codes]
         smoothed = self.warped.smoothed_scores[self.labelled, self.codes]
         total = self.warped.degrees.sum(axis=0, dtype=np.float64)
@@ -411,7 +417,7 @@ class WarpedFreeWalk(Walk):
 
 
 class WarpedAbsorbingWalk(WarpedFreeWalk, _Stopping):
-    """The walk of each class by its own operator, which stops at a label."""
+    """Each class walks by its own operator and stops at a label."""
 
     def _start(self, label_weight: np.ndarray) -> None:
         self._stop_at_labels(label_weight, self.warped.scores[self.labelled, self.codes])

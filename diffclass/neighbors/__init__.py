@@ -1,9 +1,9 @@
-"""Distance graphs: who is near whom.
+"""Neighbour searches, and graphs of distances between neighbours.
 
-A `NeighborSearch` follows scikit-learn's ``KNeighborsTransformer``: ``fit_transform`` gives the CSR
-matrix of distances between the points, ``transform`` that from new points to them.
-`neighbors_graph` makes the search's answer symmetric: CSR of squared distances, in which explicit
-zeros (the diagonal, duplicates) are edges.
+A `NeighborSearch` follows scikit-learn's ``KNeighborsTransformer``: ``fit_transform`` gives a CSR
+matrix of the distances between the points, ``transform`` of those from new points to them.
+`neighbors_graph` makes the result of a search symmetric: a CSR matrix of squared distances, in
+which explicit zeros (the diagonal, duplicates) are edges.
 """
 
 from diffclass.neighbors.default import default_search

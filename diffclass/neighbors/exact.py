@@ -8,7 +8,7 @@ from diffclass.neighbors.search import Search
 
 
 class ExactSearch(Search):
-    """The true nearest neighbours, by scikit-learn's trees or blockwise brute force.
+    """Exact nearest neighbours, by scikit-learn's trees or blockwise brute force.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class ExactSearch(Search):
     Attributes
     ----------
     recall_ : float
-        Share of the true neighbours that were found: 1.
+        Share of the true neighbours that were found; always 1.
     """
 
     def __init__(self, n_neighbors: int = 12):
@@ -36,9 +36,9 @@ class ExactSearch(Search):
 
 
 def _exact_center(X: np.ndarray) -> np.ndarray:
-    """Return the middle of the points' box, rounded so that X minus it is exact.
+    """Return the centre of the points' bounding box, rounded so that X minus it is exact.
 
-    Brute force computes |x|^2 - 2 <x, y> + |y|^2 and would drown distances in an offset.
+    Brute force computes |x|^2 - 2 <x, y> + |y|^2, where a large offset would cause rounding errors.
     """
     lowest, highest = X.min(axis=0), X.max(axis=0)
     size = highest - lowest

@@ -1,14 +1,13 @@
-"""The symmetric graph that a search's answer becomes."""
+"""Symmetric neighbour graphs from the results of searches."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass import _compiled
-from diffclass._validation import check_choice, check_graph, check_points
+from diffclass._validation import RandomState, check_choice, check_graph, check_points
 from diffclass.exceptions import DataError
 from diffclass.neighbors.default import default_search
 from diffclass.neighbors.search import NeighborSearch
@@ -16,50 +15,50 @@ from diffclass.progress import stage
 
 
 def neighbors_graph(
-    X: Any,
+    X: ArrayLike,
     n_neighbors: int = 12,
     *,
     search: NeighborSearch | str | None = None,
     symmetrize: str = "union",
-    random_state: Any = None,
+    random_state: RandomState = None,
 ) -> sp.csr_array:
     """Join every point with its nearest neighbours.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Points; float32 and float64 are kept as they are. With ``search="precomputed"`` a sparse
+        Points; float32 and float64 are kept as they are. With ``search="precomputed"``, a sparse
         (n, n) matrix of distances, whose stored entries are the edges.
     n_neighbors : int, default=12
         Neighbours of a point, itself not counted; at most n - 1 are used.
     search : NeighborSearch or "precomputed", optional
-        What finds the neighbours, fitted here: `ExactSearch`, `InvertedFileSearch`,
+        Search for the neighbours, fitted here: `ExactSearch`, `InvertedFileSearch`,
         `NNDescentSearch`, `RadiusSearch`, or anything like scikit-learn's ``KNeighborsTransformer``
-        with ``mode="distance"`` (then ``n_neighbors`` is its own). By default exact for up to
-        8,192 points or 3 features, an inverted file up to 65,536 points, then NN-descent.
+        with ``mode="distance"``. Such a search has its own ``n_neighbors``. By default exact search
+        up to 8,192 points or 3 features, an inverted file up to 65,536 points, then NN-descent.
     symmetrize : {"union", "mutual"}, default="union"
-        Whether x and y are joined if either, or only if each, is a neighbour of the other.
+        Whether x and y are joined if one is a neighbour of the other, or only if both are.
     random_state : int, RandomState or None, default=None
-        Seeds the search of large sets.
+        Seeds the default search, where it is not exact.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Squared distances, symmetric, indices sorted, the diagonal stored as zeros. The same for
-        a given seed, whatever the number of threads.
+        Squared distances: symmetric, indices sorted, zeros stored on the diagonal. For a given seed
+        it does not depend on the number of threads.
 
     Raises
     ------
     ParameterError
-        For an ``n_neighbors`` below 1 or an unknown ``symmetrize``.
+        If ``n_neighbors`` is below 1 or ``symmetrize`` unknown.
     DataError
-        For points that are not finite or so far apart, or so close, that squared distances
-        overflow or vanish, or a search whose graph is not n x n.
+        If points are not finite, if they are so far apart or so close that squared distances
+        overflow or vanish, or if the graph of the search is not n x n.
 
     Notes
     -----
-    Exact search costs n^2 d, the inverted file about n^1.5 d, NN-descent somewhat more than
-    n log n d. Memory is 8 to 12 bytes per edge, twice while merging.
+    Cost: n^2 d for exact search, about n^1.5 d for the inverted file, somewhat more than n log n d
+    for NN-descent. Memory: 8 to 12 bytes per edge, and twice that while merging.
 
     Examples
     --------
@@ -77,7 +76,7 @@ def neighbors_graph(
 
 
 def _directed_graph(
-    X: Any, n_neighbors: int, search: NeighborSearch | str | None, random_state: Any
+    X: ArrayLike, n_neighbors: int, search: NeighborSearch | str | None, random_state: RandomState
 ) -> sp.csr_array:
     if isinstance(search, str):
         check_choice(search, "search", ("precomputed",))
@@ -136,14 +135,14 @@ def kept_edges(graph: sp.csr_array, keep: np.ndarray) -> sp.csr_array:
 
 
 def expected_edges(n_points: int, n_neighbors: int) -> float:
-    """Return about how many edges a graph has, which ones points share being known only later.
+    """Return the expected number of edges of a graph, before its shared edges are known.
 
-    Of n points with k neighbours each n (1 + 1.6 k), as measured on synthetic scenes.
+    For n points with k neighbours each it is n (1 + 1.6 k), as measured on synthetic scenes.
     """
     return n_points * (1 + 1.6 * n_neighbors)
 
 
 def merging_bytes(n_points: int, n_neighbors: int) -> float:
-    """Return what making the found neighbours symmetric holds at most, both directions and all."""
+    """Return the peak memory in bytes of making a graph symmetric."""
     found = n_points * n_neighbors
     return max(40 * found, 20 * found + 8 * expected_edges(n_points, n_neighbors))

@@ -1,4 +1,4 @@
-"""Search by an inverted file."""
+"""Neighbour search by an inverted file."""
 
 from __future__ import annotations
 
@@ -7,34 +7,35 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from diffclass._validation import check_positive
+from diffclass._validation import RandomState, check_positive
 from diffclass.neighbors.recall import AIMED_RECALL, LEAST_RECALL, share_within, true_reach
 from diffclass.neighbors.search import Search
 from diffclass.neighbors.single_precision import SinglePrecision
 
 
 class InvertedFileSearch(Search):
-    """Nearest neighbours by faiss's inverted file: k-means cells, of which the nearest are probed.
+    """Nearest neighbours by faiss's inverted file: it probes the nearest of many k-means cells.
 
     Parameters
     ----------
     n_neighbors : int, default=12
         Neighbours of a point, itself not counted.
     n_lists : int, optional
-        Cells; 3 sqrt(n) by default.
+        Number of cells; 3 sqrt(n) by default.
     n_probes : int, optional
-        Cells probed for a point. By default about the fewest with which 256 sampled points find
-        99.3 % of their true neighbours.
+        Number of cells probed per point. By default about the smallest with which 256 sampled
+        points find 99.3 % of their true neighbours.
     random_state : int, RandomState or None, default=None
         Seeds k-means and the samples.
 
     Attributes
     ----------
     recall_ : float
-        Share of the true neighbours that were found, on 256 points apart from those by which
-        ``n_probes_`` was chosen. With ``n_probes=None`` at least 0.99: below, more are probed.
+        Share of the true neighbours that were found, measured on 256 other points than those used
+        to choose ``n_probes_``. With ``n_probes=None`` it is at least 0.99; more cells are probed
+        until it is.
     n_lists_, n_probes_ : int
-        The values in use.
+        Numbers of cells and of probes in use.
 
     References
     ----------
@@ -47,7 +48,7 @@ class InvertedFileSearch(Search):
         *,
         n_lists: int | None = None,
         n_probes: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_lists = n_lists
@@ -92,7 +93,7 @@ class InvertedFileSearch(Search):
     def _probe_until(
         self, recall: float, points: np.ndarray, sample: np.ndarray, reach: np.ndarray, k: int
     ) -> float:
-        """Probe ever more cells until the sample's recall is reached; all of them are exact."""
+        """Probe more cells until the sample reaches the recall; probing all cells is exact."""
         reached = self._recall(points, sample, reach, k)
         while reached < recall and self.n_probes_ < self.n_lists_:
             self.n_probes_ = min(self.n_probes_ + max(1, self.n_probes_ // 3), self.n_lists_)
@@ -100,19 +101,19 @@ class InvertedFileSearch(Search):
         return reached
 
     def _recall(self, points: np.ndarray, sample: np.ndarray, reach: np.ndarray, k: int) -> float:
-        """Share of found neighbours that are no further than the true k-th one."""
+        """Share of found neighbours that are no farther than the true k-th one."""
         if k == 0 or len(sample) == 0:
             return 1.0
         queries = points[sample]
         _, found = self._probed(queries, k + 1)
-        near = share_within(points, sample, found, reach)  # each point finds itself too
+        near = share_within(points, sample, found, reach)  # each point also finds itself
         return (near * (k + 1) - 1) / k
 
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
         queries = self._single(X)
         _, found = self._probed(queries, k)
         short = np.flatnonzero((found < 0).any(axis=1))
-        if len(short):  # the probed cells held fewer than k points: look everywhere
+        if len(short):  # the probed cells held fewer than k points: probe all
             _, found[short] = self._faiss.search(
                 queries[short], k, params=self._probing(self.n_lists_)
             )

@@ -1,33 +1,33 @@
-"""NN-descent: trees, then neighbours of neighbours; its time grows hardly faster than n.
+"""NN-descent: trees, then neighbours of neighbours. Its time grows little faster than n.
 
-Each tree halves the points again and again, at the median along a random direction turned towards
-the largest variance (Dasgupta and Freund 2008, section 2); the points of a leaf become each
-other's first neighbours. Then neighbours of neighbours are looked at, and points that have one as
-a neighbour, round after round (Dong, Moses and Li 2011, section 2): neighbours' neighbours are
+Each tree halves the points recursively, at the median along a random direction turned towards the
+largest variance (Dasgupta and Freund 2008, section 2). Points of the same leaf become each other's
+first neighbours. Rounds of refinement then compare each point with the neighbours of its
+neighbours, in both directions of an edge (Dong, Moses and Li 2011, section 2), since these are
 likely to be neighbours.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from diffclass import _compiled
+from diffclass._validation import RandomState
 from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.recall import AIMED_RECALL, LEAST_RECALL, share_within, true_reach
 from diffclass.neighbors.search import Search
 from diffclass.neighbors.single_precision import SinglePrecision
 
-# Measured on noise in 20 dimensions, the hardest that scenes' features are.
+# Measured on noise in 20 dimensions, which is as hard as the features of scenes get.
 _TREES_AT_ONCE, _FIRST_TREES, _MOST_TREES = 4, 16, 48
-_FIRST_RECALL = 0.85  # from here on rounds are cheaper than trees
+_FIRST_RECALL = 0.85  # above this, rounds are cheaper than trees
 _ROUNDS_AT_ONCE, _LEAST_CHANGE = 4, 0.002
 _LEAF_POINTS = 256
-_MORE_NEIGHBORS = 6  # lists longer than the answer lead farther
-_POOLED = 24  # of a list, however long it is
+_MORE_NEIGHBORS = 6  # lists longer than the result find more
+_POOLED = 24  # at most so many entries of a list
 _TREES_OF_NEW_POINTS, _LONGEST_WALK = 4, 16
 
 
@@ -44,18 +44,18 @@ class NNDescentSearch(Search):
     Attributes
     ----------
     recall_ : float
-        Share of the true neighbours that were found, on 256 points. Trees and rounds go on until
-        another 256 find 99.3 %, and these 99 %; where 48 trees do not get there, an
-        `InvertedFileSearch` does.
+        Share of the true neighbours that were found, measured on 256 points. Trees and rounds are
+        added until 256 other points find 99.3 %, and these 99 %. If 48 trees are not enough, an
+        `InvertedFileSearch` is used instead.
     n_trees_, n_rounds_ : int
         Trees grown and rounds of refinement made.
 
     Notes
     -----
-    Time is n log n for the trees and n for a round; memory about 300 bytes per point for 12
-    neighbours. The same answer for any number of threads. New points walk from leaves of trees
-    over the lists of the indexed, with lists of their own so long that 99.3 % are found if 16
-    times the usual length is enough.
+    Time: n log n for the trees and n for a round. Memory: about 300 bytes per point for 12
+    neighbours. The result does not depend on the number of threads. New points start in leaves of
+    the trees and walk over the lists of indexed points. Their own lists are long enough to find
+    99.3 %, but at most 16 times the usual length.
 
     References
     ----------
@@ -73,7 +73,7 @@ class NNDescentSearch(Search):
     (12000, True)
     """
 
-    def __init__(self, n_neighbors: int = 12, *, random_state: Any = None):
+    def __init__(self, n_neighbors: int = 12, *, random_state: RandomState = None):
         self.n_neighbors = n_neighbors
         self.random_state = random_state
 
@@ -90,7 +90,7 @@ class NNDescentSearch(Search):
             self._search_instead(X, random)
 
     def _place_points(self, points: np.ndarray, random: np.random.RandomState) -> None:
-        """Give the points the numbers of a tree's order: near ones lie near in memory."""
+        """Store the points in the order of a tree, so that near ones lie near in memory."""
         tree = _Tree.grown(points, max(_LEAF_POINTS, 4 * self._width), random)
         self._order = tree.order
         self._points = points[tree.order]
@@ -117,7 +117,7 @@ class NNDescentSearch(Search):
     def _refine_until(
         self, recall: float, sample: _Sample, n_features: int, random: np.random.RandomState
     ) -> float:
-        """Make rounds until the sample's recall is reached, with new trees where they stall."""
+        """Refine until the sample reaches the recall; grow new trees when rounds stall."""
         reached = self._recall(sample)
         while reached < recall:
             for _ in range(_ROUNDS_AT_ONCE):
@@ -183,7 +183,7 @@ class NNDescentSearch(Search):
         return self._order[found[:, :k]]
 
     def _walked(self, queries: np.ndarray, without: np.ndarray, width: int) -> np.ndarray:
-        """Find the nearest points by leaves of trees and then from neighbour to neighbour."""
+        """Find the nearest points: first in leaves of trees, then from neighbour to neighbour."""
         lists = _Lists.empty(len(queries), min(width, len(self._points)))
         for tree in self._trees[:_TREES_OF_NEW_POINTS]:
             _compiled.nn_descent.enter_leaves(
@@ -196,7 +196,7 @@ class NNDescentSearch(Search):
         return lists.neighbors
 
     def _choose_walk(self, sample: _Sample) -> None:
-        """Walk with ever longer lists until the sample, each as if new, finds its neighbours."""
+        """Lengthen the lists until the sample, treated as new points, finds its neighbours."""
         self._walk_width = self._width
         queries = self._points[sample.points]
         while self._walk_width < _LONGEST_WALK * self._width:
@@ -208,7 +208,7 @@ class NNDescentSearch(Search):
 
 @dataclass
 class _Sample:
-    """Numbers of points, and the squared distance to the true k-th neighbour of each."""
+    """Indices of points, and the squared distance of each to its true k-th neighbour."""
 
     points: np.ndarray
     reach: np.ndarray
@@ -217,7 +217,7 @@ class _Sample:
 
 @dataclass
 class _Lists:
-    """The nearest points so far of each, nearest first; -1 where there is none yet."""
+    """Nearest points found so far for each point, nearest first; -1 where there is none yet."""
 
     neighbors: np.ndarray
     distances: np.ndarray
@@ -238,7 +238,7 @@ class _Lists:
 
 @dataclass
 class _Tree:
-    """Points in the order of the leaves, where those start, and the halvings from the root on."""
+    """Points in the order of the leaves, the starts of the leaves, and the splits from the root."""
 
     order: np.ndarray
     starts: np.ndarray
@@ -268,19 +268,19 @@ class _Tree:
 
 
 def _padded(points: np.ndarray) -> np.ndarray:
-    """Fill up with features of zeros to a multiple of 8, as the loops want them."""
+    """Pad the features with zeros to a multiple of 8, as the loops require."""
     return np.pad(points, ((0, 0), (0, -points.shape[1] % 8)))
 
 
 def index_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
-    """Return what a fitted `NNDescentSearch` holds: points, lists, pools and the tree's order."""
+    """Return the memory in bytes of a fitted search: points, lists, pools and tree order."""
     width = n_neighbors + _MORE_NEIGHBORS
     points = 4 * (n_features + -n_features % 8)
     return n_points * (points + 9 * width + 24) + _pool_bytes(n_points, n_neighbors)
 
 
 def searching_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
-    """Return what the search needs beside its index while it is made: copies, trees, new pools."""
+    """Return the memory in bytes that indexing needs beside its result: copies, trees, pools."""
     trees = 4 * n_points * _MOST_TREES // 2
     return 8 * n_points * n_features + trees + _pool_bytes(n_points, n_neighbors)
 

@@ -1,38 +1,41 @@
-"""Search within a radius."""
+"""Neighbour search within a radius."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from diffclass._validation import check_points, check_positive
+from diffclass._validation import RandomState, check_points, check_positive
 from diffclass.neighbors.default import default_search
 from diffclass.neighbors.graph import kept_edges
 from diffclass.neighbors.search import check_spread
 
 
 class RadiusSearch(TransformerMixin, BaseEstimator):
-    """All points nearer than ``radius`` (the epsilon-ball graph), if asked at most so many.
+    """All points within ``radius`` (the epsilon-ball graph), or at most a given number of them.
 
     Parameters
     ----------
     radius : float
         Largest distance, in the units of the points.
     max_degree : int, optional
-        Keep only this many nearest points of a ball. Without it memory grows with the number of
-        pairs nearer than ``radius``.
+        Largest number of points kept per ball, the nearest ones. Without it, memory grows with the
+        number of pairs within ``radius``.
     random_state : int, RandomState or None, default=None
-        Seeds the search of more than 8,192 points when ``max_degree`` is given.
+        Seeds the search for more than 8,192 points if ``max_degree`` is given.
     """
 
-    def __init__(self, radius: float, *, max_degree: int | None = None, random_state: Any = None):
+    def __init__(
+        self, radius: float, *, max_degree: int | None = None, random_state: RandomState = None
+    ):
         self.radius = radius
         self.max_degree = max_degree
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> RadiusSearch:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> RadiusSearch:
         """Index the points ``X`` of shape (n, d)."""
         from sklearn.neighbors import NearestNeighbors
 
@@ -47,15 +50,15 @@ class RadiusSearch(TransformerMixin, BaseEstimator):
             self._searcher = search.fit(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
-        """Return the (n, n) distances within the balls."""
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> sp.csr_array:
+        """Return the (n, n) distances from each point to those in its ball."""
         self.fit(X)
         if self.max_degree is None:
             return sp.csr_array(self._searcher.radius_neighbors_graph(mode="distance"))
         return self._within(self._searcher.fit_transform(X))
 
-    def transform(self, X: Any) -> sp.csr_array:
-        """Return the (m, n) distances from new points to those in their balls."""
+    def transform(self, X: ArrayLike) -> sp.csr_array:
+        """Return the (m, n) distances from new points to the indexed ones in their balls."""
         X = check_points(X)
         if self.max_degree is None:
             return sp.csr_array(self._searcher.radius_neighbors_graph(X, mode="distance"))

@@ -1,4 +1,4 @@
-"""Which share of the true neighbours a search finds, measured on samples."""
+"""Recall: the share of the true neighbours that a search finds, measured on samples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LEAST_RECALL, AIMED_RECALL = 0.99, 0.993
 
 
 def true_reach(points: np.ndarray, sample: np.ndarray, k: int) -> np.ndarray:
-    """Squared distance from sampled points to their true k-th neighbours, of shape (m, 1)."""
+    """Squared distances from sampled points to their true k-th neighbours, of shape (m, 1)."""
     import faiss
 
     queries = points[sample]
@@ -25,7 +25,7 @@ def row_distances(points: np.ndarray, others: np.ndarray) -> np.ndarray:
 def share_within(
     points: np.ndarray, sample: np.ndarray, found: np.ndarray, reach: np.ndarray
 ) -> float:
-    """Share of what was found (-1: nothing) that is no further than the true k-th neighbour."""
+    """Share of found points (-1: none) that are no farther than the true k-th neighbour."""
     if found.size == 0:
         return 1.0
     near = row_distances(points[sample], points[found]) <= reach * (1 + 1e-5)

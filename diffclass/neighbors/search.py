@@ -1,4 +1,4 @@
-"""What a neighbour search is, and what those of this package share."""
+"""The interface of neighbour searches, and the base of those in this package."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass import _compiled
@@ -15,20 +16,19 @@ from diffclass.exceptions import DataError
 
 @runtime_checkable
 class NeighborSearch(Protocol):
-    """Whatever finds neighbours as scikit-learn's ``KNeighborsTransformer`` does.
+    """A search that works like scikit-learn's ``KNeighborsTransformer`` with ``mode="distance"``.
 
-    With ``mode="distance"``: graphs are CSR matrices of distances. It is an estimator, so that it
-    can be cloned. A search that does not find all neighbours says in ``recall_``, once fitted,
-    which share it finds.
+    Its graphs are CSR matrices of distances. It is an estimator, so that it can be cloned. A fitted
+    search that does not find all neighbours holds the share it finds in ``recall_``.
     """
 
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Any:
         """Index the points ``X`` of shape (n, p), and return the search."""
 
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> sp.csr_array:
         """Index the points; return the (n, n) distances from each to its neighbours."""
 
-    def transform(self, X: Any) -> sp.csr_array:
+    def transform(self, X: ArrayLike) -> sp.csr_array:
         """Return the (m, n) distances from new points to their neighbours among the indexed."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -36,16 +36,16 @@ class NeighborSearch(Protocol):
 
 
 class Search(TransformerMixin, BaseEstimator):
-    """What the searches here share: exact distances, and a way out for duplicates.
+    """Base of the searches: it computes exact distances and connects duplicates.
 
-    More than ``n_neighbors`` duplicates would be each other's only neighbours and form an island
-    (and fill one list of an inverted file). Only one representative of them is searched; the
-    others are joined to it and to its neighbours.
+    More than ``n_neighbors`` duplicates would have only each other as neighbours and form an island
+    (and fill one list of an inverted file). Therefore only one representative of them is searched,
+    and the others are joined to it and to its neighbours.
     """
 
     n_neighbors: int
 
-    def fit(self, X: Any, y: Any = None) -> Search:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Search:
         """Index the points ``X`` of shape (n, d)."""
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         self._X = check_points(X)
@@ -55,8 +55,8 @@ class Search(TransformerMixin, BaseEstimator):
         self._index(self._X[self._searched])
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> sp.csr_array:
-        """Return the (n, n) distances from each point to its neighbours, itself left out."""
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> sp.csr_array:
+        """Return the (n, n) distances from each point to its neighbours, without itself."""
         self.fit(X)
         n_searched = len(self._searched)
         k = min(self.n_neighbors, n_searched - 1)
@@ -69,7 +69,7 @@ class Search(TransformerMixin, BaseEstimator):
             columns = self._representative[:, None]
         return _joined(self._distances(self._X, columns), self._representative)
 
-    def transform(self, X: Any) -> sp.csr_array:
+    def transform(self, X: ArrayLike) -> sp.csr_array:
         """Return the (m, n) distances from new points to their neighbours among the indexed."""
         X = check_points(X).astype(self._X.dtype, copy=False)
         if X.shape[1] != self._X.shape[1]:
@@ -91,32 +91,32 @@ class Search(TransformerMixin, BaseEstimator):
         return _without_self(self._nearest(X, k + 1))
 
     def _distances(self, X: np.ndarray, columns: np.ndarray) -> sp.csr_array:
-        """Distances recomputed from the differences: searches round them, to below 0 even."""
+        """Recompute distances from differences: those of searches are rounded, even below 0."""
         n, k = columns.shape
         columns = np.sort(columns, axis=1)
         indptr = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 2**31 - 1 else np.int64)
         indices = columns.ravel().astype(indptr.dtype)
         data = np.empty(n * k, dtype=X.dtype)
         _compiled.edges.squared_distances(indptr, indices, X, self._X, data)
-        # farther than the type can tell is as far as it can tell
+        # distances beyond the range of the type become the largest it can hold
         np.minimum(data, np.finfo(data.dtype).max / 4, out=data)
         return sp.csr_array((np.sqrt(data), indices, indptr), shape=(n, len(self._X)))
 
 
 def check_spread(X: np.ndarray) -> None:
-    """Refuse points whose squared distances would overflow or all be lost below the least float."""
+    """Refuse points whose squared distances would overflow, or would all underflow."""
     limits = np.finfo(X.dtype)
     spread = float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
     least, largest = np.sqrt(limits.tiny), np.sqrt(limits.max / X.shape[1]) / 4
     if spread != 0 and not least < spread < largest:
         raise DataError(
-            f"the points spread over {spread:.3g}; squared distances are then no {X.dtype} numbers:"
-            " rescale the points"
+            f"the points spread over {spread:.3g}, and their squared distances do not fit into "
+            f"{X.dtype}; rescale the points"
         )
 
 
 def _joined(graph: sp.csr_array, representative: np.ndarray) -> sp.csr_array:
-    """Add edges from representatives to their duplicates: a mutual graph needs both directions."""
+    """Add edges from representatives to duplicates: a mutual graph needs both directions."""
     joined = np.flatnonzero(representative != np.arange(len(representative)))
     if not len(joined):
         return graph
@@ -128,7 +128,7 @@ def _joined(graph: sp.csr_array, representative: np.ndarray) -> sp.csr_array:
 
 
 def _duplicate_representatives(X: np.ndarray, n_neighbors: int) -> np.ndarray:
-    """For each point the first point equal to it if more than n_neighbors are, else itself."""
+    """For each point, the first one equal to it if more than n_neighbors are, else itself."""
     n = len(X)
     representative = np.arange(n)
     order, starts = _groups_of_equal_rows(X)
@@ -156,7 +156,7 @@ def _groups_of_equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _without_self(found: np.ndarray) -> np.ndarray:
-    """Drop from each row its own number, or its last entry where duplicates took its place."""
+    """Drop from each row its own index, or its last entry if duplicates took its place."""
     n, k = found.shape
     drop = found == np.arange(n)[:, None]
     drop[~drop.any(axis=1), -1] = True

@@ -1,4 +1,4 @@
-"""Points in single precision, which is spent on differences, not on offsets or units."""
+"""Points in single precision, freed of offset and unit so that differences keep their digits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class SinglePrecision:
-    """Center points on the mean of those given, and scale them to their size."""
+    """Centre points on the mean of the given ones, and scale them to their size."""
 
     def __init__(self, X: np.ndarray):
         self._center = X.mean(axis=0)

@@ -1,7 +1,7 @@
 """Diffusion operators: from affinities to the walk, and what is built on it.
 
-`markov` is the walk A = D^-1 K_alpha, `warped` one walk per class, `laplacians` are views of A,
-`chebyshev` evaluates its polynomials.
+`markov` holds the walk A = D^-1 K_alpha, `warped` one walk per class, `laplacians` views of A;
+`chebyshev` evaluates polynomials of A.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ On [-1, 1], where the spectrum of a reversible Markov operator lies,
 
     x^t = sum over k = t, t - 2, ... of c_k T_k(x),   c_k = 2^(1-t) binom(t, (t - k) / 2),
 
-with c_0 at half that value. The coefficients are the probabilities of a symmetric random walk: they
-sum to 1, and those beyond k = sqrt(2 t log(2 / tolerance)) sum to less than the tolerance. One
-recurrence T_(k+1) = 2 x T_k - T_(k-1) serves every t.
+except that c_0 has half that value. The coefficients are the probabilities of a symmetric random
+walk: they sum to 1, and those beyond k = sqrt(2 t log(2 / tolerance)) sum to less than the
+tolerance. One recurrence T_(k+1) = 2 x T_k - T_(k-1) serves every t.
 
 Source: S. Sachdeva and N. Vishnoi, Faster algorithms via approximation theory, 2014, section 3.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from diffclass import _compiled
 
-# Default of the largest sum of dropped coefficients, in single and in double precision.
+# The largest sum of dropped coefficients by default, in single and in double precision.
 TOLERANCE = {"f": 1e-6, "d": 1e-12}
 
 
@@ -29,7 +29,7 @@ def power_coefficients(times: Sequence[int], tolerance: float) -> np.ndarray:
     Parameters
     ----------
     times : sequence of int
-        Each t, at least 0.
+        The exponents t, at least 0.
     tolerance : float
         Largest sum of dropped coefficients, which bounds the error on [-1, 1]; 0 drops none.
 
@@ -76,11 +76,11 @@ def chebyshev_series(
     Parameters
     ----------
     product : callable
-        Called as ``product(g, out)``, writes A g to ``out``; the spectrum of A is in [-1, 1].
+        ``product(g, out)`` writes A g to ``out``. The spectrum of A has to lie in [-1, 1].
     f : ndarray of shape (n, m)
         Columns.
     coefficients : ndarray of shape (n_series, degree + 1)
-        Of T_0(A), T_1(A), ...
+        Coefficients of T_0(A), T_1(A), ...
 
     Returns
     -------

@@ -51,14 +51,14 @@ def generator(operator: MarkovOperator, epsilon: float) -> LinearOperator:
     Parameters
     ----------
     operator : MarkovOperator
-        With the kernel exp(-|x - y|^2 / epsilon).
+        Made with the kernel exp(-|x - y|^2 / epsilon).
     epsilon : float
         In squared units of the points.
 
     Returns
     -------
     LinearOperator of shape (n, n)
-        In double precision.
+        It works in double precision.
     """
     check_positive(epsilon, "epsilon")
     root = np.sqrt(operator.degrees)
@@ -71,14 +71,14 @@ def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray
     Parameters
     ----------
     eigenvalues : ndarray
-        lambda_l of A.
+        The eigenvalues lambda_l of A.
     epsilon : float
         In squared units of the points.
 
     Returns
     -------
     ndarray
-        At least 0; to first order in epsilon.
+        At least 0. The equality holds to first order in epsilon.
     """
     return 4 * (1 - np.asarray(eigenvalues)) / check_positive(epsilon, "epsilon")
 
@@ -91,7 +91,7 @@ def heat_steps(time: float, epsilon: float) -> int:
     time : float
         In squared units of the points, at least 0.
     epsilon : float
-        Of the kernel exp(-|x - y|^2 / epsilon).
+        The bandwidth of the kernel exp(-|x - y|^2 / epsilon).
 
     Returns
     -------

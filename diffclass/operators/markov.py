@@ -3,7 +3,7 @@
 With the symmetric affinity K, q = K 1, K_alpha = diag(q)^-alpha K diag(q)^-alpha and d = K_alpha 1,
 
     A f = (K_alpha f) / d        backward: f is a function, A f its mean after one step
-    A' m = K_alpha (m / d)       forward: m is a distribution of mass, A' m that after one step
+    A' m = K_alpha (m / d)       forward: m is a distribution of mass, A' m where it is after a step
 
 and pi = d / sum(d) is stationary. A is never stored.
 
@@ -12,17 +12,19 @@ Source: Coifman et al. 2005, sections 2.1 and 2.4 (equation 2.13).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from diffclass import _compiled
-from diffclass._validation import check_affinity, check_positive
+from diffclass._validation import Graph, check_affinity, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors import kept_edges
 from diffclass.operators.chebyshev import TOLERANCE, chebyshev_series, power_coefficients
@@ -30,23 +32,23 @@ from diffclass.operators.chebyshev import TOLERANCE, chebyshev_series, power_coe
 
 @dataclass(frozen=True, eq=False)
 class MarkovOperator:
-    """A = D^-1 K_alpha, frozen. Make one with `markov_operator` or `from_affinity`.
+    """The operator A = D^-1 K_alpha, frozen; made by `markov_operator` or `from_affinity`.
 
     Parameters
     ----------
     affinity : csr_array of shape (n, n)
         K_alpha: symmetric, non-negative, every row with a positive sum.
     degrees : ndarray of shape (n,)
-        d, its row sums.
+        The row sums d of K_alpha.
     density : ndarray of shape (n,)
-        q, the row sums of K, which K_alpha was divided by.
+        The row sums q of K, by whose powers K_alpha was divided.
     alpha : float
         Density exponent.
 
     Notes
     -----
-    Memory: 8 bytes an edge in single precision, 12 in double, and as much again for each block of
-    columns it is applied to. A step costs one multiplication an edge and column.
+    Memory: 8 bytes per edge in single precision, 12 in double, and two blocks of columns while it
+    is applied. A step costs one multiplication per edge and column.
     """
 
     affinity: sp.csr_array
@@ -56,15 +58,15 @@ class MarkovOperator:
 
     @classmethod
     def from_affinity(
-        cls, affinity: Any, *, alpha: float = 0.0, check: bool = True
+        cls, affinity: Graph, *, alpha: float = 0.0, check: bool = True
     ) -> MarkovOperator:
         """Normalise an affinity.
 
         Parameters
         ----------
         affinity : sparse or dense matrix of shape (n, n)
-            K, symmetric and non-negative; stored zeros are no edges. A point without any affinity
-            is given one to itself: the walk stays there.
+            K, symmetric and non-negative. Stored zeros do not count as edges. An isolated point,
+            without any affinity, gets one to itself: the walk stays there.
         alpha : float, default=0.0
             Density exponent, at least 0.
         check : bool, default=True
@@ -73,14 +75,14 @@ class MarkovOperator:
         Returns
         -------
         MarkovOperator
-            Of n points.
+            The walk on n points.
 
         Raises
         ------
         ParameterError
-            For a negative alpha.
+            If alpha is negative.
         DataError
-            For an affinity that is not square, symmetric, finite and non-negative.
+            If the affinity is not square, symmetric, finite and non-negative.
         """
         check_positive(alpha, "alpha", zero=True)
         K = _without_zeros(check_affinity(affinity) if check else affinity)
@@ -109,24 +111,32 @@ class MarkovOperator:
     def __len__(self) -> int:
         return self.affinity.shape[0]
 
-    def __matmul__(self, f: Any) -> np.ndarray:
+    def __matmul__(self, f: ArrayLike) -> np.ndarray:
         return self.apply(f)
 
-    def apply(self, f: Any, n_steps: Any = 1, *, tolerance: float | None = None) -> np.ndarray:
-        """Diffuse functions backward: A^t f, the mean of f where the walk from x is after t steps.
+    def apply(
+        self,
+        f: ArrayLike,
+        n_steps: int | Sequence[int] | np.ndarray = 1,
+        *,
+        tolerance: float | None = None,
+    ) -> np.ndarray:
+        """Diffuse functions backward: A^t f(x) is the mean of f where the walk from x is at time t.
 
-        Where the Chebyshev series of x^t needs fewer products than the last time has steps (from
-        t of about 30 in single, 60 in double precision), it is used; see `chebyshev`.
+        It uses the Chebyshev series of x^t where that needs fewer products than there are steps:
+        from a t of about 30 in single and 60 in double precision (see
+        `diffclass.operators.chebyshev`).
 
         Parameters
         ----------
         f : array-like of shape (n,) or (n, m)
-            One function a column.
+            One function per column.
         n_steps : int or sequence of int, default=1
-            t, each at least 0. Several times cost what the last of them costs.
+            The times t, at least 0. Several times cost as much as the last of them.
         tolerance : float, optional
-            Largest error by the series in the norm sum pi f^2, relative to that of f; rounding
-            comes on top. By default 1e-6 in single, 1e-12 in double precision; 0 takes plain steps.
+            Largest error of the series in the norm sum pi f^2, relative to that of f; rounding
+            comes on top. 1e-6 in single and 1e-12 in double precision by default; 0 takes plain
+            steps.
 
         Returns
         -------
@@ -136,32 +146,30 @@ class MarkovOperator:
         Raises
         ------
         ParameterError
-            For a negative or fractional number of steps or columns of another length.
+            If a number of steps is negative or fractional, or if f has another number of rows.
         """
-        times = [
-            check_positive(t, "n_steps", integer=True, zero=True)
-            for t in ([n_steps] if np.ndim(n_steps) == 0 else n_steps)
-        ]
+        given = cast("Sequence[int]", [n_steps] if np.ndim(n_steps) == 0 else n_steps)
+        times = [check_positive(t, "n_steps", integer=True, zero=True) for t in given]
         powers = self._powers(self._columns(f), times, self._checked_tolerance(tolerance))
         powers = powers.reshape(len(times), *np.shape(f))
         return powers[0] if np.ndim(n_steps) == 0 else powers
 
     def expected_visits(
-        self, f: Any, n_steps: int, *, tolerance: float | None = None
+        self, f: ArrayLike, n_steps: int, *, tolerance: float | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sum what functions are over the steps of the walk: A f + A^2 f + ... + A^t f.
+        """Sum diffused functions over the steps of the walk: A f + A^2 f + ... + A^t f.
 
-        Of the indicator of a set, the sum at x is the expected number of visits that the walk from
-        x pays to it in t steps.
+        If f is the indicator of a set, the sum at x is the expected number of visits of the walk
+        from x to that set in t steps.
 
         Parameters
         ----------
         f : array-like of shape (n,) or (n, m)
             One function per column.
         n_steps : int
-            t, at least 0.
+            Number of steps t, at least 0.
         tolerance : float, optional
-            As in `apply`, of the whole sum.
+            As in `apply`, for the whole sum.
 
         Returns
         -------
@@ -194,9 +202,9 @@ class MarkovOperator:
         Parameters
         ----------
         visits : ndarray of float64 of shape (n, m)
-            Added to.
+            The array that is added to.
         columns : ndarray of shape (n, m)
-            f, in the operator's dtype.
+            The functions f, in the operator's dtype.
         n_steps, tolerance
             As in `expected_visits`.
 
@@ -215,21 +223,27 @@ class MarkovOperator:
                 return last
         current, spare = columns.copy(), np.empty_like(columns)
         for step in range(n_steps):
-            # every second step adds two terms; of an odd number the first adds its one
+            # every second step adds two terms; if their number is odd, the first step adds one
             n_terms = 1 if step == 0 and n_steps % 2 else 2 * ((n_steps - step) % 2)
             self._product(current, self._inverse_degrees, spare, visits, n_terms)
             current, spare = spare, current
         return current
 
-    def forward(self, mass: Any, n_steps: Any = 1, *, tolerance: float | None = None) -> np.ndarray:
-        """Move mass forward: (A')^t m, where mass starting as m is after t steps. Sums are kept.
+    def forward(
+        self,
+        mass: ArrayLike,
+        n_steps: int | Sequence[int] | np.ndarray = 1,
+        *,
+        tolerance: float | None = None,
+    ) -> np.ndarray:
+        """Move mass forward: (A')^t m is where mass m is after t steps. Its sum is kept.
 
         Parameters
         ----------
         mass : array-like of shape (n,) or (n, m)
-            One distribution a column.
+            One distribution per column.
         n_steps : int or sequence of int, default=1
-            t, each at least 0.
+            The times t, at least 0.
         tolerance : float, optional
             As in `apply`, for the norm sum m^2 / pi.
 
@@ -243,7 +257,7 @@ class MarkovOperator:
         ParameterError
             As `apply`.
         """
-        # A' = D A D^-1, so that the t steps are those of `apply`
+        # A' = D A D^-1, so `apply` can take the t steps
         columns = self._columns(mass)
         moved = self.apply(columns * self._inverse_degrees[:, None], n_steps, tolerance=tolerance)
         moved *= self.degrees.astype(self.dtype)[:, None]
@@ -251,14 +265,14 @@ class MarkovOperator:
 
     @property
     def stationary_distribution(self) -> np.ndarray:
-        """Pi = d / sum(d), of shape (n,), in double precision."""
+        """The distribution pi = d / sum(d), of shape (n,), in double precision."""
         return self.degrees / self.degrees.sum()
 
     @property
     def symmetric_conjugate(self) -> LinearOperator:
         """S = D^-1/2 K_alpha D^-1/2, with the spectrum of A, as a matrix-free LinearOperator.
 
-        In double precision, whatever the operator's: eigensolvers need it.
+        It always works in double precision, which eigensolvers need.
         """
         root = 1 / np.sqrt(self.degrees)
 
@@ -281,7 +295,7 @@ class MarkovOperator:
 
     @cached_property
     def components(self) -> np.ndarray:
-        """Number of each point's connected component, of shape (n,), counted from 0."""
+        """Connected component of each point, numbered from 0; int of shape (n,)."""
         return connected_components(self.affinity, directed=False)[1]
 
     @property
@@ -289,18 +303,18 @@ class MarkovOperator:
         """Number of connected components, the multiplicity of the eigenvalue 1."""
         return int(self.components.max()) + 1
 
-    def hops(self, groups: Any) -> np.ndarray:
+    def hops(self, groups: ArrayLike) -> np.ndarray:
         """Count the edges between each point and the nearest point of each group.
 
         Parameters
         ----------
         groups : array-like of int of shape (n,)
-            Number of each point's group from 0, or -1 for no group.
+            Group of each point, numbered from 0; -1 for no group.
 
         Returns
         -------
         ndarray of int32 of shape (n, n_groups)
-            -1 where no path leads to the group. One breadth-first search a group.
+            -1 where no path leads to the group. Costs one breadth-first search per group.
         """
         groups = np.asarray(groups, dtype=np.int64)
         n_groups = int(groups.max(initial=-1)) + 1
@@ -313,7 +327,7 @@ class MarkovOperator:
     def _inverse_degrees(self) -> np.ndarray:
         return (1 / self.degrees).astype(self.dtype)
 
-    def _columns(self, f: Any) -> np.ndarray:
+    def _columns(self, f: ArrayLike) -> np.ndarray:
         columns = np.asarray(f, dtype=self.dtype)
         if columns.ndim not in (1, 2) or len(columns) != len(self):
             raise ParameterError(
@@ -363,7 +377,7 @@ class MarkovOperator:
 
 
 def _without_zeros(K: sp.csr_array) -> sp.csr_array:
-    """Drop stored zeros, which components and hops would take for edges."""
+    """Drop stored zeros, which connected components and hops would count as edges."""
     return K if K.data.all() else kept_edges(K, K.data != 0)
 
 

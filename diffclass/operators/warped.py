@@ -1,21 +1,25 @@
-"""Class-specific walks: one Markov operator per class, made from one operator and earlier scores.
+"""Class-specific walks: one Markov operator per class, made of one operator and earlier scores.
 
 With s_i(x) > 0 the score of class i at x, and K the affinity of the operator,
 
     K_i(x, y) = s_i(x) K(x, y) s_i(y),   d_i = s_i (K s_i),   A_i = D_i^-1 K_i,
 
-so that the walk of class i crosses where both ends look like class i and seldom leaves for where
-they do not. K_i is never stored: with w_i = s_i / (K s_i) one step of every class is one product,
+The walk of class i moves easily between points that look like class i, and rarely to others. K_i is
+never stored: with w_i = s_i / (K s_i) a step of all classes is one product,
 
     h_i <- w_i (K h_i),
 
-read backward as f_i = h_i / s_i (A_i f is the mean of f after a step) or forward as
-m_i = (K s_i) h_i (A_i' m is where mass goes; its sum is kept): m_i = d_i f_i.
+The result can be taken backward, f_i = h_i / s_i (A_i f is the mean of f after a step), or forward,
+m_i = (K s_i) h_i (A_i' m is where mass goes; its sum is kept). They differ by m_i = d_i f_i.
 
-Which reading tells the classes apart? The forward one, m_i, tends to d_i, about s_i^2: it echoes
-the old scores. The backward one, f_i, tends to 1 for every class: it has forgotten them, and with
-small scores, too soon, for the rows were divided by how large s_i is. Between them lies
-N_i = m_i^reading f_i^(1 - reading) = d_i^reading f_i; see `experiments/coifman_2005/warping.py`.
+Forward, m_i tends to d_i, about s_i^2, and so repeats the old scores. Backward, f_i tends to 1 for
+every class and so forgets the old scores; where scores are small it does so too soon, because the
+rows are divided by s_i. Values between the two tell the classes apart best: with the forward
+exponent beta from 0 to 1,
+
+    N_i = m_i^beta f_i^(1 - beta) = d_i^beta f_i.
+
+Its default was measured in `experiments/coifman_2005/warping.py`.
 
 Source: Coifman et al. 2005, section 3 (the kernel k(x, y) s_i(x) s_i(y), "renormalized").
 """
@@ -24,10 +28,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass import _compiled
 from diffclass._validation import check_positive, check_scores, check_share
@@ -42,23 +46,23 @@ FORWARD_EXPONENT = 0.25
 
 @dataclass(frozen=True, eq=False)
 class WarpedOperator:
-    """The operators A_i of all classes, frozen. Make one with `warped_operator`.
+    """The operators A_i of all classes, frozen; made by `warped_operator`.
 
     Parameters
     ----------
     operator : MarkovOperator
-        The walk that is warped, of n points.
+        The walk on n points that is warped.
     scores : ndarray of shape (n, n_classes)
-        s_i, above 0 and at most 1.
+        The scores s_i, above 0 and at most 1.
     smoothed_scores : ndarray of shape (n, n_classes)
-        K s_i.
+        The products K s_i.
     forward_exponent : float
-        Share of the forward reading in `read`, 0 to 1.
+        The exponent beta of `read`, 0 to 1: 0 is backward, 1 forward.
 
     Notes
     -----
-    Memory: four arrays of n x n_classes. A step costs what one of the plain operator costs, and
-    one more multiplication per point and class.
+    Memory: four arrays of n x n_classes. A step costs as much as one of the plain operator and one
+    more multiplication per point and class.
     """
 
     operator: MarkovOperator
@@ -71,10 +75,10 @@ class WarpedOperator:
 
     @property
     def degrees(self) -> np.ndarray:
-        """d_i = s_i (K s_i), of shape (n, n_classes): each class's stationary mass, not scaled."""
+        """Stationary mass d_i = s_i (K s_i) of each class, not scaled; shape (n, n_classes)."""
         return self.scores * self.smoothed_scores
 
-    def apply(self, f: Any, n_steps: int = 1) -> np.ndarray:
+    def apply(self, f: ArrayLike, n_steps: int = 1) -> np.ndarray:
         """Diffuse functions backward: column i is A_i^t f_i.
 
         Parameters
@@ -92,12 +96,12 @@ class WarpedOperator:
         Raises
         ------
         ParameterError
-            For columns of another shape, or a negative or fractional number of steps.
+            If f has another shape, or the number of steps is negative or fractional.
         """
         return self.advance(self._columns(f) * self.scores, n_steps) / self.scores
 
-    def forward(self, mass: Any, n_steps: int = 1) -> np.ndarray:
-        """Move mass forward: column i is (A_i')^t m_i. Sums are kept.
+    def forward(self, mass: ArrayLike, n_steps: int = 1) -> np.ndarray:
+        """Move mass forward: column i is (A_i')^t m_i. The sum of each column is kept.
 
         Parameters
         ----------
@@ -121,12 +125,12 @@ class WarpedOperator:
         )
 
     def advance(self, h: np.ndarray, n_steps: int = 1) -> np.ndarray:
-        """Take t steps h_i <- w_i (K h_i) of s_i f_i, which is also m_i / (K s_i).
+        """Take t steps h_i <- w_i (K h_i) of h_i = s_i f_i = m_i / (K s_i).
 
         Parameters
         ----------
         h : ndarray of shape (n, n_classes)
-            In the operator's dtype.
+            The columns h_i, in the operator's dtype.
         n_steps : int, default=1
             t, at least 0.
 
@@ -144,23 +148,25 @@ class WarpedOperator:
         return h
 
     def read(self, h: np.ndarray) -> np.ndarray:
-        """Return N_i = d_i^reading f_i of the h_i of `advance`; shape (n, n_classes)."""
+        """Return N_i = d_i^beta f_i of the h_i that `advance` gives; shape (n, n_classes)."""
         return h * self._read_factors
 
     def read_at_new_points(self, weights: sp.csr_array, values: np.ndarray) -> np.ndarray:
-        """Return N_i at new points: a step of each class's walk, scores being means of neighbours'.
+        """Return N_i at new points: one step of each class's walk.
+
+        The scores of a new point are the means of its neighbours' scores.
 
         Parameters
         ----------
         weights : csr_array of shape (m, n)
-            Of `diffclass.PointGraph.step_weights`.
+            As `diffclass.PointGraph.step_weights` gives them.
         values : ndarray of shape (n, n_classes)
-            N_i, as `read` gives them.
+            The N_i that `read` gives.
 
         Returns
         -------
         ndarray of shape (m, n_classes)
-            Up to a factor that the classes of a point share; 0 where a row of weights is empty.
+            N_i up to one factor per point; 0 where a row of weights is empty.
         """
         f = values / self.degrees**self.forward_exponent
         smoothed_scores = weights @ self.scores
@@ -178,7 +184,7 @@ class WarpedOperator:
     def _read_factors(self) -> np.ndarray:
         return self.degrees**self.forward_exponent / self.scores
 
-    def _columns(self, f: Any) -> np.ndarray:
+    def _columns(self, f: ArrayLike) -> np.ndarray:
         columns = np.asarray(f, dtype=self.operator.dtype)
         if columns.shape != self.scores.shape:
             raise ParameterError(
@@ -189,9 +195,9 @@ class WarpedOperator:
 
 def warped_operator(
     operator: MarkovOperator,
-    scores: Any,
+    scores: ArrayLike,
     *,
-    y: Any = None,
+    y: ArrayLike | None = None,
     floor: float = WARP_FLOOR,
     forward_exponent: float = FORWARD_EXPONENT,
 ) -> WarpedOperator:
@@ -200,34 +206,34 @@ def warped_operator(
     Parameters
     ----------
     operator : MarkovOperator
-        Of n points.
+        The walk on n points.
     scores : array-like of shape (n, n_classes)
-        Earlier posteriors, whose rows sum to 1, in the sorted order of the classes.
+        Earlier posteriors, with rows that sum to 1 and classes in sorted order.
     y : array-like of shape (n,), optional
-        Labels, -1 where unknown, which override the scores of their points. All classes have to
+        Labels, -1 where unknown. They override the scores of their points. Every class has to
         occur.
     floor : float, default=0.4
-        Above 0, at most 1: s_i = floor + (1 - floor) p_i, so that no point is out of reach and
+        Above 0, at most 1. s_i = floor + (1 - floor) p_i, so every point stays within reach and
         new labels can overturn old scores. 1 does not warp at all.
     forward_exponent : float, default=0.25
-        0 reads the walks backward, 1 forward; see the module.
+        The exponent beta, 0 to 1: 0 is backward, 1 forward; see the module.
 
     Returns
     -------
     WarpedOperator
-        Of n points and n_classes classes.
+        The walks of n_classes classes on n points.
 
     Raises
     ------
     ParameterError
-        For a floor or reading out of range.
+        If floor or forward_exponent is out of range.
     DataError
-        For scores of another shape, negative, not finite, or with rows that do not sum to 1;
-        labels of another number or of more or fewer classes.
+        If scores have another shape, are negative or not finite, or have rows that do not sum to
+        1; if y has another length or another number of classes.
 
     Examples
     --------
-    Mass of class 0 that starts at the first of five points on a line stays where its score is:
+    Mass of class 0 starts at the first of five points on a line and stays where its scores are:
 
     >>> import numpy as np
     >>> from diffclass import markov_operator, warped_operator
@@ -253,8 +259,8 @@ def warped_operator(
     return WarpedOperator(operator, s, smoothed_scores, float(forward_exponent))
 
 
-def _pin(scores: np.ndarray, y: Any) -> None:
-    """Overwrite the scores of labelled points by their labels."""
+def _pin(scores: np.ndarray, y: ArrayLike) -> None:
+    """Overwrite the scores of labelled points with their labels."""
     classes, codes = encode_labels(y)
     if len(codes) != len(scores):
         raise DataError(f"y has {len(codes)} entries; there are {len(scores)} points")

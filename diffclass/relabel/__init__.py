@@ -1,6 +1,6 @@
-"""Interactive labelling: strokes in, maps out, incremental, undone and replayed to the last bit.
+"""Interactive labelling: from strokes to maps, with undo and replay exact to the last bit.
 
-The points are those of a `diffclass.MarkovOperator`; `plugins/diffclass_relabel` makes them pixels.
+Points are those of a `diffclass.MarkovOperator`; in `plugins/diffclass_relabel` they are pixels.
 """
 
 from __future__ import annotations

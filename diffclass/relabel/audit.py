@@ -1,4 +1,4 @@
-"""What each stroke says: its share in a point's class, and strokes that all others contradict."""
+"""What each stroke contributes: its share at a point, and labels that all others contradict."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Contradiction:
     ----------
     point : int
     stroke : int
-        Number of the stroke that holds it.
+        Number of the stroke that holds the point.
     class_id : int
-        What it is painted as.
+        Class it is painted as.
     says_id : int
-        What the other strokes say.
+        Class that the other strokes give.
     margin : float
-        p(says_id) - p(class_id) by the other strokes, above 0 to 1.
+        p(says_id) - p(class_id) by the other strokes; above 0, at most 1.
     """
 
     point: int
@@ -56,25 +56,25 @@ class Share:
 def shares_at(
     operator: MarkovOperator, strokes: tuple[Stroke, ...], columns: list[Column], point: int
 ) -> list[Share]:
-    """Take a point's posterior apart into strokes.
+    """Split the posteriors of a point into the shares of the strokes.
 
-    The share of the stroke S of class i is A^t chi_S / pi(L_i), or the same of the sum over the
-    walk, divided by the sum over all strokes.
+    The share of a stroke S of class i is A^t chi_S / pi(L_i), divided by the sum of this over all
+    strokes. For summed labels, the sum over the walk takes the place of A^t chi_S.
 
     Parameters
     ----------
     operator : MarkovOperator
-        Of n points.
+        The walk on n points.
     strokes : tuple of Stroke
-        All there are.
+        All strokes.
     columns : list of Column
-        Theirs.
+        The columns of the strokes.
     point : int
 
     Returns
     -------
     list of Share
-        The largest first, of equal ones the older; empty where nothing has arrived.
+        Largest share first, among equal ones the older stroke; empty if nothing has arrived.
     """
     where = np.array([point])
     arrived = np.array([column.at(where, operator.components)[0] for column in columns])
@@ -91,28 +91,29 @@ def shares_at(
 def contradictions(
     operator: MarkovOperator, strokes: tuple[Stroke, ...], columns: list[Column]
 ) -> list[Contradiction]:
-    """Ask, stroke by stroke, what all the others make of its points.
+    """Find the points of each stroke for which all other strokes give another class.
 
-    A stroke that is all there is of its class is left out: the others do not know the class.
+    A stroke that is the only one of its class is left out: the others do not know the class.
 
     Parameters
     ----------
     operator : MarkovOperator
-        Of n points.
+        The walk on n points.
     strokes : tuple of Stroke
-        All there are.
+        All strokes.
     columns : list of Column
-        Theirs.
+        The columns of the strokes.
 
     Returns
     -------
     list of Contradiction
-        The strongest first.
+        Largest margin first.
 
     Notes
     -----
-    Cost: one number a labelled point and stroke; nothing is diffused. The others are summed
-    without the stroke: to subtract it would leave nothing but rounding where it is nearly all.
+    Cost: one number per labelled point and stroke; nothing is diffused. The others are summed
+    without the stroke. Subtracting it from the sum of all would leave only rounding where it makes
+    up nearly the whole sum.
     """
     masses = _masses(operator, strokes)
     classes = np.array([stroke.class_id for stroke in strokes], dtype=np.intp)
@@ -150,6 +151,6 @@ def _contradicted(
 
 
 def _masses(operator: MarkovOperator, strokes: tuple[Stroke, ...]) -> np.ndarray:
-    """pi(S) of each stroke."""
+    """Return the mass pi(S) of each stroke."""
     pi = operator.stationary_distribution
     return np.array([pi[stroke.points].sum() for stroke in strokes])

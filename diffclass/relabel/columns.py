@@ -1,13 +1,13 @@
-"""Columns: each stroke's indicator, diffused, and the sums that class maps are made of.
+"""Columns: the diffused indicator of each stroke. Class maps are made of their sums.
 
-Free and summed labels diffuse linearly: with the strokes S of a class i,
+Free and summed labels diffuse linearly. With the strokes S of class i,
 
     N_i = sum over S of A^t chi_S / sum over S of pi(S),
 
-or with the sum over the walk in place of A^t chi_S, so that a stroke is diffused once, and adding,
-moving or removing it afterwards is a matter of sums. A stroke that is painted over in part is
-diffused again. (To subtract the column of what was taken costs as much, and where little is left
-it leaves nothing but rounding.) See `diffclass.label_diffusion.walks.FreeColumns`.
+or the same with the sum over the walk in place of A^t chi_S. A stroke is therefore diffused once;
+adding, moving or removing it later only changes sums. A stroke that is partly painted over is
+diffused again. (Subtracting the column of the points it lost would cost as much, and leave mostly
+rounding if few points are left.) See `diffclass.label_diffusion.walks.FreeColumns`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _WIDTH = 32
 
 @dataclass(frozen=True)
 class Horizon:
-    """How far columns are diffused, and what is read off them.
+    """How far columns are diffused, and whether they are summed.
 
     Attributes
     ----------
     n_steps : int
-        The last step of the walk.
+        Last step of the walk.
     is_sum : bool
-        Whether the sum over the walk is read off, and not its end.
+        Whether a column is the sum over the walk, and not the walk at its last step.
     """
 
     n_steps: int
@@ -45,14 +45,14 @@ class Horizon:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A stroke's indicator, diffused and HEIGHT high: limits[component] + values.
+    """A diffused indicator, times HEIGHT: limits[component] + values.
 
     Attributes
     ----------
     values : ndarray of shape (n,)
-        In the operator's dtype, of a sum in double precision.
+        In the operator's dtype; in double precision if it is a sum.
     limits : ndarray of float64 of shape (n_components,)
-        All 0 while the column is kept whole.
+        All 0 while the column is young; see `FreeColumns`.
     """
 
     values: np.ndarray
@@ -71,21 +71,21 @@ class Column:
 
 
 class ColumnStore:
-    """Columns of strokes, diffused when they are asked for and kept while there is room.
+    """Columns of strokes, diffused on request and kept while there is room.
 
     Parameters
     ----------
     operator : MarkovOperator
-        Of n points.
+        The walk on n points.
     max_bytes : int, default=400,000,000
-        Beyond it, the columns that have not been asked for longest are dropped, but never those
-        that are asked for together.
+        Above this the least recently used columns are dropped, but never columns that are requested
+        together.
 
     Notes
     -----
-    Memory: 8 n bytes per column of a sum, else 4 n in single precision, and K once more. A new
-    column costs one product per step; many at once are diffused 32 together, at about a seventh
-    of that each.
+    Memory: 8 n bytes per column if it is a sum, else 4 n in single precision, and one more copy of
+    K. A new column costs one product per step. Several are diffused together, up to 32 at a time,
+    and each then costs about a seventh of that.
     """
 
     def __init__(self, operator: MarkovOperator, *, max_bytes: int = 400_000_000):
@@ -98,7 +98,7 @@ class ColumnStore:
 
     @property
     def n_bytes(self) -> int:
-        """Memory that the columns take."""
+        """Memory of the columns, in bytes."""
         return sum(column.values.nbytes for column in self._columns.values())
 
     def of(self, strokes: Sequence[Stroke], horizon: Horizon) -> list[Column]:
@@ -125,10 +125,10 @@ class ColumnStore:
 
 
 def with_padded_rows(operator: MarkovOperator) -> MarkovOperator:
-    """Return the same operator with each row of K filled up to whole fours of edges.
+    """Return the same operator with each row of K padded to a multiple of four edges.
 
-    A loop that ends after another number of edges in every row costs a fifth more with a single
-    column. The rows are filled up by edges of weight 0 from the point to itself.
+    Products with a single column take a fifth more time when rows end at any number of edges. The
+    padding consists of edges of weight 0 from the point to itself.
     """
     K = operator.affinity
     lengths = np.diff(K.indptr)
@@ -145,14 +145,14 @@ def with_padded_rows(operator: MarkovOperator) -> MarkovOperator:
 def diffused_columns(
     operator: MarkovOperator, groups: list[np.ndarray], horizon: Horizon
 ) -> list[Column]:
-    """Diffuse the indicators of groups of points, each to the same bits as it would be alone.
+    """Diffuse the indicators of groups of points, each to the same bits as if it were alone.
 
     Parameters
     ----------
     operator : MarkovOperator
-        Of n points.
+        The walk on n points.
     groups : list of ndarray of int
-        Numbers of points, each once in its group.
+        Indices of points, each once per group.
     horizon : Horizon
 
     Returns
@@ -160,7 +160,7 @@ def diffused_columns(
     list of Column
         In the order of the groups.
     """
-    # the compiler takes four columns at a time, or one: empty groups make up the number
+    # compiled code takes one column or four at a time: empty groups fill the last four
     n_idle = -len(groups) % 4 if len(groups) > 1 else 0
     group = np.repeat(np.arange(len(groups)), [len(points) for points in groups])
     walk = FreeColumns(

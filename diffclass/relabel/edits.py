@@ -1,7 +1,7 @@
-"""What can be done in a session: from one state to the next, or refused.
+"""Edits: an operation takes a state to the next one, or is refused.
 
-An operation is a mapping of JSON values, {"op": name, ...}; it is what is undone, logged and
-replayed. Nothing is diffused here.
+An operation is a mapping of JSON values, {"op": name, ...}. Operations are what is undone, logged
+and replayed. Nothing is diffused here.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def next_state(state: State, operation: Operation) -> State:
     Parameters
     ----------
     state : State
-        Left as it is.
+        Not changed.
     operation : mapping
-        {"op": name} and the fields that `diffclass.relabel.OPERATIONS` lists for it; undo and redo
-        need a history and are not for one state.
+        {"op": name} and the fields that `diffclass.relabel.OPERATIONS` lists for it. Undo and redo
+        are not accepted: they need a history.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def next_state(state: State, operation: Operation) -> State:
     Raises
     ------
     ParameterError
-        Where the operation is unknown, lacks something, has too much, or cannot be done.
+        If the operation is unknown, a field is missing or unknown, or it cannot be done.
     """
     return edited(state, *checked_message(operation, OPERATIONS))
 
@@ -53,7 +53,7 @@ def edited(state: State, name: str, values: Mapping[str, Any]) -> State:
 
 
 def _with_time(state: State) -> State:
-    """Let the margin choose the time as soon as it can: two classes have a margin, one has none."""
+    """Let the margin choose the time once two classes have labels: one class has no margin."""
     if not state.by_margin or state.chosen_for is not None or len(state.mapped_classes) < 2:
         return state
     return replace(state, chosen_for=state)
@@ -93,7 +93,7 @@ def _remove(state: State, values: _Values) -> State:
 
 
 def _unlocked(state: State, points: np.ndarray) -> np.ndarray:
-    """Leave out the points that locked classes hold."""
+    """Leave out the points of locked classes."""
     locked = [info.id for info in state.classes if info.locked]
     free = points[~np.isin(state.label_ids[points], locked)] if locked else points
     if not len(free):
@@ -118,7 +118,7 @@ def _add_class(state: State, values: _Values) -> State:
     name = values.get("name") or free_name(f"class {class_id}", taken)
     _refuse_name(state, name, class_id)
     color = values.get("color") or _free_color(state, class_id)
-    return replace(state, classes=(*state.classes, ClassInfo(class_id, name, color)))
+    return replace(state, classes=(*state.classes, ClassInfo(id=class_id, name=name, color=color)))
 
 
 def _rename_class(state: State, values: _Values) -> State:
@@ -166,12 +166,12 @@ def _remove_class(state: State, values: _Values) -> State:
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """Return a name that no class has: the one given, or the same with a number.
+    """Return a name that no class has: the given one, if need be with a number.
 
     Parameters
     ----------
     name : str
-        Anything; what cannot be printed is left out, and what is too long cut.
+        Any text. Characters that cannot be printed are left out, and a long text is cut.
     taken : collection of str
 
     Examples
@@ -189,14 +189,14 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 
 def _refuse_name(state: State, name: str, class_id: int) -> None:
-    """Refuse a name that another class has: the two could not be told apart."""
+    """Refuse a name that another class has."""
     for info in state.classes:
         if info.name == name and info.id != class_id:
             raise ParameterError(f"class {info.id} is called {shortened(name)} already")
 
 
 def _free_id(state: State) -> int:
-    """Return the id after the highest, or the least that is free."""
+    """Return the id after the highest, or else the lowest free one."""
     taken = {info.id for info in state.classes}
     after = max(taken, default=0) + 1
     if after <= LARGEST_CLASS_ID:
@@ -208,7 +208,7 @@ def _free_id(state: State) -> int:
 
 
 def _free_color(state: State, class_id: int) -> str:
-    """Return the colour of the palette at an id's place, or the first that no class has."""
+    """Return the palette's colour for an id, or if it is taken, the first free one."""
     from diffclass.plots.palette import DEFAULT_PALETTE
 
     palette = [color.lower() for color in DEFAULT_PALETTE]

@@ -1,4 +1,4 @@
-"""From states to maps: free and summed labels by their columns, others by a fresh diffusion."""
+"""From states to maps: by columns for free and summed labels, by a new diffusion otherwise."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from diffclass.relabel.time_sweep import TimeSweep
 
 
 class Engine:
-    """What is expensive, computed once for each state that needs it.
+    """Expensive results, computed once for each state that needs them.
 
     Parameters
     ----------
     operator : MarkovOperator
-        Of n points.
+        The walk on n points.
     label_mode : {"summed", "free", "absorbing"}
         See `diffclass.diffuse_labels`.
     max_time : int
@@ -56,14 +56,14 @@ class Engine:
         return ClassMap(diffusion, state.n_points, tau)
 
     def tau_of(self, state: State) -> int:
-        """Return the time of a state's map: given, or chosen by the margin rule, once."""
+        """Return the time of a state's map: the given one, or that of the margin rule, kept."""
         known = self.known_tau(state)
         if known is not None:
             return known
         source = state.chosen_for
         assert source is not None
         with warnings.catch_warnings():
-            # the margin curve shows what the labels cover
+            # the session's margin curve shows the coverage
             warnings.simplefilter("ignore", ConvergenceWarning)
             chosen = diffuse_labels(
                 self.operator_of(source),
@@ -76,11 +76,11 @@ class Engine:
         return self._taus[source]
 
     def known_tau(self, state: State) -> int | None:
-        """Return that time where nothing has to be computed for it, else None."""
+        """Return the same if it needs no computation, else None."""
         return state.tau if state.chosen_for is None else self._taus.get(state.chosen_for)
 
     def operator_of(self, state: State) -> MarkovOperator | WarpedOperator:
-        """Return the walk of a state, one for each of its classes where it is warped."""
+        """Return the walk of a state; if warped, one walk for each of its classes."""
         source = state.warped_by
         if source is None:
             return self.operator
@@ -90,7 +90,7 @@ class Engine:
         return self._warps[source].for_classes(state.mapped_classes)
 
     def time_sweep_of(self, state: State) -> TimeSweep:
-        """Return the maps of a state's labels at other times; kept until labels or walk change."""
+        """Return the maps of a state at other times; kept until labels or walk change."""
         key = state.labels_key, state.warped_by
         if self._time_sweep is None or self._time_sweep[0] != key:
             sweep = TimeSweep(
@@ -103,11 +103,11 @@ class Engine:
         return self._time_sweep[1]
 
     def shares_at(self, state: State, point: int) -> list[Share]:
-        """Return what each stroke contributes at a point; its walk neither stops nor is warped."""
+        """Return the share of each stroke at a point, by free walks that are not warped."""
         return shares_at(self.operator, state.strokes, self._columns_of(state), point)
 
     def contradictions(self, state: State) -> list[Contradiction]:
-        """Return the labels that all other strokes contradict; as `shares_at`."""
+        """Return the labels that all other strokes contradict, by the walks of `shares_at`."""
         return contradictions(self.operator, state.strokes, self._columns_of(state))
 
     def _columns_of(self, state: State) -> list[Column]:
@@ -122,7 +122,7 @@ class Engine:
 
 
 class _Warp:
-    """Scores that warp the walk, by class id; classes that came later have the least score."""
+    """Scores that warp the walk, by class id. Classes added later have the lowest score."""
 
     def __init__(self, operator: MarkovOperator, scores: np.ndarray, source: State):
         self._class_ids = source.mapped_classes
@@ -146,6 +146,6 @@ class _Warp:
 
 
 def targets(state: State) -> np.ndarray:
-    """Return a state's labels as estimators take them: class ids, -1 where there is none."""
+    """Return a state's labels as estimators take them: class ids, -1 where unlabelled."""
     ids = state.label_ids.astype(np.int16)
     return np.where(ids > 0, ids, -1)

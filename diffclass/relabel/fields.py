@@ -1,7 +1,7 @@
-"""What a field of an operation may hold: one object per kind, which checks a value or refuses it.
+"""Kinds of values that a field of an operation may hold; each checks a value or refuses it.
 
-Every kind has ``says``, the words that a refusal uses, and ``json_type``, the type of the value as
-JSON holds it, from which other languages derive theirs.
+Every kind has ``says``, its description in error messages, and ``json_type``, the type of the value
+in JSON, from which the types of other languages follow.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 
-LARGEST_CLASS_ID = 254  # 0 is no class, and 255 is left for what has no data, in one byte a point
+LARGEST_CLASS_ID = 254  # in one byte per point; 0 means no class and 255 no data
 LARGEST_TAU = 10_000
 LONGEST_NAME = 200
 LARGEST_NUMBER = 2**31 - 1
 
 
 class Kind(Protocol):
-    """What a field may hold."""
+    """A kind of value that a field may hold."""
 
     @property
     def says(self) -> str:
-        """The kind in words, as in "it is true or false"."""
+        """Description of the kind, as in "it is true or false"."""
 
     @property
     def json_type(self) -> Any:
         """Type of the value in JSON, as a type hint."""
 
     def checked(self, value: Any, name: str) -> Any:
-        """Return a value, cleaned, or raise `ParameterError` naming the field."""
+        """Return the cleaned value, or raise a `ParameterError` that names the field."""
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number between two others.
+    """A whole number within a range.
 
     Attributes
     ----------
     least, most : int
-        Both allowed.
+        The bounds, both included.
     are : str
-        What such numbers are, as in "class ids".
+        Plural name of such numbers, as in "class ids".
     """
 
     least: int
@@ -74,7 +74,7 @@ class Flag:
     json_type = bool
 
     def checked(self, value: Any, name: str) -> bool:
-        """Return a Boolean; 0 and 1 are none."""
+        """Return a Boolean; 0 and 1 are refused."""
         if not isinstance(value, bool):
             raise refusal(self, value, name)
         return value
@@ -82,7 +82,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Text:
-    """A text that can be read and printed in one line."""
+    """A printable text of one line."""
 
     longest: int = LONGEST_NAME
 
@@ -90,11 +90,11 @@ class Text:
 
     @property
     def says(self) -> str:
-        """The kind in words."""
+        """Description of the kind."""
         return f"a text of 1 to {self.longest} characters, all printable"
 
     def checked(self, value: Any, name: str) -> str:
-        """Return a text without spaces at its ends."""
+        """Return the text without spaces at its ends."""
         if not isinstance(value, str) or len(value) > self.longest or not value.isprintable():
             raise refusal(self, value, name)
         if not value.strip():
@@ -104,13 +104,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Color:
-    """Red, green and blue in hexadecimal digits."""
+    """A colour as "#rrggbb", in hexadecimal digits."""
 
     says = 'a text such as "#e69f00"'
     json_type = str
 
     def checked(self, value: Any, name: str) -> str:
-        """Return a colour in small letters."""
+        """Return the colour in lower case."""
         if not isinstance(value, str) or not re.fullmatch(r"#[0-9a-fA-F]{6}", value):
             raise refusal(self, value, name)
         return value.lower()
@@ -124,12 +124,12 @@ class Choice:
 
     @property
     def says(self) -> str:
-        """The kind in words."""
+        """Description of the kind."""
         return f"one of {', '.join(self.choices)}"
 
     @property
     def json_type(self) -> Any:
-        """A literal type of the choices."""
+        """Literal type of the choices."""
         return Literal.__getitem__(tuple(self.choices))
 
     def checked(self, value: Any, name: str) -> str:
@@ -157,7 +157,7 @@ class Time:
 
 @dataclass(frozen=True)
 class Points:
-    """A set of points; that they exist is checked where their number is known."""
+    """A list of point numbers. Their upper bound is checked by the edit, which knows it."""
 
     says = "a list of at least one point number"
     json_type = list[int]
@@ -171,18 +171,18 @@ class Points:
 
 
 def refusal(kind: Kind, value: Any, name: str) -> ParameterError:
-    """Return the error of a value that is not of a kind."""
+    """Return the error for a value that is not of a kind."""
     return ParameterError(f"{name} = {shortened(value)}; it is {kind.says}")
 
 
 def shortened(value: Any) -> str:
-    """Return a value as a message can quote it: 40 characters at most."""
+    """Return a value as messages quote it, in at most 40 characters."""
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number; Booleans are not."""
+    """Return whether a value is a whole number. Booleans do not count."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -193,5 +193,5 @@ def _as_array(given: Any) -> np.ndarray | None:
         return None
     kinds = set(map(type, given))
     if not all(kind is int or issubclass(kind, np.integer) for kind in kinds):
-        return None  # NumPy would take true for 1
+        return None  # NumPy would turn true into 1
     return np.asarray(given)

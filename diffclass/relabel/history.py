@@ -1,4 +1,4 @@
-"""Undo and redo: a line of states, and which of them is the present one."""
+"""Undo and redo: the states of a session in order, and which one is present."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from diffclass.relabel.state import State
 
 
 class History:
-    """The states of a session. States share what they have in common, so that all are kept.
+    """The states of a session. All are kept: they share what they have in common.
 
     Parameters
     ----------
     first : State
+        The state that the session begins with.
     """
 
     def __init__(self, first: State):
@@ -30,22 +31,22 @@ class History:
 
     @property
     def can_redo(self) -> bool:
-        """Whether something was undone that nothing has been done after."""
+        """Whether something was undone and nothing done since."""
         return self._place < len(self._states) - 1
 
     def go_on(self, state: State) -> None:
-        """Do something; what was undone before is forgotten."""
+        """Append a state and make it present; states that were undone are dropped."""
         self._states = [*self._states[: self._place + 1], state]
         self._place += 1
 
     def undo(self) -> None:
-        """Go back to the state before, or say that there is none."""
+        """Go back to the state before; a `ParameterError` if there is none."""
         if not self.can_undo:
             raise ParameterError("undo: there is nothing to undo")
         self._place -= 1
 
     def redo(self) -> None:
-        """Go forward again, or say that nothing was undone."""
+        """Go forward again; a `ParameterError` if nothing was undone."""
         if not self.can_redo:
             raise ParameterError("redo: there is nothing to redo")
         self._place += 1

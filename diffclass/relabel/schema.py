@@ -1,7 +1,7 @@
-"""The operations of a session: name, purpose, and what each needs; all that can be said of them.
+"""The operations of a session: name, purpose and fields of each.
 
-Checks, messages, the documentation of `RelabelSession.apply`, the operations over pixels and the
-types of the page follow from this table.
+This table is the one source of checks, error messages, the documentation of
+`RelabelSession.apply`, the operations over pixels and the types of the page.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _STROKE = Whole(1, LARGEST_NUMBER, "numbers of strokes")
 
 @dataclass(frozen=True)
 class Form:
-    """What a message of one name holds.
+    """Name, purpose and fields of one kind of message.
 
     Attributes
     ----------
     name : str
     purpose : str
-        What it does, in words.
+        What it does, in a few words.
     required, optional : mapping of str to Kind
-        The fields that it needs, and those that may be left out.
+        Fields that have to be given, and fields that may be left out.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Form:
 
     @property
     def contents(self) -> str:
-        """The fields in words, as in "id, name (optional)"."""
+        """List of the fields, as in "id, name (optional)"."""
         given = [*self.required, *(f"{name} (optional)" for name in self.optional)]
         return ", ".join(given) or "nothing else"
 
@@ -64,12 +64,12 @@ class Form:
         return f"``{self.name}``{fields}: {self.purpose}"
 
     def checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of the fields, cleaned.
+        """Return the cleaned values of the fields.
 
         Raises
         ------
         ParameterError
-            Where one is missing, unknown or of another kind; the message begins with the name.
+            If a field is missing, unknown or of the wrong kind; the message begins with the name.
         """
         missing = [name for name in self.required if name not in values]
         unknown = [shortened(name).strip("'") for name in values if name not in self.fields]
@@ -84,27 +84,27 @@ class Form:
 
 
 def table_of(forms: Iterable[Form]) -> dict[str, Form]:
-    """Return forms by their names."""
+    """Return a mapping from names to forms."""
     return {form.name: form for form in forms}
 
 
 def checked_message(
     message: Any, forms: Mapping[str, Form], *, key: str = "op"
 ) -> tuple[str, dict[str, Any]]:
-    """Return the name of a message and the values of its fields, cleaned.
+    """Return the name of a message and the cleaned values of its fields.
 
     Parameters
     ----------
     message : mapping
-        {key: name} and the fields of the form of that name.
+        {key: name} and the fields of the form with that name.
     forms : mapping of str to Form
     key : str, default="op"
 
     Raises
     ------
     ParameterError
-        Where it is no mapping, the name is none of the forms', or a field is missing, unknown or
-        of another kind.
+        If it is no mapping, no form has the name, or a field is missing, unknown or of the wrong
+        kind.
     """
     if not isinstance(message, Mapping):
         raise ParameterError(f'give a mapping {{"{key}": name, ...}}, not {type(message).__name__}')

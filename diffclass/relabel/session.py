@@ -1,7 +1,6 @@
-"""A session of labelling: strokes in, maps out.
+"""A labelling session: from strokes to maps.
 
-Source: Coifman et al. 2005, section 3, which ends with a user who corrects the map and diffuses
-again.
+Source: Coifman et al. 2005, end of section 3, where a user corrects the map and diffuses again.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import RULES, Rule, Suggestions, process_eigenpairs, suggest
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.diffusion import LABEL_MODES
@@ -40,12 +40,13 @@ class Change:
     Attributes
     ----------
     version : int
-        Number of the map, rising with every map that is made.
+        Number of the map; every new map has a higher one.
     n_changed : int
-        Points whose class is another than in the map before.
+        Number of points whose class differs from the map before.
     changed : ndarray of bool of shape (n,)
-        Which.
+        Which points these are.
     seconds : float
+        Time that the update took.
     """
 
     version: int
@@ -57,39 +58,40 @@ class Change:
 class RelabelSession:
     """Labels that change step by step, and the map they diffuse to.
 
-    `apply` changes labels at once and computes nothing; `update` brings the map up to date. The
-    map is that of the same labels diffused by the same operator at once,
+    `apply` changes labels at once and computes nothing; `update` brings the map up to date. Up to
+    rounding, the map is that of
 
         diffuse_labels(operator, labels, label_mode=label_mode, tau=tau)
 
-    up to rounding. Summed and free labels cost one diffused column per new stroke; absorbing
-    labels and warped walks are diffused afresh. A state has one map to the last bit: an undo gives
-    the map before, and the same operations give the same map, whenever it was updated between.
+    For summed and free labels each new stroke costs one diffused column; absorbing labels and
+    warped walks are diffused as a whole again. A state has one map to the last bit: undo brings
+    back the map before, and the same operations give the same map, however often it was updated in
+    between.
 
     Parameters
     ----------
     operator : MarkovOperator
-        Of n points.
+        The walk on n points.
     classes : iterable of ClassInfo or str, default=()
-        Classes to begin with; a name alone gets the next id and colour.
+        Classes to begin with. A name alone gets the next id and colour.
     label_mode : {"summed", "free", "absorbing"}, default="summed"
         See `diffclass.diffuse_labels`.
     tau : int or "margin", default=12
-        Time in steps, at most 10,000, or the rule that chooses it once two classes have labels,
-        after which it stays until a "tau" operation asks again. Where the labels do not cover the
-        graph by ``max_time``, which `margin_curve` shows, it is that of the greatest coverage.
+        Time in steps, at most 10,000, or the rule that chooses it. The rule acts once two classes
+        have labels; the time then stays until the next "tau" operation. If the labels do not cover
+        the graph by ``max_time`` (see `margin_curve`), it is the time of greatest coverage.
     max_time : int, optional
-        Last time that the rule and the margin curve look at; by default that of `diffuse_labels`.
+        Last time of the rule and of the margin curve; by default as in `diffuse_labels`.
     random_state : int, RandomState or None, default=0
-        Seeds the eigenpairs that some suggestions need.
+        Seeds the computation of eigenpairs, which some suggestions need.
 
     Notes
     -----
-    Cost of a stroke: one product with one column per step of the walk (of summed labels 3 tau, or
-    6 tau) and two passes over n x n_classes numbers. Memory: 8 n bytes per stroke (4 n where labels
-    are not summed), 16 n bytes per class, and up to 400 MB for columns that may be wanted again.
+    Cost of a stroke: one product with one column per step of the walk (3 or 6 tau steps for summed
+    labels) and two passes over n x n_classes numbers. Memory: 8 n bytes per stroke (4 n if labels
+    are not summed), 16 n bytes per class, and up to 400 MB for columns that may be needed again.
 
-    `apply` may be called while another thread updates; all else waits for its turn.
+    `apply` may be called while another thread updates; all other methods wait for the update.
 
     Examples
     --------
@@ -117,7 +119,7 @@ class RelabelSession:
         label_mode: str = "summed",
         tau: int | str = DEFAULT_TAU,
         max_time: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ):
         check_choice(label_mode, "label_mode", LABEL_MODES)
         max_time = last_time(len(operator)) if max_time is None else max_time
@@ -125,17 +127,17 @@ class RelabelSession:
         self._engine = Engine(operator, label_mode=label_mode, max_time=max_time)
         self._random_state = random_state
         self._eigenpairs: Eigenpairs | None = None
-        first = next_state(State(len(operator)), {"op": "tau", "tau": tau})
+        first = next_state(State(n_points=len(operator)), {"op": "tau", "tau": tau})
         self._history = History(_with_classes(first, classes))
         self._computing = threading.RLock()
         self._version = 0
         self._map = ClassMap(None, len(operator), first.tau)
         self._mapped = self._history.present
 
-    # --- doing
+    # --- operations
 
     def apply(self, operation: Mapping[str, Any]) -> None:
-        """Do something to labels, classes or the walk; the map waits for `update`.
+        """Change labels, classes or the walk; `update` then renews the map.
 
         Parameters
         ----------
@@ -167,7 +169,7 @@ class RelabelSession:
         Raises
         ------
         ParameterError
-            Where it cannot be done; the message says why, and nothing has changed.
+            If it cannot be done; the message says why, and nothing has changed.
         """
         name, values = checked_message(operation, OPERATIONS)
         if name in ("undo", "redo"):
@@ -181,7 +183,7 @@ class RelabelSession:
         Returns
         -------
         Change
-            From the map before; none where the map is up to date.
+            The difference from the map before; nothing changed if the map was up to date.
         """
         with self._computing, stage("map"):
             start, state = time.perf_counter(), self._state
@@ -200,13 +202,13 @@ class RelabelSession:
     def audit(self) -> list[Contradiction]:
         """Return the painted points that the diffusion from all other strokes contradicts.
 
-        Labels diffuse as in the map, but freely where the map's labels absorb or its walk is
-        warped. A stroke that is the only one of its class is left out.
+        Labels diffuse as in the map, except that absorbing labels and warped walks count as free
+        ones. A stroke that is the only one of its class is left out.
 
         Returns
         -------
         list of Contradiction
-            The strongest first.
+            Largest margin first.
         """
         with self._computing:
             return self._engine.contradictions(self._state)
@@ -224,12 +226,12 @@ class RelabelSession:
         Returns
         -------
         list of Share
-            The largest first; they sum to 1. Empty where nothing has arrived.
+            Largest first, of sum 1; empty if nothing has arrived at the point.
 
         Raises
         ------
         ParameterError
-            Where there is no such point.
+            If there is no such point.
         """
         state = self._state
         check_positive(point, "point", integer=True, zero=True)
@@ -243,30 +245,30 @@ class RelabelSession:
         n_points: int = 10,
         *,
         rule: str | Rule = "hybrid",
-        candidates: Any = None,
-        coordinates: Any = None,
+        candidates: ArrayLike | None = None,
+        coordinates: ArrayLike | None = None,
         min_distance: float = 0.0,
     ) -> Suggestions:
-        """Choose points to label next, by the map of the last update.
+        """Choose points to label next, from the map of the last update.
 
         Parameters
         ----------
         n_points : int, default=10
-            How many.
+            Number of points.
         rule, candidates, coordinates, min_distance
             As in `diffclass.suggest`.
 
         Returns
         -------
         Suggestions
-            The best first. Eigenpairs, where the rule needs them, are computed once a session.
+            Best first. If the rule needs eigenpairs, they are computed once per session.
 
         Raises
         ------
         ParameterError
             As `diffclass.suggest`.
         DataError
-            Where nothing is labelled or there is no map yet.
+            If nothing is labelled or there is no map yet.
         """
         with self._computing:
             diffusion = self._map.diffusion
@@ -290,18 +292,18 @@ class RelabelSession:
         Raises
         ------
         DataError
-            Where nothing is labelled.
+            If nothing is labelled.
         """
         with self._computing:
             return self._time_sweep().curve
 
     def tau_preview(self, tau: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the map of the present labels at another time, without changing anything.
+        """Return the map of the present labels at another time; the session does not change.
 
         Parameters
         ----------
         tau : int
-            Steps. The times of `margin_curve` are remembered, others are computed each time.
+            Time in steps. Maps at the times of `margin_curve` are kept, others are computed anew.
 
         Returns
         -------
@@ -311,9 +313,9 @@ class RelabelSession:
         Raises
         ------
         ParameterError
-            For a time below 1.
+            If the time is below 1.
         DataError
-            Where nothing is labelled.
+            If nothing is labelled.
         """
         check_positive(tau, "tau", integer=True)
         with self._computing:
@@ -332,11 +334,11 @@ class RelabelSession:
             )
         return self._eigenpairs
 
-    # --- what there is
+    # --- the present state
 
     @property
     def map(self) -> ClassMap:
-        """The map of the last update, in one piece."""
+        """The map of the last update."""
         return self._map
 
     @property
@@ -356,17 +358,17 @@ class RelabelSession:
 
     @property
     def posteriors(self) -> np.ndarray:
-        """p_i of each point, float32 of shape (n, n_classes), columns as `mapped_classes`."""
+        """p_i of each point, one column per class of `mapped_classes`; float32."""
         return self._map.posteriors
 
     @property
     def mapped_classes(self) -> tuple[int, ...]:
-        """Rising ids of the classes of the map."""
+        """Ids of the classes of the map, ascending."""
         return self._map.class_ids
 
     @property
     def is_stale(self) -> bool:
-        """Whether labels, time or walk are others than those of the map."""
+        """Whether labels, time or walk differ from those of the map."""
         return _map_key(self._state) != _map_key(self._mapped)
 
     @property
@@ -376,7 +378,7 @@ class RelabelSession:
 
     @property
     def strokes(self) -> tuple[Stroke, ...]:
-        """The strokes in the order of painting, each with what later ones have left of it."""
+        """The strokes in the order of painting, without points that later ones have taken."""
         return self._state.strokes
 
     @property
@@ -386,13 +388,13 @@ class RelabelSession:
 
     @property
     def tau(self) -> int:
-        """Time of the next map; that of the present one while the margin has not yet chosen."""
+        """Time of the next map; that of the present map until the margin rule has chosen."""
         known = self._engine.known_tau(self._state)
         return self._map.tau if known is None else known
 
     @property
     def max_time(self) -> int:
-        """Last time that the margin rule and the margin curve look at, in steps."""
+        """Last time of the margin rule and of the margin curve, in steps."""
         return self._engine.max_time
 
     @property
@@ -402,7 +404,7 @@ class RelabelSession:
 
     @property
     def tau_mode(self) -> str:
-        """How the time was asked for: "fixed" or "margin"."""
+        """How the time is set: "fixed" or "margin"."""
         return "margin" if self._state.by_margin else "fixed"
 
     @property
@@ -422,7 +424,7 @@ class RelabelSession:
 
     @property
     def column_bytes(self) -> int:
-        """Memory that the diffused columns of strokes take, present and past."""
+        """Memory of the diffused columns of present and past strokes, in bytes."""
         return self._engine.columns.n_bytes
 
     @property
@@ -431,7 +433,7 @@ class RelabelSession:
 
 
 def _map_key(state: State) -> tuple[Any, ...]:
-    """Return all that a map depends on."""
+    """Return everything that a map depends on."""
     return state.labels_key, state.tau, state.chosen_for, state.warped_by
 
 

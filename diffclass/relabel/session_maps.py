@@ -1,7 +1,7 @@
-"""From strokes to a map: class sums in the order of the strokes, then every point's class.
+"""From strokes to a map: sums of columns per class, in the order of the strokes, then classes.
 
-Sums are never added to and subtracted from: each is formed anew, stroke by stroke, so that a
-state has one map to the last bit, whatever was done and undone before it.
+A changed sum is formed anew, stroke by stroke, and never updated by adding or subtracting. A state
+therefore has one map to the last bit, whatever was done and undone before.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from diffclass.relabel.strokes import Stroke
 
 @dataclass(frozen=True, eq=False)
 class ClassMap:
-    """Every point's class, as ids.
+    """The class of every point, as ids.
 
     Attributes
     ----------
     diffusion : LabelDiffusion or None
-        Of labels whose values are the class ids; None where nothing is labelled.
+        Its ``classes`` are class ids; None if nothing is labelled.
     n_points : int
     tau : int
         Time in steps.
@@ -37,7 +37,7 @@ class ClassMap:
 
     @property
     def class_ids(self) -> tuple[int, ...]:
-        """Classes with labels, rising."""
+        """Ids of the classes with labels, ascending."""
         return () if self.diffusion is None else tuple(self.diffusion.classes.tolist())
 
     @cached_property
@@ -63,26 +63,26 @@ class ClassMap:
 
     @cached_property
     def posteriors(self) -> np.ndarray:
-        """p_i, rows sum to 1, uniform where nothing has arrived; float32, (n, n_classes)."""
+        """p_i, uniform where nothing has arrived; float32 of shape (n, n_classes)."""
         if self.diffusion is None:
             return np.zeros((self.n_points, 0), dtype=np.float32)
         return self.diffusion.posteriors.astype(np.float32)
 
 
 class ClassSums:
-    """Maps of free or summed labels from the columns of their strokes.
+    """Maps of free or summed labels, made of the columns of their strokes.
 
     Parameters
     ----------
     operator : MarkovOperator
-        Of n points.
+        The walk on n points.
     columns : ColumnStore
-        Of the same operator.
+        Columns of the same operator.
 
     Notes
     -----
-    A map costs the columns that are new, the sums of the classes whose strokes differ from the
-    map before, and two passes over n x n_classes numbers.
+    Cost of a map: the new columns, the sums of classes whose strokes differ from the map before,
+    and two passes over n x n_classes numbers.
     """
 
     def __init__(self, operator: MarkovOperator, columns: ColumnStore):
@@ -93,7 +93,7 @@ class ClassSums:
     def diffusion_of(
         self, strokes: tuple[Stroke, ...], tau: int, horizon: Horizon
     ) -> LabelDiffusion:
-        """Return the diffusion of some strokes, at least one, at the time tau."""
+        """Return the diffusion of at least one stroke at the time tau."""
         columns = self._columns.of(strokes, horizon)
         by_class: dict[int, list[int]] = {}
         for place, stroke in enumerate(strokes):
@@ -120,7 +120,7 @@ class ClassSums:
         )
 
     def _sum(self, key: tuple[Horizon, tuple[bytes, ...]], columns: list[Column]) -> np.ndarray:
-        """Return the sum of a class's columns, that of the map before where it is the same."""
+        """Return the sum of a class's columns; that of the map before if it is the same."""
         if key in self._kept:
             return self._kept[key]
         total = np.zeros(len(self._operator))

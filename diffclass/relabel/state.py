@@ -1,4 +1,4 @@
-"""The state of a session: everything a map depends on, in one frozen object."""
+"""The state of a session: everything that a map depends on, in one frozen object."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from diffclass.exceptions import ParameterError
 from diffclass.relabel.strokes import ClassInfo, Stroke
 
-# Summed labels then walk 36 steps, a stroke of 30 pixels under 100 ms on 111,104 pixels.
+# Summed labels then walk 36 steps; a stroke of 30 pixels takes under 100 ms on 111,104 pixels.
 DEFAULT_TAU = 12
 
 
@@ -24,18 +24,19 @@ class State:
     classes : tuple of ClassInfo
         In the order they were added.
     strokes : tuple of Stroke
-        Disjoint, in the order of painting.
+        Disjoint sets of points, in the order of painting.
     tau : int
-        Time in steps; where the margin chooses it, what is used until two classes have labels.
+        Time in steps. If the margin chooses the time, this one is used until two classes have
+        labels.
     chosen_for : State or None
-        Where the margin chooses the time: the state whose labels it is chosen for, itself without
-        such a state. A later stroke does not change the time.
+        The state whose labels the margin rule chooses the time for. It has no such state itself. A
+        later stroke does not change the time.
     by_margin : bool
-        Whether the margin chooses it.
+        Whether the margin chooses the time.
     warped_by : State or None
         The state whose posteriors warp the walk.
     next_number : int
-        Of the next stroke.
+        Number of the next stroke.
     """
 
     n_points: int
@@ -49,7 +50,7 @@ class State:
 
     @property
     def mapped_classes(self) -> tuple[int, ...]:
-        """Rising ids of the classes with at least one labelled point."""
+        """Ids of the classes with at least one labelled point, ascending."""
         return tuple(sorted({stroke.class_id for stroke in self.strokes}))
 
     def strokes_of(self, class_id: int) -> tuple[Stroke, ...]:
@@ -62,7 +63,7 @@ class State:
         Raises
         ------
         ParameterError
-            Where there is none of that id; the message lists those that exist.
+            If no class has that id; the message lists the ids there are.
         """
         for info in self.classes:
             if info.id == class_id:
@@ -76,7 +77,7 @@ class State:
         Raises
         ------
         ParameterError
-            Where there is none of that number: never painted, removed, or painted over.
+            If no stroke has that number: it was removed, painted over, or never painted.
         """
         for stroke in self.strokes:
             if stroke.number == number:
@@ -96,7 +97,7 @@ class State:
 
     @cached_property
     def labels_key(self) -> tuple[tuple[int, bytes], ...]:
-        """What class sums are made of: class and points of each stroke, in order."""
+        """Class and fingerprint of each stroke, in order; class sums depend on these."""
         return tuple((stroke.class_id, stroke.fingerprint) for stroke in self.strokes)
 
     def with_class(self, info: ClassInfo) -> State:
@@ -105,7 +106,7 @@ class State:
         return replace(self, classes=classes)
 
     def with_strokes(self, strokes: tuple[Stroke, ...]) -> State:
-        """Return the state with other strokes, the empty ones left out."""
+        """Return the state with other strokes; empty ones are left out."""
         return replace(self, strokes=tuple(stroke for stroke in strokes if len(stroke)))
 
     def without_points(self, points: np.ndarray) -> State:

@@ -1,4 +1,4 @@
-"""Strokes and classes: what a user paints, frozen."""
+"""Strokes and classes: what a user paints, as frozen objects."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class ClassInfo:
     color : str
         As "#rrggbb".
     hidden : bool
-        Whether maps leave it out when they are drawn; it diffuses all the same.
+        Whether drawn maps leave it out; its labels diffuse all the same.
     locked : bool
-        Whether what is painted in it stays: neither painted over nor erased, moved or removed.
+        Whether its labels are protected from being painted over, erased, moved or removed.
     """
 
     id: int
@@ -35,7 +35,7 @@ class ClassInfo:
 
 @dataclass(frozen=True, eq=False)
 class Stroke:
-    """Points painted at once in one class.
+    """Points of one class, painted together.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Stroke:
         From 1, in the order of painting.
     class_id : int
     points : ndarray of int32
-        Numbers of its points, rising; what later strokes have left of it. Never empty.
+        Indices of its points that later strokes have left, ascending. Never empty.
     """
 
     number: int
@@ -51,7 +51,7 @@ class Stroke:
     points: np.ndarray
 
     def without(self, is_taken: np.ndarray) -> Stroke:
-        """Return what is left after some of n points are taken away; maybe no point."""
+        """Return the stroke without the points marked in a bool array (n,); it may be empty."""
         taken = is_taken[self.points]
         return replace(self, points=_frozen(self.points[~taken])) if taken.any() else self
 
@@ -60,12 +60,12 @@ class Stroke:
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """Hash of the points alone: strokes of one shape share a diffused column."""
+        """Hash of the points alone: strokes with the same points share a diffused column."""
         return hashlib.blake2b(self.points.tobytes(), digest_size=16).digest()
 
 
 def new_stroke(number: int, class_id: int, points: np.ndarray) -> Stroke:
-    """Return a stroke of some points, given as rising int32."""
+    """Return a stroke of points, given as ascending int32."""
     return Stroke(number, class_id, _frozen(points))
 
 

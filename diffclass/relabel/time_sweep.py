@@ -1,6 +1,6 @@
-"""The map of the same labels at every time of the margin curve, for a slider of tau.
+"""The maps of the same labels at every time of the margin curve, for a slider of tau.
 
-Here all labels of a class walk together: as many columns as there are classes, not strokes.
+All labels of a class diffuse together here: one column per class, not per stroke.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ Frame = tuple[np.ndarray, np.ndarray]
 
 
 class TimeSweep:
-    """Class ids and margins at the times of the curve, and the curve.
+    """Class ids and margins at the times of the margin curve, and the curve itself.
 
     Parameters
     ----------
     operator : MarkovOperator or WarpedOperator
-        Of n points.
+        The walk on n points.
     y : ndarray of int of shape (n,)
-        Class ids, -1 where there is no label.
+        Class ids, -1 where unlabelled.
     label_mode : {"summed", "free", "absorbing"}
     max_time : int
         Last time of the curve.
 
     Notes
     -----
-    Cost: products with n_classes columns, one per step, up to the latest time that was asked for,
-    and as many once for the curve. A time that is not one of the curve's is walked to anew.
-    Memory: 5 n bytes per time, about 40 times up to 1,024.
+    Cost: one product with n_classes columns per step up to the latest requested time, and as many
+    once for the curve. A time between those of the curve needs a new walk. Memory: 5 n bytes per
+    time; there are about 40 times up to 1,024.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class TimeSweep:
         )
 
     def at(self, tau: int) -> Frame:
-        """Return class ids and margins at a time, which need not be one of the curve."""
+        """Return class ids and margins at any time, on the curve or between its times."""
         if tau not in self._times:
             walk = self._start()
             for time in curve_times(tau):
