@@ -12,6 +12,8 @@ from sklearn.exceptions import DataConversionWarning
 from diffclass.exceptions import DataError
 
 UNLABELLED = -1
+# In one byte per point: 0 is no class, 255 is left for what has no data.
+MOST_CLASSES = 254
 
 
 def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:

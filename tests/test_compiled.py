@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from diffclass._compiled import edges, gaussians, graphs, nn_descent, posteriors, products
+from diffclass._compiled import decisions, edges, gaussians, graphs, neighbor_lists, products
 
 
 def small_graph(dtype=np.float64):
@@ -69,7 +69,7 @@ def small_cases():
     decision = out("codes", n, int), out("probability", n), out("margins", n)
     columns = f.T - 1
     columns[:, 2] = -1
-    posteriors.read_off(columns, limits - 0.5, component, np.arange(1.0, 6), *decision)
+    decisions.read_off(columns, limits - 0.5, component, np.arange(1.0, 6), *decision)
     vector = indptr, indices, data, scale, f[:, 1].copy()
     for n_terms in (0, 1, 2):
         total = out(f"total {n_terms}", (n, 5))
@@ -137,43 +137,43 @@ def neighbor_cases(out):
     order, spare = np.arange(n, dtype=np.int32), out("halved", n, np.int32)
     directions, thresholds = out("directions", (1, 8), np.float32), out("threshold", 1, np.float32)
     picks, sums = np.array([[3, 50]]), np.zeros(n, np.float32)
-    nn_descent.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
-    nn_descent.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
+    neighbor_lists.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
+    neighbor_lists.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
     names = ("lists", "distances", "new")
     lists = [out(name, (n, 4), kind) for name, kind in zip(names, ("i4", "f4", "u1"), strict=True)]
     lists[0][:], lists[1][:] = -1, np.inf
     starts, leaves = np.array([0, 12, 24]), np.arange(n, dtype=np.int32)
-    nn_descent.join_leaves(X, 6, leaves, starts, *lists)  # columns may be left out
+    neighbor_lists.join_leaves(X, 6, leaves, starts, *lists)  # columns may be left out
     lists[0][:], lists[1][:], lists[2][:] = -1, np.inf, 0
-    nn_descent.join_leaves(X, 8, leaves, starts, *lists)
+    neighbor_lists.join_leaves(X, 8, leaves, starts, *lists)
     row = out("row", 12, np.float32)
-    nn_descent.row_distances(X[:12].T.copy(), 2, row)
+    neighbor_lists.row_distances(X[:12].T.copy(), 2, row)
     own = [np.full(4, fill, kind) for fill, kind in ((-1, "i4"), (np.inf, "f4"), (0, "u1"))]
-    nn_descent.enter_members(leaves[:12], 2, row, *own)
+    neighbor_lists.enter_members(leaves[:12], 2, row, *own)
     out("entered", 4, np.int32)[:] = own[0]
-    out("farthest", 1)[0] = nn_descent.enter(*own, 20, 0.0)
+    out("farthest", 1)[0] = neighbor_lists.enter(*own, 20, 0.0)
     out("joined", (n, 4), np.int32)[:] = lists[0]
     lists[0][::2, 3], lists[1][::2, 3] = [(x + 12) % n for x in range(0, n, 2)], 1e9
     pools, sizes = out("pools", (n, 6), np.int32), out("sizes", n, np.int32)
-    nn_descent.make_pools(lists[0], lists[2], 4, pools, sizes)
-    nn_descent.refine(X, pools, sizes, *lists)
+    neighbor_lists.make_pools(lists[0], lists[2], 4, pools, sizes)
+    neighbor_lists.refine(X, pools, sizes, *lists)
     asked = [
         out(f"asked {name}", (5, 4), part.dtype) for name, part in zip(names, lists, strict=True)
     ]
     asked[0][:], asked[1][:] = -1, np.inf
     new, none = X[:5] + np.float32(0.5), np.array([-1, 1, -1, -1, -1])
     tree = directions, thresholds
-    nn_descent.enter_leaves(new, none, X, spare, starts, *tree, *asked)
-    nn_descent.ask_pools(new, none, X, pools, sizes, *asked)
-    out("square", 1)[0] = nn_descent.squared_distance(X, 0, X, 1)
-    out("row dot", 1)[0] = nn_descent.dot(X, 0, X, 1)
-    out("holds", 1)[0] = nn_descent.holds(lists[0][0], 4, lists[0][0, 2])
+    neighbor_lists.enter_leaves(new, none, X, spare, starts, *tree, *asked)
+    neighbor_lists.ask_pools(new, none, X, pools, sizes, *asked)
+    out("square", 1)[0] = neighbor_lists.squared_distance(X, 0, X, 1)
+    out("row dot", 1)[0] = neighbor_lists.dot(X, 0, X, 1)
+    out("holds", 1)[0] = neighbor_lists.holds(lists[0][0], 4, lists[0][0, 2])
 
 
 def names_of_loops():
     return {
         name
-        for module in (edges, gaussians, graphs, nn_descent, posteriors, products)
+        for module in (edges, gaussians, graphs, neighbor_lists, decisions, products)
         for name, loop in vars(module).items()
         if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
     }
@@ -289,7 +289,7 @@ def test_a_tie_goes_to_the_first_class_whatever_the_rounding():
     values = np.array([[1, 1, 0.5], [1, 1 + 1e-15, 0.5], [1 + 1e-15, 1, 0.5], [1, 1.001, 0.5]])
     codes, probability, margin = np.empty(4, int), np.empty(4), np.empty(4)
     arrays = np.zeros((1, 3)), np.zeros(4, int), np.ones(3)
-    posteriors.read_off(values.T, *arrays, codes, probability, margin)
+    decisions.read_off(values.T, *arrays, codes, probability, margin)
     assert codes.tolist() == [0, 0, 0, 1]
     assert (margin >= 0).all()
     np.testing.assert_allclose(margin, [0, 0, 0, 0.001 / 2.501], atol=1e-9)

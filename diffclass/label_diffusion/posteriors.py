@@ -74,7 +74,7 @@ def decide(
         limits, components = np.zeros((1, n_classes)), np.zeros(n, dtype=np.int32)
     codes = np.empty(n, dtype=np.intp)
     probability, margin = np.empty(n, dtype=dtype), np.empty(n, dtype=dtype)
-    _compiled.posteriors.read_off(
+    _compiled.decisions.read_off(
         values.T, limits, components, class_weight.astype(np.float64), codes, probability, margin
     )
     return Decision(codes, probability, margin)

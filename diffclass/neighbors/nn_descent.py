@@ -139,14 +139,14 @@ class NNDescentSearch(Search):
                 self._trees.append(_Tree.grown(self._points, leaf_points, random))
             tree = self._trees[self.n_trees_]
             if self._lists.neighbors.shape[1]:
-                _compiled.nn_descent.join_leaves(
+                _compiled.neighbor_lists.join_leaves(
                     self._points, n_features, tree.order, tree.starts, *self._lists.arrays
                 )
             self.n_trees_ += 1
 
     def _refine(self) -> None:
         self._make_pools()
-        _compiled.nn_descent.refine(self._points, self._pools, self._sizes, *self._lists.arrays)
+        _compiled.neighbor_lists.refine(self._points, self._pools, self._sizes, *self._lists.arrays)
         self.n_rounds_ += 1
 
     def _make_pools(self) -> None:
@@ -154,7 +154,7 @@ class NNDescentSearch(Search):
         n_nearest = min(width, _POOLED)
         self._pools = np.empty((n, n_nearest + n_nearest // 2), dtype=np.int32)
         self._sizes = np.empty(n, dtype=np.int32)
-        _compiled.nn_descent.make_pools(
+        _compiled.neighbor_lists.make_pools(
             self._lists.neighbors, self._lists.is_new, n_nearest, self._pools, self._sizes
         )
 
@@ -186,11 +186,11 @@ class NNDescentSearch(Search):
         """Find the nearest points: first in leaves of trees, then from neighbour to neighbour."""
         lists = _Lists.empty(len(queries), min(width, len(self._points)))
         for tree in self._trees[:_TREES_OF_NEW_POINTS]:
-            _compiled.nn_descent.enter_leaves(
+            _compiled.neighbor_lists.enter_leaves(
                 queries, without, self._points, tree.order, tree.starts, tree.directions,
                 tree.thresholds, *lists.arrays,
             )  # fmt: skip
-        _compiled.nn_descent.ask_pools(
+        _compiled.neighbor_lists.ask_pools(
             queries, without, self._points, self._pools, self._sizes, *lists.arrays
         )
         return lists.neighbors
@@ -257,7 +257,7 @@ class _Tree:
         for level in range(depth):
             nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
             picks = random.randint(2**31 - 1, size=(2**level, 2))
-            _compiled.nn_descent.halve(
+            _compiled.neighbor_lists.halve(
                 points, order, starts, picks, directions[nodes], thresholds[nodes],
                 projections, spare,
             )  # fmt: skip

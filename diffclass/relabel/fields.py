@@ -15,7 +15,7 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 
-LARGEST_CLASS_ID = 254  # in one byte per point; 0 means no class and 255 no data
+LARGEST_CLASS_ID = MOST_CLASSES
 LARGEST_TAU = 10_000
 LONGEST_NAME = 200
 LARGEST_NUMBER = 2**31 - 1

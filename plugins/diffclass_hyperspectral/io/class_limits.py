@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from diffclass.exceptions import ParameterError
+from diffclass.targets import MOST_CLASSES
 
-# More than fit beside 0 and a fill value in the bytes and palettes of class maps.
-MOST_CLASSES = 254
+__all__ = ["LARGEST_BYTE", "MOST_CLASSES", "largest_id"]
+
 LARGEST_BYTE = 255
 # By format. ENVI lists a name for every id and the one after the largest has to fit into 16 bits.
 _LARGEST_IDS = {"a PNG": LARGEST_BYTE, "an ENVI": 65534, "a GeoTIFF": 65535}
