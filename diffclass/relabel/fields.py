@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.targets import MOST_CLASSES
 
 LARGEST_CLASS_ID = MOST_CLASSES
 LARGEST_TAU = 10_000
