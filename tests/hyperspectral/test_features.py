@@ -144,7 +144,7 @@ def test_bad_input(cube):
     with pytest.raises(DataError, match="no two pixels"):
         features.fit(isolated)
     alike = np.array([[[1.0, 2], [1, 2], [np.nan, 0], [5, 1], [5, 1]]])
-    with pytest.raises(DataError, match="all alike"):
+    with pytest.raises(DataError, match="all equal"):
         features.fit(alike)
     for parameters, named in [
         ({"n_components": 0}, "n_components"),
