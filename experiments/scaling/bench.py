@@ -54,7 +54,7 @@ def main() -> None:
         for quantity, value in flat(measured(shape, repeats)):
             place = {"rows": shape[0], "columns": shape[1]}
             rows.append(place | {"quantity": quantity, "value": value})
-            print(f"{shape[0]} x {shape[1]}: {quantity}: {value:.4g}", flush=True)
+            print(f"{shape[0]} x {shape[1]}: {quantity}: {value:.3g}", flush=True)
     write_rows(OUTPUT, rows)
 
 

@@ -41,7 +41,7 @@ def strokes() -> list[str]:
     rows = []
     for row in read_rows("relabel/latency.csv"):
         place = row["rows"], row["columns"]
-        bench = {row["quantity"]: row["value"] for row in _of_place("scaling/bench.csv", place)}
+        bench = _bench(place)
         engine = [bench.get(f"relabel.{name}", "-") for name in quantities]
         page = [row["page_median"], row["page_90"]]
         rows.append([" x ".join(place), *engine, *page])
@@ -51,7 +51,7 @@ def strokes() -> list[str]:
 
 def steps() -> list[str]:
     """One step, and A^t by the Chebyshev series, beside their references."""
-    bench = {row["quantity"]: row["value"] for row in _of_place("scaling/bench.csv", SCENE)}
+    bench = _bench(SCENE)
     compared = [
         ["one step of 16 columns", "scipy's CSR product", "product.times_faster_than_scipy"],
         *(
@@ -78,7 +78,7 @@ def local_covariance() -> list[str]:
 def best_and_worst() -> list[str]:
     """The short table: what is much faster than something else, and what is hardly faster."""
     scene = {row["run"]: row["total"] for row in read_rows("scaling/whole_scene.csv")}
-    bench = {row["quantity"]: row["value"] for row in _of_place("scaling/bench.csv", SCENE)}
+    bench = _bench(SCENE)
     pairs = {row["solver"]: row["seconds"] for row in _solvers()}
     stroke, fresh = (
         bench[f"relabel.{name}"] for name in ("milliseconds_per_stroke", "fresh_milliseconds")
@@ -104,6 +104,15 @@ def best_and_worst() -> list[str]:
 
 def _solvers() -> list[Row]:
     return [row for row in read_rows("scaling/spectrum.csv") if row["task"] == "eigenpairs"]
+
+
+def _bench(place: tuple[str, str]) -> dict[str, str]:
+    """What `bench` measured at one size: two digits, or whole numbers from 10 on."""
+    rows = _of_place("scaling/bench.csv", place)
+    return {
+        row["quantity"]: f"{value:.0f}" if (value := float(row["value"])) >= 10 else f"{value:.1f}"
+        for row in rows
+    }
 
 
 def _ratio(theirs: str, ours: str) -> str:
