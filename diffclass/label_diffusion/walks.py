@@ -6,7 +6,7 @@ what the columns mean, `stopping_time` when to stop.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from diffclass.operators.warped import WarpedOperator
 # underflow in single precision, and a power of two, so that rounding stays the same.
 HEIGHT = 2.0**64
 _FIRST_CHECK = 16
+_BlockWalk = Callable[[np.ndarray, int, np.ndarray | None], np.ndarray]
 _LONGEST_SERIES = 4096  # steps of one series; its coefficients then take 13 MB
 
 
@@ -200,18 +201,30 @@ class FreeColumns:
 
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
-        while self.time < time:
-            n_steps = min(time - self.time, _LONGEST_SERIES)
-            self._walk_on(n_steps)
-            self.time += n_steps
-        if self.time >= _FIRST_CHECK:
+        self._walk_on(time - self.time, np.ones(len(self._is_late), dtype=bool))
+        self.time = time
+        if time >= _FIRST_CHECK:
             self._take_limits_out()
 
     def advance_along_curve(self, time: int) -> None:
-        """Walk on to a later time, stopping at the times of the margin curve to turn late."""
-        for between in curve_times(time):
-            if self.time < between and (between >= _FIRST_CHECK or between == time):
-                self.advance(int(between))
+        """Walk on to a later time.
+
+        Columns stop at the times of the margin curve, where young ones may turn late. Over the
+        last octave late ones go on in one series; a longer one would lose what decays meanwhile.
+        """
+        walking = np.ones(len(self._is_late), dtype=bool)
+        for stop in curve_times(time).tolist():
+            if stop <= self.time or (stop < _FIRST_CHECK and stop != time):
+                continue
+            if time <= 2 * self.time:
+                late = walking & self._is_late
+                self._walk_on(time - self.time, late)
+                walking &= ~late
+            self._walk_on(stop - self.time, walking)
+            self.time = stop
+            if stop >= _FIRST_CHECK:
+                self._take_limits_out()
+        self.time = time
 
     @property
     def visited(self) -> tuple[np.ndarray, np.ndarray]:
@@ -220,21 +233,25 @@ class FreeColumns:
         assert self.visit_limits is not None
         return self.visits, self.visit_limits
 
-    def _walk_on(self, n_steps: int) -> None:
-        late = self._is_late
-        if not late.any():
-            self.state = self._young(self.state, n_steps, self.visits)
-        elif late[self._all_limits.any(axis=0)].all():  # columns without labels stay 0
-            self.state = self._late(self.state, n_steps, self.visits)
+    def _walk_on(self, n_steps: int, which: np.ndarray) -> None:
+        for block, walk in (
+            (which & self._is_late, self._late),
+            (which & ~self._is_late, self._young),
+        ):
+            for start in range(0, n_steps, _LONGEST_SERIES) if block.any() else ():
+                self._walk_block(min(n_steps - start, _LONGEST_SERIES), block, walk)
+
+    def _walk_block(self, n_steps: int, which: np.ndarray, walk: _BlockWalk) -> None:
+        if which.all():
+            self.state = walk(self.state, n_steps, self.visits)
         else:
-            for which, walk in ((late, self._late), (~late, self._young)):
-                visits = None if self.visits is None else self.visits[:, which].copy()
-                block = np.ascontiguousarray(self.state[:, which])
-                self.state[:, which] = walk(block, n_steps, visits)
-                if self.visits is not None:
-                    self.visits[:, which] = visits
+            visits = None if self.visits is None else self.visits[:, which].copy()
+            block = np.ascontiguousarray(self.state[:, which])
+            self.state[:, which] = walk(block, n_steps, visits)
+            if self.visits is not None:
+                self.visits[:, which] = visits
         if self.visit_limits is not None:
-            self.visit_limits += n_steps * self.limits
+            self.visit_limits[:, which] += n_steps * self.limits[:, which]
 
     def _young(self, block: np.ndarray, n_steps: int, visits: np.ndarray | None) -> np.ndarray:
         if visits is None:
@@ -243,19 +260,22 @@ class FreeColumns:
 
     def _late(self, block: np.ndarray, n_steps: int, visits: np.ndarray | None) -> np.ndarray:
         if visits is None:
-            return self.operator.apply(block, n_steps)
-        more, block = self.operator.expected_visits(block, n_steps)
-        self._subtract_means(more, range(more.shape[1]))  # rounding adds up over the steps
-        visits += more
+            block = self.operator.apply(block, n_steps)
+        else:
+            more, block = self.operator.expected_visits(block, n_steps)
+            self._subtract_means(more, range(more.shape[1]))
+            visits += more
+        self._subtract_means(block, range(block.shape[1]))
         return block
 
     def _take_limits_out(self) -> None:
-        for g in self._turning_late():
+        turning = self._turning_late()
+        for g in turning:
             limit = self._all_limits[:, g].astype(self.state.dtype)
             self.state[:, g] -= limit[self.operator.components]
             self.limits[:, g] = self._all_limits[:, g]
             self._is_late[g] = True
-        self._subtract_means(self.state, np.flatnonzero(self._is_late))
+        self._subtract_means(self.state, turning)
 
     def _turning_late(self) -> list[int]:
         """Return the young columns that are at least half their limit at every point.

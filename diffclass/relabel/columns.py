@@ -160,14 +160,12 @@ def diffused_columns(
     list of Column
         In the order of the groups.
     """
-    # compiled code takes one column or four at a time: empty groups fill the last four
-    n_idle = -len(groups) % 4 if len(groups) > 1 else 0
     group = np.repeat(np.arange(len(groups)), [len(points) for points in groups])
     walk = FreeColumns(
         operator,
         np.concatenate(groups),
         group,
-        len(groups) + n_idle,
+        len(groups),
         summed=horizon.is_sum,
         independent=True,
     )
