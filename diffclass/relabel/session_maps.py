@@ -88,6 +88,7 @@ class ClassSums:
     def __init__(self, operator: MarkovOperator, columns: ColumnStore):
         self._operator = operator
         self._columns = columns
+        self._pi = operator.stationary_distribution
         self._kept: dict[tuple[Horizon, tuple[bytes, ...]], np.ndarray] = {}
 
     def diffusion_of(
@@ -131,5 +132,4 @@ class ClassSums:
 
     def _mass(self, strokes: list[Stroke]) -> float:
         """Return pi(L_i), summed stroke by stroke."""
-        pi = self._operator.stationary_distribution
-        return sum(float(pi[stroke.points].sum()) for stroke in strokes)
+        return sum(float(self._pi[stroke.points].sum()) for stroke in strokes)
