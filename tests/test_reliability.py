@@ -56,28 +56,72 @@ def test_intervals_of_scores():
     assert classification_scores([1, 1], [1, 1]).intervals()["kappa"] is None
 
 
-def test_clusters_that_are_alike_widen_the_interval():
+def beta_binomial(rng, p, n_clusters, *, rho, equal):
+    """Right points and size of each cluster; points of one are correlated by rho."""
+    spread = np.ones(n_clusters) if equal else rng.lognormal(-0.5, 1, n_clusters)
+    sizes = np.maximum(1, np.rint(40 * spread)).astype(int)
+    shares = rng.beta(p * (1 / rho - 1), (1 - p) * (1 / rho - 1), n_clusters)
+    return rng.binomial(sizes, shares), sizes
+
+
+def points_of(n_right, sizes):
+    right = [np.arange(size) < k for k, size in zip(n_right, sizes, strict=True)]
+    return np.concatenate(right), np.repeat(np.arange(len(sizes)), sizes)
+
+
+def coverage(p, n_clusters, **how):
     rng = np.random.default_rng(6)
-    hits = np.zeros(2)
-    for _ in range(300):
-        sizes = rng.integers(20, 80, 40)
-        clusters = np.repeat(np.arange(40), sizes)
-        right = rng.random(len(clusters)) < rng.beta(4, 2, 40)[clusters]  # 2/3 on the whole
-        lower, upper, n_clusters = clustered_interval(right, clusters)
-        assert n_clusters == 40
-        hits[0] += lower <= 2 / 3 <= upper
-        lower, upper = wilson_interval(right.sum(), len(right))
-        hits[1] += lower <= 2 / 3 <= upper
-    assert 0.91 < hits[0] / 300 < 0.99
-    assert hits[1] / 300 < 0.6
+    found = [
+        clustered_interval(*points_of(*beta_binomial(rng, p, n_clusters, **how)))
+        for _ in range(200)
+    ]
+    return np.mean([one.lower <= p <= one.upper for one in found])
 
 
-def test_clusters_of_one_point_are_the_usual_interval():
+def test_clustered_intervals_hold_the_truth_as_often_as_they_say():
+    hits = [
+        coverage(p, n_clusters, rho=rho, equal=equal)
+        for p in (0.8, 0.95, 0.99)
+        for n_clusters in (5, 15, 60)
+        for rho in (0.05, 0.3)
+        for equal in (True, False)
+    ]
+    assert np.mean(hits) > 0.95
+    assert min(hits) > 0.9
+
+
+def test_points_as_if_independent_hold_it_less_often():
+    rng = np.random.default_rng(6)
+    hits = 0
+    for _ in range(200):
+        n_right, sizes = beta_binomial(rng, 0.8, 40, rho=0.2, equal=True)
+        lower, upper = wilson_interval(n_right.sum(), sizes.sum())
+        hits += lower <= 0.8 <= upper
+    assert hits / 200 < 0.6
+
+
+def test_where_all_are_right_the_clusters_count():
+    clusters = np.repeat(np.arange(12), 30)
+    found = clustered_interval(np.ones(360), clusters)
+    np.testing.assert_allclose((found.lower, found.upper), wilson_interval(12, 12))
+    assert found.effective_n == pytest.approx(12)
+    none = clustered_interval(np.zeros(360), clusters)
+    assert (none.lower, none.upper) == pytest.approx((1 - found.upper, 1 - found.lower))
+    # one wrong point more does not make the rest known
+    one_wrong = clustered_interval(np.arange(360) > 0, clusters)
+    assert found.lower - 0.05 < one_wrong.lower < 0.9
+    sure = clustered_interval(np.ones(360), clusters, level=0.99)
+    assert sure.lower < found.lower
+
+
+def test_clusters_of_one_point_are_nearly_wilsons_interval():
     right = np.random.default_rng(7).random(400) < 0.7
-    lower, upper, _ = clustered_interval(right, np.arange(400))
-    half = 1.9659 * right.std(ddof=1) / 20  # Student's quantile with 399 degrees
-    assert (lower, upper) == pytest.approx((right.mean() - half, right.mean() + half), abs=1e-5)
-    assert np.isnan(clustered_interval([1, 0], [3, 3])[:2]).all()
+    found = clustered_interval(right, np.arange(400))
+    expected = wilson_interval(right.sum(), 400)
+    np.testing.assert_allclose((found.lower, found.upper), expected, atol=1e-3)
+    assert found.n_clusters == 400
+    alone = clustered_interval([1, 0], [3, 3])
+    assert np.isnan([alone.lower, alone.upper, alone.effective_n]).all()
     with pytest.raises(DataError, match="same points"):
         clustered_interval([1, 0], [1])
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from diffclass.evaluation.areas import AreaEstimates, Estimate, stratified_areas
-from diffclass.evaluation.intervals import clustered_interval, wilson_interval
+from diffclass.evaluation.intervals import (
+    ClusteredInterval,
+    clustered_interval,
+    wilson_interval,
+)
 from diffclass.evaluation.reliability import (
     ReliabilityCurve,
     ThresholdTable,
@@ -17,6 +21,7 @@ from diffclass.evaluation.splits import PartlyLabelledKFold, draw_per_class
 __all__ = [
     "AreaEstimates",
     "ClassScore",
+    "ClusteredInterval",
     "Estimate",
     "PartlyLabelledKFold",
     "ReliabilityCurve",

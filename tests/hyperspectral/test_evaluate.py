@@ -117,8 +117,10 @@ def test_squares_as_what_is_independent(facts, files, tissue):
     found = facts("evaluate", "found.hdr", "truth.hdr")["by_blocks"]
     ids = envi.open(str(files / "found.hdr")).read_band(0)
     numbers = np.kron(np.arange(64).reshape(8, 8), np.ones((8, 8), dtype=int))
-    lower, upper, n = clustered_interval((ids == tissue.truth).ravel(), numbers.ravel())
-    assert found == {"n_blocks": n, "overall_accuracy": [lower, upper]}
+    expected = clustered_interval((ids == tissue.truth).ravel(), numbers.ravel())
+    assert found["n_blocks"] == expected.n_clusters == 64
+    assert found["overall_accuracy"] == [expected.lower, expected.upper]
+    assert found["effective_n"] == expected.effective_n
     np.save(files / "corner.npy", np.pad(tissue.truth[:6, :6], (0, 58)))
     assert facts("evaluate", "found.hdr", "corner.npy")["by_blocks"]["overall_accuracy"] is None
 
@@ -230,7 +232,9 @@ def test_spatial_features_are_scored_both_ways(classify):
     report = classify("--features", "spatial", "--labels-per-class", "20")
     assert report["holdout"]["kind"] == "random"
     other = report["other_holdout"]
-    assert (other["kind"], other["gap_pixels"]) == ("blocks", 6)
+    assert other["kind"] == "blocks"
+    assert 6 <= other["gap_pixels"] < other["full_gap_pixels"]  # the walk reaches too far
+    assert 0.01 < other["weight_beyond_gap"] < 0.5
     assert other["n_fit"] == 60
     assert other["untested"] == []
     lower, upper = other["intervals"]["overall_accuracy"]
@@ -269,6 +273,25 @@ def test_the_text_of_a_cleaned_classification(call):
     for words in ("below the margin", "minimum area", "share right by margin", "unknown"):
         assert words in text
     assert "- of 0 right" not in text
+    assert "(transductive)" in text
+    assert "of what makes a pixel's features comes" not in text
+
+
+def test_the_text_says_what_crosses_the_gap(call):
+    text = call(
+        "classify", "scene.hdr", "--labels", "truth.hdr", "-o", "map.npy", "--components", "8",
+        "--holdout", "blocks", "--features", "spatial",
+    ).out  # fmt: skip
+    assert "of what makes a pixel's features comes from so far or farther (less than 1% at" in text
+    assert "squares of the picture are independent" in text
+
+
+def test_a_majority_filter_reaches_farther(classify):
+    words = ["--holdout", "blocks", "--labels-per-class", "5", "--overwrite"]
+    plain, filtered = (classify(*words, "--majority", width)["holdout"] for width in ("1", "19"))
+    assert (plain["gap_pixels"], plain["weight_beyond_gap"]) == (6, 0)
+    assert filtered["full_gap_pixels"] == 10
+    assert filtered["gap_pixels"] > 6
 
 
 @pytest.mark.parametrize(
@@ -299,7 +322,7 @@ def test_a_random_split_flatters_on_indian_pines(tmp_path, data_folder, capsys):
     random, blocks = report["holdout"], report["other_holdout"]
     assert random["kind"] == "random"
     assert random["overall_accuracy"] > blocks["overall_accuracy"] + 0.05
-    assert blocks["untested"] == [1, 7, 9]  # fields smaller than the gap
+    assert blocks["untested"] == [1, 7, 9, 16]  # fields smaller than the gap
     assert random["certainty"]["margin"]["auc"] > 0.75
     # neighbouring pixels are right and wrong together
     spans = [random["by_blocks"]["overall_accuracy"], random["intervals"]["overall_accuracy"]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.workflows.holdout import GAP, hold_out
+from diffclass_hyperspectral.workflows.holdout import LEAST_GAP, full_gap, hold_out
 
 
 @pytest.fixture
@@ -43,10 +43,10 @@ def test_random_halves_hold_out_all_the_rest(fields):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_gap_holds(fields, seed):
     split = hold_out(fields, kind="blocks", labels_per_class=8, seed=seed)
-    assert split.gap == GAP
+    assert split.gap == LEAST_GAP
     fit, test = np.argwhere(split.fit), np.argwhere(split.test)
     apart = np.abs(fit[:, None] - test[None]).max(axis=2)
-    assert apart.min() >= GAP
+    assert apart.min() >= LEAST_GAP
 
 
 @pytest.mark.parametrize("across", [False, True])
@@ -81,6 +81,31 @@ def test_classes_that_cannot_be_tested_are_named(fields):
 def test_a_class_of_one_pixel_is_fitted_on(fields, kind):
     fields[0, 0] = 4
     assert hold_out(fields, kind=kind).fit[0, 0]
+
+
+def test_the_gap_ends_where_the_weight_does():
+    assert full_gap(np.zeros(1)) == LEAST_GAP
+    assert full_gap(np.linspace(0.5, 0.02, 30)) == 31
+    assert full_gap(np.r_[np.full(12, 0.5), 0.01, 0.0]) == 13
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_gap_is_cut_to_what_the_fields_allow(fields, seed):
+    fields = np.where(fields == 3, 0, fields)
+
+    def split_at(gap, n=None):
+        return hold_out(fields, kind="blocks", labels_per_class=n, seed=seed, gap=gap)
+
+    assert split_at(40).gap < 12  # with all pixels of the blocks
+    few = split_at(40, 2)
+    assert LEAST_GAP < few.gap < 40
+    np.testing.assert_array_equal(few.fit, split_at(0, 2).fit)
+    outside = split_at(0, 2).test
+    assert few.test.sum() >= 0.1 * outside.sum()
+    assert len(np.unique(fields[few.test])) >= 0.75 * len(np.unique(fields[outside]))
+    wider = split_at(few.gap + 1, 2)
+    assert wider.gap == few.gap
+    assert split_at(3).gap == 3  # below the least, as it was asked for
 
 
 def test_nothing_left():

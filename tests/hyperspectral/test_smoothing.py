@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from diffclass.datasets import make_tissue_scene
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import SceneFeatures
 from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion
@@ -68,6 +69,59 @@ def test_a_border_stays_where_a_gaussian_blurs_it():
 
     assert error(GridDiffusion()) < 0.6 * error(GaussianSmoothing(0))  # noise goes
     assert error(GridDiffusion()) < 0.1 * error(GaussianSmoothing(2))  # the border stays
+
+
+def dense_weight_beyond(walk, shape, n):
+    row, column = np.divmod(np.arange(len(walk)), shape[1])
+    apart = np.maximum(np.abs(row[:, None] - row), np.abs(column[:, None] - column))
+    return [np.where(apart > r, walk, 0).sum(axis=1).mean() for r in range(n)]
+
+
+def test_the_reach_of_a_walk_is_the_dense_ones():
+    image = image_of()
+    valid = everywhere(image)
+    walk = np.linalg.matrix_power(dense_walk(image, valid, 0.25), 9)
+    found = GridDiffusion(9, sigma=0).weight_beyond(image, valid)
+    expected = dense_weight_beyond(walk, valid.shape, len(found))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_the_reach_follows_the_picture():
+    random = np.random.default_rng(2)
+    noise = random.normal(size=(60, 60, 4)).astype(np.float32)
+    fields = noise + 50 * np.add.outer(np.arange(60) // 10, np.arange(60) // 10 % 2)[..., None]
+    open_ground, cut_up = (
+        GridDiffusion().weight_beyond(i.astype(np.float32), everywhere(i)) for i in (noise, fields)
+    )
+    assert open_ground[6] > 0.3
+    assert cut_up[9] < 0.02  # fields of ten pixels
+    missing = np.ones((60, 60), dtype=bool)
+    missing[::4] = missing[:, ::4] = False
+    assert GridDiffusion().weight_beyond(noise, missing)[2] < 1e-6
+
+
+@pytest.mark.parametrize("sigma", [0.5, 2.0])
+def test_the_reach_of_a_gaussian_is_that_of_a_point(sigma):
+    point = np.zeros((61, 61, 1), dtype=np.float32)
+    point[30, 30] = 1
+    weights = GaussianSmoothing(sigma).smooth(point, everywhere(point)).ravel()
+    row, column = np.divmod(np.arange(61 * 61), 61)
+    apart = np.maximum(np.abs(row - 30), np.abs(column - 30))
+    found = GaussianSmoothing(sigma).weight_beyond(point, everywhere(point))
+    expected = [weights[apart > r].sum() for r in range(len(found))]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert GaussianSmoothing(0).weight_beyond(point, everywhere(point)).tolist() == [0]
+
+
+def test_features_reach_as_far_as_their_widest_scale():
+    cube = make_tissue_scene(48, 48, random_state=0).cube
+    assert SceneFeatures().fit(cube).weight_beyond(cube).tolist() == [0]
+    narrow, wide, both = (
+        SceneFeatures(spatial=True, scales=scales).fit(cube).weight_beyond(cube)
+        for scales in ((0, 1.0), (GridDiffusion(),), (1.0, GridDiffusion()))
+    )
+    assert len(narrow) == 5
+    np.testing.assert_array_equal(both, np.maximum(wide, np.pad(narrow, (0, len(wide) - 5))))
 
 
 def test_missing_pixels_give_nothing():

@@ -66,7 +66,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         How the components of each spatial scale are smoothed (smoothing and projection commute:
         20 components are smoothed, not 200 bands). A number is the standard deviation of a
         Gaussian in pixels, 0 none; an object is one of `features.smoothing` or has
-        its ``smooth(image, valid)``. For angle and correlation spectra are smoothed first and
+        its methods. For angle and correlation spectra are smoothed first and
         then scaled to length 1.
     field_power : float, default=1.0
         How much less those directions of smoothed MNF components count in which pixels differ
@@ -175,6 +175,47 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
                 f"{len(self.bands_)}"
             )
         return self._features(scene, fit=False)
+
+    def weight_beyond(self, X: Any) -> np.ndarray:
+        """Return how much of a pixel's features other pixels make, by their distance.
+
+        Parameters
+        ----------
+        X : Scene or array-like of shape (rows, columns, bands)
+            The scene that they were fitted to, or one with the same bands.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            For r = 0, 1, ..., n - 1 the share of the weight that comes from farther than r rows or
+            columns, at the spatial scale where it is largest; 0 beyond. [0] unless spatial.
+
+        Notes
+        -----
+        The scene is projected once more. Positions, and what is learnt from the whole scene (bands,
+        directions, weights), are not counted.
+
+        Examples
+        --------
+        >>> from diffclass.datasets import make_tissue_scene
+        >>> from diffclass_hyperspectral import SceneFeatures
+        >>> cube = make_tissue_scene(48, 48, random_state=0).cube
+        >>> features = SceneFeatures(spatial=True, scales=(0, 2.0)).fit(cube)
+        >>> features.weight_beyond(cube)[:7].round(2)
+        array([0.96, 0.7 , 0.38, 0.15, 0.05, 0.01, 0.  ])
+        """
+        check_is_fitted(self)
+        if not self.spatial:
+            return np.zeros(1)
+        scene = _as_scene(X)
+        image = self._components(scene).reshape(*scene.shape[:2], self.n_components_)
+        valid = np.isfinite(image[..., 0])
+        with stage("features: reach"):
+            found = [s.weight_beyond(image, valid) for s in self._smoothings()]
+        largest = np.zeros(max(map(len, found)))
+        for shares in found:
+            largest[: len(shares)] = np.maximum(largest[: len(shares)], shares)
+        return largest
 
     def n_features(self, n_bands: int) -> int:
         """Return the largest number of features of a pixel with that many usable bands."""

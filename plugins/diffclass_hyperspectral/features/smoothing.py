@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from diffclass import MarkovOperator
 from diffclass.exceptions import ParameterError
 
+_SAMPLED = 64  # pixels on which the reach of a walk is measured
 _OFFSETS = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1)]  # in the order of pixels
 
 
@@ -45,6 +46,22 @@ class Smoothing(Protocol):
         Returns
         -------
         ndarray of float32 of shape (rows, columns, k)
+        """
+        ...
+
+    def weight_beyond(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
+        """Return the share of a smoothed pixel's weight that comes from farther than r pixels.
+
+        Parameters
+        ----------
+        image, valid : ndarray
+            As in `smooth`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            For r = 0, 1, ..., n - 1 rows or columns, whichever are more; 0 beyond. Mean over pixels
+            of this picture.
         """
         ...
 
@@ -79,6 +96,17 @@ class GaussianSmoothing:
             smooth /= np.maximum(share, np.finfo(np.float32).tiny)[..., None]
         return smooth
 
+    def weight_beyond(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
+        """Return the share from farther than r pixels, in any picture; see `Smoothing`."""
+        from scipy.ndimage import gaussian_filter1d
+
+        if self.sigma == 0:
+            return np.zeros(1)
+        reach = int(4 * self.sigma + 0.5)  # where SciPy cuts the Gaussian off
+        line = gaussian_filter1d(np.eye(1, 2 * reach + 1, reach)[0], self.sigma, mode="constant")
+        within = 2 * np.cumsum(line[reach:]) - line[reach]
+        return np.clip(1 - within**2, 0, 1)
+
 
 @dataclass(frozen=True)
 class GridDiffusion:
@@ -110,6 +138,25 @@ class GridDiffusion:
         operator = self.operator(image, valid)
         flat = _filled(image, valid).reshape(-1, image.shape[2])
         return operator.apply(flat, self.n_steps).reshape(image.shape)
+
+    def weight_beyond(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
+        """Return the share from farther than r pixels, mean of 64 pixels; see `Smoothing`."""
+        walk = self.operator(image, valid)
+        places = np.flatnonzero(valid)
+        sample = places[np.linspace(0, len(places) - 1, min(_SAMPLED, len(places))).astype(int)]
+        return np.mean([self._beyond(walk, valid.shape, place) for place in sample], axis=0)
+
+    def _beyond(self, walk: MarkovOperator, shape: tuple[int, int], start: int) -> np.ndarray:
+        """Share of the walk from a pixel that is then farther than r pixels away."""
+        # four standard deviations of the walk on uniform ground, which goes farthest
+        reach = min(self.n_steps, int(4 * np.sqrt(2 * self.n_steps / 3)) + 1)
+        window, distances = _window(shape, start, reach)
+        part = MarkovOperator.from_affinity(walk.affinity[window][:, window], check=False)
+        at_start = (window == start).astype(part.dtype)
+        # it is reversible: a^t(x, y) = a^t(y, x) pi(y) / pi(x)
+        weights = part.apply(at_start, self.n_steps) * part.degrees
+        by_distance = np.bincount(distances, weights, minlength=reach + 1)
+        return np.clip(1 - np.cumsum(by_distance) / by_distance.sum(), 0, 1)
 
     def operator(self, image: np.ndarray, valid: np.ndarray) -> MarkovOperator:
         """Return the walk over the pixels; at missing ones it stays where it is.
@@ -144,6 +191,15 @@ class GridDiffusion:
 
 def _filled(image: np.ndarray, valid: np.ndarray) -> np.ndarray:
     return np.where(valid[..., None], image, np.float32(0))
+
+
+def _window(shape: tuple[int, int], start: int, reach: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pixels around one, by number, and their distances: rows or columns, the more."""
+    row, column = divmod(int(start), shape[1])
+    rows = np.arange(max(0, row - reach), min(shape[0], row + reach + 1))[:, None]
+    columns = np.arange(max(0, column - reach), min(shape[1], column + reach + 1))
+    distances = np.maximum(np.abs(rows - row), np.abs(columns - column))
+    return (rows * shape[1] + columns).ravel(), distances.ravel()
 
 
 def _squared_differences(image: np.ndarray) -> np.ndarray:

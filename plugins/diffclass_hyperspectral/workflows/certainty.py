@@ -122,13 +122,16 @@ def describe_blocks(truth: np.ndarray, class_map: np.ndarray, known: np.ndarray)
     Returns
     -------
     dict
-        ``n_blocks`` and ``overall_accuracy``, [lower, upper] of 95 %, or None for one square.
+        ``n_blocks``, and ``overall_accuracy``, [lower, upper] of 95 % by
+        `diffclass.evaluation.clustered_interval`, and ``effective_n``, or None for one square.
     """
     right = (truth == class_map)[known]
-    lower, upper, n_blocks = clustered_interval(right, squares(truth.shape)[known])
+    found = clustered_interval(right, squares(truth.shape)[known])
+    is_alone = found.n_clusters < 2
     return {
-        "n_blocks": n_blocks,
-        "overall_accuracy": None if np.isnan(lower) else [lower, upper],
+        "n_blocks": found.n_clusters,
+        "overall_accuracy": None if is_alone else [found.lower, found.upper],
+        "effective_n": None if is_alone else found.effective_n,
     }
 
 

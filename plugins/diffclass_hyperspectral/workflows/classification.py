@@ -56,6 +56,24 @@ class SceneClassification:
         return {entry.id: entry.name for entry in self.table}
 
 
+@dataclass(frozen=True)
+class ScenePoints:
+    """The pixels of a scene that have data, as points.
+
+    Attributes
+    ----------
+    points : ndarray of float32 of shape (n, p)
+    valid : ndarray of bool of shape (rows * columns,)
+        Which pixels these are.
+    features : SceneFeatures
+        Fitted to the scene.
+    """
+
+    points: np.ndarray
+    valid: np.ndarray
+    features: SceneFeatures
+
+
 def classify_scene(
     scene: Scene,
     labels: LabelImage,
@@ -93,17 +111,53 @@ def classify_scene(
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     check_before(scene, labels, features, classifier)
-    ids = labels.ids.ravel() if fit_on is None else np.where(fit_on, labels.ids, 0).ravel()
+    found = scene_points(scene, labels, features, fit_on=fit_on)
+    return classify_points(scene, labels, found, classifier, fit_on=fit_on)
+
+
+def scene_points(
+    scene: Scene, labels: LabelImage, features: SceneFeatures, *, fit_on: np.ndarray | None = None
+) -> ScenePoints:
+    """Fit features to a scene; they do not depend on its labels.
+
+    Parameters
+    ----------
+    scene, labels, fit_on
+        As in `classify_scene`. Labels are only checked, before the scene is read.
+    features : SceneFeatures
+        Fitted here.
+
+    Returns
+    -------
+    ScenePoints
+
+    Raises
+    ------
+    DataError
+        As `classify_scene`.
+    """
     with stage("features"):
         if scene.valid.any():  # else the features say what is wrong
-            _check_labels(ids[scene.valid.ravel()], labels)
+            _check_labels(_ids_of(labels, fit_on)[scene.valid.ravel()], labels)
         points = features.fit_transform(scene)
         valid = np.isfinite(points[:, 0])
-        points = points if valid.all() else points[valid]
+        return ScenePoints(points if valid.all() else points[valid], valid, features)
+
+
+def classify_points(
+    scene: Scene,
+    labels: LabelImage,
+    found: ScenePoints,
+    classifier: DiffusionClassifier,
+    *,
+    fit_on: np.ndarray | None = None,
+) -> SceneClassification:
+    """Diffuse labels over the points of a scene; otherwise as `classify_scene`."""
+    valid, ids = found.valid, _ids_of(labels, fit_on)
     _check_labels(ids[valid], labels)
-    check_classifier(classifier, len(points))
-    classifier.fit(points, np.where(ids[valid] > 0, ids[valid], -1))
-    model = SceneModel(features, classifier, scene.wavelengths, labels.table)
+    check_classifier(classifier, len(found.points))
+    classifier.fit(found.points, np.where(ids[valid] > 0, ids[valid], -1))
+    model = SceneModel(found.features, classifier, scene.wavelengths, labels.table)
     posteriors = classifier.label_distributions_
     return _assembled(scene, valid, posteriors, classifier.diffusion_, model)
 
@@ -160,6 +214,10 @@ def check_before(
     labels.check_trainable()
     features.check_parameters()
     check_classifier(classifier, scene.shape[0] * scene.shape[1])
+
+
+def _ids_of(labels: LabelImage, fit_on: np.ndarray | None) -> np.ndarray:
+    return labels.ids.ravel() if fit_on is None else np.where(fit_on, labels.ids, 0).ravel()
 
 
 def _check_labels(ids: np.ndarray, labels: LabelImage) -> None:

@@ -19,6 +19,10 @@ from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
 from diffclass_hyperspectral.workflows.report_lines import report_lines
 from diffclass_hyperspectral.workflows.run_costs import RunCosts
 
+_TRANSDUCTIVE = (
+    "features and graph are made of all pixels, the tested ones too, without their labels "
+    "(transductive): a scene that took no part may come out worse"
+)
 _NOT_HELD_OUT = (
     "no labels were held out, so there is no accuracy to report (--holdout, --labels-per-class)"
 )
@@ -156,7 +160,7 @@ class ClassificationReport:
         lines += self.holdout.lines()
         if self.other_holdout is not None:
             lines += self.other_holdout.lines()
-        return lines + self.holdout.certainty_lines()
+        return [*lines, _TRANSDUCTIVE, *self.holdout.certainty_lines()]
 
 
 def report_fit(

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from diffclass.classifier import DiffusionClassifier
@@ -26,10 +27,12 @@ from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification import (
     SceneClassification,
+    ScenePoints,
     apply_model,
     check_before,
-    classify_scene,
+    classify_points,
     cleaned,
+    scene_points,
 )
 from diffclass_hyperspectral.workflows.classification_report import (
     ClassificationReport,
@@ -37,7 +40,7 @@ from diffclass_hyperspectral.workflows.classification_report import (
     report_fit,
 )
 from diffclass_hyperspectral.workflows.cleanup import Cleanup
-from diffclass_hyperspectral.workflows.holdout import Holdout, hold_out
+from diffclass_hyperspectral.workflows.holdout import Holdout, full_gap, hold_out
 from diffclass_hyperspectral.workflows.holdout_report import (
     FailedHoldout,
     HoldoutReport,
@@ -101,7 +104,9 @@ def classify_with_holdout(
     holdout : {"random", "blocks", "both"}, optional
         How labels are held out; the map is fitted on the others, for "both" on those of blocks.
         By default at random if ``labels_per_class`` is given, else not at all. Methods that use a
-        pixel's surroundings (spatial features, filters) are always scored both ways.
+        pixel's surroundings (spatial features, filters) are always scored both ways. In blocks,
+        pixels that are tested lie apart from those fitted on by what the features reach in this
+        scene, or by what the labelled fields allow; the report says which share they still reach.
     labels_per_class : int, optional
         Pixels of each class to fit on; half of them all by default.
     seed : int, default=0
@@ -131,14 +136,20 @@ def classify_with_holdout(
     memory = forecast_classification(scene, features, classifier, labels.n_classes)
     if before is not None:
         before(memory)
+    if kinds:  # before the scene is read: what the least gap does not allow, none does
+        hold_out(labels.ids, kind=kinds[0], labels_per_class=labels_per_class, seed=seed)
+    points = scene_points(scene, labels, clone(features))
     job = _Job(
         scene=scene,
         labels=labels,
-        features=features,
+        points=points,
         classifier=classifier,
         labels_per_class=labels_per_class,
         seed=seed,
         cleanup=cleanup,
+        weight_beyond=_weight_beyond(scene, points.features, cleanup)
+        if "blocks" in kinds
+        else np.zeros(1),
     )
     split = job.split(kinds[0]) if kinds else None
     # the split that is only scored comes first, so that memory never holds both results
@@ -149,7 +160,7 @@ def classify_with_holdout(
         cleanup,
         memory=memory,
         fit=report_fit(result, labels, split, seed),
-        holdout=None if split is None else report_holdout(result, labels, split, cleanup),
+        holdout=None if split is None else job.report(result, split),
         other_holdout=other,
     )
 
@@ -197,32 +208,52 @@ class _Job:
 
     scene: Scene
     labels: LabelImage
-    features: SceneFeatures
+    points: ScenePoints
     classifier: DiffusionClassifier
     labels_per_class: int | None
     seed: int
     cleanup: Cleanup
+    weight_beyond: np.ndarray
 
     def split(self, kind: str) -> Holdout:
-        ids = self.labels.ids
-        return hold_out(ids, kind=kind, labels_per_class=self.labels_per_class, seed=self.seed)
+        return hold_out(
+            self.labels.ids,
+            kind=kind,
+            labels_per_class=self.labels_per_class,
+            seed=self.seed,
+            gap=full_gap(self.weight_beyond),
+        )
 
     def fitted(self, split: Holdout | None) -> SceneClassification:
-        return classify_scene(
+        return classify_points(
             self.scene,
             self.labels,
+            self.points,
+            clone(self.classifier),
             fit_on=None if split is None else split.fit,
-            features=clone(self.features),
-            classifier=clone(self.classifier),
+        )
+
+    def report(self, result: SceneClassification, split: Holdout) -> HoldoutReport:
+        return report_holdout(
+            result,
+            self.labels,
+            split,
+            cleanup=self.cleanup,
+            weight_beyond=self.weight_beyond,
         )
 
     def scored(self, kind: str) -> HoldoutReport | FailedHoldout:
         """Fit and score with another split; if these labels do not allow it, say why."""
         try:
             split = self.split(kind)
-            return report_holdout(self.fitted(split), self.labels, split, self.cleanup)
+            return self.report(self.fitted(split), split)
         except DataError as error:
             return FailedHoldout(kind, str(error))
+
+
+def _weight_beyond(scene: Scene, features: SceneFeatures, cleanup: Cleanup) -> np.ndarray:
+    """Return what `SceneFeatures.weight_beyond` does, farther by the reach of a majority filter."""
+    return np.concatenate([np.ones(cleanup.majority // 2), features.weight_beyond(scene)])
 
 
 def _holdout_kinds(

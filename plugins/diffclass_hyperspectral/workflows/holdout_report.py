@@ -19,7 +19,7 @@ from diffclass_hyperspectral.workflows.certainty import (
 )
 from diffclass_hyperspectral.workflows.classification import SceneClassification, cleaned
 from diffclass_hyperspectral.workflows.cleanup import Cleanup
-from diffclass_hyperspectral.workflows.holdout import Holdout
+from diffclass_hyperspectral.workflows.holdout import Holdout, full_gap
 from diffclass_hyperspectral.workflows.report_lines import certainty_lines, holdout_lines
 
 
@@ -31,7 +31,13 @@ class HoldoutReport:
     ----------
     kind : {"random", "blocks"}
     gap_pixels : int
-        Least number of pixels between those fitted on and those tested; 0 for no gap.
+        Least distance in pixels between those fitted on and those tested; 0 for no gap.
+    full_gap_pixels : int or None
+        The gap beyond which less than a hundredth of a pixel's features is made; larger than
+        ``gap_pixels`` where it would leave too little to test, None at random.
+    weight_beyond_gap : float or None
+        Share of the weight that makes a pixel's features (and its class, by a majority filter)
+        from that gap on, 0 to 1; None at random.
     n_fit : int
         Labelled pixels that were fitted on.
     untested : tuple of int
@@ -49,6 +55,8 @@ class HoldoutReport:
 
     kind: str
     gap_pixels: int
+    full_gap_pixels: int | None
+    weight_beyond_gap: float | None
     n_fit: int
     untested: tuple[int, ...]
     scores: Scores
@@ -61,6 +69,8 @@ class HoldoutReport:
         return {
             "kind": self.kind,
             "gap_pixels": self.gap_pixels,
+            "full_gap_pixels": self.full_gap_pixels,
+            "weight_beyond_gap": self.weight_beyond_gap,
             "n_fit": self.n_fit,
             "untested": list(self.untested),
             **self.scores.to_dict(),
@@ -100,7 +110,12 @@ class FailedHoldout:
 
 
 def report_holdout(
-    result: SceneClassification, labels: LabelImage, split: Holdout, cleanup: Cleanup
+    result: SceneClassification,
+    labels: LabelImage,
+    split: Holdout,
+    *,
+    cleanup: Cleanup,
+    weight_beyond: np.ndarray,
 ) -> HoldoutReport:
     """Score a classification on its held-out labels.
 
@@ -113,6 +128,8 @@ def report_holdout(
         The labels that the classification was fitted on, and the others.
     cleanup : Cleanup
         What will be done to the map.
+    weight_beyond : ndarray of shape (n,)
+        Share of the weight of a pixel's features from farther than r = 0, 1, ... pixels.
 
     Raises
     ------
@@ -124,9 +141,12 @@ def report_holdout(
     if not tested.any():
         raise DataError("no held-out pixel has data; nothing can be scored")
     final = cleaned(result, cleanup)[0]
+    in_blocks = split.kind == "blocks"
     return HoldoutReport(
         kind=split.kind,
         gap_pixels=split.gap,
+        full_gap_pixels=full_gap(weight_beyond) if in_blocks else None,
+        weight_beyond_gap=_weight_from(weight_beyond, split.gap) if in_blocks else None,
         n_fit=int(split.fit.sum()),
         untested=tuple(split.untested(np.where(has_data, labels.ids, 0))),
         scores=classification_scores(labels.ids[tested], final.class_map[tested]),
@@ -140,3 +160,9 @@ def report_holdout(
         ),
         names=result.names,
     )
+
+
+def _weight_from(weight_beyond: np.ndarray, distance: int) -> float:
+    """Share of the weight at a distance of at least 1 or farther."""
+    farther = weight_beyond[distance - 1 : distance]
+    return float(farther[0]) if len(farther) else 0.0

@@ -32,7 +32,6 @@ from diffclass_hyperspectral.workflows.certainty import (
 )
 from diffclass_hyperspectral.workflows.report_lines import (
     area_lines,
-    block_lines,
     certainty_lines,
     score_lines,
 )
@@ -78,7 +77,7 @@ class MapEvaluation:
     def lines(self) -> list[str]:
         """Return the scores as lines to read."""
         facts = self.to_dict()
-        lines = score_lines(self.scores, self.names) + block_lines(facts["by_blocks"])
+        lines = score_lines(self.scores, self.by_blocks, self.names)
         lines += certainty_lines(facts)
         return lines if self.areas is None else lines + area_lines(facts["areas"], self.names)
 

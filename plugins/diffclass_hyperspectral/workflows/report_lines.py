@@ -8,22 +8,24 @@ from typing import Any
 from diffclass.evaluation import Scores
 
 
-def score_lines(scores: Scores, names: Mapping[int, str]) -> list[str]:
+def score_lines(
+    scores: Scores, by_blocks: Mapping[str, Any], names: Mapping[int, str]
+) -> list[str]:
     """Return scores with their intervals and the confusion matrix as lines to read.
 
     Parameters
     ----------
     scores : Scores
+    by_blocks : mapping
+        Of `describe_blocks`.
     names : mapping of int to str
         Names of the classes by id.
     """
     width = max([5, *(len(str(names.get(c, c))) for c in scores.per_class)])
-    spans = scores.intervals()
+    facts = scores.to_dict()
+    spans = facts["intervals"]
     lines = [
-        f"overall accuracy {scores.overall_accuracy:.2%} {_span(spans['overall_accuracy'])}, "
-        f"average accuracy {scores.average_accuracy:.2%} {_span(spans['average_accuracy'])}, "
-        f"kappa {scores.kappa:.3f} {_span(spans['kappa'], '.3f')}",
-        f"in brackets: {spans['level']:.0%} intervals, as if pixels were independent of each other",
+        *_accuracy_lines(facts, by_blocks),
         f"class  {'name':{width}}  {'recall':>20}  {'precision':>20}     true    found",
     ]
     for class_id, score in scores.per_class.items():
@@ -91,27 +93,15 @@ def area_lines(areas: Mapping[str, Any], names: Mapping[int, str]) -> list[str]:
     return lines
 
 
-def block_lines(by_blocks: Mapping[str, Any]) -> list[str]:
-    """Return the wider interval of the overall accuracy as a line to read."""
-    span = _span(by_blocks["overall_accuracy"]) or "unknown"
-    return [
-        f"overall accuracy if only the {by_blocks['n_blocks']} labelled squares of the picture are "
-        f"independent: {span}"
-    ]
-
-
 def holdout_lines(holdout: Mapping[str, Any], names: Mapping[int, str]) -> list[str]:
     """Return one held-out score of the report of `diffclass classify` as lines to read."""
-    kappa = float("nan") if holdout["kappa"] is None else holdout["kappa"]
     spans = holdout["intervals"]
     apart = f", at least {holdout['gap_pixels']} pixels apart" if holdout["gap_pixels"] else ""
     lines = [
         f"held out ({holdout['kind']}{apart}): {holdout['n_points']} pixels, fitted on "
         f"{holdout['n_fit']}",
-        f"overall accuracy {holdout['overall_accuracy']:.2%} {_span(spans['overall_accuracy'])}, "
-        f"average accuracy {holdout['average_accuracy']:.2%} {_span(spans['average_accuracy'])}, "
-        f"kappa {kappa:.3f} {_span(spans['kappa'], '.3f')}",
-        *block_lines(holdout["by_blocks"]),
+        *_gap_lines(holdout),
+        *_accuracy_lines(holdout, holdout["by_blocks"]),
     ]
     for class_id, score in holdout["per_class"].items():
         if not score["n_true"]:
@@ -124,6 +114,18 @@ def holdout_lines(holdout: Mapping[str, Any], names: Mapping[int, str]) -> list[
         missing = ", ".join(names.get(i, str(i)) for i in holdout["untested"])
         lines.append(f"not tested, as none of their pixels could be held out: {missing}")
     return lines
+
+
+def _gap_lines(holdout: Mapping[str, Any]) -> list[str]:
+    """Say what of the features crosses the gap, if any does, and why the gap is no larger."""
+    if not holdout["weight_beyond_gap"]:
+        return []
+    full = holdout["full_gap_pixels"]
+    cut = f" (less than 1% at {full} pixels, which would leave too little to test)"
+    return [
+        f"{holdout['weight_beyond_gap']:.1%} of what makes a pixel's features comes from so far or "
+        f"farther{cut if full > holdout['gap_pixels'] else ''}"
+    ]
 
 
 def report_lines(report: Mapping[str, Any]) -> list[str]:
@@ -181,6 +183,21 @@ def _unclassified_lines(report: Mapping[str, Any]) -> list[str]:
             "no other class"
         )
     return lines
+
+
+def _accuracy_lines(facts: Mapping[str, Any], by_blocks: Mapping[str, Any]) -> list[str]:
+    """Write the overall accuracy by squares first: single pixels are not independent."""
+    spans = facts["intervals"]
+    kappa = float("nan") if facts["kappa"] is None else facts["kappa"]
+    span = _span(by_blocks["overall_accuracy"]) or "[unknown]"
+    return [
+        f"overall accuracy {facts['overall_accuracy']:.2%} {span}, the {spans['level']:.0%} "
+        f"interval if the {by_blocks['n_blocks']} labelled squares of the picture are independent "
+        "of each other",
+        f"{spans['level']:.0%} intervals as if pixels were, here and below: overall accuracy "
+        f"{_span(spans['overall_accuracy'])}, average accuracy {facts['average_accuracy']:.2%} "
+        f"{_span(spans['average_accuracy'])}, kappa {kappa:.3f} {_span(spans['kappa'], '.3f')}",
+    ]
 
 
 def _confusion_lines(scores: Scores) -> list[str]:
