@@ -208,7 +208,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m,)
-            From ``classes_``, never -1; that of the nearest label where none can be reached.
+            From ``classes_``, never -1. Where `predict_proba` is uniform but for a hint, that of
+            the hint.
         """
         codes = self.predict_proba(X).argmax(axis=1)
         return self.classes_[codes]
@@ -224,12 +225,61 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m, n_classes)
-            Rows sum to 1. Where no label can be reached they are uniform, except for a very slight
-            preference for the class of the nearest label.
+            Rows sum to 1. They are uniform, except for a very slight preference that hints at a
+            class, where no label can be reached (the class of the nearest label), and at points far
+            outside the data (the class where the step leads): more than 5 times as far from each of
+            their neighbours as that is from its own, see `diffclass.point_graph`.
         """
         check_is_fitted(self)
+        return self._posteriors(self._checked(X, reset=False))
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the labelled points whose class is predicted.
+
+        Unlabelled points do not count, so that ``GridSearchCV`` and ``cross_val_score`` work on
+        partly labelled y with their default ``scoring`` and any ``cv``. Other scores, such as
+        ``scoring="balanced_accuracy"``, take -1 for a class that is never predicted: for these, and
+        for points that stay in the graph while they are tested,
+        see `diffclass.evaluation.PartlyLabelledKFold`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            As in `predict`.
+        y : array-like of shape (m,)
+            Labels, marked as in `fit` where there is none.
+        sample_weight : array-like of shape (m,), optional
+            Weights of the points.
+
+        Returns
+        -------
+        float
+            0 to 1.
+
+        Raises
+        ------
+        DataError
+            If y has another length or no label.
+        """
+        from sklearn.metrics import accuracy_score
+
+        check_is_fitted(self)
         X = self._checked(X, reset=False)
-        weights = self.graph_.step_weights(X)
+        classes, codes = encode_labels(y)
+        if len(codes) != X.shape[0]:
+            raise DataError(f"y has {len(codes)} entries; X has {X.shape[0]} points")
+        labelled = np.flatnonzero(codes != UNLABELLED)
+        if not len(labelled):
+            raise DataError(
+                "y holds no label to score; give labelled points, or fewer folds "
+                "(cv=diffclass.evaluation.PartlyLabelledKFold() tests labelled points only)"
+            )
+        found = self.classes_[self._posteriors(X[labelled]).argmax(axis=1)]
+        weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
+        return float(accuracy_score(classes[codes[labelled]], found, sample_weight=weight))
+
+    def _posteriors(self, X: Any) -> np.ndarray:
+        weights, is_near = self.graph_.steps_and_reach(X)
         values = (
             weights @ self.diffusion_.values
             if self.warped_ is None
@@ -239,6 +289,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         unreached = values.sum(axis=1) <= 0
         if unreached.any():
             posteriors[unreached] = self._hinted(self._nearest_codes(X, unreached))
+        far = ~is_near & ~unreached
+        posteriors[far] = self._hinted(posteriors[far].argmax(axis=1))
         return posteriors
 
     def __sklearn_tags__(self) -> Tags:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -29,7 +29,7 @@ from diffclass import (
 )
 from diffclass.datasets import make_tissue_scene
 from diffclass.kernels import Correlation, Directed, Gaussian, LocalDiscriminant
-from diffclass.neighbors import InvertedFileSearch
+from diffclass.neighbors import InvertedFileSearch, NNDescentSearch
 
 ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
 
@@ -102,15 +102,49 @@ def squared(graph):
 @ALL
 @pytest.mark.parametrize("kernel", [None, Gaussian(bandwidth=0.5), Gaussian(bandwidth="global")])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("distance", [1e2, 1e6, 1e15, 1e30])
+@pytest.mark.parametrize("distance", [1e2, 1e6, 1e15, 1e30, 1e200])
 def test_far_away_points(blobs, labels, kernel, dtype, distance):
     X, y, _ = blobs
     clf = DiffusionClassifier(label_mode=labels, kernel=kernel).fit(X.astype(dtype), y)
-    far = (distance * np.array([[1, -1, -1, 0], [-1, 1, -1, 0], [-1, -1, 1, 0]])).astype(dtype)
+    far = (distance * np.array([[1, -1, -1, 0], [-1, 1, -1, 0], [-1, -1, 1, 0]])).astype(
+        dtype if distance < 1e38 else "f8"
+    )
     probabilities = clf.predict_proba(far)
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose(probabilities, 1 / 3, rtol=1e-5)
     if distance <= 1e6:
         assert clf.predict(far).tolist() == [3, 7, 12]
+
+
+@pytest.mark.parametrize(
+    "search", [None, InvertedFileSearch(), NNDescentSearch(), KNeighborsTransformer(n_neighbors=12)]
+)
+def test_ten_diameters_away_nothing_is_known(blobs, rng, search):
+    X, y, _ = blobs
+    clf = DiffusionClassifier(search=search, random_state=0).fit(X, y)
+    diameter = 2 * np.linalg.norm(X - X.mean(axis=0), axis=1).max()
+    directions = rng.normal(size=(30, 4))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    far = X.mean(axis=0) + 10 * diameter * directions
+    np.testing.assert_allclose(clf.predict_proba(far), 1 / 3, rtol=1e-5)
+    # the class is that of the points where the step leads, however far they are
+    weights = clf.graph_.step_weights(far)
+    expected = (weights @ clf.diffusion_.values).argmax(axis=1)
+    np.testing.assert_array_equal(clf.predict(far), clf.classes_[expected])
+
+
+@pytest.mark.parametrize("kernel", [None, Gaussian(bandwidth=1e-4), Gaussian(bandwidth="global")])
+def test_new_points_like_the_others_are_within_reach(rng, kernel):
+    X = np.concatenate([0.01 * rng.normal(size=(300, 3)), rng.standard_t(3, size=(300, 3)) + 9])
+    y = np.where(np.arange(600) % 30, -1, np.arange(600) // 300)
+    new = rng.permutation(600)[:200]
+    old = np.setdiff1d(np.arange(600), new)
+    clf = DiffusionClassifier(kernel=kernel).fit(X[old], y[old])
+    weights, is_near = clf.graph_.steps_and_reach(X[new])
+    assert is_near.all()
+    values = weights @ clf.diffusion_.values
+    np.testing.assert_allclose(
+        clf.predict_proba(X[new]), values / values.sum(axis=1, keepdims=True), rtol=1e-10
+    )
 
 
 def test_answers_do_not_depend_on_company(blobs, rng):
@@ -229,6 +263,56 @@ def test_a_grid_search_over_partly_labelled_points(blobs):
     ).fit(X, y)
     assert search.best_score_ > 0.8
     assert (search.predict(X) == truth).mean() > 0.9
+
+
+def every_fifth(truth):
+    """Labels of a fifth of each class; the classes follow each other."""
+    return np.where(np.arange(len(truth)) % 5, -1, truth)
+
+
+def test_the_default_search_scores_labelled_points_only(blobs):
+    X, _, truth = blobs
+    grid = {"label_mode": ["summed", "absorbing"]}
+    search = GridSearchCV(DiffusionClassifier(), grid, error_score="raise").fit(
+        X, every_fifth(truth)
+    )
+    assert search.best_score_ > 0.8
+    scores = cross_val_score(DiffusionClassifier(), X, every_fifth(truth), error_score="raise")
+    assert scores.mean() > 0.8
+    names = np.where(every_fifth(truth) < 0, "-1", np.char.add("c", truth.astype(str)))
+    assert cross_val_score(DiffusionClassifier(), X, names, error_score="raise").mean() > 0.8
+
+
+@pytest.mark.parametrize("unlabelled", [-1, None, np.nan, pd.NA])
+def test_a_score_is_the_accuracy_at_the_labels(blobs, unlabelled):
+    X, y, truth = blobs
+    clf = DiffusionClassifier().fit(X, y)
+    known = np.arange(120) % 3 == 0
+    partly = np.where(known, truth.astype(object), unlabelled)
+    expected = (clf.predict(X) == truth)[known]
+    assert clf.score(X, partly) == pytest.approx(expected.mean())
+    assert clf.score(X, truth) == pytest.approx((clf.predict(X) == truth).mean())
+    weight = np.arange(120.0)
+    assert clf.score(X, partly, weight) == pytest.approx(
+        np.average(expected, weights=weight[known])
+    )
+
+
+def test_what_cannot_be_scored(blobs):
+    X, y, _ = blobs
+    clf = DiffusionClassifier().fit(X, y)
+    with pytest.raises(DataError, match="no label to score"):
+        clf.score(X, np.full(120, -1))
+    with pytest.raises(DataError, match="119 entries; X has 120"):
+        clf.score(X, y[1:])
+
+
+def test_precomputed_affinities_are_scored(blobs):
+    X, y, _ = blobs
+    K = Gaussian().affinity(neighbors_graph(X), X)
+    clf = DiffusionClassifier(affinity="precomputed").fit(K, y)
+    expected = (clf.predict(K) == y)[y >= 0].mean()
+    assert clf.score(K, y) == clf.score(K.toarray(), y) == pytest.approx(expected)
 
 
 def test_pandas(blobs):

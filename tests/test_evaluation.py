@@ -74,6 +74,15 @@ def test_folds_are_stratified():
         np.testing.assert_array_equal(np.bincount(y[test]), [2, 2, 2])
 
 
+def test_folds_are_the_same_every_time():
+    y = np.repeat([0, 1, -1], 20)
+    first, again = (list(PartlyLabelledKFold(3).split(y, y)) for _ in range(2))
+    for (_, one), (_, other) in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one, other)
+    in_order = PartlyLabelledKFold(3, shuffle=False).split(y, y)
+    assert any((one != other).any() for (_, one), (_, other) in zip(first, in_order, strict=True))
+
+
 def test_bad_folds():
     with pytest.raises(ParameterError, match="at least 2"):
         next(PartlyLabelledKFold(1).split([0, 1], [0, 1]))

@@ -18,7 +18,9 @@ class PartlyLabelledKFold:
     """Stratified folds of the labelled points; unlabelled points are in every training set.
 
     Pass it to scikit-learn as ``cv=``: unlabelled points take part in the diffusion and are never
-    scored.
+    scored, whatever the ``scoring``. Other splitters take -1 for a class: they keep a part of the
+    unlabelled points out of each graph, and only `DiffusionClassifier.score`, the default scoring,
+    leaves them out of the score.
 
     Parameters
     ----------
@@ -26,8 +28,9 @@ class PartlyLabelledKFold:
         Number of folds, at least 2; a class with fewer labels is missing from some test sets.
     shuffle : bool, default=True
         Whether the labelled points are shuffled first.
-    random_state : int, RandomState or None, default=None
-        Seeds the shuffle.
+    random_state : int, RandomState or None, default=0
+        Seeds the shuffle. With few labels, folds differ much: the same ones every time let two
+        searches be compared, and a search repeated. None draws others each time.
 
     Examples
     --------
@@ -39,9 +42,7 @@ class PartlyLabelledKFold:
     [0 1 4 5] [2 3]
     """
 
-    def __init__(
-        self, n_splits: int = 5, *, shuffle: bool = True, random_state: RandomState = None
-    ):
+    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: RandomState = 0):
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.random_state = random_state

@@ -71,7 +71,7 @@ class Search(TransformerMixin, BaseEstimator):
 
     def transform(self, X: ArrayLike) -> sp.csr_array:
         """Return the (m, n) distances from new points to their neighbours among the indexed."""
-        X = check_points(X).astype(self._X.dtype, copy=False)
+        X = _of_type(check_points(X), self._X.dtype)
         if X.shape[1] != self._X.shape[1]:
             raise DataError(
                 f"the new points have {X.shape[1]} features; "
@@ -101,6 +101,14 @@ class Search(TransformerMixin, BaseEstimator):
         # distances beyond the range of the type become the largest it can hold
         np.minimum(data, np.finfo(data.dtype).max / 4, out=data)
         return sp.csr_array((np.sqrt(data), indices, indptr), shape=(n, len(self._X)))
+
+
+def _of_type(X: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Convert points; those beyond the range of the type become the farthest it can hold."""
+    if X.dtype == dtype:
+        return X
+    limits = np.finfo(dtype)
+    return np.clip(X, float(limits.min), float(limits.max)).astype(dtype)
 
 
 def check_spread(X: np.ndarray) -> None:
