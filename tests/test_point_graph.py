@@ -109,6 +109,20 @@ def test_steps_are_the_normalised_affinities(points, rng):
     assert len(graph) == 80
 
 
+def test_the_fitted_points_say_who_is_within_reach(points, rng):
+    new = points[rng.integers(80, size=60)] + rng.normal(size=(60, 3)) * rng.choice([1, 9], (60, 1))
+    graph = PointGraph.from_points(points, kernel=Gaussian(bandwidth=1e-3))
+    weights, is_near = graph.steps_and_reach(new)
+    np.testing.assert_array_equal(weights.toarray(), graph.step_weights(new).toarray())
+    scales = np.sqrt(np.sort(naive.squared_distances(points, points), axis=1)[:, 7])
+    distances = np.sqrt(naive.squared_distances(new, points))
+    nearest = np.argsort(distances, axis=1)[:, :12]
+    ratios = np.take_along_axis(distances / scales, nearest, axis=1)
+    expected = ratios.min(axis=1) <= 5
+    assert 5 < expected.sum() < 55
+    np.testing.assert_array_equal(is_near, expected)
+
+
 @each_kernel
 def test_operator_and_new_points_whatever_the_kernel(points, labels, scores, kernel):
     graph = PointGraph.from_points(points, kernel=kernel, alpha=1.0, y=labels, scores=scores)
@@ -143,7 +157,8 @@ def test_precomputed_affinities(points):
         np.testing.assert_allclose(
             graph.step_weights(new).toarray(), made.step_weights(points[:9]).toarray()
         )
-    assert graph.kernel is graph.search is graph.recall is None
+    assert graph.kernel is graph.search is graph.recall is graph.scales is None
+    assert graph.steps_and_reach(new)[1].all()
     with pytest.raises(DataError, match="affinities to 80 fitted points"):
         graph.step_weights(np.ones((2, 3)))
     with pytest.raises(DataError, match="negative"):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spectral.io.envi as envi
+from scipy.ndimage import binary_dilation
 
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
@@ -129,6 +130,9 @@ def test_labels_of_the_fit_can_be_left_out(facts, tissue):
     everything = facts("evaluate", "found.hdr", "truth.hdr")
     rest = facts("evaluate", "found.hdr", "truth.hdr", "--fitted", "strokes.hdr")
     assert everything["n_points"] - rest["n_points"] == np.count_nonzero(tissue.labels)
+    apart = facts("evaluate", "found.hdr", "truth.hdr", "--fitted", "strokes.hdr", "--gap", "3")
+    near = binary_dilation(tissue.labels > 0, np.ones((5, 5)))
+    assert apart["n_points"] == np.count_nonzero(~near & (tissue.truth > 0))
 
 
 def test_the_text_and_the_picture(call, files):
@@ -151,7 +155,8 @@ def test_the_text_and_the_picture(call, files):
         (["--margin", "picture.png"], 3, "no"),
         (["--margin", "nan.npy"], 3, "no pixel of known truth"),
         (["--probability", "margin.npy"], 3, "1 bands"),
-        (["--fitted", "truth.hdr"], 3, "no pixel is labelled"),
+        (["--fitted", "truth.hdr"], 3, "no pixel is labelled that is 1 or more pixels from"),
+        (["--gap", "3"], 2, "give these too"),
         (["--report", "margin.npy", "--margin", "margin.npy", "--overwrite"], 2, "read from"),
     ],
 )

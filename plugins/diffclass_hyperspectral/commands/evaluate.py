@@ -28,6 +28,11 @@ _PATH = click.Path(path_type=Path)
     help="Class areas corrected by TRUTH, which has to be a random sample of each mapped class.",
 )
 @click.option("--fitted", type=_PATH, help="Labels that MAP was made with: left out of TRUTH.")
+@click.option(
+    "--gap",
+    type=click.IntRange(1),
+    help="Leave out TRUTH nearer than this to --fitted too, in pixels: neighbours are alike.",
+)
 @click.option("--map-variable", help="Array to take from a .mat map with several.")
 @click.option("--truth-variable", help="Array to take from a .mat truth with several.")
 @click.option("--report", type=_PATH, help="Report as JSON.")
@@ -46,6 +51,7 @@ def evaluate(
     *,
     console: Console,
     areas: bool,
+    gap: int | None,
     **inputs: Path | None,
 ) -> None:
     """Compare the class map MAP with the labels TRUTH, where TRUTH is labelled.
@@ -65,13 +71,15 @@ def evaluate(
         raise click.UsageError("give the truth once: as TRUTH or with --labels")
     given = truth or labels
     assert given is not None
+    if gap is not None and inputs["fitted"] is None:
+        raise click.UsageError("--gap is that to the labels of --fitted; give these too")
     _check_picture(picture)
     read = [class_map, given, *(path for path in inputs.values() if path is not None)]
     written = [path for path in (report, picture) if path is not None]
     check_outputs([], written, read, overwrite=overwrite)
     found = read_labels(class_map, variable=map_variable)
     known = read_labels(given, variable=truth_variable, grid=found)
-    evaluation = evaluate_map(found, known, areas=areas, **inputs)
+    evaluation = evaluate_map(found, known, areas=areas, gap=gap or 1, **inputs)
     if picture is not None:
         draw_evaluation(picture, evaluation, overwrite=overwrite)
     give_report(console, evaluation, report, overwrite=overwrite)

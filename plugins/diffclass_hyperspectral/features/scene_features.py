@@ -376,7 +376,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     def _smoothings(self) -> list[Smoothing]:
         if not len(self.scales):
             raise ParameterError("scales is empty; give one or more, 0 for the picture as it is")
-        return [s if hasattr(s, "smooth") else GaussianSmoothing(s) for s in self.scales]
+        return [s if isinstance(s, Smoothing) else GaussianSmoothing(s) for s in self.scales]
 
     def _spread(self, found: np.ndarray) -> float:
         square = np.mean(np.square(found), dtype=np.float64)

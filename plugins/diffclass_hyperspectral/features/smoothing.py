@@ -18,7 +18,8 @@ values were measured, see experiments/few_labels/spatial.py.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from numbers import Real
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -30,6 +31,7 @@ _SAMPLED = 64  # pixels on which the reach of a walk is measured
 _OFFSETS = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1)]  # in the order of pixels
 
 
+@runtime_checkable
 class Smoothing(Protocol):
     """What makes one spatial scale of an image's components."""
 
@@ -79,7 +81,7 @@ class GaussianSmoothing:
     sigma: float
 
     def __post_init__(self) -> None:
-        if not self.sigma >= 0:
+        if not (isinstance(self.sigma, Real) and self.sigma >= 0):
             raise ParameterError(f"sigma = {self.sigma!r}; a width in pixels is at least 0")
 
     def smooth(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:

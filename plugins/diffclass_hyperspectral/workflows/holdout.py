@@ -120,7 +120,7 @@ def hold_out(
     test = (ids > 0) & ~fit
     if kind == "blocks":
         test &= candidates == 0
-        distances = _distances(fit)
+        distances = pixels_from(fit)
         gap = _possible_gap(np.where(test, ids, 0), distances, gap)
         test &= distances >= gap
     if not test.any():
@@ -146,6 +146,26 @@ def squares(shape: tuple[int, int]) -> np.ndarray:
     side = max(2, -(-max(shape) // _BLOCKS_ACROSS))
     rows, columns = np.indices(shape)
     return (rows // side) * (shape[1] // side + 1) + columns // side
+
+
+def pixels_from(member: np.ndarray) -> np.ndarray:
+    """Return the distance from each pixel to the nearest one of a set, in pixels.
+
+    Parameters
+    ----------
+    member : ndarray of bool of shape (rows, columns)
+        The set.
+
+    Returns
+    -------
+    ndarray of int of shape (rows, columns)
+        Rows or columns, whichever are more; rows + columns of the picture if the set is empty.
+    """
+    from scipy.ndimage import distance_transform_cdt
+
+    if not member.any():
+        return np.full(member.shape, sum(member.shape))
+    return distance_transform_cdt(~member, metric="chessboard")
 
 
 def _drawn(
@@ -195,10 +215,3 @@ def _possible_gap(ids: np.ndarray, distances: np.ndarray, wanted: int) -> int:
         if len(left) >= least_pixels and len(np.unique(left)) >= least_classes:
             return gap
     return min(wanted, LEAST_GAP)
-
-
-def _distances(fit: np.ndarray) -> np.ndarray:
-    """Rows or columns, whichever are more, from each pixel to the nearest fitted one."""
-    from scipy.ndimage import distance_transform_cdt
-
-    return distance_transform_cdt(~fit, metric="chessboard")

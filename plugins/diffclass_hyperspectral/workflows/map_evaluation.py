@@ -30,6 +30,7 @@ from diffclass_hyperspectral.workflows.certainty import (
     measure_probability,
     probability_of_class,
 )
+from diffclass_hyperspectral.workflows.holdout import pixels_from
 from diffclass_hyperspectral.workflows.report_lines import (
     area_lines,
     certainty_lines,
@@ -89,6 +90,7 @@ def evaluate_map(
     margin: Path | None = None,
     probability: Path | None = None,
     fitted: Path | None = None,
+    gap: int = 1,
     areas: bool = False,
 ) -> MapEvaluation:
     """Compare a class map with the truth, where that is labelled.
@@ -101,6 +103,8 @@ def evaluate_map(
         Rasters that belong to the map: one band, and one band per class.
     fitted : Path, optional
         Label image of pixels to leave out of the truth.
+    gap : int, default=1
+        Pixels nearer to these are left out too, in rows or columns, whichever are more.
     areas : bool, default=False
         Whether to estimate class areas; if margins are given, pixels without a
         margin are left out.
@@ -115,10 +119,15 @@ def evaluate_map(
         For files of another size, an empty truth, or bands that are not those of the classes.
     """
     _check_shape(found.ids, truth, str(found.path))
-    ids = truth.ids if fitted is None else _without(truth, fitted)
+    ids = truth.ids if fitted is None else _without(truth, fitted, gap)
     known = ids > 0
     if not known.any():
-        raise DataError(f"{truth.path}: no pixel is labelled; there is nothing to compare with")
+        left = (
+            "" if fitted is None else f" that is {gap} or more pixels from the labels of {fitted}"
+        )
+        raise DataError(
+            f"{truth.path}: no pixel is labelled{left}; there is nothing to compare with"
+        )
     names = {
         entry.id: entry.name for table in (found.table, truth.table) for entry in table.entries
     }
@@ -161,10 +170,10 @@ def _areas(truth: np.ndarray, found: np.ndarray, margin: np.ndarray | None) -> A
     return stratified_areas(truth[known], found[known], sizes)
 
 
-def _without(truth: LabelImage, fitted: Path) -> np.ndarray:
+def _without(truth: LabelImage, fitted: Path, gap: int) -> np.ndarray:
     used = read_labels(fitted, grid=truth)
     _check_shape(used.ids, truth, str(fitted))
-    return np.where(used.ids > 0, 0, truth.ids)
+    return np.where(pixels_from(used.ids > 0) < gap, 0, truth.ids)
 
 
 def _read_band(path: Path, truth: LabelImage) -> np.ndarray:
