@@ -202,7 +202,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         >>> cube = make_tissue_scene(48, 48, random_state=0).cube
         >>> features = SceneFeatures(spatial=True, scales=(0, 2.0)).fit(cube)
         >>> features.weight_beyond(cube)[:7].round(2)
-        array([0.96, 0.7 , 0.38, 0.15, 0.05, 0.01, 0.  ])
+        array([0.96, 0.7 , 0.37, 0.15, 0.05, 0.01, 0.  ])
         """
         check_is_fitted(self)
         if not self.spatial:

@@ -28,6 +28,7 @@ from diffclass import MarkovOperator
 from diffclass.exceptions import ParameterError
 
 _SAMPLED = 64  # pixels on which the reach of a walk is measured
+_TOGETHER = 8  # of these walks at once: one alone is too little for the loops
 _OFFSETS = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1)]  # in the order of pixels
 
 
@@ -146,19 +147,25 @@ class GridDiffusion:
         walk = self.operator(image, valid)
         places = np.flatnonzero(valid)
         sample = places[np.linspace(0, len(places) - 1, min(_SAMPLED, len(places))).astype(int)]
-        return np.mean([self._beyond(walk, valid.shape, place) for place in sample], axis=0)
+        groups = np.array_split(sample, -(-len(sample) // _TOGETHER))
+        by_distance = sum(self._weights(walk, valid.shape, starts) for starts in groups)
+        return np.clip(1 - np.cumsum(by_distance) / np.sum(by_distance), 0, 1)
 
-    def _beyond(self, walk: MarkovOperator, shape: tuple[int, int], start: int) -> np.ndarray:
-        """Share of the walk from a pixel that is then farther than r pixels away."""
+    def _weights(
+        self, walk: MarkovOperator, shape: tuple[int, int], starts: np.ndarray
+    ) -> np.ndarray:
+        """Sum, by distance, of the probabilities of where walks from some pixels are then."""
         # four standard deviations of the walk on uniform ground, which goes farthest
         reach = min(self.n_steps, int(4 * np.sqrt(2 * self.n_steps / 3)) + 1)
-        window, distances = _window(shape, start, reach)
-        part = MarkovOperator.from_affinity(walk.affinity[window][:, window], check=False)
-        at_start = (window == start).astype(part.dtype)
+        windows, distances = zip(*(_window(shape, x, reach) for x in starts), strict=True)
+        blocks = [walk.affinity[window][:, window] for window in windows]
+        side_by_side = sp.csr_array(sp.block_diag(blocks, format="csr"))
+        parts = MarkovOperator.from_affinity(side_by_side, check=False)
+        is_start = np.concatenate([w == x for w, x in zip(windows, starts, strict=True)])
         # it is reversible: a^t(x, y) = a^t(y, x) pi(y) / pi(x)
-        weights = part.apply(at_start, self.n_steps) * part.degrees
-        by_distance = np.bincount(distances, weights, minlength=reach + 1)
-        return np.clip(1 - np.cumsum(by_distance) / by_distance.sum(), 0, 1)
+        weights = parts.apply(is_start.astype(parts.dtype), self.n_steps) * parts.degrees
+        weights /= np.repeat(parts.degrees[is_start], [len(window) for window in windows])
+        return np.bincount(np.concatenate(distances), weights, minlength=reach + 1)
 
     def operator(self, image: np.ndarray, valid: np.ndarray) -> MarkovOperator:
         """Return the walk over the pixels; at missing ones it stays where it is.

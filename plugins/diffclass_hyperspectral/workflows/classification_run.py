@@ -253,7 +253,9 @@ class _Job:
 
 def _weight_beyond(scene: Scene, features: SceneFeatures, cleanup: Cleanup) -> np.ndarray:
     """Return what `SceneFeatures.weight_beyond` does, farther by the reach of a majority filter."""
-    return np.concatenate([np.ones(cleanup.majority // 2), features.weight_beyond(scene)])
+    with stage("features"):
+        by_features = features.weight_beyond(scene)
+    return np.concatenate([np.ones(cleanup.majority // 2), by_features])
 
 
 def _holdout_kinds(
