@@ -14,8 +14,8 @@ is therefore for the fitted points to judge, by the distance s(y) from y to its 
 
     |x - y| <= 5 s(y)    for one of its neighbours y at least.
 
-Points left out of the graphs of eleven sets, real and made, with up to 64 features, were at most
-4.7 s(y) away, 99 % of them 1.3; only of a Cauchy distribution did one in 400 go farther.
+Points left out of the graphs of ten sets, real and made, with up to 64 features, were at most
+4.7 s(y) away, 99 % of them 1.3; only of a Cauchy distribution did up to one in 300 go farther.
 
 Source: Coifman et al. 2005, section 2.
 """
