@@ -25,12 +25,14 @@ _LONGEST_SERIES = 4096  # steps of one series; its coefficients then take 13 MB
 
 
 def least_arrived(dtype: np.dtype) -> float:
-    """Return the smallest value that counts as arrived.
+    """Return the smallest value of a column of `HEIGHT` that counts as arrived.
 
-    Below it floating-point numbers lose digits. A class diffused as a whole and the sum of its
-    strokes would then disagree about which points are reached.
+    Below it floating-point numbers lose digits, in double precision once they are divided by
+    `HEIGHT`. A class diffused as a whole and the sum of its strokes would then disagree about which
+    points are reached. The points below are filled in at the end; see
+    `diffclass.label_diffusion.reach`.
     """
-    return float(np.finfo(dtype).tiny) * 2.0**24
+    return 2.0**24 * max(float(np.finfo(dtype).tiny), HEIGHT * float(np.finfo(np.float64).tiny))
 
 
 class Walk:
@@ -52,10 +54,9 @@ class Walk:
         Smallest value of a column that counts as arrived.
     """
 
-    least = 0.0
-
     def __init__(self, operator: MarkovOperator, codes: np.ndarray, n_classes: int):
         self.operator = operator
+        self.least = least_arrived(operator.dtype)
         self.time = 0
         self.labelled = np.flatnonzero(codes >= 0)
         self.codes = codes[self.labelled]
@@ -322,7 +323,6 @@ class FreeWalk(Walk):
         measure: str,
     ):
         super().__init__(operator, codes, n_classes)
-        self.least = least_arrived(operator.dtype)
         weight = label_weight[self.labelled]
         pi = operator.stationary_distribution[self.labelled]
         size = weight * pi if measure == "operator" else weight
@@ -399,7 +399,8 @@ class AbsorbingWalk(_Stopping):
         self, operator: MarkovOperator, codes: np.ndarray, label_weight: np.ndarray, n_classes: int
     ):
         super().__init__(operator, codes, n_classes)
-        self._stop_at_labels(label_weight[self.labelled])
+        self.scale /= HEIGHT
+        self._stop_at_labels(label_weight[self.labelled], HEIGHT)
 
     def _step(self) -> None:
         super()._step()
@@ -416,7 +417,9 @@ class WarpedFreeWalk(Walk):
 
     def values(self) -> np.ndarray:
         """N_i, between forward and backward values; see `diffclass.operators.warped`."""
-        return self.warped.read(self.state).astype(np.float64)
+        values = self.warped.read(self.state).astype(np.float64)
+        values[values < self.least] = 0
+        return values
 
     def mean_margin(self, prior: np.ndarray | None) -> float:
         """Return the mean of p_(1) - p_(2) over the points, 0 where nothing has arrived."""
