@@ -349,7 +349,7 @@ def test_used_up_eigenpairs_do_not_end_the_search():
 
 
 def test_pairs_are_added_only_when_labels_use_them_up(monkeypatch):
-    X, truth = many_blobs(60)
+    X, _ = many_blobs(60)
     walk = markov_operator(X, kernel=SharedNeighbors())
     pairs = process_eigenpairs(walk, [0, 30], 10)
     assert len(pairs) == 50

@@ -24,7 +24,8 @@ Product = Callable[[np.ndarray, np.ndarray], None]
 # series would be too large from here on.
 LONGEST_SERIES = 4096
 _LEAST_STEPS = 64  # a shorter series is not worth looking for
-_ACCURACY = 1e-8  # of a value, relative to itself, by one series
+_SETTLED = 1e-15  # of a value: a step that changes no more is lost in rounding
+_ACCURACY = 1e-7  # of a value, relative to itself, by one series
 
 
 class FarWalk:
@@ -66,7 +67,7 @@ class FarWalk:
         """Return N after t steps N <- stopped + B N.
 
         With r = stopped + B N - N, these are N + r + B r + ... + B^(t-1) r. The walk ends early
-        where the steps that are left would change no digit.
+        once a step changes the last digit at most.
 
         Parameters
         ----------
@@ -83,7 +84,7 @@ class FarWalk:
             step += stopped
             step -= values
             arrived = values > 0
-            if (np.abs(step) * n_steps <= 1e-17 * values).all():
+            if (np.abs(step) <= _SETTLED * values).all():
                 break
             piece, ratio = 1, 0.0
             if not step[~arrived].any():  # else labels are still on the way
@@ -139,9 +140,7 @@ class _Levels:
             starts = np.flatnonzero(np.diff(hops[points, c], prepend=-2))
             self._columns.append((points, starts))
 
-    def longest_series(
-        self, f: np.ndarray, goal: np.ndarray, n_steps: int
-    ) -> tuple[int, float]:
+    def longest_series(self, f: np.ndarray, goal: np.ndarray, n_steps: int) -> tuple[int, float]:
         """Return how many steps one series may take, and the ratio that bounds its error.
 
         Parameters

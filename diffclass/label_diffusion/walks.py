@@ -21,6 +21,7 @@ from diffclass.operators.warped import WarpedOperator
 # underflow in single precision, and a power of two, so that rounding stays the same.
 HEIGHT = 2.0**64
 _FIRST_CHECK = 16
+_FEW = 256  # steps that are not worth a series
 _CONVERGED = 1e-15  # of the limit: what is left decides nothing
 _BlockWalk = Callable[[np.ndarray, int, np.ndarray | None], np.ndarray]
 
@@ -138,8 +139,8 @@ class FreeColumns:
     (Earlier, the column minus its limit would be mostly rounding where little has arrived, and the
     error of a series would hide small values.)
 
-    A column that is its limit to the last digit takes no more steps. More than 4,096 steps at once
-    are taken in double precision (`diffclass.label_diffusion.far_walk`), and so are all that follow.
+    A column that is its limit to the last digit takes no more steps. More than 4,096 steps at once,
+    and all after them, are taken in double precision; see `diffclass.label_diffusion.far_walk`.
 
     With ``independent``, each column turns late by itself. It then takes the same steps alone and
     together with others, so its bits do not depend on them. Otherwise the columns wait until all
@@ -253,10 +254,10 @@ class FreeColumns:
         young = walking & ~self._is_late
         self._walk_block(n_steps, walking & self._is_late, self._late)
         if is_far and self._independent:
-            for g in np.flatnonzero(young):
+            for g in np.flatnonzero(young).tolist():
                 self._walk_block(n_steps, np.arange(len(young)) == g, self._young_and_far([g]))
         elif is_far and young.any():
-            self._walk_block(n_steps, young, self._young_and_far(np.flatnonzero(young)))
+            self._walk_block(n_steps, young, self._young_and_far(np.flatnonzero(young).tolist()))
         else:
             self._walk_block(n_steps, young, self._young)
 
@@ -426,6 +427,10 @@ class _Stopping(Walk):
         """Set the labels again after a step."""
         self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
 
+    def _is_far(self, n_steps: int) -> bool:
+        """Whether to take steps by a `FarWalk`, which ends where nothing changes any more."""
+        return self.time + n_steps > LONGEST_SERIES and n_steps > _FEW
+
     def _walk_far(self, product: Product, n_steps: int) -> None:
         """Take many steps of a walk in double precision."""
 
@@ -450,7 +455,7 @@ class AbsorbingWalk(_Stopping):
         self._stop_at_labels(label_weight[self.labelled], HEIGHT)
 
     def _walk_on(self, n_steps: int) -> None:
-        if n_steps > LONGEST_SERIES:
+        if self._is_far(n_steps):
             self._walk_far(self.operator.in_double_precision().backward, n_steps)
         else:
             super()._walk_on(n_steps)
@@ -506,7 +511,7 @@ class WarpedAbsorbingWalk(WarpedFreeWalk, _Stopping):
         self._stop_at_labels(label_weight, self.warped.scores[self.labelled, self.codes])
 
     def _walk_on(self, n_steps: int) -> None:
-        if n_steps > LONGEST_SERIES:
+        if self._is_far(n_steps):
             product = self.warped.in_double_precision().product
             _Stopping._walk_far(self, product, n_steps)
             return
