@@ -75,8 +75,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         Values of the labels, sorted.
     transduction_ : ndarray of shape (n,)
-        Class of each fitted point; -1 where no label has arrived by ``tau_``, for example in a
-        connected component without labels.
+        Class of each fitted point; -1 where no label is within reach: in a connected component
+        without labels, or, if ``tau`` is a number, where every label is farther than the walk is
+        long.
     label_distributions_ : ndarray of shape (n, n_classes)
         Posteriors; rows sum to 1.
     margin_ : ndarray of shape (n,)
@@ -182,7 +183,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Warns
         -----
         UnreachedWarning
-            If no label arrives at some points by ``tau_``.
+            If no label reaches some points; it says why.
         """
         X = self._checked(X, reset=True)
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
@@ -405,12 +406,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             self._mark_unreached(unreached, X)
 
     def _mark_unreached(self, unreached: np.ndarray, X: Any) -> None:
-        warnings.warn(
-            f"no label reaches {np.count_nonzero(unreached)} of {len(unreached)} points by step "
-            f"{self.tau_}; label one in each component of the graph, or raise n_neighbors or tau",
-            UnreachedWarning,
-            stacklevel=4,
-        )
+        warnings.warn(self._why_unreached(unreached), UnreachedWarning, stacklevel=4)
         kind = self.transduction_.dtype
         holds_minus_one = kind.kind in "if"
         self.transduction_ = self.transduction_.astype(
@@ -423,6 +419,25 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.transduction_[unreached] = UNLABELLED
         self.label_distributions_ = self.label_distributions_.copy()
         self.label_distributions_[unreached] = self._hinted(self._nearest_codes(X, unreached))
+
+    def _why_unreached(self, unreached: np.ndarray) -> str:
+        component = self.operator_.components
+        too_far = unreached & np.isin(component, component[~unreached])
+        n_apart, n_far = np.count_nonzero(unreached & ~too_far), np.count_nonzero(too_far)
+        causes = []
+        if n_apart:
+            n_components = len(np.unique(component[unreached & ~too_far]))
+            causes.append(
+                f"{n_apart} of {len(unreached)} points lie in {n_components} connected "
+                f"component{'s' * (n_components > 1)} of the graph without a label; label a point "
+                "in each, or raise n_neighbors"
+            )
+        if n_far:
+            causes.append(
+                f"{n_far} of {len(unreached)} points have a path to a label that is longer than "
+                f"the walk by step {self.tau_}; raise n_neighbors or tau"
+            )
+        return "; ".join(["no label reaches some points", *causes])
 
     def _hinted(self, codes: np.ndarray) -> np.ndarray:
         """Return uniform posteriors with a slight preference that makes their argmax ``codes``."""

@@ -20,4 +20,4 @@ class DataError(DiffclassError, ValueError):
 
 
 class UnreachedWarning(UserWarning):
-    """Some points share no connected component with any label."""
+    """No label reaches some points: no path leads there, or none as short as the walk."""

@@ -158,3 +158,15 @@ def chosen_time(times, margin, coverage_, kept_share, covered=0.999):
         return times[-1]
     largest = max(margin[i] for i in good)
     return max(times[i] for i in good if margin[i] >= kept_share * largest)
+
+
+def filled_by_fronts(K, lost, values):
+    """Values whose lost rows are means of their neighbours' rows, front by front."""
+    values, known = values.copy(), values.any(axis=1)
+    while True:
+        front = lost & ~known & (K[:, known] > 0).any(axis=1)
+        if not front.any():
+            return values
+        weights = K[np.ix_(front, known)]
+        values[front] = weights @ values[known] / weights.sum(axis=1, keepdims=True)
+        known |= front

@@ -5,9 +5,27 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffclass import diffuse_labels, leading_eigenpairs, markov_operator, suggest
-from diffclass.acquisition import RULES, Hybrid, LabelledGraph, Process, Rule, SigmaOpt, VOpt
+from diffclass import (
+    DiffusionClassifier,
+    Eigenpairs,
+    diffuse_labels,
+    leading_eigenpairs,
+    markov_operator,
+    suggest,
+    warped_operator,
+)
+from diffclass.acquisition import (
+    RULES,
+    Hybrid,
+    LabelledGraph,
+    Process,
+    Rule,
+    SigmaOpt,
+    VOpt,
+    process_eigenpairs,
+)
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.kernels import SharedNeighbors
 from diffclass.spectral.distances import diffusion_distances
 from experiments.few_labels.acquisition import Run, table
 from experiments.problems import Problem
@@ -280,6 +298,117 @@ def test_no_label_and_no_eigenpairs(operator, diffusion):
         suggest(operator, diffusion, np.array([], dtype=int))
     with pytest.raises(ParameterError, match="eigenpairs"):
         VOpt().start(LabelledGraph(operator, diffusion, LABELLED))
+
+
+# Many classes, precision, and the map that was made
+
+
+def many_blobs(n_blobs, dtype=np.float64, per_blob=24):
+    """Blobs in ten dimensions, and which one each point belongs to."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(n_blobs), per_blob)
+    centres = 3 * rng.normal(size=(n_blobs, 10))
+    return (centres[truth] + 0.8 * rng.normal(size=(len(truth), 10))).astype(dtype), truth
+
+
+def labelled_by(rule, X, truth, n_labels, **options):
+    """Labels that begin with ten random points and grow by suggestions, ten at a time."""
+    walk, y = markov_operator(X, kernel=SharedNeighbors()), np.full(len(X), -1)
+    start = np.random.default_rng(1).choice(len(X), 10, replace=False)
+    y[start] = truth[start]
+    while np.count_nonzero(y >= 0) < n_labels:
+        labelled = np.flatnonzero(y >= 0)
+        diffusion = diffuse_labels(walk, y, label_mode="free", tau=20)
+        found = suggest(walk, diffusion, labelled, 10, rule=rule, min_distance=2, **options)
+        y[found.points] = truth[found.points]
+    return y
+
+
+@pytest.mark.parametrize("rule", ["vopt", "hybrid"])
+def test_eigenpairs_follow_the_number_of_labels(rule):
+    """100 classes: all are found by as few labels as 120, and hybrid finds more than chance."""
+    X, truth = many_blobs(100)
+    y = labelled_by(rule, X, truth, 120)
+    n_found = len(np.unique(y[y >= 0]))
+    assert n_found == 100 if rule == "vopt" else n_found > 80  # at random about 70
+
+
+def test_used_up_eigenpairs_do_not_end_the_search():
+    """With 20 pairs for 60 classes, vopt goes on where labels hardly arrive."""
+    X, truth = many_blobs(60)
+    walk = markov_operator(X, kernel=SharedNeighbors())
+    pairs = process_eigenpairs(walk)
+    few = Eigenpairs(
+        pairs.eigenvalues[:20],
+        pairs.right[:, :20],
+        pairs.stationary_distribution,
+        pairs.n_connected_components,
+    )
+    y = labelled_by("vopt", X, truth, 100, eigenpairs=few)
+    assert len(np.unique(y[y >= 0])) >= 58
+
+
+def test_pairs_are_added_only_when_labels_use_them_up(monkeypatch):
+    X, _ = many_blobs(60)
+    walk = markov_operator(X, kernel=SharedNeighbors())
+    pairs = process_eigenpairs(walk, [0, 30], 10)
+    assert len(pairs) == 50
+    assert process_eigenpairs(walk, np.arange(24), 5, known=pairs) is pairs  # one blob: one stroke
+    assert len(process_eigenpairs(walk, np.arange(0, len(X), 24), 10, known=pairs)) == 100
+    monkeypatch.setattr("diffclass.acquisition.gaussian_process._MOST_PAIRS", 70)
+    assert len(process_eigenpairs(walk, np.arange(0, len(X), 24), 90, known=pairs)) == 70
+    tiny = markov_operator(X[:30], n_neighbors=5)
+    assert len(process_eigenpairs(tiny, [0], 20)) == 30
+
+
+@pytest.mark.parametrize("label_mode", ["free", "summed", "absorbing"])
+@pytest.mark.parametrize("rule", list(RULES))
+def test_single_and_double_precision_ask_for_the_same_points(rule, label_mode):
+    """Blobs on a line: at the far ones nearly nothing arrives, in single precision nothing."""
+    rng = np.random.default_rng(5)
+    X = np.column_stack([np.linspace(0, 90, 900), rng.random(900)])
+    y = np.full(900, -1)
+    y[[10, 60, 120]] = [0, 1, 0]
+    found = []
+    for dtype in (np.float32, np.float64):
+        walk = markov_operator(X.astype(dtype), n_neighbors=8)
+        diffusion = diffuse_labels(walk, y, label_mode=label_mode, tau=200)
+        found.append(
+            suggest(walk, diffusion, [10, 60, 120], 8, rule=rule, min_distance=3).points.tolist()
+        )
+    assert found[0] == found[1]
+
+
+def test_margins_are_those_of_the_map_with_its_prior_and_warping():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(240, 2)) + np.repeat([[0, 0], [3, 0], [0, 3], [3, 3]], 60, axis=0)
+    y = np.where(np.arange(240) % 20 == 0, np.arange(240) // 60, -1)
+    order = {}
+    for name, options in {
+        "plain": {},
+        "prior": {"class_prior": [50, 1, 1, 1]},
+        "warped": {"rounds": 2},
+    }.items():
+        clf = DiffusionClassifier(label_mode="free", **options).fit(X, y)
+        walk = clf.operator_ if clf.warped_ is None else clf.warped_
+        labelled = np.flatnonzero(y >= 0)
+        found = suggest(walk, clf.diffusion_, labelled, 20, rule="margin").points
+        np.testing.assert_allclose(clf.margin_[found], np.sort(clf.margin_[y < 0])[:20], atol=1e-5)
+        order[name] = found.tolist()
+    assert order["plain"] != order["prior"]
+    assert order["plain"] != order["warped"]
+
+
+def test_a_warped_walk_is_merged(operator, y):
+    scores = np.random.default_rng(0).random((N, 2))
+    scores /= scores.sum(axis=1, keepdims=True)
+    warped = warped_operator(operator, scores, y=y)
+    K, s = operator.affinity.toarray(), warped.scores
+    np.testing.assert_allclose(warped.merged().affinity.toarray(), K * (s @ s.T), rtol=1e-12)
+    diffusion = diffuse_labels(warped, y, tau=3)
+    found = suggest(warped, diffusion, LABELLED, 4, rule="unexplored").points
+    again = suggest(warped.merged(), diffusion, LABELLED, 4, rule="unexplored").points
+    np.testing.assert_array_equal(found, again)
 
 
 # The experiment

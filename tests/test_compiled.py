@@ -65,6 +65,11 @@ def small_cases():
         )
     groups = np.array([0, 1, -1, -1, 1, 2] + [-1] * (n - 6))
     graphs.hops_from_groups(indptr, indices, groups, 3, out("hops", (3, n), np.int32))
+    empty, lost = np.arange(n) > 1, (np.arange(n) > 1) & (np.arange(n) != 5)
+    fill = np.where(empty[:, None], 0, 1 + np.abs(f[:, :2]))
+    both = sp.csr_array(abs(graph + graph.T))
+    graphs.fill_by_fronts(both.indptr, both.indices, both.data, empty, lost, fill)
+    out("filled", (n, 2))[:] = fill
     limits, component = rng.random((2, 5)), np.arange(n) % 2
     decision = out("codes", n, int), out("probability", n), out("margins", n)
     columns = f.T - 1
@@ -262,6 +267,15 @@ def test_graphs_are_scipys(cases):
         )
         assert (merged.toarray() == np.where(mask, least, 0)).all()
         assert merged.nnz == np.count_nonzero(mask | np.eye(13, dtype=bool))
+
+
+def test_fronts_are_numpys(cases):
+    graph, f, _, _ = drawn_columns()
+    values = np.where(np.arange(13)[:, None] > 1, 0, 1 + np.abs(f[:, :2]))
+    lost = (np.arange(13) > 1) & (np.arange(13) != 5)
+    expected = naive.filled_by_fronts(abs(graph + graph.T).toarray(), lost, values)
+    np.testing.assert_allclose(cases["filled"], expected, rtol=1e-13)
+    assert expected[6:].any()
 
 
 def drawn_columns():

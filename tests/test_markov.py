@@ -371,9 +371,9 @@ def test_expected_visits(rng, dtype, t, n_columns):
 def test_the_series_takes_over_where_it_needs_fewer_products(monkeypatch):
     A = MarkovOperator.from_affinity(np.eye(3) + 1)
     products = []
-    backward = MarkovOperator._backward
+    backward = MarkovOperator.backward
     monkeypatch.setattr(
-        MarkovOperator, "_backward", lambda *call: (products.append(1), backward(*call))
+        MarkovOperator, "backward", lambda *call: (products.append(1), backward(*call))
     )
     for t in (1, 10, 40, 100, 1000, 10_000):
         products.clear()

@@ -156,3 +156,61 @@ def hops_from_groups(indptr, indices, group_of, n_groups, out):
                     out[i, y] = out[i, x] + 1
                     queue[end] = y
                     end += 1
+
+
+@serial
+def fill_by_fronts(indptr, indices, data, is_empty, is_lost, values):
+    """Fill the rows of lost points with means of their neighbours' rows, front by front.
+
+    The first front are the lost points beside points that are not empty, the next one those beside
+    the first, and so on. With F the fronts before that of x, and the points that are not empty,
+
+        values(x, c) = sum over y in F of K(x, y) values(y, c) / sum over y in F of K(x, y).
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+        The matrix K, above 0.
+    is_empty, is_lost : bool of shape (n,)
+        Which rows hold only zeros, and which of these are to be filled.
+    values : float64 of shape (n, n_columns), written
+        In any memory layout.
+    """
+    n = indptr.shape[0] - 1
+    front = np.zeros(n, dtype=np.int32)  # 0 for rows that are not empty, -1 for rows still empty
+    queue = np.empty(n, dtype=np.int32)
+    end = 0
+    for x in range(n):
+        front[x] = -1 if is_empty[x] else 0
+    for x in range(n):
+        if is_lost[x]:
+            for e in range(indptr[x], indptr[x + 1]):
+                if front[indices[e]] == 0:
+                    front[x] = 1
+                    queue[end] = x
+                    end += 1
+                    break
+    begin = 0
+    while begin < end:
+        x = queue[begin]
+        begin += 1
+        largest = 0.0  # affinities relative to it neither underflow nor overflow
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            if 0 <= front[y] < front[x]:
+                largest = max(largest, np.float64(data[e]))
+            elif front[y] < 0 and is_lost[y]:
+                front[y] = front[x] + 1
+                queue[end] = y
+                end += 1
+        total = 0.0
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            if 0 <= front[y] < front[x]:
+                weight = np.float64(data[e]) / largest
+                total += weight
+                for c in range(values.shape[1]):
+                    values[x, c] += weight * values[y, c]
+        for c in range(values.shape[1]):
+            values[x, c] /= total

@@ -17,39 +17,84 @@ learning, 2021 (eigenpairs). They use phi_l, and sums without pi.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from diffclass._validation import RandomState, check_positive
 from diffclass.operators.markov import MarkovOperator
-from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
+from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs, pairs_bytes
 
 N_PAIRS = 50
+# Labels have used the eigenpairs up once they determine this share of the weights.
+USED_UP = 0.8
+_MOST_PAIRS, _MOST_BYTES = 800, 2e9
 # Between 0.001 and 0.1, and between 0.01 and 1, their values matter little.
 OFFSET, NOISE = 0.01, 0.1
 _TOLERANCE = 1e-4  # of the eigenpairs: scores need no more
 
 
-def process_eigenpairs(operator: MarkovOperator, *, random_state: RandomState = 0) -> Eigenpairs:
-    """Compute the 50 eigenpairs of largest eigenvalue, as accurate as scores need them.
+def process_eigenpairs(
+    operator: MarkovOperator,
+    labelled: ArrayLike = (),
+    n_points: int = 1,
+    *,
+    known: Eigenpairs | None = None,
+    random_state: RandomState = 0,
+) -> Eigenpairs:
+    """Compute as many eigenpairs of largest eigenvalue as there is something to learn about.
+
+    A process of m eigenpairs sees nothing of clusters beyond the m slowest. So there are 50, and
+    twice as many again and again until the labels and as many as are to follow determine at most
+    0.8 m weights. Labels in one place, such as the pixels of a stroke, determine few.
 
     Parameters
     ----------
     operator : MarkovOperator
         Of n points.
+    labelled : array-like of int, optional
+        Numbers of the labelled points.
+    n_points : int, default=1
+        How many labels are to follow.
+    known : Eigenpairs, optional
+        Pairs of the same operator, returned if they are enough.
     random_state : int, RandomState or None, default=0
         Draws the starts of the iterations.
 
     Returns
     -------
     Eigenpairs
-        Of all n pairs where there are fewer than 50 points.
+        As accurate as scores need them. At most n, 800, or as many as 2 GB hold in use, though at
+        least 50.
+
+    Notes
+    -----
+    Cost: as `leading_eigenpairs`, and m^2 multiplications per label for each m.
     """
-    return leading_eigenpairs(
-        operator,
-        min(N_PAIRS, len(operator)),
-        which="algebraic",
-        tolerance=_TOLERANCE,
-        random_state=random_state,
-    )
+    labels = np.asarray(labelled, dtype=np.intp)
+    most = most_pairs(len(operator))
+    found = known
+    while found is None or len(found) < most:
+        if found is not None and _are_enough(found, labels, n_points):
+            break
+        found = leading_eigenpairs(
+            operator,
+            min(N_PAIRS if found is None else 2 * len(found), most),
+            which="algebraic",
+            tolerance=_TOLERANCE,
+            random_state=random_state,
+        )
+    return found
+
+
+def most_pairs(n_points: int) -> int:
+    """Return how many eigenpairs of so many points are computed at most."""
+    room = int(_MOST_BYTES / pairs_bytes(n_points, 1))
+    return min(n_points, max(N_PAIRS, min(room, _MOST_PAIRS)))
+
+
+def _are_enough(eigenpairs: Eigenpairs, labels: np.ndarray, n_points: int) -> bool:
+    process = Process(eigenpairs)
+    process.observe_all(labels)
+    return process.n_determined + n_points <= USED_UP * len(eigenpairs)
 
 
 class Process:
@@ -79,7 +124,8 @@ class Process:
         self._noise = check_positive(noise, "noise")
         self._psi = eigenpairs.right
         prior = 1 / (np.maximum(1 - eigenpairs.eigenvalues, 0) + offset)
-        self._set(np.diag(prior / prior.sum()))  # sum_x pi(x) C(x,x) is the trace
+        self._prior = prior / prior.sum()
+        self._set(np.diag(self._prior))  # sum_x pi(x) C(x,x) is the trace
 
     def _set(self, covariance: np.ndarray) -> None:
         self._weights = covariance
@@ -104,6 +150,16 @@ class Process:
     def mean_variance(self) -> float:
         """sum_x pi(x) C(x,x); 1 before any label."""
         return float(np.trace(self._weights))
+
+    @property
+    def n_determined(self) -> float:
+        """How many weights the labels determine: the sum of 1 - M_ll / prior_l, 0 to m."""
+        return float(np.sum(1 - np.diag(self._weights) / self._prior))
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether the labels determine nearly all weights, so that variances tell no more."""
+        return self.n_determined > USED_UP * len(self._prior)
 
     def variances(self) -> np.ndarray:
         """Return C(x,x), of shape (n,)."""

@@ -25,7 +25,7 @@ reweighted Laplacian uncertainty sampling, 2023 (explore first, then where class
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin_min
@@ -33,9 +33,13 @@ from sklearn.metrics import pairwise_distances_argmin_min
 from diffclass.acquisition.gaussian_process import NOISE, OFFSET, Process
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import LabelDiffusion
+from diffclass.label_diffusion.walks import HEIGHT, FreeColumns
 from diffclass.operators.markov import MarkovOperator
 from diffclass.spectral.distances import diffusion_coordinates
 from diffclass.spectral.eigenpairs import Eigenpairs
+
+# Smaller scores are 0, so that single precision, which has nothing below, ranks as double does.
+_LEAST = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,15 @@ class LabelledGraph:
     diffusion: LabelDiffusion
     labelled: np.ndarray
     eigenpairs: Eigenpairs | None = None
+
+    def closeness(self) -> np.ndarray:
+        """Return 1 - margin of each point, of shape (n,); small ones as accurate as large ones."""
+        shares = self.diffusion.values * self.diffusion.class_weight
+        total, rows = shares.sum(axis=1), np.arange(len(shares))
+        shares[rows, shares.argmax(axis=1)] = 0  # 1 - (p_(1) - p_(2)) = the others + p_(2)
+        rest = shares.sum(axis=1) + shares.max(axis=1)
+        closeness = np.divide(rest, total, out=np.ones_like(total), where=total > 0)
+        return np.where(closeness < _LEAST, 0, closeness)
 
     def required_eigenpairs(self) -> Eigenpairs:
         """Return the eigenpairs, or raise `ParameterError` where there are none."""
@@ -94,7 +107,7 @@ class Margin(Rule):
 
     def start(self, graph: LabelledGraph) -> None:
         """Read the margins."""
-        self._scores = 1 - graph.diffusion.margin.astype(np.float64)
+        self._scores = graph.closeness()
 
     def scores(self) -> np.ndarray:
         """Return 1 - margin."""
@@ -102,25 +115,38 @@ class Margin(Rule):
 
 
 class Unexplored(Rule):
-    """- (A^tau chi_L)(x): how rarely the walk from x is at one of the labels L at the time tau."""
+    """- (A^tau chi_L)(x): how rarely the walk from x is at one of the labels L at the time tau.
+
+    Where that is next to never, below 1e-30, the number of edges to the labels decides.
+    """
 
     def start(self, graph: LabelledGraph) -> None:
         """Diffuse the indicator of all labelled points."""
         self._operator, self._tau = graph.operator, graph.diffusion.tau
+        self._labels = graph.labelled
         self._mass = self._arriving(graph.labelled)
 
     def scores(self) -> np.ndarray:
         """Return - A^tau chi_L."""
-        return -self._mass
+        far = self._mass < _LEAST
+        if not far.any():
+            return -self._mass
+        groups = np.full(len(self._operator), -1)
+        groups[self._labels] = 0
+        hops = self._operator.hops(groups)[:, 0]
+        by_hops = np.where(hops < 0, 0, _LEAST / np.maximum(1.0 + hops, 1))
+        return -np.where(far, by_hops, self._mass)
 
     def observe(self, point: int) -> None:
         """Add the point to L."""
-        self._mass += self._arriving(point)
+        self._labels = np.append(self._labels, point)
+        self._mass += self._arriving(np.array([point]))
 
-    def _arriving(self, points: np.ndarray | int) -> np.ndarray:
-        indicator = np.zeros(len(self._operator))
-        indicator[points] = 1
-        return self._operator.apply(indicator, self._tau).astype(np.float64)
+    def _arriving(self, points: np.ndarray) -> np.ndarray:
+        columns = FreeColumns(self._operator, points, np.zeros(len(points), dtype=int), 1)
+        columns.advance_along_curve(self._tau)
+        arrived = columns.state[:, 0] + columns.limits[self._operator.components, 0]
+        return np.maximum(arrived, 0) / HEIGHT
 
 
 class Distance(Rule):
@@ -165,7 +191,7 @@ class ProcessRule(Rule):
         eigenpairs = graph.required_eigenpairs()
         self.process_ = Process(eigenpairs, offset=self.offset, noise=self.noise)
         self.process_.observe_all(graph.labelled)
-        self._diffusion = graph.diffusion
+        self._graph, self._closeness = graph, graph.closeness()
 
     def observe(self, point: int) -> None:
         """Condition the process on a label at this point too."""
@@ -173,11 +199,33 @@ class ProcessRule(Rule):
 
 
 class VOpt(ProcessRule):
-    """By how much a label at x lowers the mean variance (Ji and Han 2012)."""
+    """By how much a label at x lowers the mean variance (Ji and Han 2012).
+
+    Once the labels determine nearly all that the eigenpairs can tell, it goes on as `Unexplored`.
+    """
+
+    _rest: Unexplored | None = None
+
+    def start(self, graph: LabelledGraph) -> None:
+        """Condition the process on the labels."""
+        super().start(graph)
+        self._labels, self._rest = graph.labelled, None
 
     def scores(self) -> np.ndarray:
         """Return sum_z pi(z) C(z,x)^2 / (gamma + C(x,x))."""
+        if self._rest is None and self.process_.is_used_up:
+            self._rest = Unexplored()
+            self._rest.start(replace(self._graph, labelled=self._labels))
+        if self._rest is not None:
+            return self._rest.scores()
         return self.process_.squares() / self.process_.with_noise()
+
+    def observe(self, point: int) -> None:
+        """Condition the process on a label at this point too."""
+        super().observe(point)
+        self._labels = np.append(self._labels, point)
+        if self._rest is not None:
+            self._rest.observe(point)
 
 
 class SigmaOpt(ProcessRule):
@@ -208,7 +256,7 @@ class Uncertainty(ProcessRule):
 
     def scores(self) -> np.ndarray:
         """Return (1 - margin(x)) sqrt(C(x,x))."""
-        return (1 - self._diffusion.margin) * np.sqrt(self.process_.variances())
+        return self._closeness * np.sqrt(self.process_.variances())
 
 
 class Hybrid(VOpt):
@@ -234,7 +282,7 @@ class Hybrid(VOpt):
         """Return the scores of `VOpt`, or 1 - margin."""
         if self.process_.mean_variance > self.explored:
             return super().scores()
-        return 1 - self._diffusion.margin.astype(np.float64)
+        return self._closeness
 
 
 RULES: dict[str, type[Rule]] = {

@@ -13,8 +13,12 @@ from diffclass.acquisition.rules import RULES, LabelledGraph, Rule
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.operators.markov import MarkovOperator
+from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import stage
 from diffclass.spectral.eigenpairs import Eigenpairs
+
+# Scores that differ by less than this share are equal, so that rounding does not decide.
+_TIE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Suggestions:
 
 
 def suggest(
-    operator: MarkovOperator,
+    operator: MarkovOperator | WarpedOperator,
     diffusion: LabelDiffusion,
     labelled: ArrayLike,
     n_points: int = 10,
@@ -55,10 +59,12 @@ def suggest(
 
     Parameters
     ----------
-    operator : MarkovOperator
-        Of n points.
+    operator : MarkovOperator or WarpedOperator
+        The walk on n points that diffused the labels. If it is warped, rules that walk or need
+        eigenpairs go by the mean of its walks, `WarpedOperator.merged`.
     diffusion : LabelDiffusion
-        Of the labels so far, by this operator.
+        Of the labels so far, by this operator. Rules that ask where classes are close go by its
+        posteriors, and so by its prior and its warping.
     labelled : array-like of int
         Numbers of the labelled points, at least one; they are never suggested.
     n_points : int, default=10
@@ -66,7 +72,8 @@ def suggest(
     rule : str or Rule, default="hybrid"
         A name in `RULES` (see `diffclass.acquisition.rules`), or a rule.
     eigenpairs : Eigenpairs, optional
-        Eigenpairs for the rules that use them; those of `process_eigenpairs` by default.
+        Eigenpairs for the rules that use them; by default those of `process_eigenpairs` for these
+        labels and so many points.
     candidates : array-like of bool of shape (n,), optional
         Which points may be suggested; all by default.
     coordinates : array-like of shape (n, d), optional
@@ -78,7 +85,7 @@ def suggest(
     Returns
     -------
     Suggestions
-        Ties go to the point with the least number.
+        Ties, up to a relative difference of 1e-6, go to the point with the least number.
 
     Raises
     ------
@@ -107,6 +114,8 @@ def suggest(
     >>> bool(found.points[0] >= 60)
     True
     """
+    if isinstance(operator, WarpedOperator):
+        operator = operator.merged()
     labels = _numbers(labelled, len(operator))
     check_positive(n_points, "n_points", integer=True)
     check_positive(min_distance, "min_distance", zero=True)
@@ -114,7 +123,7 @@ def suggest(
     places = None if coordinates is None else _places(coordinates, len(operator))
     name, scorer = _rule(rule)
     if eigenpairs is None and scorer.uses_eigenpairs:
-        eigenpairs = process_eigenpairs(operator)
+        eigenpairs = process_eigenpairs(operator, labels, int(n_points))
     with stage("suggestions"):
         scorer.start(LabelledGraph(operator, diffusion, labels, eigenpairs))
         points: list[int] = []
@@ -130,7 +139,8 @@ def suggest(
 
 def _best(scores: np.ndarray, free: np.ndarray) -> tuple[int, float]:
     """Return the free point of the largest score, the first of equals, and its score."""
-    point = int(np.where(free, scores, -np.inf).argmax())
+    best = scores[free].max()
+    point = int((free & (scores >= best - _TIE * abs(best))).argmax())
     return point, float(scores[point])
 
 

@@ -1,19 +1,22 @@
 """Label diffusion: from labels to posteriors, margins and a map. The one way out.
 
 `diffusion` diffuses labels and forms the result; `walks` holds the ways in which labels count;
-`stopping_time` chooses the time; `posteriors` turns values into classes and margins.
+`stopping_time` chooses the time; `posteriors` turns values into classes and margins; `reach` says
+where labels can get to.
 """
 
 from __future__ import annotations
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.posteriors import Decision, decide, posteriors_of
+from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import MarginCurve
 
 __all__ = [
     "Decision",
     "LabelDiffusion",
     "MarginCurve",
+    "Reach",
     "decide",
     "diffuse_labels",
     "posteriors_of",

@@ -41,7 +41,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.label_diffusion.posteriors import decide, posteriors_of
+from diffclass.label_diffusion.posteriors import posteriors_of
+from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import (
     MarginCurve,
     TimeChoice,
@@ -79,7 +80,10 @@ class LabelDiffusion:
     class_weight : ndarray of shape (n_classes,)
         The weights w_i; they sum to 1.
     codes : ndarray of int of shape (n,)
-        Index of the class of the largest posterior, -1 where no label has arrived by tau.
+        Index of the class of the largest posterior. -1 where no label is within reach: no path
+        leads to any, or, by a given tau, none as short as the walk. (With tau chosen by margin,
+        points beyond the walk take the values of those before them, and so do points whose values
+        have underflowed, always; see `diffclass.label_diffusion.reach`.)
     probability : ndarray of shape (n,)
         p_(1), the largest posterior; 0 where no label has arrived.
     margin : ndarray of shape (n,)
@@ -170,8 +174,10 @@ def diffuse_labels(
     Notes
     -----
     Cost: tau products of the operator with n_classes columns, and some more in which the rule sees
-    the margin fall; up to 3 or 6 tau for summed labels. Memory: four to five arrays of
-    n x n_classes.
+    the margin fall; up to 3 or 6 tau for summed labels. From about 20,000 steps on, far fewer: in
+    the order of sqrt(tau) once values are of similar size everywhere, none once they are at their
+    limits; a million steps take seconds to a minute for thousands of points. Memory: four to five
+    arrays of n x n_classes.
 
     References
     ----------
@@ -206,11 +212,13 @@ def diffuse_labels(
         if isinstance(tau, str):
             check_choice(tau, "tau", ("margin",))
             curve = _walk_to_best_time(walk, max_time, prior, kept_share(label_mode, codes))
+            tau, n_steps = walk.restore(), None
         else:
             check_positive(tau, "tau", integer=True)
             curve = _walk_to(walk, tau, prior, kept_share(label_mode, codes))
-        tau = walk.restore()
-        return _read_off(walk, classes, prior, tau, curve)
+            tau, n_steps = walk.restore(), walk.time
+        reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
+        return _read_off(walk, classes, prior, tau, curve, reach=reach, n_steps=n_steps)
 
 
 def margin_curve(
@@ -300,7 +308,8 @@ def _walk_to_best_time(
     if not curve.is_covered:
         warnings.warn(
             f"by max_time = {max_time} the labels reach {curve.coverage[-1]:.1%} of what they "
-            "could; raise max_time or n_neighbors",
+            "could; the rest, more edges away than that, takes the class of its neighbours; raise "
+            "max_time or n_neighbors",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -315,10 +324,17 @@ def _covered_times(walk: Walk, max_time: int) -> list[tuple[int, float]]:
 
 
 def _read_off(
-    walk: Walk, classes: np.ndarray, prior: np.ndarray | None, tau: int, curve: MarginCurve
+    walk: Walk,
+    classes: np.ndarray,
+    prior: np.ndarray | None,
+    tau: int,
+    curve: MarginCurve,
+    *,
+    reach: Reach,
+    n_steps: int | None,
 ) -> LabelDiffusion:
     weight, values, dtype = walk.class_weight(prior), walk.values(), walk.operator.dtype
-    decision = decide(values, weight, dtype=dtype)
+    decision = reach.decide(values, weight, n_steps=n_steps, dtype=dtype)
     return LabelDiffusion(
         classes=classes,
         values=values,

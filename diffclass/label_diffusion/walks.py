@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from diffclass.label_diffusion.far_walk import LONGEST_SERIES, FarWalk, Product
 from diffclass.label_diffusion.posteriors import decide
 from diffclass.label_diffusion.stopping_time import curve_times, sum_end
 from diffclass.operators.markov import MarkovOperator
@@ -20,17 +21,20 @@ from diffclass.operators.warped import WarpedOperator
 # underflow in single precision, and a power of two, so that rounding stays the same.
 HEIGHT = 2.0**64
 _FIRST_CHECK = 16
+_FEW = 256  # steps that are not worth a series
+_CONVERGED = 1e-15  # of the limit: what is left decides nothing
 _BlockWalk = Callable[[np.ndarray, int, np.ndarray | None], np.ndarray]
-_LONGEST_SERIES = 4096  # steps of one series; its coefficients then take 13 MB
 
 
 def least_arrived(dtype: np.dtype) -> float:
-    """Return the smallest value that counts as arrived.
+    """Return the smallest value of a column of `HEIGHT` that counts as arrived.
 
-    Below it floating-point numbers lose digits. A class diffused as a whole and the sum of its
-    strokes would then disagree about which points are reached.
+    Below it floating-point numbers lose digits, in double precision once they are divided by
+    `HEIGHT`. A class diffused as a whole and the sum of its strokes would then disagree about which
+    points are reached. The points below are filled in at the end; see
+    `diffclass.label_diffusion.reach`.
     """
-    return float(np.finfo(dtype).tiny) * 2.0**24
+    return 2.0**24 * max(float(np.finfo(dtype).tiny), HEIGHT * float(np.finfo(np.float64).tiny))
 
 
 class Walk:
@@ -52,10 +56,9 @@ class Walk:
         Smallest value of a column that counts as arrived.
     """
 
-    least = 0.0
-
     def __init__(self, operator: MarkovOperator, codes: np.ndarray, n_classes: int):
         self.operator = operator
+        self.least = least_arrived(operator.dtype)
         self.time = 0
         self.labelled = np.flatnonzero(codes >= 0)
         self.codes = codes[self.labelled]
@@ -136,6 +139,9 @@ class FreeColumns:
     (Earlier, the column minus its limit would be mostly rounding where little has arrived, and the
     error of a series would hide small values.)
 
+    A column that is its limit to the last digit takes no more steps. More than 4,096 steps at once,
+    and all after them, are taken in double precision; see `diffclass.label_diffusion.far_walk`.
+
     With ``independent``, each column turns late by itself. It then takes the same steps alone and
     together with others, so its bits do not depend on them. Otherwise the columns wait until all
     can turn late, which saves passes over the graph.
@@ -192,12 +198,14 @@ class FreeColumns:
         """Go back to time 0."""
         shape = len(self.operator), self._all_limits.shape[1]
         self.time = 0
+        self._walker = self.operator
         self.state = np.zeros(shape, dtype=self.operator.dtype)
         self.state[self._points, self._group] = self._heights
         self.limits = np.zeros_like(self._all_limits)
         self.visits = self.state.astype(np.float64) if self._summed else None
         self.visit_limits = np.zeros_like(self._all_limits) if self._summed else None
         self._is_late = np.zeros(shape[1], dtype=bool)
+        self._is_limit = np.zeros(shape[1], dtype=bool)
 
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
@@ -234,35 +242,54 @@ class FreeColumns:
         return self.visits, self.visit_limits
 
     def _walk_on(self, n_steps: int, which: np.ndarray) -> None:
-        for block, walk in (
-            (which & self._is_late, self._late),
-            (which & ~self._is_late, self._young),
-        ):
-            for start in range(0, n_steps, _LONGEST_SERIES) if block.any() else ():
-                self._walk_block(min(n_steps - start, _LONGEST_SERIES), block, walk)
+        if self.visit_limits is not None:
+            self.visit_limits[:, which] += n_steps * self.limits[:, which]
+        walking = which & ~self._is_limit
+        if n_steps <= 0 or not walking.any():
+            return
+        is_far = n_steps > LONGEST_SERIES
+        if is_far:
+            self._walker = self._walker.in_double_precision()
+            self.state = self.state.astype(np.float64, copy=False)
+        young = walking & ~self._is_late
+        self._walk_block(n_steps, walking & self._is_late, self._late)
+        if is_far and self._independent:
+            for g in np.flatnonzero(young).tolist():
+                self._walk_block(n_steps, np.arange(len(young)) == g, self._young_and_far([g]))
+        elif is_far and young.any():
+            self._walk_block(n_steps, young, self._young_and_far(np.flatnonzero(young).tolist()))
+        else:
+            self._walk_block(n_steps, young, self._young)
 
     def _walk_block(self, n_steps: int, which: np.ndarray, walk: _BlockWalk) -> None:
         if which.all():
             self.state = walk(self.state, n_steps, self.visits)
-        else:
+        elif which.any():
             visits = None if self.visits is None else self.visits[:, which].copy()
             block = np.ascontiguousarray(self.state[:, which])
             self.state[:, which] = walk(block, n_steps, visits)
             if self.visits is not None:
                 self.visits[:, which] = visits
-        if self.visit_limits is not None:
-            self.visit_limits[:, which] += n_steps * self.limits[:, which]
+
+    def _young_and_far(self, which: Iterable[int]) -> _BlockWalk:
+        hops = np.column_stack([self._hops_to(g) for g in which])
+        return FarWalk(self._walker.backward, hops).free
+
+    def _hops_to(self, g: int) -> np.ndarray:
+        groups = np.full(len(self._walker), -1)
+        groups[self._points[(self._group == g) & (self._heights > 0)]] = 0
+        return self._walker.hops(groups)[:, 0]
 
     def _young(self, block: np.ndarray, n_steps: int, visits: np.ndarray | None) -> np.ndarray:
         if visits is None:
-            return self.operator.apply(block, n_steps, tolerance=0)
-        return self.operator.add_visits(visits, block, n_steps, tolerance=0)
+            return self._walker.apply(block, n_steps, tolerance=0)
+        return self._walker.add_visits(visits, block, n_steps, tolerance=0)
 
     def _late(self, block: np.ndarray, n_steps: int, visits: np.ndarray | None) -> np.ndarray:
         if visits is None:
-            block = self.operator.apply(block, n_steps)
+            block = self._walker.apply(block, n_steps)
         else:
-            more, block = self.operator.expected_visits(block, n_steps)
+            more, block = self._walker.expected_visits(block, n_steps)
             self._subtract_means(more, range(more.shape[1]))
             visits += more
         self._subtract_means(block, range(block.shape[1]))
@@ -276,6 +303,16 @@ class FreeColumns:
             self.limits[:, g] = self._all_limits[:, g]
             self._is_late[g] = True
         self._subtract_means(self.state, turning)
+        self._find_limits()
+
+    def _find_limits(self) -> None:
+        """Find the columns of which nothing is left beside the limit, and take out the rest."""
+        most = np.zeros_like(self.limits)
+        for g in np.flatnonzero(self._is_late & ~self._is_limit):
+            np.maximum.at(most[:, g], self.operator.components, np.abs(self.state[:, g]))
+            self._is_limit[g] = (most[:, g] <= _CONVERGED * self.limits[:, g]).all()
+            if self._is_limit[g]:
+                self.state[:, g] = 0
 
     def _turning_late(self) -> list[int]:
         """Return the young columns that are at least half their limit at every point.
@@ -322,7 +359,6 @@ class FreeWalk(Walk):
         measure: str,
     ):
         super().__init__(operator, codes, n_classes)
-        self.least = least_arrived(operator.dtype)
         weight = label_weight[self.labelled]
         pi = operator.stationary_distribution[self.labelled]
         size = weight * pi if measure == "operator" else weight
@@ -391,6 +427,22 @@ class _Stopping(Walk):
         """Set the labels again after a step."""
         self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
 
+    def _is_far(self, n_steps: int) -> bool:
+        """Whether to take steps by a `FarWalk`, which ends where nothing changes any more."""
+        return self.time + n_steps > LONGEST_SERIES and n_steps > _FEW
+
+    def _walk_far(self, product: Product, n_steps: int) -> None:
+        """Take many steps of a walk in double precision."""
+
+        def passing_product(f: np.ndarray, out: np.ndarray) -> None:
+            product(f, out)
+            out[self.labelled] *= self.passing
+
+        stopped = np.zeros(self.state.shape)
+        stopped[self.labelled] = self.stopped
+        walk = FarWalk(passing_product, self._hops(self.codes))
+        self.state = walk.absorbing(self.state.astype(np.float64), stopped, n_steps)
+
 
 class AbsorbingWalk(_Stopping):
     """The walk stops at a label."""
@@ -399,7 +451,14 @@ class AbsorbingWalk(_Stopping):
         self, operator: MarkovOperator, codes: np.ndarray, label_weight: np.ndarray, n_classes: int
     ):
         super().__init__(operator, codes, n_classes)
-        self._stop_at_labels(label_weight[self.labelled])
+        self.scale /= HEIGHT
+        self._stop_at_labels(label_weight[self.labelled], HEIGHT)
+
+    def _walk_on(self, n_steps: int) -> None:
+        if self._is_far(n_steps):
+            self._walk_far(self.operator.in_double_precision().backward, n_steps)
+        else:
+            super()._walk_on(n_steps)
 
     def _step(self) -> None:
         super()._step()
@@ -416,7 +475,9 @@ class WarpedFreeWalk(Walk):
 
     def values(self) -> np.ndarray:
         """N_i, between forward and backward values; see `diffclass.operators.warped`."""
-        return self.warped.read(self.state).astype(np.float64)
+        values = self.warped.read(self.state).astype(np.float64)
+        values[values < self.least] = 0
+        return values
 
     def mean_margin(self, prior: np.ndarray | None) -> float:
         """Return the mean of p_(1) - p_(2) over the points, 0 where nothing has arrived."""
@@ -433,7 +494,14 @@ class WarpedFreeWalk(Walk):
         self.state[self.labelled, self.codes] = (height * scores).astype(self.state.dtype)
 
     def _walk_on(self, n_steps: int) -> None:
-        self.state = self.warped.advance(self.state, n_steps)
+        if n_steps > LONGEST_SERIES:
+            self._walk_far(self.warped.in_double_precision().product, n_steps)
+        else:
+            self.state = self.warped.advance(self.state, n_steps)
+
+    def _walk_far(self, product: Product, n_steps: int) -> None:
+        walk = FarWalk(product, self._hops(self.codes))
+        self.state = walk.free(self.state.astype(np.float64), n_steps)
 
 
 class WarpedAbsorbingWalk(WarpedFreeWalk, _Stopping):
@@ -443,6 +511,10 @@ class WarpedAbsorbingWalk(WarpedFreeWalk, _Stopping):
         self._stop_at_labels(label_weight, self.warped.scores[self.labelled, self.codes])
 
     def _walk_on(self, n_steps: int) -> None:
+        if self._is_far(n_steps):
+            product = self.warped.in_double_precision().product
+            _Stopping._walk_far(self, product, n_steps)
+            return
         for _ in range(n_steps):
             super()._walk_on(1)
             self._stop_again()

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy.fft
 
 from diffclass import _compiled
 
@@ -51,6 +52,46 @@ def power_coefficients(times: Sequence[int], tolerance: float) -> np.ndarray:
     for row, coefficients in zip(out, series, strict=True):
         row[: len(coefficients)] = coefficients
     return out
+
+
+def sum_coefficients(n_steps: int, tolerance: float) -> np.ndarray:
+    """Return the Chebyshev coefficients of x + x^2 + ... + x^t.
+
+    They are read off a cosine transform of the sum x (1 - x^t) / (1 - x).
+
+    Parameters
+    ----------
+    n_steps : int
+        t, at least 1.
+    tolerance : float
+        Largest sum of dropped coefficients; 0 drops none.
+
+    Returns
+    -------
+    ndarray of shape (degree + 1,)
+        Coefficients of T_0, T_1, ... Costs sqrt(t) log(t).
+
+    Examples
+    --------
+    >>> from diffclass.operators.chebyshev import sum_coefficients
+    >>> sum_coefficients(2, 0).round(12)
+    array([0.5, 1. , 0.5])
+    """
+    t = n_steps
+    degree = t
+    if tolerance:  # the tail of each power beyond degree k is at most 2 exp(-k^2 / 2 t)
+        degree = min(t, 2 + int(np.sqrt(2 * t * np.log(max(4 * t / tolerance, 2)))))
+    angle = np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1)
+    x, gap = np.cos(angle), 2 * np.sin(angle / 2) ** 2  # gap = 1 - x
+    with np.errstate(divide="ignore"):
+        size = np.where(x > 0.5, np.log1p(-np.minimum(gap, 0.9)), np.log(np.abs(x)))
+    rest = -np.expm1(t * size)  # 1 - |x|^t
+    if t % 2:
+        rest = np.where(x < 0, 2 - rest, rest)
+    c = scipy.fft.dct(x * rest / gap, type=2) / (degree + 1)
+    c[0] /= 2
+    tails = np.cumsum(np.abs(c[::-1]))[::-1]
+    return c[: max(int(np.count_nonzero(tails > tolerance)), 1)]
 
 
 def _coefficients(t: int, tolerance: float) -> np.ndarray:

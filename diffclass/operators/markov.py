@@ -27,7 +27,12 @@ from diffclass import _compiled
 from diffclass._validation import Graph, check_affinity, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors import kept_edges
-from diffclass.operators.chebyshev import TOLERANCE, chebyshev_series, power_coefficients
+from diffclass.operators.chebyshev import (
+    TOLERANCE,
+    chebyshev_series,
+    power_coefficients,
+    sum_coefficients,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,10 +220,12 @@ class MarkovOperator:
         """
         tolerance = self._checked_tolerance(tolerance)
         if tolerance and n_steps > 1:
-            powers = power_coefficients(range(1, n_steps + 1), tolerance / n_steps)
-            if powers.shape[1] - 1 < n_steps:
-                series = np.stack([powers.sum(axis=0), powers[-1]])
-                total, last = chebyshev_series(self._backward, columns, series)
+            sums = sum_coefficients(n_steps, tolerance)
+            if len(sums) - 1 < n_steps:
+                series = np.zeros((2, len(sums)))
+                last_power = power_coefficients([n_steps], tolerance)[0][: len(sums)]
+                series[0], series[1, : len(last_power)] = sums, last_power
+                total, last = chebyshev_series(self.backward, columns, series)
                 visits += total
                 return last
         current, spare = columns.copy(), np.empty_like(columns)
@@ -262,6 +269,13 @@ class MarkovOperator:
         moved = self.apply(columns * self._inverse_degrees[:, None], n_steps, tolerance=tolerance)
         moved *= self.degrees.astype(self.dtype)[:, None]
         return moved.reshape(moved.shape[: np.ndim(n_steps)] + np.shape(mass))
+
+    def in_double_precision(self) -> MarkovOperator:
+        """Return the same walk in double precision; the operator itself if it is so already."""
+        if self.dtype == np.float64:
+            return self
+        K = self.affinity.astype(np.float64)
+        return MarkovOperator(K, self.degrees, self.density, self.alpha)
 
     @property
     def stationary_distribution(self) -> np.ndarray:
@@ -340,14 +354,14 @@ class MarkovOperator:
         last = max(times, default=0)
         series = power_coefficients(times, tolerance) if tolerance and times else None
         if series is not None and series.shape[1] - 1 < last:
-            return chebyshev_series(self._backward, columns, series)
+            return chebyshev_series(self.backward, columns, series)
         powers = np.empty((len(times), *columns.shape), dtype=columns.dtype)
         current, spare = columns.copy(), np.empty_like(columns)
         for t in range(last + 1):
             for i in (i for i, time in enumerate(times) if time == t):
                 powers[i] = current
             if t < last:
-                self._backward(current, spare)
+                self.backward(current, spare)
                 current, spare = spare, current
         return powers
 
@@ -356,7 +370,15 @@ class MarkovOperator:
             return TOLERANCE[self.dtype.char]
         return check_positive(tolerance, "tolerance", zero=True)
 
-    def _backward(self, columns: np.ndarray, out: np.ndarray) -> None:
+    def backward(self, columns: np.ndarray, out: np.ndarray) -> None:
+        """Write A f to an array.
+
+        Parameters
+        ----------
+        columns : ndarray of shape (n, m)
+            The functions f, in the operator's dtype, C-ordered.
+        out : ndarray of shape (n, m)
+        """
         self._product(columns, self._inverse_degrees, out)
 
     def _product(

@@ -140,12 +140,43 @@ class WarpedOperator:
             A new array.
         """
         check_positive(n_steps, "n_steps", integer=True, zero=True)
-        K, weights = self.operator.affinity, self._weights
         h, spare = h.copy(), np.empty_like(h)
         for _ in range(n_steps):
-            _compiled.products.scaled_product(K.indptr, K.indices, K.data, weights, h, spare)
+            self.product(h, spare)
             h, spare = spare, h
         return h
+
+    def product(self, h: np.ndarray, out: np.ndarray) -> None:
+        """Write one step w_i (K h_i) to an array; both of shape (n, n_classes), C-ordered."""
+        K = self.operator.affinity
+        _compiled.products.scaled_product(K.indptr, K.indices, K.data, self._weights, h, out)
+
+    def in_double_precision(self) -> WarpedOperator:
+        """Return the same walks in double precision; the operator itself if it is so already."""
+        if self.operator.dtype == np.float64:
+            return self
+        operator, scores = self.operator.in_double_precision(), self.scores.astype(np.float64)
+        K, smoothed_scores = operator.affinity, np.empty_like(scores)
+        _compiled.products.scaled_product(
+            K.indptr, K.indices, K.data, np.ones_like(scores), scores, smoothed_scores
+        )
+        return WarpedOperator(operator, scores, smoothed_scores, self.forward_exponent)
+
+    def merged(self) -> MarkovOperator:
+        """Return one walk for all classes, that of the sum of the K_i.
+
+        Its affinity is K(x, y) sum_i s_i(x) s_i(y), so it moves easily between points of alike
+        scores. Costs one multiplication per edge and class.
+        """
+        K = self.operator.affinity
+        rows = np.repeat(np.arange(len(self)), np.diff(K.indptr))
+        data = np.zeros(K.nnz, dtype=K.dtype)
+        for s in self.scores.T:
+            data += s[rows] * s[K.indices]
+        data *= K.data
+        return MarkovOperator.from_affinity(
+            sp.csr_array((data, K.indices, K.indptr), shape=K.shape), check=False
+        )
 
     def read(self, h: np.ndarray) -> np.ndarray:
         """Return N_i = d_i^beta f_i of the h_i that `advance` gives; shape (n, n_classes)."""

@@ -20,6 +20,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.diffusion import LABEL_MODES
 from diffclass.label_diffusion.stopping_time import MarginCurve, last_time
 from diffclass.operators.markov import MarkovOperator
+from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import stage
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.edits import edited, next_state
@@ -261,7 +262,8 @@ class RelabelSession:
         Returns
         -------
         Suggestions
-            Best first. If the rule needs eigenpairs, they are computed once per session.
+            Best first. Eigenpairs, if the rule needs them, are kept for the session, and more are
+            computed once labels have used them up; those of a warped walk are computed each time.
 
         Raises
         ------
@@ -274,13 +276,15 @@ class RelabelSession:
             diffusion = self._map.diffusion
             if diffusion is None:
                 raise DataError("there is no map to go by; label at least one point, then update")
+            operator = self._engine.operator_of(self._mapped)
+            labelled = np.flatnonzero(self.label_ids)
             return suggest(
-                self._engine.operator,
+                operator,
                 diffusion,
-                np.flatnonzero(self.label_ids),
+                labelled,
                 n_points,
                 rule=rule,
-                eigenpairs=self._eigenpairs_for(rule),
+                eigenpairs=self._eigenpairs_for(rule, operator, labelled, n_points),
                 candidates=candidates,
                 coordinates=coordinates,
                 min_distance=min_distance,
@@ -326,12 +330,21 @@ class RelabelSession:
             raise DataError("nothing is labelled; paint a stroke first")
         return self._engine.time_sweep_of(self._state)
 
-    def _eigenpairs_for(self, rule: str | Rule) -> Eigenpairs | None:
+    def _eigenpairs_for(
+        self,
+        rule: str | Rule,
+        operator: MarkovOperator | WarpedOperator,
+        labelled: np.ndarray,
+        n_points: int,
+    ) -> Eigenpairs | None:
         scorer = rule if isinstance(rule, Rule) else RULES.get(rule)
-        if self._eigenpairs is None and scorer is not None and scorer.uses_eigenpairs:
-            self._eigenpairs = process_eigenpairs(
-                self._engine.operator, random_state=self._random_state
-            )
+        if scorer is None or not scorer.uses_eigenpairs:
+            return None
+        if isinstance(operator, WarpedOperator):
+            return None  # a warped walk has its own
+        self._eigenpairs = process_eigenpairs(
+            operator, labelled, n_points, known=self._eigenpairs, random_state=self._random_state
+        )
         return self._eigenpairs
 
     # --- the present state

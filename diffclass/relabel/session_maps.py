@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from diffclass.label_diffusion import LabelDiffusion, MarginCurve, decide
+from diffclass.label_diffusion import LabelDiffusion, MarginCurve, Reach
 from diffclass.label_diffusion.walks import HEIGHT, least_arrived
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.columns import Column, ColumnStore, Horizon
@@ -108,7 +108,8 @@ class ClassSums:
             np.multiply(kept[key], 1 / (HEIGHT * self._mass(mine)), out=row)
         self._kept = kept
         classes, weight = np.array(sorted(by_class)), np.full(len(values), 1 / len(values))
-        decision = decide(values.T, weight, dtype=np.float32)
+        reach = Reach(self._operator, np.concatenate([stroke.points for stroke in strokes]))
+        decision = reach.decide(values.T, weight, n_steps=horizon.n_steps, dtype=np.float32)
         return LabelDiffusion(
             classes=classes,
             values=values.T,

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from diffclass.label_diffusion import MarginCurve, decide
+from diffclass.label_diffusion import MarginCurve, Reach
 from diffclass.label_diffusion.diffusion import margin_curve, start_walk
 from diffclass.label_diffusion.stopping_time import curve_times
 from diffclass.label_diffusion.walks import Walk
@@ -53,6 +53,7 @@ class TimeSweep:
         self._label_mode = label_mode
         self._times = curve_times(max_time)
         self._walk = self._start()
+        self._reach = Reach(self._walk.operator, np.flatnonzero(self._codes >= 0))
         self._frames: dict[int, Frame] = {}
 
     @cached_property
@@ -80,7 +81,9 @@ class TimeSweep:
         return self._frames[tau]
 
     def _read_off(self, walk: Walk) -> Frame:
-        decision = decide(walk.values(), walk.class_weight(None), dtype=np.float32)
+        decision = self._reach.decide(
+            walk.values(), walk.class_weight(None), n_steps=walk.time, dtype=np.float32
+        )
         ids = np.append(self._classes, 0).astype(np.uint8)[decision.codes]
         return ids, decision.margin
 

@@ -92,10 +92,14 @@ class Run:
         free = self.asked & (self.y < 0)
         if rule == RANDOM:
             return self.random.choice(np.flatnonzero(free), n_points, replace=False)
+        labelled = np.flatnonzero(self.y >= 0)
+        self.eigenpairs = process_eigenpairs(
+            self.operator, labelled, n_points, known=self.eigenpairs
+        )
         return suggest(
             self.operator,
             self.diffusion,
-            np.flatnonzero(self.y >= 0),
+            labelled,
             n_points,
             rule=rule,
             eigenpairs=self.eigenpairs,

@@ -233,7 +233,7 @@ def suggest_pixels(
     classifier = result.model.classifier
     places = np.column_stack(np.unravel_index(pixels, scene.shape[:2]))
     found = suggest(
-        classifier.operator_,
+        classifier.operator_ if classifier.warped_ is None else classifier.warped_,
         classifier.diffusion_,
         np.flatnonzero(ids > 0),
         n_pixels,

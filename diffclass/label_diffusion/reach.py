@@ -1,0 +1,98 @@
+"""Where labels can get to, and the points whose values have underflowed on the way.
+
+A value that has come a long way may be smaller than any floating-point number. Such a point is
+within reach, but its row of values is empty. Here it takes the values of its neighbours, front by
+front outward from the points with values: with F the points filled so far, or with values,
+
+    N(x) = sum over y in F of K(x,y) N(y) / sum over y in F of K(x,y),
+
+one step of the walk from x to the neighbours through which labels come. So it has their posteriors,
+and the class of the labels that are nearest.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from diffclass import _compiled
+from diffclass.label_diffusion.posteriors import Decision, decide
+from diffclass.operators.markov import MarkovOperator
+
+
+class Reach:
+    """The points that labels can reach.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        The walk on n points.
+    labelled : ndarray of int
+        Numbers of the labelled points.
+    """
+
+    def __init__(self, operator: MarkovOperator, labelled: np.ndarray):
+        self._operator = operator
+        self._labelled = labelled
+
+    @cached_property
+    def hops(self) -> np.ndarray:
+        """Edges between each point and the nearest label, -1 if unreachable; (n,)."""
+        groups = np.full(len(self._operator), -1)
+        groups[self._labelled] = 0
+        return self._operator.hops(groups)[:, 0]
+
+    def fill(
+        self, values: np.ndarray, empty: np.ndarray, *, n_steps: int | None = None
+    ) -> np.ndarray:
+        """Fill empty rows of values that are within reach, in place.
+
+        Parameters
+        ----------
+        values : ndarray of float64 of shape (n, n_classes)
+            N_i, at least 0.
+        empty : ndarray of bool of shape (n,)
+            The rows of zeros.
+        n_steps : int, optional
+            Only points within so many edges of a label are filled; by default all that share a
+            connected component with one.
+
+        Returns
+        -------
+        ndarray of bool of shape (n,)
+            Which rows were to be filled. Costs one multiplication for each of their edges and
+            classes, and a breadth-first search.
+        """
+        component = self._operator.components
+        lost = empty & np.isin(component, component[self._labelled])
+        if n_steps is not None and lost.any():
+            lost &= self.hops <= n_steps
+        if lost.any():
+            K = self._operator.affinity
+            _compiled.graphs.fill_by_fronts(K.indptr, K.indices, K.data, empty, lost, values)
+        return lost
+
+    def decide(
+        self,
+        values: np.ndarray,
+        class_weight: np.ndarray,
+        *,
+        n_steps: int | None = None,
+        dtype: type | np.dtype = np.float64,
+    ) -> Decision:
+        """Find the class of each point, and fill empty rows of values first, in place.
+
+        Parameters
+        ----------
+        values, n_steps
+            As in `fill`.
+        class_weight, dtype
+            As in `decide`.
+        """
+        decision = decide(values, class_weight, dtype=dtype)
+        empty = decision.codes < 0
+        empty[empty] = ~values[empty].any(axis=1)  # a prior may also weigh a class with 0
+        if empty.any() and self.fill(values, empty, n_steps=n_steps).any():
+            return decide(values, class_weight, dtype=dtype)
+        return decision
