@@ -126,7 +126,7 @@ def _picture(
     waves = [ndimage.gaussian_filter(random.normal(size=shape), 8) for _ in sizes]
     offsets = np.array(sizes)[:, None, None] * np.std(waves)
     codes = np.argmax(np.array(waves) + offsets, axis=0).ravel()
-    spectra = random.normal(size=(len(sizes), 8))
+    spectra = 0.6 * random.normal(size=(len(sizes), 8))
     places = np.indices(shape).reshape(2, -1).T / shape[0]
     slopes = drift * random.normal(size=(len(sizes), 2, 8))
     X = spectra[codes] + np.einsum("nk,nkp->np", places, slopes[codes])
@@ -242,7 +242,7 @@ def three_blobs(random: Random) -> Sample:
 
 def twenty_blobs(random: Random) -> Sample:
     """Twenty clusters of 1,000 points in ten dimensions, at random places."""
-    return gaussians(random, [1000] * 20, 2 * random.normal(size=(20, 10)), 1)
+    return gaussians(random, [1000] * 20, 1.5 * random.normal(size=(20, 10)), 1)
 
 
 _UNBALANCED = {"equal": (1, 2, 5, 10), "proportional": (10,)}
