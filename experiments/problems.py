@@ -34,6 +34,7 @@ DATA = Path(
     os.environ.get("DIFFCLASS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
 )
 N_MNIST_COMPONENTS = 50
+TILES = ("images", "labels")  # the folders of Potsdam
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,27 +132,32 @@ def _kind(spatial: bool) -> str:
 
 def potsdam(*, spatial: bool) -> Problem:
     """Tiles of an EnMAP scene laid out as they lie; the gaps between them are left out."""
-    folder = DATA / "enmap_potsdam"
-    cube, labels = _mosaic(folder / "images"), _mosaic(folder / "labels")[..., 0]
-    tile = open_scene(min((folder / "images").glob("*.tif")))
-    scene = Scene.from_array(cube, band_mask=tile.band_mask, ignore_value=tile.ignore_value)
+    images, labels = (sorted((DATA / "enmap_potsdam" / kind).glob("*.tif")) for kind in TILES)
+    tiles = [open_scene(path) for path in images]
+    nodata = tiles[0].ignore_value
+    cube = _laid_out(images, [np.asarray(tile.data[:]) for tile in tiles], nodata)
+    truth = _laid_out(labels, [read_labels(path).ids for path in labels], 0)
+    scene = Scene.from_array(cube, band_mask=tiles[0].band_mask, ignore_value=nodata)
     points = SceneFeatures(spatial=spatial).fit_transform(scene)
     pixels = np.flatnonzero(np.isfinite(points).all(axis=1))
     return Problem(
         f"Potsdam, {_kind(spatial)}",
         points[pixels],
-        labels.ravel()[pixels].astype(int),
-        shape=labels.shape,
+        truth.ravel()[pixels],
+        shape=truth.shape,
         pixels=pixels,
     )
 
 
-def _mosaic(folder: Path) -> np.ndarray:
-    """Return the tiles of a folder as one array (rows, columns, bands)."""
-    from rasterio.merge import merge
-
-    merged, _ = merge(sorted(folder.glob("*.tif")))
-    return np.moveaxis(merged, 0, -1)
+def _laid_out(paths: list[Path], tiles: list[np.ndarray], empty: float | None) -> np.ndarray:
+    """Return the tiles as one array; their names end in the row and column where they begin."""
+    places = np.array([path.stem.split("_")[-2:] for path in paths]).astype(int)
+    places -= places.min(axis=0)
+    rows, columns = places.max(axis=0) + tiles[0].shape[:2]
+    whole = np.full((rows, columns, *tiles[0].shape[2:]), empty, dtype=tiles[0].dtype)
+    for (row, column), tile in zip(places, tiles, strict=True):
+        whole[row : row + tile.shape[0], column : column + tile.shape[1]] = tile
+    return whole
 
 
 def mnist() -> Problem:

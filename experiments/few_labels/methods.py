@@ -98,7 +98,7 @@ def support_vectors(labels: np.ndarray) -> SVC | GridSearchCV:
 def spread(setting: Setting, y: np.ndarray, at: np.ndarray, *, model: type) -> np.ndarray:
     # a copy: LabelPropagation divides it in place
     fitted = model(kernel=lambda X, _: setting.spreading_graph.copy())
-    fitted.fit(np.empty((len(y), 1)) if setting.points is None else setting.points, y)
+    fitted.fit(np.zeros((len(y), 1)) if setting.points is None else setting.points, y)
     return fitted.transduction_[at]
 
 

@@ -10,7 +10,7 @@ points are drawn anew, for those too).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,9 +77,22 @@ def sized_table(runs: Runs, *, ways: Sequence[str] = tuple(WAYS)) -> list[str]:
     """Return the table of the methods that are given the true class sizes, beside our default."""
     groups = _grouped(runs)
     shown = _Columns((DEFAULT, *OURS_SIZED), SIZED_NAMES, False)
-    sized = {*OURS_SIZED, *SIZED_NAMES}
-    keys = [key for key in _in_order(groups) if key[0] in ways and sized & groups[key].keys()]
-    return markdown_table(shown.head, [[*key, *shown.cells(groups[key])] for key in keys])
+    rows = []
+    for key in _in_order(groups):
+        scores = _on_draws_of({*OURS_SIZED, *SIZED_NAMES}, groups[key])
+        if key[0] in ways and scores:
+            rows.append([*key, *shown.cells(scores)])
+    return markdown_table(shown.head, rows)
+
+
+def _on_draws_of(methods: Collection[str], scores: Scores) -> Scores:
+    """Return the scores of all methods on the draws on which some of these were run."""
+    seeds = {seed for method in methods for seed in scores.get(method, {})}
+    kept = {
+        method: {seed: score for seed, score in found.items() if seed in seeds}
+        for method, found in scores.items()
+    }
+    return {method: found for method, found in kept.items() if found}
 
 
 def leads(runs: Runs, *, ours: str = DEFAULT) -> list[str]:
