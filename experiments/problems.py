@@ -150,8 +150,8 @@ def potsdam(*, spatial: bool) -> Problem:
 
 
 def _laid_out(paths: list[Path], tiles: list[np.ndarray], empty: float | None) -> np.ndarray:
-    """Return the tiles as one array; their names end in the row and column where they begin."""
-    places = np.array([path.stem.split("_")[-2:] for path in paths]).astype(int)
+    """Return the tiles as one array; their names end in the column and row where they begin."""
+    places = np.array([path.stem.split("_")[:-3:-1] for path in paths]).astype(int)
     places -= places.min(axis=0)
     rows, columns = places.max(axis=0) + tiles[0].shape[:2]
     whole = np.full((rows, columns, *tiles[0].shape[2:]), empty, dtype=tiles[0].dtype)
