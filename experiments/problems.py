@@ -2,7 +2,7 @@
 
 Real scenes, pictures and graphs, from the folder DIFFCLASS_DATA (by default ../shared/data beside
 the project), and the synthetic families of `experiments.few_labels.families`, whose points are
-drawn anew in every draw. They are split in two halves, fixed before anything was measured on those
+drawn anew in every draw. They are split in two halves, fixed before any default was chosen on those
 that were added last. Defaults of the library are chosen on CHOOSING alone: digits, tissue, Jasper
 Ridge, MNIST, and of each pair of families the first. REPORTING is only reported: Salinas-A, Indian
 Pines, Potsdam, Cora, and of each pair of families the second.

@@ -11,8 +11,9 @@ GraphLearning's own graph is ``weightmatrix.knn(X, 10)``, as in every example of
 (ssl_twomoons.py and ssl_mnist.py in its examples). scikit-network has no graph of its own for
 points; its centred diffusion runs on that one too. Everything else is left at its defaults. Methods
 that know the true class sizes get the shares of the known points. A method that has not ended after
-a minute of computing (Poisson learning, where its graph has several components) has no answer:
--1 everywhere.
+a minute of computing (Poisson learning, where its graph has several components) has no answer: -1
+everywhere. VolumeMBO draws random numbers that cannot be seeded from Python: a few of its answers
+differ from run to run.
 """
 
 from __future__ import annotations
