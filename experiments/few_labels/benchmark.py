@@ -55,13 +55,14 @@ BUDGETS = {
     "wrong": (10,),
 }
 _PINES = frozenset({"8-bit Indian Pines, spectral", "8-bit Indian Pines, spatial"})
-_LARGE = _PINES | {"Potsdam, spectral", "Potsdam, spatial", "shares-20000", "twenty-blobs"}
+_LARGE_OR_LONG = _PINES | {"Potsdam, spectral", "Potsdam, spatial", "shares-20000"}
+_LARGE_OR_LONG |= {"strips", "strips-three"}
 TOO_SLOW = {  # more than 20 seconds per draw: problems by method
     "LabelPropagation": {"Salinas-A, spatial", "8-bit Indian Pines, spatial", "Potsdam, spatial"},
     "GL Poisson with sizes, own graph": _PINES,
     "GL Poisson with sizes, our graph": _PINES,
-    "GL PoissonMBO, own graph": _LARGE,
-    "GL PoissonMBO, our graph": _LARGE,
+    "GL PoissonMBO, own graph": _LARGE_OR_LONG,
+    "GL PoissonMBO, our graph": _LARGE_OR_LONG,
 }
 FIELDS = ("problem", "drawn", "labels_per_class", "seed", "method", "accuracy")
 Key = tuple[str, str, int, int, str]  # a row without the accuracy

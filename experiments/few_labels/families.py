@@ -241,8 +241,8 @@ def three_blobs(random: Random) -> Sample:
 
 
 def twenty_blobs(random: Random) -> Sample:
-    """Twenty clusters of 1,000 points in ten dimensions, at random places."""
-    return gaussians(random, [1000] * 20, 1.5 * random.normal(size=(20, 10)), 1)
+    """Twenty clusters of 250 points in ten dimensions, at random places."""
+    return gaussians(random, [250] * 20, 1.5 * random.normal(size=(20, 10)), 1)
 
 
 _UNBALANCED = {"equal": (1, 2, 5, 10), "proportional": (10,)}
