@@ -45,9 +45,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         bandwidth. A kernel that uses posteriors gets those of the default kernel.
     alpha : float, default=0.0
         Density exponent of the operator.
-    label_mode : {"summed", "free", "absorbing"}, default="summed"
-        How labels count: free labels diffuse away, summed labels are free ones summed over the
-        walk, absorbing labels keep their class; see `diffclass.label_diffusion.diffusion`.
+    label_mode : {"absorbing", "summed", "free"}, default="absorbing"
+        How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
+        are free ones summed over the walk; see `diffclass.label_diffusion.diffusion`.
     tau : "margin" or int, default="margin"
         Diffusion time in steps, or the rule that chooses it.
     max_time : int, optional
@@ -128,8 +128,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         n_neighbors: int = 12,
         kernel: Kernel | None = None,
         alpha: float = 0.0,
-        label_mode: str = "summed",
-        tau: str | int = "margin",
+        label_mode: str = "absorbing",
+        tau: str | int = "cut",
         max_time: int | None = None,
         class_prior: ArrayLike | None = None,
         rounds: int = 0,

@@ -31,8 +31,12 @@ BLOCK = re.compile(
 )
 
 
-def _runs() -> dict[tuple[str, str, int, int, str], float]:
-    return paired_table.runs_of(read_rows("few_labels/benchmark.csv"))
+def _runs(name: str = "benchmark") -> dict[tuple[str, str, int, int, str], float]:
+    return paired_table.runs_of(read_rows(f"few_labels/{name}.csv"))
+
+
+def _all_runs() -> dict[tuple[str, str, int, int, str], float]:
+    return _runs() | _runs("families")
 
 
 def _benchmark(*ways: str) -> list[str]:
@@ -48,6 +52,9 @@ def _sessions() -> list[str]:
 TABLES: dict[str, Callable[[], list[str]]] = {
     "accuracy": lambda: _benchmark("equal"),
     "accuracy-other-draws": lambda: _benchmark("blocks", "proportional", "strokes", "wrong"),
+    "accuracy-families": lambda: paired_table.table(_runs("families"), each_other=False),
+    "accuracy-with-sizes": lambda: paired_table.sized_table(_all_runs()),
+    "leads": lambda: paired_table.leads(_all_runs()),
     "accuracy-best-and-worst": lambda: paired_table.best_and_worst(_runs(), 4),
     "goals": lambda: paired_table.goals(_runs()),
     "kernels": lambda: kernels_ablation.table(read_rows("coifman_2005/kernels_ablation.csv")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import pickle
 import subprocess
 import sys
 
@@ -13,14 +14,28 @@ from scipy.stats import ttest_rel
 from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 from diffclass import markov_operator
-from experiments.few_labels import accumulated, benchmark, unequal
-from experiments.few_labels.draws import WAYS, proportional_shares, renamed
-from experiments.few_labels.methods import METHODS, Setting, support_vectors
-from experiments.few_labels.paired_table import paired, table
-from experiments.problems import Problem
+from experiments import problems
+from experiments.few_labels import accumulated, benchmark, graph_peers, tau, unequal
+from experiments.few_labels.draws import WAYS, drawn, proportional_shares, renamed
+from experiments.few_labels.families import FAMILIES, Family
+from experiments.few_labels.graph_peers import METHODS as PEERS
+from experiments.few_labels.methods import METHODS, OF_POINTS, Setting, support_vectors
+from experiments.few_labels.paired_table import leads, paired, sized_table, table
+from experiments.problems import (
+    CHOOSING,
+    DATA,
+    HALVES,
+    PROBLEMS,
+    REAL,
+    REPORTING,
+    TITLES,
+    Problem,
+    problem_of,
+)
 from experiments.scaling.million import N_CLASSES, fields
 
 SHAPE = (40, 50)
+NOT_EVEN = ("proportional", "one-sided")  # ways in which classes have labels unlike in number
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +54,7 @@ def truth() -> np.ndarray:
 def problem(truth) -> Problem:
     random = np.random.default_rng(3)
     points = np.eye(4)[truth] + 0.3 * random.normal(size=(len(truth), 4))
-    return Problem("fields", points, truth)
+    return Problem("fields", points, truth, shape=SHAPE)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -53,10 +68,10 @@ def test_draws_are_seeded_and_scored_away_from_their_labels(truth, way, budget):
     assert not (scored & (y > 0)).any()
     assert (truth[scored] > 0).all()
     assert set(np.unique(y)) == {-1, 1, 2, 3}
-    assert np.count_nonzero(y > 0) == 3 * budget
+    assert (np.count_nonzero(y > 0) == 3 * budget) == (way != "one-sided")
     if way != "wrong":
         assert (y == truth)[y > 0].all()
-    if way != "proportional":
+    if way not in NOT_EVEN:
         assert (y == truth).sum() >= 0.9 * 3 * budget
     if way != "blocks":
         np.testing.assert_array_equal(scored, (truth > 0) & (y < 0))
@@ -67,6 +82,26 @@ def test_proportional_labels_follow_the_sizes(truth):
     sizes = np.bincount(truth)[1:]
     counts = np.bincount(y[y > 0])[1:]
     assert (np.abs(counts - 30 * sizes / sizes.sum()) < 1).all()
+
+
+def test_one_sided_labels_take_turns(truth):
+    for seed in range(4):
+        y, _ = WAYS["one-sided"](truth, SHAPE, 1, seed)
+        expected = np.ones(3)
+        expected[seed % 3] = min(100, np.count_nonzero(truth == seed % 3 + 1) // 2)
+        np.testing.assert_array_equal(np.bincount(y[y > 0])[1:], expected)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_part_of_a_picture_is_drawn_where_it_lies(truth, way):
+    pixels = np.flatnonzero(np.arange(len(truth)) % 50 < 46)  # a margin without data
+    part = Problem("part", None, truth[pixels], shape=SHAPE, pixels=pixels)
+    y, scored = drawn(part, way, 3, 1)
+    whole = np.zeros(len(truth), dtype=int)
+    whole[pixels] = truth[pixels]
+    expected = WAYS[way](whole, SHAPE, 3, 1)
+    np.testing.assert_array_equal(y, expected[0][pixels])
+    np.testing.assert_array_equal(scored, expected[1][pixels])
 
 
 def test_shares_are_whole_at_least_one_and_leave_half_of_a_class():
@@ -111,10 +146,10 @@ def test_blocks_are_scored_apart(truth):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_truth_without_a_sign_makes_no_difference(truth, way):
-    for drawn, expected in zip(
+    for found, expected in zip(
         WAYS[way](truth.astype(np.uint8), SHAPE, 3, 1), WAYS[way](truth, SHAPE, 3, 1), strict=True
     ):
-        np.testing.assert_array_equal(drawn, expected)
+        np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.filterwarnings("ignore:max_iter")
@@ -137,6 +172,23 @@ def test_spreading_on_the_graph_made_once_is_scikit_learns(problem, model):
     for _ in range(2):  # the first fit leaves the graph as it was
         found = METHODS[model.__name__](setting, y, everywhere)
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore:max_iter")
+@pytest.mark.parametrize("name", sorted(METHODS.keys() - OF_POINTS.keys()))
+def test_graph_methods_take_a_graph_without_points(problem, name):
+    affinity = Setting(problem).operator.affinity
+    given = Problem("graph", None, problem.truth, affinity=affinity)
+    assert benchmark.can_run(name, given)
+    y, scored = WAYS["equal"](given.truth, None, 10, 0)
+    at = np.flatnonzero(scored)
+    assert (METHODS[name](Setting(given), y, at) == given.truth[at]).mean() > 0.8
+
+
+def test_true_shares_are_those_of_the_labelled_classes(problem):
+    y = np.where(problem.truth == 2, -1, problem.truth)
+    sizes = np.bincount(problem.truth)
+    np.testing.assert_allclose(Setting(problem).shares_of(y), sizes[[1, 3]] / sizes[[1, 3]].sum())
 
 
 def test_cost_is_cross_validated_from_five_labels_on():
@@ -165,6 +217,40 @@ def test_table_names_the_best_other_and_pairs_by_draw():
     assert cells[10:] == ["+15.0 ± 63.5", "-", "-"]
 
 
+def test_methods_with_class_sizes_stand_apart():
+    sized = "GL PoissonMBO, our graph"
+    rows = {("fields", "equal", 1, seed, "summed"): 0.5 + seed / 10 for seed in range(4)}
+    rows |= {("fields", "equal", 1, seed, "1-NN"): 0.5 for seed in range(4)}
+    rows |= {("fields", "equal", 1, seed, sized): 0.9 for seed in range(2)}
+    rows["fields", "equal", 3, 0, "summed"] = 0.5
+    (line,) = table(rows, each_other=False)[2:3]
+    assert "1-NN 50.0" in line
+    assert sized not in line
+    (line,) = sized_table(rows)[2:]
+    cells = [cell.strip() for cell in line.split("|")[1:-1]]
+    assert cells[:5] == ["equal", "fields", "1", "2", "55.0 ± 7.1"]  # of the draws of both
+    assert f"{sized} 90.0 ± 0.0" in cells
+
+
+def test_leads_count_rows_by_half_and_way_of_drawing():
+    rows = {}
+    for problem, budget, differences in (
+        ("digits", 1, (0.1, 0.11, 0.12)),
+        ("digits", 3, (0.1, -0.1, 0.01)),
+        ("moons", 1, (-0.2, -0.21, -0.19)),
+        ("Cora", 1, (0.0, 0.0, 0.0)),
+    ):
+        for seed, difference in enumerate(differences):
+            rows[problem, "equal", budget, seed, "summed"] = 0.5 + difference
+            rows[problem, "equal", budget, seed, "1-NN"] = 0.5
+    rows["Cora", "equal", 3, 0, "1-NN"] = 0.5  # ours was not run there
+    assert [[cell.strip() for cell in line.split("|")[1:-1]] for line in leads(rows)[2:]] == [
+        ["choosing", "families", "equal", "1", "0", "0", "1", "moons, 1 per class: -20.0"],
+        ["choosing", "real", "equal", "2", "1", "1", "0", "-"],
+        ["reporting", "real", "equal", "1", "0", "1", "0", "-"],
+    ]
+
+
 def test_quick_run_on_digits_can_be_taken_up_again(tmp_path, capsys):
     command = ["--quick", "--problems", "digits", "-o", str(tmp_path), "--methods"]
     benchmark.main([*command, "free", "1-NN"])
@@ -189,7 +275,9 @@ PEER = """
 import numpy as np
 
 class Model:
-    def __init__(self, W):
+    def __init__(self, W, class_priors=None, X=None, reweighting=None, mean_shift=False):
+        assert (X is not None) == (reweighting == "properly")
+        assert class_priors is None or abs(sum(class_priors) - 1) < 1e-9
         self.W = W
     def fit_predict(self, labelled, codes):
         onehot = np.zeros((self.W.shape[0], codes.max() + 1))
@@ -199,7 +287,7 @@ class Model:
         return onehot.argmax(axis=1)
 
 class ssl:
-    laplace = poisson = Model
+    laplace = poisson = poisson_mbo = volume_mbo = Model
 
 class weightmatrix:
     def knn(points, k):
@@ -208,36 +296,156 @@ class weightmatrix:
 """
 
 
-def test_peer_answers_from_its_own_process(tmp_path, monkeypatch, problem):
+DIFFUSION = """
+import graphlearning
+
+class DiffusionClassifier:
+    def __init__(self, centering):
+        assert centering
+    def fit_predict(self, graph, y):
+        labelled = (y >= 0).nonzero()[0]
+        return graphlearning.Model(graph).fit_predict(labelled, y[labelled])
+"""
+
+
+@pytest.fixture
+def peer_python(tmp_path, monkeypatch):
+    """The Python of an environment with stand-ins for the peers."""
     (tmp_path / "graphlearning.py").write_text(PEER)
+    (tmp_path / "sknetwork").mkdir()
+    (tmp_path / "sknetwork" / "__init__.py").touch()
+    (tmp_path / "sknetwork" / "classification.py").write_text(DIFFUSION)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    return sys.executable
+
+
+def test_peer_answers_from_its_own_process(tmp_path, peer_python, problem):
     results = benchmark.Results(tmp_path / "benchmark.csv")
-    methods = ("1-NN", *benchmark.PEERS)
+    methods = ("1-NN", *PEERS)
     results.add(("fields", "equal", 1, 0, "GL Laplace, our graph"), 0.25)  # known: not run again
-    draws = list(benchmark.pending_draws(problem, SHAPE, methods, results, quick=True))
-    benchmark.run_problem(Setting(problem), draws, results, peer=sys.executable)
-    assert len(results.rows) == len(draws) * len(methods)
+    draws = list(benchmark.pending_draws(problem, methods, results, quick=True))
+    given = Problem("graph", None, problem.truth, affinity=Setting(problem).operator.affinity)
+    on_graph = list(benchmark.pending_draws(given, methods, results, quick=True))[:1]
+    with benchmark.Peer(peer_python) as peer:
+        benchmark.run_problem(Setting(problem), draws, results, peer)
+        assert len(results.rows) == len(draws) * len(methods)
+        benchmark.run_problem(Setting(given), on_graph, results, peer)
     assert results.rows["fields", "equal", 1, 0, "GL Laplace, our graph"] == 0.25
     assert results.rows["fields", "equal", 10, 1, "GL Laplace, our graph"] > 0.9
     assert benchmark.Results(tmp_path / "benchmark.csv").rows.keys() == results.rows.keys()
-    assert not list(benchmark.pending_draws(problem, SHAPE, methods, results, quick=True))
+    assert not list(benchmark.pending_draws(problem, methods, results, quick=True))
+    named = {method for name, *_, method in results.rows if name == "graph"}
+    assert named == {name for name, peer in PEERS.items() if not peer.needs_points}
+    assert "GL PoissonMBO, our graph" in named
+    assert "GL properly weighted Laplace, our graph" not in named
 
 
-def test_peer_that_fails_is_said_to(tmp_path, monkeypatch, problem):
+def test_peer_that_fails_is_said_to(tmp_path, peer_python, problem):
     (tmp_path / "graphlearning.py").write_text("raise SystemExit(3)")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     results = benchmark.Results(tmp_path / "benchmark.csv")
-    draws = list(benchmark.pending_draws(problem, None, ["1-NN", *benchmark.PEERS], results))[:2]
-    with pytest.raises(subprocess.CalledProcessError, match="status 3"):
-        benchmark.run_problem(Setting(problem), draws, results, peer=sys.executable)
+    draws = list(benchmark.pending_draws(problem, ["1-NN", *PEERS], results))[:2]
+    with (
+        benchmark.Peer(peer_python) as peer,
+        pytest.raises(subprocess.CalledProcessError, match="status 3"),
+    ):
+        benchmark.run_problem(Setting(problem), draws, results, peer)
     assert len(results.rows) == 2  # what was found here is kept
 
 
-def test_fifty_draws_with_one_label():
-    assert benchmark.n_draws("equal", 1) == 50
-    assert benchmark.n_draws("equal", 3) == 10
-    assert set(benchmark.BUDGETS) == set(WAYS)
-    assert set(benchmark.SHAPES) == set(benchmark.PROBLEMS)
+def test_peer_gives_up_after_the_limit(monkeypatch):
+    class Endless:
+        def found(self, method, y):
+            while True:
+                pass
+
+    monkeypatch.setattr(graph_peers, "LIMIT", 0.02)
+    found = graph_peers.found_in_time(Endless(), PEERS["GL Poisson, our graph"], np.zeros(3))
+    np.testing.assert_array_equal(found, [-1, -1, -1])
+
+
+def test_fifty_draws_with_one_label(problem):
+    assert benchmark.n_draws(problem, "equal", 1) == 50
+    assert benchmark.n_draws(problem, "equal", 3) == 10
+    assert set(benchmark.BUDGETS) | {"one-sided"} == set(WAYS)
+    seeds = {"summed": 50, "summed with sizes": 10, "GL VolumeMBO, our graph": 10}
+    for method, n in seeds.items():
+        assert min(50, benchmark.most_draws(method, problem)) == n
+    flat = Problem("flat", problem.points, problem.truth)
+    assert set(benchmark.ways_of(flat)) == {"equal", "proportional", "wrong"}
+    for method, names in benchmark.TOO_SLOW.items():
+        assert method in {*METHODS, *PEERS}
+        assert names <= {*TITLES.values(), *FAMILIES}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_families_are_seeded_and_have_enough_of_each_class(name):
+    problem, again, other = (problem_of(name, draw) for draw in (0, 0, 1))
+    np.testing.assert_array_equal(problem.points, again.points)
+    fixed = name in ("unbalanced-blobs", "touching-blobs")
+    assert problem.points.shape == other.points.shape
+    assert (problem.points == other.points).all() == fixed
+    assert problem.name == name
+    assert 200 <= len(problem.truth) <= 20_000
+    assert len(problem.points) == len(problem.truth)
+    assert np.isfinite(problem.points).all()
+    assert np.bincount(problem.truth)[0] == 0
+    assert np.bincount(problem.truth)[1:].min() >= 10
+    for way, budgets in FAMILIES[name].ways.items():
+        for budget in budgets:
+            y, scored = drawn(problem, way, budget, 0)
+            assert set(y[y > 0]) == set(problem.truth)
+            assert scored.any()
+
+
+def test_no_two_families_share_their_draws():
+    made = [problem_of(name).points for name in FAMILIES]
+    first = {tuple(points[0]) for points in made}
+    assert len(first) == len(made) >= 15
+
+
+def test_problems_are_in_two_halves():
+    assert not CHOOSING.keys() & REPORTING.keys()
+    assert set(PROBLEMS) == {*CHOOSING, *REPORTING} == {*REAL, *FAMILIES}
+    assert {"digits", "tissue", "jasper", "mnist", "unbalanced-blobs", "touching-blobs"} <= set(
+        CHOOSING
+    )
+    assert {"salinas-spatial", "pines-spectral", "potsdam-spatial", "cora"} <= set(REPORTING)
+    assert len(FAMILIES) == 2 * len(FAMILIES.keys() & CHOOSING.keys())
+    assert not HALVES["choosing"] & HALVES["reporting"]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_problems_are_whole(name):
+    if name not in ("digits", "tissue") and not DATA.is_dir():
+        pytest.skip(f"{DATA} is missing")
+    problem = problem_of(name)
+    assert problem.name == TITLES.get(name, name)
+    n = len(problem.truth)
+    if problem.points is not None:
+        assert problem.points.shape[0] == n
+        assert np.isfinite(problem.points).all()
+    else:
+        assert problem.affinity.shape == (n, n)
+    if problem.shape is not None:
+        pixels = np.arange(n) if problem.pixels is None else problem.pixels
+        assert len(pixels) == n
+        assert pixels.max() == np.prod(problem.shape) - 1
+    sizes = {
+        "mnist": (10_000, 10_000),
+        "cora": (2485, 2485),
+        "potsdam-spectral": (18_432, 5672),
+        "pines-spectral": (21_025, 10_249),
+    }
+    if name in sizes:
+        assert (n, np.count_nonzero(problem.truth)) == sizes[name]
+
+
+def test_pickles_hold_arrays_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(problems, "DATA", tmp_path)
+    (tmp_path / "cora").mkdir()
+    (tmp_path / "cora" / "ind.cora.graph").write_bytes(pickle.dumps(subprocess.Popen))
+    with pytest.raises(pickle.UnpicklingError, match=r"subprocess\.Popen is not allowed"):
+        problems.cora()
 
 
 def test_accumulated_labels_are_sums_of_dense_powers(monkeypatch):
@@ -254,6 +462,23 @@ def test_accumulated_labels_are_sums_of_dense_powers(monkeypatch):
     for t, (at, up_to) in zip((2, 5), found, strict=True):
         np.testing.assert_array_equal(at, powers[t].argmax(axis=1))
         np.testing.assert_array_equal(up_to, sum(powers[: t + 1]).argmax(axis=1))
+
+
+def test_time_is_chosen_on_families_as_they_say(monkeypatch):
+    small = Family(FAMILIES["moons"].make, {"equal": (2, 3), "proportional": (4,)}, n_draws=2)
+    monkeypatch.setitem(FAMILIES, "moons", small)
+    rows = list(tau.compute(["moons"]))
+    assert [(row["drawn"], row["labels_per_class"], row["labels"]) for row in rows] == [
+        (way, budget, labels)
+        for way, budget in (("equal", 2), ("equal", 3), ("proportional", 4))
+        for labels in tau.KINDS
+    ]
+    for row in rows:
+        assert row["best"] >= max(row[f"t{time}"] for time in (1, 8, 64))
+        assert row["loss"] == pytest.approx(row["best"] - row["chosen"])
+    lines = tau.losses([{name: str(cell) for name, cell in row.items()} for row in rows])
+    assert lines[2].startswith("| moons | equal | 2 / 3 | ")
+    assert lines[3].startswith("| moons | proportional | 4 | ")
 
 
 def test_random_fields_have_every_class():

@@ -216,3 +216,23 @@ def looked_up_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop
         if b < b_stop and b_indices[b] == a_indices[i]:
             total += a_data[i] * b_data[b]
     return total
+
+
+@parallel
+def leaving_class(indptr, indices, affinity, codes, out):
+    """out(x) = sum of K(x,y) over the y of another class than x.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    affinity : float of shape (m,)
+    codes : int of shape (n,)
+        Class of each point.
+    out : float64 of shape (n,), written
+    """
+    for x in prange(indptr.shape[0] - 1):
+        total = 0.0
+        for e in range(indptr[x], indptr[x + 1]):
+            if codes[indices[e]] != codes[x]:
+                total += affinity[e]
+        out[x] = total

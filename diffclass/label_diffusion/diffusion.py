@@ -1,6 +1,16 @@
 """Labels diffuse over a graph: A^t chi_i, the time tau, posteriors and margins.
 
-Labels count in one of three ways.
+By default labels *absorb* the walk: they are set again at every step,
+
+    N_i(t + 1) = A N_i(t) off the labels,    N_i = 1[y = i] on them,
+
+so that N_i(x, t) is the probability that by time t the walk from x has met a label of class i
+before any other label (M. Szummer and T. Jaakkola 2001; its limit is the harmonic function
+of X. Zhu et al. 2003). The time is that at which a step is least likely to leave its class
+(`diffclass.label_diffusion.stopping_time`), and the classes weigh alike, unless weights that give
+all of them the same mass cut the graph clearly less.
+
+Labels can also count in two other ways.
 
 *Free* labels follow Coifman et al. 2005, section 3: the indicator chi_i of the labelled points of
 class i is scaled so that <chi_i, pi> = 1 (or to sum 1, in counting measure) and diffused. On a
@@ -16,16 +26,7 @@ the labels, and they depend little on tau. As tau grows they tend, up to a const
 of Poisson's equation (J. Calder et al., Poisson learning, 2020, where labels are weighted in
 another way).
 
-*Absorbing* labels are set again at every step,
-
-    N_i(t + 1) = A N_i(t) off the labels,    N_i = 1[y = i] on them,
-
-so that N_i(x, t) is the probability that by time t the walk from x has met a label of class i
-before any other label (M. Szummer and T. Jaakkola 2001; its limit is the harmonic function
-of X. Zhu et al. 2003).
-
-Posteriors are p_i = w_i N_i / sum_j w_j N_j, with w_i = 1 or, for a given prior,
-w_i = prior_i / <N_i, pi> (class-mass normalisation, Zhu et al. 2003, section 4).
+Posteriors are p_i = w_i N_i / sum_j w_j N_j; see `diffclass.label_diffusion.class_weights`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -41,12 +43,23 @@ from sklearn.exceptions import ConvergenceWarning
 
 from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.label_diffusion.posteriors import posteriors_of
+from diffclass.label_diffusion.class_weights import (
+    balanced_weights,
+    equal_weights,
+    matched_weights,
+)
+from diffclass.label_diffusion.cut import cut_of
+from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import (
+    RULES,
+    CurveRecord,
+    CutChoice,
+    MarginChoice,
     MarginCurve,
-    TimeChoice,
+    SettledMap,
     curve_times,
+    cut_times,
     hop_coverage,
     kept_share,
     last_time,
@@ -64,7 +77,7 @@ from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import stage
 from diffclass.targets import encode_labels
 
-LABEL_MODES = ("summed", "free", "absorbing")
+LABEL_MODES = ("absorbing", "summed", "free")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +92,8 @@ class LabelDiffusion:
         N_i at tau, at least 0; 0 for all classes where no label has arrived.
     class_weight : ndarray of shape (n_classes,)
         The weights w_i; they sum to 1.
+    weighting : {"equal", "balanced", "matched"}
+        How they were chosen; see `diffclass.label_diffusion.class_weights`.
     codes : ndarray of int of shape (n,)
         Index of the class of the largest posterior. -1 where no label is within reach: no path
         leads to any, or, by a given tau, none as short as the walk. (With tau chosen by margin,
@@ -98,6 +113,7 @@ class LabelDiffusion:
     classes: np.ndarray
     values: np.ndarray
     class_weight: np.ndarray
+    weighting: str
     codes: np.ndarray
     probability: np.ndarray
     margin: np.ndarray
@@ -119,10 +135,11 @@ def diffuse_labels(
     operator: MarkovOperator | WarpedOperator,
     y: Any,
     *,
-    label_mode: str = "summed",
-    tau: str | int = "margin",
+    label_mode: str = "absorbing",
+    tau: str | int = "cut",
     max_time: int | None = None,
     class_prior: ArrayLike | None = None,
+    kept_share: float | None = None,
     measure: str = "operator",
     label_weight: ArrayLike | None = None,
 ) -> LabelDiffusion:
@@ -134,18 +151,23 @@ def diffuse_labels(
         The walk on n points: one for all classes, or one per class.
     y : array-like of shape (n,)
         Labels of any sortable kind. -1, None, NaN and missing values of pandas mean unlabelled.
-    label_mode : {"summed", "free", "absorbing"}, default="summed"
-        How labels count: free labels diffuse away, summed labels are free ones summed over the
-        walk, absorbing labels keep their class. With a warped operator, summed labels count as
-        free ones.
-    tau : "margin" or int, default="margin"
-        Time in steps, or the rule that chooses it (see
-        `diffclass.label_diffusion.stopping_time`). Summed labels have the tau of free ones; the sum
-        ends at 3 tau, or at 6 tau with one label per class.
+    label_mode : {"absorbing", "summed", "free"}, default="absorbing"
+        How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
+        are free ones summed over the walk. With a warped operator, summed labels count as free
+        ones.
+    tau : "cut", "margin" or int, default="cut"
+        Time in steps, or the rule that chooses it: the least cut of the map, or the largest margin
+        (see `diffclass.label_diffusion.stopping_time`). Summed labels have the tau of free ones;
+        the sum ends at 3 tau, or at 6 tau with one label per class.
     max_time : int, optional
-        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
+        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more,
+        and by the cut 16,384 for up to 4,096 points.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
-        Expected shares of the classes. Without it the diffused values are taken as they are.
+        Expected sizes of the classes among the points. The map's classes get these shares, unless
+        that cuts the graph clearly more.
+    kept_share : float, optional
+        Share of the largest margin, 0 to 1, that tau has to keep with ``tau="margin"``; 1 for the
+        paper's own rule. By default see `stopping_time.kept_share`.
     measure : {"operator", "counting"}, default="operator"
         The measure in which free and summed labels are scaled to 1: pi or counting. With a warped
         operator each class is scaled in the measure of its own walk.
@@ -196,8 +218,6 @@ def diffuse_labels(
     True
     """
     check_choice(label_mode, "label_mode", LABEL_MODES)
-    max_time = last_time(len(operator)) if max_time is None else max_time
-    check_positive(max_time, "max_time", integer=True)
     classes, codes = encode_labels(y)
     if len(codes) != len(operator):
         raise DataError(f"y has {len(codes)} entries; the operator has {len(operator)} points")
@@ -205,20 +225,15 @@ def diffuse_labels(
         raise DataError("y holds no label; mark at least one point")
     label_weight = _checked_weights(label_weight, codes)
     prior = _checked_prior(class_prior, len(classes))
+    share = _checked_share(kept_share, label_mode, codes)
     walk = start_walk(
         operator, codes, label_weight, len(classes), label_mode=label_mode, measure=measure
     )
+    tau, max_time = _checked_times(tau, max_time, len(operator))
     with stage("diffusion"):
-        if isinstance(tau, str):
-            check_choice(tau, "tau", ("margin",))
-            curve = _walk_to_best_time(walk, max_time, prior, kept_share(label_mode, codes))
-            tau, n_steps = walk.restore(), None
-        else:
-            check_positive(tau, "tau", integer=True)
-            curve = _walk_to(walk, tau, prior, kept_share(label_mode, codes))
-            tau, n_steps = walk.restore(), walk.time
+        stopped = _walked(walk, tau, max_time, share, balancing=prior is None)
         reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
-        return _read_off(walk, classes, prior, tau, curve, reach=reach, n_steps=n_steps)
+        return _read_off(walk, classes, prior, stopped, reach=reach)
 
 
 def margin_curve(
@@ -237,7 +252,7 @@ def margin_curve(
         Last time of the curve.
     """
     walk = start_walk(operator, codes, label_mode=label_mode)
-    return _walk_to(walk, max_time, None, kept_share(label_mode, codes))
+    return _walk_to(walk, max_time, kept_share(label_mode, codes))
 
 
 def start_walk(
@@ -285,66 +300,150 @@ def start_walk(
     return free_walk(operator, codes, label_weight, n_classes, measure=measure)
 
 
-def _walk_to(walk: Walk, tau: int, prior: np.ndarray | None, kept_share: float) -> MarginCurve:
-    choice = TimeChoice(kept_share)
-    for time, coverage in _covered_times(walk, tau):
-        walk.advance(time)
-        choice.see(time, walk.mean_margin(prior), coverage)
-    walk.checkpoint()
-    return choice.curve
+@dataclass(frozen=True)
+class _Stopped:
+    """Where a walk was stopped: it now holds the state at tau."""
+
+    tau: int
+    curve: MarginCurve
+    weighting: str = "equal"
+    n_steps: int | None = None  # of the walk, if its length was given
 
 
-def _walk_to_best_time(
-    walk: Walk, max_time: int, prior: np.ndarray | None, kept_share: float
-) -> MarginCurve:
-    choice = TimeChoice(kept_share)
-    for time, coverage in _covered_times(walk, max_time):
-        walk.advance(time)
-        if choice.see(time, walk.mean_margin(prior), coverage):
-            walk.checkpoint()
-        if choice.is_over:
-            break
-    curve = choice.curve
+def _walked(
+    walk: Walk, tau: str | int, max_time: int, kept_share: float, *, balancing: bool
+) -> _Stopped:
+    if tau == "cut":
+        curve, weighting = _walk_to_least_cut(walk, max_time, kept_share, balancing=balancing)
+        stopped = _Stopped(walk.restore(weighting), curve, weighting)
+    elif tau == "margin":
+        curve = _walk_to_best_margin(walk, max_time, kept_share)
+        stopped = _Stopped(walk.restore(), curve)
+    else:
+        curve = _walk_to(walk, int(tau), kept_share)
+        tau = walk.restore()
+        return _Stopped(tau, curve, n_steps=walk.time)
     if not curve.is_covered:
         warnings.warn(
             f"by max_time = {max_time} the labels reach {curve.coverage[-1]:.1%} of what they "
             "could; the rest, more edges away than that, takes the class of its neighbours; raise "
             "max_time or n_neighbors",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return curve
+    return stopped
 
 
-def _covered_times(walk: Walk, max_time: int) -> list[tuple[int, float]]:
-    """Return each time of the curve with the coverage of the labels at that time."""
+def _walk_to(walk: Walk, tau: int, kept_share: float) -> MarginCurve:
+    record = CurveRecord(kept_share)
+    for time, coverage in _covered_times(walk, curve_times(tau)):
+        walk.advance(time)
+        record.add(time, _mean_margin(walk), coverage)
+    walk.checkpoint()
+    return record.curve
+
+
+def _walk_to_best_margin(walk: Walk, max_time: int, kept_share: float) -> MarginCurve:
+    choice, record = MarginChoice(kept_share), CurveRecord(kept_share)
+    for time, coverage in _covered_times(walk, curve_times(max_time)):
+        walk.advance(time)
+        record.add(time, margin := _mean_margin(walk), coverage)
+        if choice.see(margin, coverage):
+            walk.checkpoint()
+        if choice.is_over:
+            break
+    return record.curve
+
+
+def _walk_to_least_cut(
+    walk: Walk, max_time: int, kept_share: float, *, balancing: bool
+) -> tuple[MarginCurve, str]:
+    """Walk until maps settle; checkpoint the best time of each weighting and choose between them.
+
+    Balanced weights are for cuts that are lower by more than the error: among many candidates the
+    lowest cut is partly luck, and they assume more about the classes.
+    """
+    equal, balanced = CutChoice(), CutChoice()
+    record, settled = CurveRecord(kept_share), SettledMap()
+    n_classes = len(walk.scale)
+    for time, coverage in _covered_times(walk, cut_times(max_time)):
+        walk.advance(time)
+        decision = walk.decision(equal_weights(n_classes))
+        cut = cut_of(walk.operator, decision.codes, n_classes)
+        record.add(time, float(decision.margin.mean()), coverage, cut.mean)
+        if equal.see(cut, coverage):
+            walk.checkpoint("equal")
+        if balancing:
+            codes = walk.decision(balanced_weights(walk.mass())).codes
+            if balanced.see(cut_of(walk.operator, codes, n_classes), coverage):
+                walk.checkpoint("balanced")
+        if settled.see(decision.codes, coverage):
+            break
+    weighting = "balanced" if balanced.least.is_clearly_below(equal.least) else "equal"
+    return record.curve, weighting
+
+
+def _covered_times(walk: Walk, times: np.ndarray) -> list[tuple[int, float]]:
+    """Return each time with the coverage of the labels at that time."""
     coverage = hop_coverage(walk.hops_to_cover())
     farthest = len(coverage) - 1
-    return [(int(time), float(coverage[min(time, farthest)])) for time in curve_times(max_time)]
+    return [(int(time), float(coverage[min(time, farthest)])) for time in times]
+
+
+def _mean_margin(walk: Walk) -> float:
+    return float(walk.decision(equal_weights(len(walk.scale))).margin.mean())
 
 
 def _read_off(
-    walk: Walk,
-    classes: np.ndarray,
-    prior: np.ndarray | None,
-    tau: int,
-    curve: MarginCurve,
-    *,
-    reach: Reach,
-    n_steps: int | None,
+    walk: Walk, classes: np.ndarray, prior: np.ndarray | None, stopped: _Stopped, *, reach: Reach
 ) -> LabelDiffusion:
-    weight, values, dtype = walk.class_weight(prior), walk.values(), walk.operator.dtype
-    decision = reach.decide(values, weight, n_steps=n_steps, dtype=dtype)
+    values, dtype = walk.values(), walk.operator.dtype
+    weighting, weight = stopped.weighting, equal_weights(len(classes))
+    if weighting == "balanced":
+        weight = balanced_weights(walk.mass())
+    elif prior is not None:
+        matched = matched_weights(values, prior)
+        if _cuts_alike(walk.operator, values, matched, weight):
+            weighting, weight = "matched", matched
+    decision = reach.decide(values, weight, n_steps=stopped.n_steps, dtype=dtype)
     return LabelDiffusion(
         classes=classes,
         values=values,
         class_weight=weight,
+        weighting=weighting,
         codes=decision.codes,
         probability=decision.probability,
         margin=decision.margin,
-        tau=tau,
-        curve=curve,
+        tau=stopped.tau,
+        curve=stopped.curve,
     )
+
+
+def _cuts_alike(
+    operator: MarkovOperator, values: np.ndarray, weight: np.ndarray, other: np.ndarray
+) -> bool:
+    """Say whether the map of some weights does not cut the graph clearly more than another."""
+    cut, less = (cut_of(operator, decide(values, w).codes, len(w)) for w in (weight, other))
+    return not less.is_clearly_below(cut)
+
+
+def _checked_times(tau: str | int, max_time: int | None, n_points: int) -> tuple[str | int, int]:
+    if isinstance(tau, str):
+        check_choice(tau, "tau", RULES)
+    else:
+        check_positive(tau, "tau", integer=True)
+    if max_time is None:
+        return tau, last_time(n_points, str(tau))
+    check_positive(max_time, "max_time", integer=True)
+    return tau, max_time
+
+
+def _checked_share(share: float | None, label_mode: str, codes: np.ndarray) -> float:
+    if share is None:
+        return kept_share(label_mode, codes)
+    if not (isinstance(share, Real) and 0 < share <= 1):
+        raise ParameterError(f"kept_share = {share!r}; it is a share above 0, up to 1")
+    return float(share)
 
 
 def _checked_weights(label_weight: ArrayLike | None, codes: np.ndarray) -> np.ndarray:

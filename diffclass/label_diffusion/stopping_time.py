@@ -1,13 +1,19 @@
-"""When to stop: the margin curve of a diffusion, the time tau chosen on it, the end of the sum.
+"""When to stop: the curve of a diffusion, the time tau chosen on it, the end of the sum.
 
-The margin of a point is the difference of its two largest posteriors, 0 where nothing has
-arrived; M(t) is its mean over the points. M is largest while the walk has hardly moved, so only
-times count at which the labels cover the graph. Among those the rule does not take the time of the
-largest margin but the *last* time that keeps a certain share of it: later maps are smoother and,
-as long as the margin holds, as certain.
+Two rules choose tau. Both look only at times at which the labels cover the graph; until then the
+latest time is best.
 
-Source: Coifman et al. 2005, section 3 (the time "when the margin between the classes is
-maximized"). The coverage and the share were measured; see experiments/few_labels/tau.py.
+*Least cut* (the default): the time at which a step of the walk is least likely to leave its class,
+averaged over the classes (`diffclass.label_diffusion.cut`). Too early, classes are ragged; too
+late, labels in dense places take all, and classes shrink to their labels: both are left by many
+steps. Of the times whose cut is within a quarter of its standard error of the least, the latest is
+taken. Measured in experiments/few_labels/tau.py.
+
+*Largest margin*: the margin of a point is the difference of its two largest posteriors, 0 where
+nothing has arrived; M(t) is its mean over the points. M is largest while the walk has hardly moved;
+the rule takes the *last* time that keeps a certain share of the largest margin. With
+``kept_share=1`` it is the rule of Coifman et al. 2005, section 3 (the time "when the margin between
+the classes is maximized").
 """
 
 from __future__ import annotations
@@ -16,17 +22,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diffclass.label_diffusion.cut import Cut
 from diffclass.targets import labels_per_class
 
+RULES = ("cut", "margin")
 COVERED = 0.999
 _POINTS_WITH_TIME = 65_536
+_POINTS_WITH_MUCH_TIME = 4096
+_TOLERATED = 0.25  # of the standard error of the least cut
+_SETTLED_SHARE = 0.001  # of the points
 
 
-def last_time(n_points: int) -> int:
-    """Return the last time that the rule looks at by default, in steps.
+def last_time(n_points: int, rule: str = "margin") -> int:
+    """Return the last time that a rule looks at by default, in steps.
 
-    1,024 for up to 65,536 points, where so many steps take little time; 256 for more.
+    1,024 for up to 65,536 points, where so many steps take little time; 256 for more. By the cut,
+    absorbing labels never spread too far for long thin classes, so up to 4,096 points it is 16,384.
     """
+    if rule == "cut" and n_points <= _POINTS_WITH_MUCH_TIME:
+        return 16_384
     return 1024 if n_points <= _POINTS_WITH_TIME else 256
 
 
@@ -78,7 +92,7 @@ def sum_end(tau: int, codes: np.ndarray) -> int:
 
 @dataclass(frozen=True)
 class MarginCurve:
-    """Mean margin and coverage at each time of a diffusion.
+    """Mean margin, coverage and cut at each time of a diffusion.
 
     Attributes
     ----------
@@ -89,20 +103,24 @@ class MarginCurve:
     coverage : ndarray of shape (n_times,)
         Share, 0 to 1, of what the labels can reach that lies within so many hops. Free labels
         count pairs of point and class, absorbing labels count points.
+    cut : ndarray of shape (n_times,)
+        Cut of the map with equal weights of the classes, 0 to 1; NaN where it was not needed.
     kept_share : float
-        The time tau is the last covered one whose margin is at least this share of the maximum.
+        By the margin, tau is the last covered time whose margin is at least this share of the
+        maximum.
     """
 
     times: np.ndarray
     margin: np.ndarray
     coverage: np.ndarray
+    cut: np.ndarray
     kept_share: float
 
     @classmethod
     def empty(cls) -> MarginCurve:
         """Return the curve of a diffusion that was not followed through time."""
         none = np.zeros(0)
-        return cls(times=np.zeros(0, int), margin=none, coverage=none, kept_share=0.0)
+        return cls(np.zeros(0, int), none, none, none, kept_share=0.0)
 
     @property
     def is_covered(self) -> bool:
@@ -129,8 +147,27 @@ def curve_times(max_time: int) -> np.ndarray:
     return np.unique(times[times <= max_time])
 
 
-class TimeChoice:
-    """Choice of tau while the diffusion runs, so that one pass is enough.
+def cut_times(max_time: int) -> np.ndarray:
+    """Return the times at which the cut is looked at: two per octave, one from 1,024 on.
+
+    Parameters
+    ----------
+    max_time : int
+        Last time, at least 1.
+
+    Returns
+    -------
+    ndarray of int
+        Ascending; the last is ``max_time``.
+    """
+    early = np.rint(2 ** (np.arange(21) / 2)).astype(int)
+    late = 2 ** np.arange(10, max(11, int(max_time).bit_length()))
+    times = np.unique(np.concatenate([early, late, [max_time]]))
+    return times[times <= max_time]
+
+
+class MarginChoice:
+    """Choice of tau by the margin while the diffusion runs, so that one pass is enough.
 
     Parameters
     ----------
@@ -139,37 +176,72 @@ class TimeChoice:
     """
 
     def __init__(self, kept_share: float):
-        self.kept_share = kept_share
-        self._seen: list[tuple[int, float, float]] = []
+        self._kept_share = kept_share
         self._largest = 0.0
+        self.is_over = False  # whether no later time can be chosen
 
-    def see(self, time: int, margin: float, coverage: float) -> bool:
-        """Record a time and return whether it is the best choice so far.
+    def see(self, margin: float, coverage: float) -> bool:
+        """Look at the next time and return whether it is the best choice so far.
 
         Until the graph is covered, the latest time is best, because its coverage is greatest.
         """
-        self._seen.append((time, margin, coverage))
         if coverage < COVERED:
             return True
         self._largest = max(self._largest, margin)
-        return margin >= self.kept_share * self._largest
+        self.is_over = margin < 0.85 * self._kept_share * self._largest
+        return margin >= self._kept_share * self._largest
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the margin has fallen so far that no later time can be chosen."""
-        _, margin, coverage = self._seen[-1]
-        return coverage >= COVERED and margin < 0.85 * self.kept_share * self._largest
+
+class CutChoice:
+    """Choice of tau by the cut while the diffusion runs.
+
+    Attributes
+    ----------
+    least : Cut
+        The lowest cut so far.
+    """
+
+    def __init__(self) -> None:
+        self.least = Cut(np.inf, 0.0)
+
+    def see(self, cut: Cut, coverage: float) -> bool:
+        """Look at the next time and return whether it is the best choice so far."""
+        if cut.mean <= self.least.mean or coverage < COVERED:
+            self.least = cut
+            return True
+        return cut.mean <= self.least.mean + _TOLERATED * self.least.error
+
+
+class SettledMap:
+    """Says when a map hardly changes any more: its classes against those two looks before."""
+
+    def __init__(self) -> None:
+        self._before: list[np.ndarray] = []
+
+    def see(self, codes: np.ndarray, coverage: float) -> bool:
+        """Look at the next map and return whether later ones can be left out."""
+        self._before.append(codes)
+        if coverage < COVERED or len(self._before) < 3:
+            return False
+        return bool(np.mean(codes != self._before.pop(0)) < _SETTLED_SHARE)
+
+
+class CurveRecord:
+    """The rows of a margin curve while the diffusion runs."""
+
+    def __init__(self, kept_share: float):
+        self._kept_share = kept_share
+        self._rows: list[tuple[float, ...]] = []
+
+    def add(self, time: int, margin: float, coverage: float, cut: float = np.nan) -> None:
+        """Add the next time."""
+        self._rows.append((time, margin, coverage, cut))
 
     @property
     def curve(self) -> MarginCurve:
-        """The curve seen so far."""
-        times, margin, coverage = zip(*self._seen, strict=True) if self._seen else ((), (), ())
-        return MarginCurve(
-            times=np.array(times, int),
-            margin=np.array(margin),
-            coverage=np.array(coverage),
-            kept_share=self.kept_share,
-        )
+        """The curve so far."""
+        times, margin, coverage, cut = np.array(self._rows, dtype=float).reshape(-1, 4).T
+        return MarginCurve(times.astype(int), margin, coverage, cut, self._kept_share)
 
 
 def hop_coverage(hops: np.ndarray) -> np.ndarray:

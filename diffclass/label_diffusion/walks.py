@@ -7,13 +7,15 @@ what the columns mean, `stopping_time` when to stop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.far_walk import LONGEST_SERIES, FarWalk, Product
-from diffclass.label_diffusion.posteriors import decide
+from diffclass.label_diffusion.posteriors import Decision, decide
 from diffclass.label_diffusion.stopping_time import curve_times, sum_end
+from diffclass.operators.chebyshev import chebyshev_series, sum_coefficients
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 
@@ -22,6 +24,9 @@ from diffclass.operators.warped import WarpedOperator
 HEIGHT = 2.0**64
 _FIRST_CHECK = 16
 _FEW = 256  # steps that are not worth a series
+_LEAST_SERIES = 32  # steps; fewer are taken one by one
+_LATE = 1e-3  # probability
+_NO_CHANGE = {"f": 1e-6, "d": 1e-14}  # of a probability, by precision
 _CONVERGED = 1e-15  # of the limit: what is left decides nothing
 _BlockWalk = Callable[[np.ndarray, int, np.ndarray | None], np.ndarray]
 
@@ -65,6 +70,7 @@ class Walk:
         self.state = np.zeros((len(operator), n_classes), dtype=operator.dtype)
         self.limits = np.zeros((operator.n_connected_components, n_classes))
         self.scale = np.ones(n_classes)
+        self._checkpoints: dict[str, Any] = {}
 
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
@@ -83,36 +89,32 @@ class Walk:
         values *= self.scale
         return values
 
-    def class_weight(self, prior: np.ndarray | None) -> np.ndarray:
-        """Return weights w_i of sum 1: equal, or given by the prior (class-mass normalisation)."""
-        n_classes = len(self.scale)
-        if prior is None:
-            return np.full(n_classes, 1 / n_classes)
-        mass = self.operator.stationary_distribution @ self.values()
-        weight = prior / np.maximum(mass, np.finfo(float).tiny)
-        return weight / weight.sum()
+    def mass(self) -> np.ndarray:
+        """<N_i, pi>, of shape (n_classes,)."""
+        # not by BLAS, whose sums depend on the number of threads
+        return np.einsum("x,xi->i", self.operator.stationary_distribution, self.values())
 
-    def mean_margin(self, prior: np.ndarray | None) -> float:
-        """Return the mean of p_(1) - p_(2) over the points, 0 where nothing has arrived."""
-        decision = decide(
+    def decision(self, class_weight: np.ndarray) -> Decision:
+        """Return the class of each point at the present time, -1 where nothing has arrived."""
+        return decide(
             self.state,
-            self.class_weight(prior) * self.scale,
+            class_weight * self.scale,
             limits=self.limits,
             components=self.operator.components,
         )
-        return float(decision.margin.mean())
 
     def hops_to_cover(self) -> np.ndarray:
         """Count the edges from each point to the labels; (n, n_groups), -1 if unreachable."""
         return self._hops(self.codes)
 
-    def checkpoint(self) -> None:
-        """Save the present state, so far the best one."""
-        self._checkpoint = self.time, self.state.copy(), self.limits.copy()
+    def checkpoint(self, name: str = "") -> None:
+        """Save the present state under a name, instead of the one saved before."""
+        self._checkpoints[name] = self.time, self.state.copy(), self.limits.copy()
 
-    def restore(self) -> int:
-        """Go back to the checkpoint and return its time, tau."""
-        self.time, self.state, self.limits = self._checkpoint
+    def restore(self, name: str = "") -> int:
+        """Go back to a checkpoint, drop all and return its time, tau."""
+        self.time, self.state, self.limits = self._checkpoints[name]
+        self._checkpoints = {}
         return self.time
 
     def _hops(self, group_of_label: ArrayLike) -> np.ndarray:
@@ -390,14 +392,15 @@ class SummedWalk(FreeWalk):
 
     _is_summed = True
 
-    def checkpoint(self) -> None:
-        """Save the present time, so far the best one."""
-        self._tau = self.time
+    def checkpoint(self, name: str = "") -> None:
+        """Save the present time under a name, instead of the one saved before."""
+        self._checkpoints[name] = self.time
 
-    def restore(self) -> int:
-        """Walk to the end of the sum and hold the sum from then on; return tau."""
-        self.advance_map(self._tau)
-        return self._tau
+    def restore(self, name: str = "") -> int:
+        """Walk to the end of a checkpoint's sum and hold the sum from then on; return tau."""
+        tau = self._checkpoints[name]
+        self.advance_map(tau)
+        return tau
 
     def advance_map(self, tau: int) -> None:
         """Walk to the end of the sum, from the start if it is past, and hold the sum."""
@@ -455,7 +458,10 @@ class AbsorbingWalk(_Stopping):
         self._stop_at_labels(label_weight[self.labelled], HEIGHT)
 
     def _walk_on(self, n_steps: int) -> None:
-        if self._is_far(n_steps):
+        if n_steps > _LEAST_SERIES and self._is_late():
+            for start in range(0, n_steps, LONGEST_SERIES):
+                self._walk_late(min(n_steps - start, LONGEST_SERIES))
+        elif self._is_far(n_steps):
             self._walk_far(self.operator.in_double_precision().backward, n_steps)
         else:
             super()._walk_on(n_steps)
@@ -463,6 +469,34 @@ class AbsorbingWalk(_Stopping):
     def _step(self) -> None:
         super()._step()
         self._stop_again()
+
+    def _is_late(self) -> bool:
+        """Whether every walk that can has stopped with a probability that no series blurs."""
+        arrived = self.state.sum(axis=1)
+        components = self.operator.components
+        can_stop = np.isin(components, components[self.labelled])
+        return bool(arrived[can_stop].min() >= _LATE * HEIGHT)
+
+    def _walk_late(self, n_steps: int) -> None:
+        """Take steps by one series: N + r + B r + ..., r the change of a step, B the walk killed.
+
+        B^s r is killed at the labels: it is A^s r, with what arrives there taken out.
+        """
+        before = self.state
+        self._step()
+        change = self.state - before
+        largest = float(np.abs(change).max()) / HEIGHT
+        least = _NO_CHANGE[self.state.dtype.char]
+        if n_steps * largest <= least:
+            return
+
+        def killed(f: np.ndarray, out: np.ndarray) -> None:
+            self.operator.backward(f, out)
+            out[self.labelled] *= self.passing
+
+        sums = sum_coefficients(n_steps - 1, least / largest)
+        self.state += chebyshev_series(killed, change, sums[None])[0]
+        np.maximum(self.state, 0, out=self.state)
 
 
 class WarpedFreeWalk(Walk):
@@ -479,10 +513,9 @@ class WarpedFreeWalk(Walk):
         values[values < self.least] = 0
         return values
 
-    def mean_margin(self, prior: np.ndarray | None) -> float:
-        """Return the mean of p_(1) - p_(2) over the points, 0 where nothing has arrived."""
-        decision = decide(self.warped.read(self.state), self.class_weight(prior))
-        return float(decision.margin.mean())
+    def decision(self, class_weight: np.ndarray) -> Decision:
+        """Return the class of each point at the present time, -1 where nothing has arrived."""
+        return decide(self.warped.read(self.state), class_weight)
 
     def _start(self, label_weight: np.ndarray) -> None:
         """Start with mass 1 of each class on its labels, in proportion to its walk's measure."""

@@ -114,6 +114,7 @@ class ClassSums:
             classes=classes,
             values=values.T,
             class_weight=weight,
+            weighting="equal",
             codes=decision.codes,
             probability=decision.probability,
             margin=decision.margin,

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from diffclass.label_diffusion import MarginCurve, Reach
+from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.diffusion import margin_curve, start_walk
 from diffclass.label_diffusion.stopping_time import curve_times
 from diffclass.label_diffusion.walks import Walk
@@ -82,7 +83,7 @@ class TimeSweep:
 
     def _read_off(self, walk: Walk) -> Frame:
         decision = self._reach.decide(
-            walk.values(), walk.class_weight(None), n_steps=walk.time, dtype=np.float32
+            walk.values(), equal_weights(len(self._classes)), n_steps=walk.time, dtype=np.float32
         )
         ids = np.append(self._classes, 0).astype(np.uint8)[decision.codes]
         return ids, decision.margin

@@ -21,7 +21,7 @@ import numpy as np
 from diffclass import MarkovOperator
 from experiments.few_labels.draws import BUDGETS, draw_labels
 from experiments.markdown import Row, markdown_table
-from experiments.problems import PROBLEMS, default_operator
+from experiments.problems import REAL, default_operator
 
 TIMES = 2 ** np.arange(3, 11)
 WAYS = ("at t", "up to t")
@@ -46,7 +46,7 @@ def codes_by_time(
 
 def compute(name: str) -> Iterator[list[object]]:
     """Yield one row per budget and way: problem, labels per class, way, accuracy (%) by time."""
-    problem = PROBLEMS[name]()
+    problem = REAL[name]()
     operator = default_operator(problem)
     for budget in BUDGETS:
         right: list[list[list[float]]] = []
@@ -77,12 +77,12 @@ def table(rows: Sequence[Row]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("problems", nargs="*", default=list(PROBLEMS))
+    parser.add_argument("problems", nargs="*", default=list(REAL))
     head = ["problem", "labels_per_class", "classified_by", *(f"t{time}" for time in TIMES)]
     with OUTPUT.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(head)
-        for name in parser.parse_args().problems or list(PROBLEMS):
+        for name in parser.parse_args().problems or list(REAL):
             for row in compute(name):
                 writer.writerow(row)
                 print("| " + " | ".join(map(str, row)) + " |", flush=True)

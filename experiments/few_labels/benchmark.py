@@ -4,17 +4,20 @@
         [--methods NAME ...] [-o FOLDER]
 
 Problems x ways of drawing labels x labels per class x draws x methods: ways in `draws`, methods in
-`methods`; those of GraphLearning in `graphlearning_peer` are left out without ``--peer``, the
-Python of an environment that has it (python3 -m venv .peers && .peers/bin/pip install graphlearning
-annoy). There are fifty draws with one label per class at random places, and ten of all others. All
-methods get the same features, all graph methods get all points, also those of unknown class;
-accuracy is on points of known class away from the labels. GraphLearning runs beside the others,
-each on one thread.
+`methods`; those of GraphLearning and scikit-network in `graph_peers` are left out without
+``--peer``, the Python of an environment that has them (python3 -m venv .peers && .peers/bin/pip
+install graphlearning annoy scikit-network). On real data there are fifty draws with one label per
+class at random places, and ten of all others and of the methods that know the class sizes;
+synthetic families say how many and of what they have. All methods get the same features, all graph
+methods get all points, also those of unknown class; accuracy is on points of known class away from
+the labels. Where only a graph is given, methods that need points are left out, and those in
+TOO_SLOW on the problems named there. The peers run beside the others, each on one thread.
 
-Every run is a row of FOLDER/benchmark.csv (beside this script by default), written at once: an
-interrupted benchmark continues where it stopped, and after adding a method only that one runs.
-Delete the file after changing a method. The table goes to standard output, the seconds of each
-method to standard error. ``--quick`` (two draws, one and ten labels) needs ``-o``.
+Every run is a row of FOLDER/benchmark.csv, or families.csv for the synthetic ones (beside this
+script by default), written at once: an interrupted benchmark continues where it stopped, and after
+adding a method only that one runs. Delete a method's rows after changing it. The tables go to
+standard output, the seconds of each method to standard error. ``--quick`` (two draws, one and ten
+labels) needs ``-o``.
 """
 
 from __future__ import annotations
@@ -28,8 +31,8 @@ import tempfile
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,11 +40,12 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from experiments.few_labels.draws import IN_PICTURES, WAYS, Shape
-from experiments.few_labels.graphlearning_peer import METHODS as PEERS
-from experiments.few_labels.methods import METHODS, Setting
-from experiments.few_labels.paired_table import table
-from experiments.problems import PROBLEMS, Problem
+from experiments.few_labels.draws import IN_PICTURES, drawn
+from experiments.few_labels.families import FAMILIES
+from experiments.few_labels.graph_peers import METHODS as PEERS
+from experiments.few_labels.methods import METHODS, OF_POINTS, OURS_SIZED, Setting
+from experiments.few_labels.paired_table import leads, sized_table, table
+from experiments.problems import PROBLEMS, REAL, Problem, problem_of
 
 BUDGETS = {
     "equal": (1, 3, 5, 10),
@@ -50,14 +54,15 @@ BUDGETS = {
     "strokes": (10,),
     "wrong": (10,),
 }
-SHAPES: dict[str, Shape] = {
-    "digits": None,
-    "tissue": (128, 128),
-    "jasper": (100, 100),
-    "salinas-spectral": (83, 86),
-    "salinas-spatial": (83, 86),
-    "pines-spectral": (145, 145),
-    "pines-spatial": (145, 145),
+_PINES = frozenset({"8-bit Indian Pines, spectral", "8-bit Indian Pines, spatial"})
+_LARGE_OR_LONG = _PINES | {"Potsdam, spectral", "Potsdam, spatial", "shares-20000"}
+_LARGE_OR_LONG |= {"strips", "strips-three"}
+TOO_SLOW = {  # more than 20 seconds per draw: problems by method
+    "LabelPropagation": {"Salinas-A, spatial", "8-bit Indian Pines, spatial", "Potsdam, spatial"},
+    "GL Poisson with sizes, own graph": _PINES,
+    "GL Poisson with sizes, our graph": _PINES,
+    "GL PoissonMBO, own graph": _LARGE_OR_LONG,
+    "GL PoissonMBO, our graph": _LARGE_OR_LONG,
 }
 FIELDS = ("problem", "drawn", "labels_per_class", "seed", "method", "accuracy")
 Key = tuple[str, str, int, int, str]  # a row without the accuracy
@@ -98,71 +103,124 @@ class Results:
             csv.writer(file, lineterminator="\n").writerow(row)
 
 
-def n_draws(way: str, budget: int, *, quick: bool = False) -> int:
-    if quick:
-        return 2
+def ways_of(problem: Problem) -> Mapping[str, Sequence[int]]:
+    """Return the labels per class by way of drawing them."""
+    if problem.name in FAMILIES:
+        return FAMILIES[problem.name].ways
+    in_picture = problem.shape is not None
+    return {way: n for way, n in BUDGETS.items() if in_picture or way not in IN_PICTURES}
+
+
+def n_draws(problem: Problem, way: str, budget: int) -> int:
+    if problem.name in FAMILIES:
+        return FAMILIES[problem.name].n_draws
     return 50 if way == "equal" and budget == 1 else 10
 
 
 def pending_draws(
-    problem: Problem, shape: Shape, methods: Sequence[str], results: Results, *, quick: bool = False
+    problem: Problem,
+    methods: Sequence[str],
+    results: Results,
+    *,
+    only: int | None = None,
+    quick: bool = False,
 ) -> Iterator[Draw]:
-    """Yield the draws of a problem on which some method has not run yet."""
-    for way, budgets in BUDGETS.items():
-        if way in IN_PICTURES and shape is None:
-            continue
+    """Yield the draws of a problem, or only one seed's, on which some method has not run yet."""
+    methods = [method for method in methods if can_run(method, problem)]
+    for way, budgets in ways_of(problem).items():
         for budget in budgets:
             if quick and budget not in (1, 10):
                 continue
-            for seed in range(n_draws(way, budget, quick=quick)):
+            n = 2 if quick else n_draws(problem, way, budget)
+            for seed in range(n) if only is None else {only} & set(range(n)):
                 key = problem.name, way, budget, seed
-                missing = tuple(m for m in methods if (*key, m) not in results.rows)
+                wanted = [m for m in methods if seed < most_draws(m, problem)]
+                missing = tuple(m for m in wanted if (*key, m) not in results.rows)
                 if missing:
-                    y, scored = WAYS[way](problem.truth, shape, budget, seed)
+                    y, scored = drawn(problem, way, budget, seed)
                     yield Draw(way, budget, seed, y, scored, missing)
 
 
-class Peer(AbstractContextManager):
-    """GraphLearning's methods in their own process, which answers draw by draw."""
+def most_draws(method: str, problem: Problem) -> float:
+    sized = method in OURS_SIZED or (method in PEERS and PEERS[method].sized)
+    return 10 if sized and problem.name not in FAMILIES else np.inf
 
-    def __init__(self, python: str, setting: Setting, draws: Sequence[Draw]):
-        self._setting = setting
-        self._methods = [m for m in PEERS if any(m in draw.methods for draw in draws)]
-        self._draws = [draw for draw in draws if set(self._methods) & set(draw.methods)]
-        self._folder = tempfile.TemporaryDirectory()
-        if self._draws:
-            self._write_task()
-            script = Path(__file__).with_name("graphlearning_peer.py")
-            command = [python, str(script), self._folder.name]
-            environment = os.environ | {"OMP_NUM_THREADS": "1"}
-            self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
+
+def can_run(method: str, problem: Problem) -> bool:
+    """Return whether a method can do with what a problem gives, and in time."""
+    if problem.name in TOO_SLOW.get(method, ()):
+        return False
+    needs_points = PEERS[method].needs_points if method in PEERS else method in OF_POINTS
+    return problem.points is not None or not needs_points
+
+
+class Peer(AbstractContextManager):
+    """Other libraries' graph methods in their own process, which answers draw by draw."""
+
+    def __init__(self, python: str):
+        script = Path(__file__).with_name("graph_peers.py")
+        self.process = subprocess.Popen(
+            [python, str(script)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            text=True,
+        )
 
     def __exit__(self, *_: object) -> None:
-        if self._draws and self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
-        self._folder.cleanup()
+        self.process.kill()
+        self.process.communicate()
 
-    def _write_task(self) -> None:
-        affinity = self._setting.operator.affinity
+    def ask(self, setting: Setting, draws: Sequence[Draw]) -> Answers:
+        """Ask for the classes that the peer's methods find."""
+        answers = Answers(self.process, setting.problem, draws)
+        if answers.draws:
+            answers.write_task(setting)
+            with suppress(BrokenPipeError):  # said when the answers are waited for
+                self.process.stdin.write(f"{answers.folder}\n")
+                self.process.stdin.flush()
+        return answers
+
+
+class Answers(AbstractContextManager):
+    """What a peer finds on the draws of one problem, as it comes."""
+
+    def __init__(self, process: subprocess.Popen[str], problem: Problem, draws: Sequence[Draw]):
+        self._process = process
+        self._problem = problem
+        self._methods = [m for m in PEERS if any(m in draw.methods for draw in draws)]
+        self.draws = [draw for draw in draws if set(self._methods) & set(draw.methods)]
+        self._missing = len(self.draws)
+        self._temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self._temporary.name)
+
+    def __exit__(self, *_: object) -> None:
+        self._temporary.cleanup()
+
+    def write_task(self, setting: Setting) -> None:
+        affinity = setting.operator.affinity
+        classes, shares = setting.class_shares
         np.savez(
-            Path(self._folder.name) / "task.npz",
-            points=self._setting.points,
+            self.folder / "task.npz",
             data=affinity.data.astype(np.float64),
             indices=affinity.indices,
             indptr=affinity.indptr,
-            y=np.array([draw.y for draw in self._draws]),
+            y=np.array([draw.y for draw in self.draws]),
+            classes=classes,
+            shares=shares,
             methods=self._methods,
+            **({} if setting.points is None else {"points": setting.points}),
         )
 
     def collect(self, results: Results) -> None:
         """Add the answers since the last call."""
-        for answer in Path(self._folder.name).glob("*.npy"):
-            draw = self._draws[int(answer.stem)]
+        for answer in self.folder.glob("*.npy"):
+            draw = self.draws[int(answer.stem)]
             for method, classes in zip(self._methods, np.load(answer), strict=True):
                 if method in draw.methods:
-                    _keep(results, self._setting.problem, draw, method, classes[draw.scored])
+                    _keep(results, self._problem, draw, method, classes[draw.scored])
             answer.unlink()
+            self._missing -= 1
 
     def finish(self, results: Results) -> None:
         """Wait for the last answer.
@@ -172,14 +230,13 @@ class Peer(AbstractContextManager):
         subprocess.CalledProcessError
             If the peer failed; its messages go to standard error.
         """
-        if not self._draws:
-            return
-        while self._process.poll() is None:
-            self.collect(results)
-            time.sleep(0.2)
         self.collect(results)
-        if self._process.returncode:
-            raise subprocess.CalledProcessError(self._process.returncode, self._process.args)
+        while self._missing:
+            ended = self._process.poll() is not None
+            self.collect(results)
+            if ended and self._missing:
+                raise subprocess.CalledProcessError(self._process.returncode, self._process.args)
+            time.sleep(0.2 if self._missing else 0)
 
 
 def run(
@@ -187,27 +244,31 @@ def run(
     methods: Sequence[str],
     results: Results,
     *,
-    peer: str | None = None,
+    peer: Peer | None = None,
     quick: bool = False,
 ) -> None:
     """Add all missing runs to the results."""
     for name in names:
-        problem = PROBLEMS[name]()
-        draws = list(pending_draws(problem, SHAPES[name], methods, results, quick=quick))
+        seconds: dict[str, float] = defaultdict(float)
         start = time.perf_counter()
-        seconds = run_problem(Setting(problem), draws, results, peer=peer)
+        # points of a family are those of one draw
+        for only in range(FAMILIES[name].n_draws) if name in FAMILIES else [None]:
+            problem = problem_of(name, only or 0)
+            draws = list(pending_draws(problem, methods, results, only=only, quick=quick))
+            if draws:
+                for method, spent in run_problem(Setting(problem), draws, results, peer).items():
+                    seconds[method] += spent
         for method, spent in seconds.items():
-            print(f"{problem.name}: {method}: {spent:.1f} s", file=sys.stderr)
-        total = time.perf_counter() - start
-        print(f"{problem.name}: {len(draws)} draws: {total:.1f} s", file=sys.stderr, flush=True)
+            print(f"{name}: {method}: {spent:.1f} s", file=sys.stderr)
+        print(f"{name}: {time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
 
 
 def run_problem(
-    setting: Setting, draws: Sequence[Draw], results: Results, *, peer: str | None = None
+    setting: Setting, draws: Sequence[Draw], results: Results, peer: Peer | None = None
 ) -> dict[str, float]:
     """Run all methods draw by draw, the peer's in parallel; return the seconds of each of ours."""
     seconds: dict[str, float] = defaultdict(float)
-    with nullcontext() if peer is None else Peer(peer, setting, draws) as beside:
+    with nullcontext() if peer is None else peer.ask(setting, draws) as beside:
         for draw in draws:
             at = np.flatnonzero(draw.scored)
             for method in draw.methods:
@@ -232,7 +293,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--peer", help="Python of an environment that has graphlearning")
+    parser.add_argument("--peer", help="Python of an environment that has the peers")
     parser.add_argument("--quick", action="store_true", help="two draws, one and ten labels")
     parser.add_argument("--problems", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
     every = [*METHODS, *PEERS]
@@ -243,15 +304,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("--quick needs -o FOLDER: its numbers are not those to keep")
     methods = options.methods
     if options.peer is None and any(method in PEERS for method in methods):
-        print("without --peer PYTHON: GraphLearning's methods are left out", file=sys.stderr)
+        print("without --peer PYTHON: the methods of graph_peers are left out", file=sys.stderr)
         methods = [method for method in methods if method not in PEERS]
     warnings.simplefilter("ignore")  # LabelPropagation's 1000 steps are seldom enough
     # two processes on as many cores: a second thread would wait for its turn longer than it works
     numba.set_num_threads(1)
-    results = Results((options.output or Path(__file__).parent) / "benchmark.csv")
-    with threadpool_limits(1):
-        run(options.problems, methods, results, peer=options.peer, quick=options.quick)
-    print("\n".join(table(results.rows)))
+    folder = options.output or Path(__file__).parent
+    runs: dict[Key, float] = {}
+    with (
+        threadpool_limits(1),
+        nullcontext() if options.peer is None else Peer(options.peer) as peer,
+    ):
+        for file, kind in (("benchmark.csv", REAL), ("families.csv", FAMILIES)):
+            names = [name for name in options.problems if name in kind]
+            if names:
+                results = Results(folder / file)
+                run(names, methods, results, peer=peer, quick=options.quick)
+                runs |= results.rows
+    for lines in (table(runs), sized_table(runs), leads(runs)):
+        print("\n".join(lines), end="\n\n")
 
 
 if __name__ == "__main__":

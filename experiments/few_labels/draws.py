@@ -1,6 +1,6 @@
 """Seeded draws of labels, the same for every method.
 
-There are five ways, each with ``n_per_class`` labels per class (half the points of a class that has
+There are six ways, each with ``n_per_class`` labels per class (half the points of a class that has
 fewer than twice as many):
 
 equal
@@ -13,8 +13,14 @@ strokes
     in curved strokes one pixel wide, as drawn by hand.
 blocks
     at random places in one half of the picture's blocks; scored in the others, six pixels from any
+<<<<<<< HEAD
     label (`diffclass_hyperspectral.workflows.holdout`), whatever the features: `diffclass classify`
     keeps a larger gap for spatial ones. A class in a single field is cut in two.
+=======
+    label (`diffclass_hyperspectral.workflows.holdout`). A class in a single field is cut in two.
+one-sided
+    a hundred times as many in one class, which takes turns, as in each other; at random places.
+>>>>>>> bench
 
 Labels are of shape (n,), -1 where unlabelled. All other points of known class are scored (in
 *blocks* those of the other blocks).
@@ -28,13 +34,28 @@ import numpy as np
 
 from diffclass.evaluation import draw_per_class
 from diffclass_hyperspectral.workflows.holdout import hold_out
+from experiments.problems import Problem
 
 Shape = tuple[int, int] | None  # rows and columns of a picture; points in no picture have none
 Drawn = tuple[np.ndarray, np.ndarray]
 BUDGETS = (1, 5, 10)  # labels per class, by default
 WRONG_SHARE = 0.1
+<<<<<<< HEAD
 GAP = 6  # pixels between blocks; features that reach farther do so in the benchmark too
+=======
+ONE_SIDED = 100
+>>>>>>> bench
 _TURN = 0.3  # radians: standard deviation of a stroke's heading from pixel to pixel
+
+
+def drawn(problem: Problem, way: str, n_per_class: int, seed: int) -> Drawn:
+    """Return labels drawn on a problem in one of WAYS, and the points to score."""
+    if problem.pixels is None:
+        return WAYS[way](problem.truth, problem.shape, n_per_class, seed)
+    picture = np.zeros(np.prod(problem.shape), dtype=problem.truth.dtype)
+    picture[problem.pixels] = problem.truth
+    y, scored = WAYS[way](picture, problem.shape, n_per_class, seed)
+    return y[problem.pixels], scored[problem.pixels]
 
 
 def draw_labels(truth: np.ndarray, n_per_class: int, seed: int) -> Drawn:
@@ -59,11 +80,7 @@ def proportional(truth: np.ndarray, shape: Shape, n_per_class: int, seed: int) -
     random = np.random.default_rng([seed, 1])
     classes, sizes = np.unique(truth[truth > 0], return_counts=True)
     shares = proportional_shares(sizes, n_per_class * len(classes))
-    chosen = [
-        random.choice(np.flatnonzero(truth == value), size, replace=False)
-        for value, size in zip(classes, shares, strict=True)
-    ]
-    return labelled_at(truth, np.concatenate(chosen))
+    return labelled_at(truth, _chosen(truth, classes, shares, random))
 
 
 def proportional_shares(sizes: np.ndarray, total: int) -> np.ndarray:
@@ -148,11 +165,31 @@ def blocks(truth: np.ndarray, shape: Shape, n_per_class: int, seed: int) -> Draw
     return y, split.test.ravel()
 
 
+def one_sided(truth: np.ndarray, shape: Shape, n_per_class: int, seed: int) -> Drawn:
+    random = np.random.default_rng([seed, 4])
+    classes, sizes = np.unique(truth[truth > 0], return_counts=True)
+    shares = np.minimum(n_per_class, sizes // 2)
+    large = seed % len(classes)
+    shares[large] = min(ONE_SIDED * n_per_class, sizes[large] // 2)
+    return labelled_at(truth, _chosen(truth, classes, shares, random))
+
+
+def _chosen(
+    truth: np.ndarray, classes: np.ndarray, shares: np.ndarray, random: np.random.Generator
+) -> np.ndarray:
+    chosen = [
+        random.choice(np.flatnonzero(truth == value), size, replace=False)
+        for value, size in zip(classes, shares, strict=True)
+    ]
+    return np.concatenate(chosen)
+
+
 WAYS: dict[str, Callable[[np.ndarray, Shape, int, int], Drawn]] = {
     "equal": equal,
     "blocks": blocks,
     "proportional": proportional,
     "strokes": strokes,
     "wrong": wrong,
+    "one-sided": one_sided,
 }
 IN_PICTURES = ("blocks", "strokes")  # the ways that need rows and columns

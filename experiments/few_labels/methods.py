@@ -4,15 +4,18 @@ Ours diffuse labels on the graph that `DiffusionClassifier` builds by default. 1
 vector machine and the forest learn from the features of the labelled points. LabelSpreading and
 LabelPropagation are scikit-learn's with ``kernel="knn"`` at its defaults (7 neighbours, 30 and 1000
 steps): their default, an RBF kernel, is a dense n x n matrix, 3.5 GB for 21,025 pixels. Their graph
-is the same for all draws and made once. GraphLearning's methods are in `graphlearning_peer`.
+is the same for all draws and made once; where a problem is a graph, it is that graph. The methods
+of other libraries are in `graph_peers`.
 
-To add a method of ours, add a row to OURS.
+To add a method of ours, add a row to OURS; with the true class sizes as ``class_prior``, to
+OURS_SIZED.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,15 +49,33 @@ class Setting:
     @cached_property
     def spreading_graph(self) -> sp.csr_matrix:
         """The graph that LabelSpreading(kernel="knn") would make again in every fit."""
+        if self.points is None:
+            return sp.csr_matrix(self.problem.affinity)
         return kneighbors_graph(self.points, N_SPREADING_NEIGHBORS, include_self=True)
+
+    @cached_property
+    def class_shares(self) -> tuple[np.ndarray, np.ndarray]:
+        """The classes and their shares of the known points."""
+        classes, sizes = np.unique(self.problem.truth[self.problem.truth > 0], return_counts=True)
+        return classes, sizes / sizes.sum()
+
+    def shares_of(self, y: np.ndarray) -> np.ndarray:
+        """Return the true shares of the classes that have labels."""
+        classes, shares = self.class_shares
+        shares = shares[np.isin(classes, y[y >= 0])]
+        return shares / shares.sum()
 
 
 Method = Callable[[Setting, np.ndarray, np.ndarray], np.ndarray]
 
 
-def diffused(setting: Setting, y: np.ndarray, at: np.ndarray, *, labels: str) -> np.ndarray:
+def diffused(
+    setting: Setting, y: np.ndarray, at: np.ndarray, *, sized: bool = False, **parameters: Any
+) -> np.ndarray:
     """Classify by diffusion; 0, which counts as wrong, where no label arrives."""
-    result = diffuse_labels(setting.operator, y, label_mode=labels)
+    if sized:
+        parameters["class_prior"] = setting.shares_of(y)
+    result = diffuse_labels(setting.operator, y, **parameters)
     return np.where(result.reached, result.classes[result.codes], 0)[at]
 
 
@@ -76,22 +97,30 @@ def support_vectors(labels: np.ndarray) -> SVC | GridSearchCV:
 
 def spread(setting: Setting, y: np.ndarray, at: np.ndarray, *, model: type) -> np.ndarray:
     # a copy: LabelPropagation divides it in place
-    fitted = model(kernel=lambda X, _: setting.spreading_graph.copy()).fit(setting.points, y)
+    fitted = model(kernel=lambda X, _: setting.spreading_graph.copy())
+    fitted.fit(np.zeros((len(y), 1)) if setting.points is None else setting.points, y)
     return fitted.transduction_[at]
 
 
 OURS: dict[str, Method] = {
-    "summed": partial(diffused, labels="summed"),
-    "free": partial(diffused, labels="free"),
-    "absorbing": partial(diffused, labels="absorbing"),
+    "summed": partial(diffused, label_mode="summed"),
+    "free": partial(diffused, label_mode="free"),
+    "absorbing": partial(diffused, label_mode="absorbing"),
 }
-OTHERS: dict[str, Method] = {
+DEFAULT = "summed"  # the one of OURS that the library takes by default
+OURS_SIZED: dict[str, Method] = {
+    "summed with sizes": partial(diffused, label_mode="summed", sized=True),
+    "absorbing with sizes": partial(diffused, label_mode="absorbing", sized=True),
+}
+OF_POINTS: dict[str, Method] = {
     "1-NN": partial(learned, learner=lambda labels: KNeighborsClassifier(1)),
     "SVM": partial(learned, learner=support_vectors),
     "random forest": partial(
         learned, learner=lambda labels: RandomForestClassifier(N_TREES, random_state=0)
     ),
+}
+OTHERS: dict[str, Method] = OF_POINTS | {
     "LabelSpreading": partial(spread, model=LabelSpreading),
     "LabelPropagation": partial(spread, model=LabelPropagation),
 }
-METHODS = OURS | OTHERS
+METHODS = OURS | OURS_SIZED | OTHERS

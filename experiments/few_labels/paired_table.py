@@ -1,25 +1,30 @@
-"""The table of the benchmark: means, spreads, and differences paired by draw.
+"""The tables of the benchmark: means, spreads, and differences paired by draw.
 
 There is one row per way of drawing, problem and number of labels per class. The best other method
 is the one with the highest mean over these same draws, which favours it: it is chosen by the
-results, ours are not. Intervals are Student's, 95 %, of the mean difference over the draws: they
-hold for other labels on the same points, not for other points.
+results, ours are not. Methods that are given the true class sizes have a table of their own, beside
+ours with the same sizes. Intervals are Student's, 95 %, of the mean difference over the draws: they
+hold for other labels on the same points, not for other points (on the synthetic families, whose
+points are drawn anew, for those too).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import t as student
 
 from experiments.few_labels.draws import WAYS
-from experiments.few_labels.graphlearning_peer import METHODS as PEERS
-from experiments.few_labels.methods import OTHERS, OURS
+from experiments.few_labels.families import FAMILIES
+from experiments.few_labels.graph_peers import METHODS as PEERS
+from experiments.few_labels.methods import DEFAULT, OTHERS, OURS, OURS_SIZED
 from experiments.markdown import Row, markdown_table
+from experiments.problems import HALVES
 
-OTHER_NAMES = (*OTHERS, *PEERS)
+OTHER_NAMES = (*OTHERS, *(name for name, peer in PEERS.items() if not peer.sized))
+SIZED_NAMES = tuple(name for name, peer in PEERS.items() if peer.sized)
 Runs = Mapping[tuple[str, str, int, int, str], float]  # problem, way, budget, seed, method: 0 to 1
 Scores = dict[str, dict[int, float]]  # method: seed: accuracy in %
 Groups = dict[tuple[str, str, int], Scores]  # way, problem, budget
@@ -68,24 +73,78 @@ def table(runs: Runs, *, ways: Sequence[str] = tuple(WAYS), each_other: bool = T
     return markdown_table(shown.head, [[*key, *shown.cells(groups[key])] for key in keys])
 
 
-def best_and_worst(runs: Runs, n_rows: int) -> list[str]:
-    """Return the rows where summed labels are furthest ahead, then those furthest behind."""
+def sized_table(runs: Runs, *, ways: Sequence[str] = tuple(WAYS)) -> list[str]:
+    """Return the table of the methods that are given the true class sizes, beside our default."""
     groups = _grouped(runs)
-    shown = _Columns(("summed",), _present(groups), False)
-    keys = sorted(_in_order(groups), key=lambda key: shown.lead(groups[key]), reverse=True)
+    shown = _Columns((DEFAULT, *OURS_SIZED), SIZED_NAMES, False)
+    rows = []
+    for key in _in_order(groups):
+        scores = _on_draws_of({*OURS_SIZED, *SIZED_NAMES}, groups[key])
+        if key[0] in ways and scores:
+            rows.append([*key, *shown.cells(scores)])
+    return markdown_table(shown.head, rows)
+
+
+def _on_draws_of(methods: Collection[str], scores: Scores) -> Scores:
+    """Return the scores of all methods on the draws on which some of these were run."""
+    seeds = {seed for method in methods for seed in scores.get(method, {})}
+    kept = {
+        method: {seed: score for seed, score in found.items() if seed in seeds}
+        for method, found in scores.items()
+    }
+    return {method: found for method, found in kept.items() if found}
+
+
+def leads(runs: Runs, *, ours: str = DEFAULT) -> list[str]:
+    """Return in how many rows ours is ahead of the best other, level with it, or behind.
+
+    Level is a mean difference inside its 95 % interval. There is a row for each half of the
+    problems, kind of problem and way of drawing.
+    """
+    groups = _grouped(runs)
+    found: dict[tuple[str, str, str], list[tuple[float, float, str]]] = {}
+    for way, problem, budget in _in_order(groups):
+        scores = groups[way, problem, budget]
+        best = best_of(scores, OTHER_NAMES)
+        if ours in scores and best is not None:
+            mean, half = _paired_by_draw(scores[ours], scores[best])
+            kind = "families" if problem in FAMILIES else "real"
+            where = f"{problem}, {budget} per class: {mean:+.1f}"
+            found.setdefault((_half_of(problem), kind, way), []).append((mean, half, where))
+    head = ["half", "problems", "labels", "rows", "ahead", "level", "behind", "furthest behind"]
+    return markdown_table(head, [[*key, *_counts(rows)] for key, rows in sorted(found.items())])
+
+
+def _counts(rows: list[tuple[float, float, str]]) -> list[object]:
+    ahead = sum(mean > half for mean, half, _ in rows)
+    behind = sum(mean < -half for mean, half, _ in rows)
+    lowest, _, where = min(rows)
+    return [len(rows), ahead, len(rows) - ahead - behind, behind, where if lowest < 0 else "-"]
+
+
+def _half_of(problem: str) -> str:
+    return next((half for half, problems in HALVES.items() if problem in problems), "-")
+
+
+def best_and_worst(runs: Runs, n_rows: int) -> list[str]:
+    """Return the rows where our default is furthest ahead, then those furthest behind."""
+    groups = _grouped(runs)
+    shown = _Columns((DEFAULT,), _present(groups), False)
+    keys = [key for key in _in_order(groups) if DEFAULT in groups[key]]
+    keys.sort(key=lambda key: shown.lead(groups[key]), reverse=True)
     keys = [*keys[:n_rows], *keys[-n_rows:]]
     return markdown_table(shown.head, [[*key, *shown.cells(groups[key])] for key in keys])
 
 
 def goals(runs: Runs) -> list[str]:
-    """Return the table of the accuracies that were aimed at, and those of summed labels."""
+    """Return the table of the accuracies that were aimed at, and those of our default."""
     groups = _grouped(runs)
     rows = []
     for problem, aims in GOALS.items():
-        means = [_mean(groups["equal", problem, budget]["summed"]) for budget in (1, 5, 10)]
+        means = [_mean(groups["equal", problem, budget][DEFAULT]) for budget in (1, 5, 10)]
         aimed = ", ".join(f"{aim:g}" for aim in aims)
         rows.append([problem, aimed, ", ".join(f"{mean:.1f}" for mean in means)])
-    return markdown_table(["1, 5, 10 labels per class", "goal", "summed"], rows)
+    return markdown_table(["1, 5, 10 labels per class", "goal", DEFAULT], rows)
 
 
 def _grouped(runs: Runs) -> Groups:
@@ -120,11 +179,7 @@ class _Columns:
         return head + [f"{ours} - best other" for ours in self.ours]
 
     def best(self, scores: Scores) -> str | None:
-        return max(
-            (method for method in self.others if method in scores),
-            key=lambda method: _mean(scores[method]),
-            default=None,
-        )
+        return best_of(scores, self.others)
 
     def lead(self, scores: Scores) -> float:
         best = self.best(scores)
@@ -146,6 +201,12 @@ class _Columns:
         return cells
 
 
+def best_of(scores: Scores, methods: Iterable[str]) -> str | None:
+    """Return the method of the highest mean; None if none of them was run."""
+    present = [method for method in methods if method in scores]
+    return max(present, key=lambda method: _mean(scores[method]), default=None)
+
+
 def _mean(scores: dict[int, float]) -> float:
     return float(np.mean(list(scores.values())))
 
@@ -157,9 +218,13 @@ def _spread(scores: dict[int, float]) -> str:
 
 
 def _difference(ours: dict[int, float], other: dict[int, float]) -> str:
-    both = sorted(ours.keys() & other.keys())
-    mean, half = paired([ours[seed] for seed in both], [other[seed] for seed in both])
+    mean, half = _paired_by_draw(ours, other)
     return f"{mean:+.1f} ± {half:.1f}"
+
+
+def _paired_by_draw(ours: dict[int, float], other: dict[int, float]) -> tuple[float, float]:
+    both = sorted(ours.keys() & other.keys())
+    return paired([ours[seed] for seed in both], [other[seed] for seed in both])
 
 
 def paired(a: list[float], b: list[float], *, level: float = 0.95) -> tuple[float, float]:

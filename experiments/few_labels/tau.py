@@ -2,7 +2,8 @@
 
     python -m experiments.few_labels.tau [--quick] [problem ...]
 
-For each problem, budget and way of counting labels the best time is the one with the highest mean
+For each problem, way of drawing labels (`draws`; on real data at random places), budget and way of
+counting labels the best time is the one with the highest mean
 accuracy over the draws, and the loss is that mean minus the mean accuracy at the tau chosen in each
 draw. Times go from 1 to 1024 for absorbing labels, and for summed ones as far as the sum ends by
 step 1536: to 512, or 256 with one label per class. The table goes to standard output, the accuracy
@@ -15,6 +16,7 @@ import argparse
 import csv
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,10 @@ import numpy as np
 from diffclass import MarkovOperator, diffuse_labels
 from diffclass.label_diffusion.stopping_time import sum_end
 from diffclass.targets import encode_labels
-from experiments.few_labels.draws import BUDGETS, draw_labels
+from experiments.few_labels.draws import BUDGETS, drawn
+from experiments.few_labels.families import FAMILIES
 from experiments.markdown import Row, markdown_table
-from experiments.problems import PROBLEMS, default_operator
+from experiments.problems import PROBLEMS, Problem, default_operator, problem_of
 
 TIMES = np.unique(np.rint(2 ** np.arange(0, 10.01, 0.5)).astype(int))
 LAST_STEP = 1536  # of plain products; the sums of summed labels end at several tau
@@ -63,52 +66,72 @@ def codes_at_times(operator: MarkovOperator, y: np.ndarray, labels: str) -> Iter
 
 
 def compute(names: list[str], *, quick: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield one row per problem, budget and way of counting labels."""
+    """Yield one row per problem, way of drawing, budget and way of counting labels."""
     for name in names:
-        problem = PROBLEMS[name]()
-        operator = default_operator(problem)
-        for budget in BUDGETS:
-            for labels in KINDS:
-                by_time, chosen, taus = [], [], []
-                for seed in range(2 if quick else 10):
-                    y, scored = draw_labels(problem.truth, budget, seed)
-                    known = problem.truth[scored]
-                    by_time.append(
-                        [
-                            (found[scored] == known).mean()
-                            for found in codes_at_times(operator, y, labels)
-                        ]
-                    )
-                    result = diffuse_labels(operator, y, label_mode=labels)
-                    found = result.classes[result.codes]
-                    chosen.append((found[scored] == known).mean())
-                    taus.append(result.tau)
-                mean = np.mean(by_time, axis=0)
-                yield {
-                    "problem": problem.name,
-                    "labels_per_class": budget,
-                    "labels": labels,
-                    "best_time": int(TIMES[mean.argmax()]),
-                    "best": 100 * mean.max(),
-                    "median_tau": float(np.median(taus)),
-                    "chosen": 100 * np.mean(chosen),
-                    "loss": 100 * (mean.max() - np.mean(chosen)),
-                    **dict.fromkeys((f"t{t}" for t in TIMES), ""),
-                    **{f"t{t}": 100 * m for t, m in zip(TIMES, mean, strict=False)},
-                }
+        runs: dict[tuple[str, int, str], list[tuple[list[float], float, int]]] = {}
+        n_draws = FAMILIES[name].n_draws if name in FAMILIES else 10
+        for seed in range(2 if quick else n_draws):
+            problem = problem_of(name, seed)
+            operator = _operator(problem)
+            for way, budget in draws_of(name):
+                y, scored = drawn(problem, way, budget, seed)
+                for labels in KINDS:
+                    run = _accuracies(operator, y, labels, problem.truth, scored)
+                    runs.setdefault((way, budget, labels), []).append(run)
+        for (way, budget, labels), found in runs.items():
+            by_time, chosen, taus = zip(*found, strict=True)
+            mean = np.mean(by_time, axis=0)
+            yield {
+                "problem": problem.name,
+                "drawn": way,
+                "labels_per_class": budget,
+                "labels": labels,
+                "best_time": int(TIMES[mean.argmax()]),
+                "best": 100 * mean.max(),
+                "median_tau": float(np.median(taus)),
+                "chosen": 100 * np.mean(chosen),
+                "loss": 100 * (mean.max() - np.mean(chosen)),
+                **dict.fromkeys((f"t{t}" for t in TIMES), ""),
+                **{f"t{t}": 100 * m for t, m in zip(TIMES, mean, strict=False)},
+            }
+
+
+def draws_of(name: str) -> list[tuple[str, int]]:
+    """Return the ways of drawing labels on a problem, with the labels per class."""
+    ways = FAMILIES[name].ways if name in FAMILIES else {"equal": BUDGETS}
+    return [(way, budget) for way, budgets in ways.items() for budget in budgets]
+
+
+@lru_cache(maxsize=1)
+def _operator(problem: Problem) -> MarkovOperator:
+    return default_operator(problem)
+
+
+def _accuracies(
+    operator: MarkovOperator, y: np.ndarray, labels: str, truth: np.ndarray, scored: np.ndarray
+) -> tuple[list[float], float, int]:
+    """Return the accuracy at each time and at the chosen tau, and that tau."""
+    known = truth[scored]
+    by_time = [
+        float((found[scored] == known).mean()) for found in codes_at_times(operator, y, labels)
+    ]
+    result = diffuse_labels(operator, y, label_mode=labels)
+    found = np.where(result.reached, result.classes[result.codes], 0)
+    return by_time, float((found[scored] == known).mean()), result.tau
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:
     """Return a Markdown table, with the mean loss of each way of counting labels below it."""
     lines = [
-        "| problem | labels per class | labels | best time | accuracy there | median tau "
+        "| problem | drawn | labels per class | labels | best time | accuracy there | median tau "
         "| accuracy at tau | lost |",
-        "|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for r in rows:
         lines.append(
-            f"| {r['problem']} | {r['labels_per_class']} | {r['labels']} | {r['best_time']} "
-            f"| {r['best']:.1f} | {r['median_tau']:.0f} | {r['chosen']:.1f} | {r['loss']:.2f} |"
+            f"| {r['problem']} | {r['drawn']} | {r['labels_per_class']} | {r['labels']} "
+            f"| {r['best_time']} | {r['best']:.1f} | {r['median_tau']:.0f} | {r['chosen']:.1f} "
+            f"| {r['loss']:.2f} |"
         )
     for kind in KINDS:
         losses = [r["loss"] for r in rows if r["labels"] == kind]
@@ -118,24 +141,27 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def losses(rows: list[Row]) -> list[str]:
-    """Return the table of what is lost on each problem, with 1, 5 and 10 labels per class."""
-    found: dict[str, dict[str, list[float]]] = {}
+    """Return the table of what is lost on each problem with each number of labels per class."""
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    budgets: dict[tuple[str, str], dict[str, None]] = {}
     for row in rows:
-        kinds = found.setdefault(row["problem"], {kind: [] for kind in KINDS})
+        key = row["problem"], row["drawn"]
+        kinds = found.setdefault(key, {kind: [] for kind in KINDS})
         kinds[row["labels"]].append(float(row["loss"]))
+        budgets.setdefault(key, {})[row["labels_per_class"]] = None
     cells = [
-        [problem, *(" / ".join(f"{loss:.1f}" for loss in kinds[kind]) for kind in KINDS)]
-        for problem, kinds in found.items()
+        [*key, " / ".join(budgets[key])]
+        + [" / ".join(f"{loss:.1f}" for loss in kinds[kind]) for kind in KINDS]
+        for key, kinds in found.items()
     ]
     for name, floor in (("mean", -np.inf), ("mean, gains as nothing", 0.0)):
         means = [
             np.mean([max(loss, floor) for kinds in found.values() for loss in kinds[kind]])
             for kind in KINDS
         ]
-        cells.append([name, *(f"{mean:.2f}" for mean in means)])
-    budgets = " / ".join(map(str, BUDGETS))
-    head = [f"lost with {kind} labels ({budgets} per class)" for kind in KINDS]
-    return markdown_table(["problem", *head], cells)
+        cells.append([name, "", "", *(f"{mean:.2f}" for mean in means)])
+    head = ["problem", "labels", "per class", *(f"lost with {kind} labels" for kind in KINDS)]
+    return markdown_table(head, cells)
 
 
 def main() -> None:
