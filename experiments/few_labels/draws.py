@@ -13,14 +13,10 @@ strokes
     in curved strokes one pixel wide, as drawn by hand.
 blocks
     at random places in one half of the picture's blocks; scored in the others, six pixels from any
-<<<<<<< HEAD
     label (`diffclass_hyperspectral.workflows.holdout`), whatever the features: `diffclass classify`
     keeps a larger gap for spatial ones. A class in a single field is cut in two.
-=======
-    label (`diffclass_hyperspectral.workflows.holdout`). A class in a single field is cut in two.
 one-sided
     a hundred times as many in one class, which takes turns, as in each other; at random places.
->>>>>>> bench
 
 Labels are of shape (n,), -1 where unlabelled. All other points of known class are scored (in
 *blocks* those of the other blocks).
@@ -40,11 +36,8 @@ Shape = tuple[int, int] | None  # rows and columns of a picture; points in no pi
 Drawn = tuple[np.ndarray, np.ndarray]
 BUDGETS = (1, 5, 10)  # labels per class, by default
 WRONG_SHARE = 0.1
-<<<<<<< HEAD
 GAP = 6  # pixels between blocks; features that reach farther do so in the benchmark too
-=======
 ONE_SIDED = 100
->>>>>>> bench
 _TURN = 0.3  # radians: standard deviation of a stroke's heading from pixel to pixel
 
 
