@@ -160,6 +160,27 @@ def chosen_time(times, margin, coverage_, kept_share, covered=0.999):
     return max(times[i] for i in good if margin[i] >= kept_share * largest)
 
 
+def cut(K, codes, n_classes):
+    """Mean over the classes of the probability that a step leaves the class, and its error."""
+    shares, variance = [], 0.0
+    for i in range(n_classes):
+        member = codes == i
+        volume = K[member].sum()
+        share = K[member][:, ~member].sum() / volume if member.any() else 1.0
+        shares.append(share)
+        variance += share * (1 - share) / max(member.sum(), 1)
+    return np.mean(shares), np.sqrt(variance) / n_classes
+
+
+def time_of_least_cut(times, cuts, errors, coverage_, covered=0.999):
+    """The last covered time whose cut is near the least so far, else the latest time."""
+    good = [i for i in range(len(times)) if coverage_[i] >= covered]
+    if not good:
+        return times[-1]
+    least = min(good, key=lambda i: (cuts[i], -i))
+    return max(times[i] for i in good if cuts[i] <= cuts[least] + 0.5 * errors[least])
+
+
 def filled_by_fronts(K, lost, values):
     """Values whose lost rows are means of their neighbours' rows, front by front."""
     values, known = values.copy(), values.any(axis=1)

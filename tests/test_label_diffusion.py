@@ -9,11 +9,24 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass import MarkovOperator, diffuse_labels, markov_operator
+from diffclass.evaluation import draw_per_class
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.label_diffusion.stopping_time import TimeChoice, curve_times, hop_coverage
+from diffclass.kernels import SharedNeighbors
+from diffclass.label_diffusion.class_weights import balanced_weights, matched_weights
+from diffclass.label_diffusion.cut import Cut, cut_of
+from diffclass.label_diffusion.diffusion import start_walk
+from diffclass.label_diffusion.stopping_time import (
+    CutChoice,
+    MarginChoice,
+    curve_times,
+    cut_times,
+    hop_coverage,
+)
+from diffclass.targets import encode_labels
 
 ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
 
@@ -116,17 +129,53 @@ def test_absorbing_labels(problem, rng, t, weighted):
 
 @ALL
 @pytest.mark.parametrize("prior", ["uniform", [1, 2, 5], [1e-200, 1e100, 1e308]])
-def test_class_prior_is_class_mass_normalisation(problem, labels, prior):
+def test_a_class_prior_weighs_the_classes(problem, labels, prior):
     A, _, codes = problem
+    plain = diffuse_labels(A, codes, label_mode=labels, tau=40)
     result = diffuse_labels(A, codes, label_mode=labels, tau=40, class_prior=prior)
-    pi = A.stationary_distribution
-    share = np.ones(3) if isinstance(prior, str) else np.array(prior) / np.max(prior)
-    weight = naive.class_weight(result.values, pi, share)
-    p = naive.posteriors(result.values, weight)
+    np.testing.assert_allclose(result.values, plain.values, rtol=1e-12)
+    p = naive.posteriors(result.values, result.class_weight)
     np.testing.assert_allclose(result.posteriors, p, rtol=1e-10)
-    np.testing.assert_allclose(result.class_weight, weight / weight.sum(), rtol=1e-10)
-    mass = pi @ (result.values * result.class_weight)
-    np.testing.assert_allclose(mass / mass.sum(), share / share.sum(), rtol=1e-10)
+    assert result.class_weight.sum() == pytest.approx(1)
+    if result.weighting == "equal":  # the sizes would cut the graph clearly more
+        np.testing.assert_allclose(result.class_weight, 1 / 3)
+
+
+def test_matched_weights_give_the_shares(rng):
+    values = rng.gamma(0.3, size=(900, 4)) * [1, 5, 0.1, 1]
+    values[::10] = 0  # not counted
+    shares = np.array([0.55, 0.3, 0.1, 0.05])
+    weight = matched_weights(values, shares)
+    assert weight.sum() == pytest.approx(1)
+    classes = (values * weight).argmax(axis=1)[values.any(axis=1)]
+    np.testing.assert_allclose(np.bincount(classes) / len(classes), shares, atol=0.01)
+
+
+def test_matched_weights_leave_points_that_have_no_choice():
+    values = np.repeat([[1.0, 0], [0, 1], [1, 3]], [50, 30, 20], axis=0)
+    weight = matched_weights(values, np.array([0.1, 0.9]))
+    assert (values * weight).argmax(axis=1).tolist() == [0] * 50 + [1] * 50
+    assert np.isfinite(weight).all()
+
+
+def test_balanced_weights_give_the_same_mass(rng):
+    values, pi = rng.random((50, 3)), rng.dirichlet(np.ones(50))
+    mass = pi @ (values * balanced_weights(pi @ values))
+    np.testing.assert_allclose(mass, mass[0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_late_steps_of_absorbing_labels_are_taken_by_series(rng, dtype, weighted):
+    X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [4, 0]], 150, axis=0)
+    A = markov_operator(X.astype(dtype), n_neighbors=10)
+    y, weight = marked(300, {0: 0, 200: 1}), rng.uniform(0.5, 1, 300) if weighted else np.ones(300)
+    dense = naive.markov_matrix(A.affinity.toarray().astype(float))
+    walk = start_walk(A, y, weight, label_mode="absorbing")
+    for t in (256, 1024, 5000):
+        walk.advance(t)
+        N = naive.absorbing_labels(dense, y, 2, t, weight=weight)
+        np.testing.assert_allclose(walk.values(), N, atol=2e-5 if dtype == np.float32 else 1e-9)
 
 
 def test_free_mass_does_not_depend_on_time(problem):
@@ -231,9 +280,13 @@ def test_free_values_are_linear_in_the_labels(seed, t):
     A = markov_operator(rng.normal(size=(30, 2)))
     chosen = rng.permutation(30)[:4]
     pi = A.stationary_distribution[chosen]
-    single = diffuse_labels(A, marked(30, dict(zip(chosen, range(4), strict=True))), tau=t).values
-    # a label alone is summed twice as far
-    together = diffuse_labels(A, marked(30, dict.fromkeys(chosen, 5)), tau=2 * t).values
+    single, together = (
+        diffuse_labels(A, marked(30, labels), label_mode="summed", tau=tau).values
+        for labels, tau in (
+            (dict(zip(chosen, range(4), strict=True)), t),  # a label alone is summed twice as far
+            (dict.fromkeys(chosen, 5), 2 * t),
+        )
+    )
     np.testing.assert_allclose(together[:, 0], single @ pi / pi.sum(), atol=1e-11)
 
 
@@ -310,8 +363,11 @@ def test_weights_are_trust(problem):
             weighted.values, diffuse_labels(A, fewer, label_mode=labels, tau=20).values, atol=1e-12
         )
     # free labels only know the weights within a class
-    halves = diffuse_labels(A, codes, tau=20, label_weight=np.full(60, 0.5)).values
-    np.testing.assert_allclose(halves, diffuse_labels(A, codes, tau=20).values, rtol=1e-12)
+    halves, whole = (
+        diffuse_labels(A, codes, label_mode="free", tau=20, label_weight=np.full(60, w)).values
+        for w in (0.5, 1)
+    )
+    np.testing.assert_allclose(halves, whole, rtol=1e-12)
 
 
 # --- the curve and the time
@@ -330,19 +386,17 @@ def test_coverage_counts_hops_within_components(problem):
 
 
 @ALL
-@pytest.mark.parametrize("prior", [None, "uniform"])
-def test_margin_curve(problem, labels, prior):
+def test_margin_curve(problem, labels):
     A, dense, codes = problem
     pi = A.stationary_distribution
-    curve = diffuse_labels(A, codes, label_mode=labels, tau=60, class_prior=prior).curve
+    curve = diffuse_labels(A, codes, label_mode=labels, tau=60).curve
     assert (curve.times == curve_times(60)).all()
     for t, margin in zip(curve.times, curve.margin, strict=True):
         if labels == "absorbing":
             N = naive.absorbing_labels(dense, codes, 3, t)
         else:  # the curve of summed labels is that of free ones
             N = naive.free_labels(dense, pi, codes, 3, t)
-        weight = np.ones(3) if prior is None else naive.class_weight(N, pi, np.ones(3))
-        p = naive.posteriors(N, weight)
+        p = naive.posteriors(N, np.ones(3))
         assert margin == pytest.approx(naive.margins(p).mean(), abs=1e-10)
 
 
@@ -350,32 +404,68 @@ def test_margin_curve(problem, labels, prior):
 @given(
     seed=st.integers(0, 999),
     labels=st.sampled_from(["summed", "free", "absorbing"]),
-    prior=st.sampled_from([None, "uniform"]),
+    share=st.sampled_from([None, 0.5, 1.0]),
     max_time=st.integers(8, 300),
 )
-def test_tau_follows_the_rule(seed, labels, prior, max_time):
-    rng = np.random.default_rng(seed)
-    A = markov_operator(rng.normal(size=(60, 2)), n_neighbors=8)
-    y = np.where(rng.random(60) < 0.1, rng.integers(0, 3, 60), -1)
-    y[0] = 0
-    parameters = {"label_mode": labels, "class_prior": prior}
-    whole = diffuse_labels(A, y, tau=max_time, **parameters).curve
-    counts = np.unique(y[y >= 0], return_counts=True)[1]
-    share = min(0.8, 1 - 0.35 / np.median(counts) ** 0.5) if labels != "absorbing" else 0.65
-    expected = naive.chosen_time(whole.times, whole.margin, whole.coverage, share)
-    result = diffuse_labels(A, y, max_time=max_time, **parameters)
+def test_tau_by_the_margin_follows_the_rule(seed, labels, share, max_time):
+    A, y = random_problem(seed)
+    whole = diffuse_labels(A, y, tau=max_time, label_mode=labels).curve
+    if share is None:
+        counts = np.unique(y[y >= 0], return_counts=True)[1]
+        kept = min(0.8, 1 - 0.35 / np.median(counts) ** 0.5) if labels != "absorbing" else 0.65
+    else:
+        kept = share
+    expected = naive.chosen_time(whole.times, whole.margin, whole.coverage, kept)
+    result = diffuse_labels(
+        A, y, label_mode=labels, tau="margin", max_time=max_time, kept_share=share
+    )
     # the walk is broken off where the margin has fallen far; here it never rises again
     assert result.tau == expected
     seen = len(result.curve.times)
     np.testing.assert_allclose(result.curve.margin, whole.margin[:seen], atol=1e-12)
-    at_tau = diffuse_labels(A, y, tau=result.tau, **parameters)
+    at_tau = diffuse_labels(A, y, tau=result.tau, label_mode=labels)
     np.testing.assert_allclose(result.posteriors, at_tau.posteriors, atol=1e-12)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 999),
+    labels=st.sampled_from(["summed", "free", "absorbing"]),
+    max_time=st.integers(8, 3000),
+)
+def test_tau_by_the_cut_follows_the_rule(seed, labels, max_time):
+    A, y = random_problem(seed)
+    K, n_classes = A.affinity.toarray(), len(np.unique(y[y >= 0]))
+    result = diffuse_labels(A, y, label_mode=labels, max_time=max_time)
+    curve = result.curve
+    assert set(curve.times) <= set(cut_times(max_time))
+    walk = start_walk(A, encode_labels(y)[1], label_mode=labels)
+    cuts, errors = [], []
+    for t in curve.times.tolist():
+        walk.advance(t)
+        codes = walk.decision(np.ones(n_classes)).codes
+        cut, error = naive.cut(K, codes, n_classes)
+        cuts.append(cut)
+        errors.append(error)
+    np.testing.assert_allclose(curve.cut, cuts, rtol=1e-9)
+    if result.weighting == "equal":
+        assert result.tau == naive.time_of_least_cut(curve.times, cuts, errors, curve.coverage)
+        again = diffuse_labels(A, y, label_mode=labels, tau=result.tau)
+        np.testing.assert_allclose(result.posteriors, again.posteriors, atol=1e-9)
+
+
+def random_problem(seed):
+    rng = np.random.default_rng(seed)
+    A = markov_operator(rng.normal(size=(60, 2)), n_neighbors=8)
+    y = np.where(rng.random(60) < 0.1, rng.integers(0, 3, 60), -1)
+    y[0] = 0
+    return A, y
 
 
 def test_without_coverage_the_latest_time_is_used_and_said():
     A, y = chain(100), marked(100, {0: 0, 99: 1})
     with pytest.warns(ConvergenceWarning, match=r"by max_time = 20 .* raise max_time"):
-        result = diffuse_labels(A, y, label_mode="free", max_time=20)
+        result = diffuse_labels(A, y, label_mode="free", tau="margin", max_time=20)
     assert result.tau == 20
     assert not result.curve.is_covered
     assert result.values[40].tolist() == result.values[20].tolist() != [0, 0]  # as its neighbours
@@ -399,19 +489,105 @@ def test_times_of_the_curve():
         assert (np.diff(times) > 0).all()
 
 
-def test_the_choice_of_time_by_hand():
-    choice = TimeChoice(0.8)
-    assert choice.see(1, 0.9, 0.5)  # not covered: the latest
-    assert choice.see(2, 0.5, 0.9995)
-    assert choice.see(3, 0.6, 1.0)
-    assert choice.see(4, 0.5, 1.0)
-    assert not choice.see(5, 0.47, 1.0)
+def test_times_of_the_cut():
+    assert cut_times(1).tolist() == [1]
+    assert cut_times(40).tolist() == [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 40]
+    assert cut_times(5000)[-4:].tolist() == [1024, 2048, 4096, 5000]
+    for last in (2, 1023, 1024, 1025, 2**20, 10**6):
+        times = cut_times(last)
+        assert times[-1] == last
+        assert (np.diff(times) > 0).all()
+
+
+def test_the_choice_by_margin_by_hand():
+    choice = MarginChoice(0.8)
+    assert choice.see(0.9, 0.5)  # not covered: the latest
+    assert choice.see(0.5, 0.9995)
+    assert choice.see(0.6, 1.0)
+    assert choice.see(0.5, 1.0)
+    assert not choice.see(0.47, 1.0)
     assert not choice.is_over
-    assert not choice.see(6, 0.28, 1.0)
+    assert not choice.see(0.28, 1.0)
     assert choice.is_over
-    assert choice.curve.times.tolist() == [1, 2, 3, 4, 5, 6]
-    curve = choice.curve
-    assert naive.chosen_time(curve.times, curve.margin, curve.coverage, 0.8) == 4
+
+
+def test_the_choice_by_cut_by_hand():
+    choice = CutChoice()
+    assert choice.see(Cut(0.1, 0.0), 0.5)
+    assert choice.see(Cut(0.3, 0.0), 0.5)  # not covered: the latest
+    assert choice.see(Cut(0.2, 0.04), 1.0)
+    assert choice.see(Cut(0.219, 0.04), 1.0)  # within half the error
+    assert not choice.see(Cut(0.221, 0.04), 1.0)
+    assert choice.see(Cut(0.19, 0.04), 1.0)
+    assert choice.least == Cut(0.19, 0.04)
+    assert Cut(0.1, 0.03).is_clearly_below(Cut(0.16, 0.04))
+    assert not Cut(0.1, 0.03).is_clearly_below(Cut(0.14, 0.04))
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 999))
+def test_the_cut(seed):
+    rng = np.random.default_rng(seed)
+    K = rng.random((30, 30)) * (rng.random((30, 30)) < 0.3)
+    A = MarkovOperator.from_affinity(K + K.T)
+    codes = rng.integers(-1, 4, 30)
+    cut = cut_of(A, codes, 5)  # the last class has no points
+    mean, error = naive.cut(A.affinity.toarray(), codes, 5)
+    assert cut.mean == pytest.approx(mean)
+    assert cut.error == pytest.approx(error)
+    assert 0.2 <= cut.mean <= 1
+
+
+# --- the simplest sets there are
+
+
+def mean_accuracy(X, truth, n_labels, **parameters):
+    """The mean of 20 draws of so many labels per class."""
+    A = markov_operator(X, kernel=SharedNeighbors(), random_state=0)
+    found = []
+    for seed in range(20):
+        y = np.full(len(X), -1)
+        chosen = draw_per_class(truth, n_labels, random_state=seed)
+        y[chosen] = truth[chosen]
+        result = diffuse_labels(A, y, **parameters)
+        found.append((result.codes == truth)[y < 0].mean())
+    return np.mean(found)
+
+
+UNEQUAL = {"centers": [[0, 0], [4, 0], [2, 4]], "cluster_std": [1, 0.6, 0.4], "random_state": 0}
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "least"),
+    [(1, 0.911), (2, 0.945), (5, 0.982), (10, 0.984)],  # scikit-learn's LabelSpreading, knn
+)
+def test_unequal_clusters(n_labels, least):
+    X, truth = make_blobs([600, 100, 50], **UNEQUAL)
+    plain = mean_accuracy(X, truth, n_labels)
+    assert plain >= least
+    assert mean_accuracy(X, truth, n_labels, class_prior=[600, 100, 50]) >= plain - 0.005
+
+
+@pytest.mark.parametrize(
+    ("n_labels", "least"),
+    [(1, 0.97), (5, 0.98), (10, 0.98)],  # of the nearest label: 0.981, 0.978, 0.981
+)
+def test_touching_clusters_of_very_unequal_size(n_labels, least):
+    X, truth = make_blobs([1000, 50], centers=[[0, 0], [5, 0]], cluster_std=1, random_state=0)
+    plain = mean_accuracy(X, truth, n_labels)
+    assert plain >= least
+    assert mean_accuracy(X, truth, n_labels, class_prior=[1000, 50]) >= plain - 0.005
+
+
+def test_five_hundred_labels_in_one_class_and_five_in_the_others():
+    X, truth = make_blobs(4000, centers=4, cluster_std=0.8, random_state=3)
+    y = np.full(len(X), -1)
+    for code in range(4):
+        size = 500 if code == 0 else 5
+        chosen = np.flatnonzero(truth == code)[:size]
+        y[chosen] = code
+    result = diffuse_labels(markov_operator(X, random_state=0), y)
+    assert (result.codes == truth)[y < 0].mean() > 0.99
 
 
 # --- refusals
@@ -420,8 +596,10 @@ def test_the_choice_of_time_by_hand():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"label_mode": "sticky"}, "'free', 'absorbing'"),
-        ({"tau": "best"}, "'margin'"),
+        ({"label_mode": "sticky"}, "'absorbing', 'summed'"),
+        ({"tau": "best"}, "'cut', 'margin'"),
+        ({"kept_share": 0}, "kept_share"),
+        ({"kept_share": 1.5}, "kept_share"),
         ({"tau": 0}, "tau"),
         ({"tau": 2.5}, "tau"),
         ({"tau": None}, "tau"),

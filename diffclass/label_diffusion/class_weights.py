@@ -52,6 +52,7 @@ def matched_weights(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
         Of sum 1. Points whose values allow no choice, as in a component with labels of one class,
         keep their class, so shares may stay apart from those given.
     """
+    shares = np.maximum(shares, np.finfo(float).tiny)
     counted = values[:: 1 + len(values) // _MOST_COUNTED]
     with np.errstate(divide="ignore"):
         logs = np.log(counted[counted.any(axis=1)])

@@ -6,7 +6,7 @@ latest time is best.
 *Least cut* (the default): the time at which a step of the walk is least likely to leave its class,
 averaged over the classes (`diffclass.label_diffusion.cut`). Too early, classes are ragged; too
 late, labels in dense places take all, and classes shrink to their labels: both are left by many
-steps. Of the times whose cut is within a quarter of its standard error of the least, the latest is
+steps. Of the times whose cut is within half its standard error of the least, the latest is
 taken. Measured in experiments/few_labels/tau.py.
 
 *Largest margin*: the margin of a point is the difference of its two largest posteriors, 0 where
@@ -29,7 +29,7 @@ RULES = ("cut", "margin")
 COVERED = 0.999
 _POINTS_WITH_TIME = 65_536
 _POINTS_WITH_MUCH_TIME = 4096
-_TOLERATED = 0.25  # of the standard error of the least cut
+_TOLERATED = 0.5  # of the standard error of the least cut
 _SETTLED_SHARE = 0.001  # of the points
 
 
@@ -198,7 +198,7 @@ class CutChoice:
     Attributes
     ----------
     least : Cut
-        The lowest cut so far.
+        The lowest cut so far, while the labels cover the graph.
     """
 
     def __init__(self) -> None:
@@ -206,7 +206,9 @@ class CutChoice:
 
     def see(self, cut: Cut, coverage: float) -> bool:
         """Look at the next time and return whether it is the best choice so far."""
-        if cut.mean <= self.least.mean or coverage < COVERED:
+        if coverage < COVERED:
+            return True
+        if cut.mean <= self.least.mean:
             self.least = cut
             return True
         return cut.mean <= self.least.mean + _TOLERATED * self.least.error

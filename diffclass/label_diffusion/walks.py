@@ -459,8 +459,10 @@ class AbsorbingWalk(_Stopping):
 
     def _walk_on(self, n_steps: int) -> None:
         if n_steps > _LEAST_SERIES and self._is_late():
-            for start in range(0, n_steps, LONGEST_SERIES):
-                self._walk_late(min(n_steps - start, LONGEST_SERIES))
+            while n_steps and not self._is_settled(n_steps):
+                piece = min(n_steps, LONGEST_SERIES)
+                self._walk_late(piece)
+                n_steps -= piece
         elif self._is_far(n_steps):
             self._walk_far(self.operator.in_double_precision().backward, n_steps)
         else:
@@ -477,25 +479,29 @@ class AbsorbingWalk(_Stopping):
         can_stop = np.isin(components, components[self.labelled])
         return bool(arrived[can_stop].min() >= _LATE * HEIGHT)
 
+    def _is_settled(self, n_steps: int) -> bool:
+        """Whether so many steps change no probability; also notes the change of the next step."""
+        before = self.state
+        self._step()
+        self._change, self.state = self.state - before, before
+        self._largest = float(np.abs(self._change).max()) / HEIGHT
+        return n_steps * self._largest <= _NO_CHANGE[self.state.dtype.char]
+
     def _walk_late(self, n_steps: int) -> None:
         """Take steps by one series: N + r + B r + ..., r the change of a step, B the walk killed.
 
         B^s r is killed at the labels: it is A^s r, with what arrives there taken out.
         """
-        before = self.state
-        self._step()
-        change = self.state - before
-        largest = float(np.abs(change).max()) / HEIGHT
-        least = _NO_CHANGE[self.state.dtype.char]
-        if n_steps * largest <= least:
-            return
 
         def killed(f: np.ndarray, out: np.ndarray) -> None:
             self.operator.backward(f, out)
             out[self.labelled] *= self.passing
 
-        sums = sum_coefficients(n_steps - 1, least / largest)
-        self.state += chebyshev_series(killed, change, sums[None])[0]
+        tolerance = _NO_CHANGE[self.state.dtype.char] / self._largest
+        self.state += self._change
+        if n_steps > 1:
+            sums = sum_coefficients(n_steps - 1, tolerance)
+            self.state += chebyshev_series(killed, self._change, sums[None])[0]
         np.maximum(self.state, 0, out=self.state)
 
 

@@ -103,15 +103,13 @@ def spread(setting: Setting, y: np.ndarray, at: np.ndarray, *, model: type) -> n
 
 
 OURS: dict[str, Method] = {
-    "summed": partial(diffused, label_mode="summed"),
-    "free": partial(diffused, label_mode="free"),
-    "absorbing": partial(diffused, label_mode="absorbing"),
+    "default": diffused,
+    "summed": partial(diffused, label_mode="summed", tau="margin"),
+    "free": partial(diffused, label_mode="free", tau="margin"),
+    "absorbing": partial(diffused, label_mode="absorbing", tau="margin"),
 }
-DEFAULT = "summed"  # the one of OURS that the library takes by default
-OURS_SIZED: dict[str, Method] = {
-    "summed with sizes": partial(diffused, label_mode="summed", sized=True),
-    "absorbing with sizes": partial(diffused, label_mode="absorbing", sized=True),
-}
+DEFAULT = "default"  # the one of OURS that the library takes by default
+OURS_SIZED: dict[str, Method] = {"default with sizes": partial(diffused, sized=True)}
 OF_POINTS: dict[str, Method] = {
     "1-NN": partial(learned, learner=lambda labels: KNeighborsClassifier(1)),
     "SVM": partial(learned, learner=support_vectors),
