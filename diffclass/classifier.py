@@ -48,12 +48,16 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     label_mode : {"absorbing", "summed", "free"}, default="absorbing"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk; see `diffclass.label_diffusion.diffusion`.
-    tau : "margin" or int, default="margin"
-        Diffusion time in steps, or the rule that chooses it.
+    tau : "cut", "margin" or int, default="cut"
+        Diffusion time in steps, or the rule that chooses it: the least cut of the map, or the
+        largest margin (see `diffclass.label_diffusion.stopping_time`).
     max_time : int, optional
-        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
+        Last time that the rule looks at; see `diffclass.diffuse_labels`.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
-        Expected shares of the classes, in the order of ``classes_``.
+        Expected sizes of the classes among the points, in the order of ``classes_``. The map's
+        classes get these shares, unless that cuts the graph clearly more.
+    kept_share : float, optional
+        Share of the largest margin, 0 to 1, that tau has to keep with ``tau="margin"``.
     rounds : int, default=0
         Largest number of further diffusions, each by operators that are warped class by class with
         the posteriors before. Rounds end early if one changes the class of fewer than a thousandth
@@ -87,7 +91,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     tau_ : int
         Time in use, in steps.
     margin_curve_ : MarginCurve
-        Mean margin and coverage by time.
+        Mean margin, coverage and cut by time.
     graph_ : PointGraph
         The walk with the fitted kernel and neighbour search.
     operator_ : MarkovOperator
@@ -132,6 +136,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         tau: str | int = "cut",
         max_time: int | None = None,
         class_prior: ArrayLike | None = None,
+        kept_share: float | None = None,
         rounds: int = 0,
         warp_floor: float = WARP_FLOOR,
         warp_forward_exponent: float = FORWARD_EXPONENT,
@@ -147,6 +152,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.tau = tau
         self.max_time = max_time
         self.class_prior = class_prior
+        self.kept_share = kept_share
         self.rounds = rounds
         self.warp_floor = warp_floor
         self.warp_forward_exponent = warp_forward_exponent
@@ -370,6 +376,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             tau=self.tau,
             max_time=self.max_time,
             class_prior=self.class_prior,
+            kept_share=self.kept_share,
             label_weight=label_weight,
         )
 

@@ -96,10 +96,10 @@ _OPTIONS = (
     click.option(
         "--label-mode",
         type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODES"),
-        help="How labels count. summed (default), free: they diffuse away, and count over the "
-        "whole walk or at its end. absorbing: they stay.",
+        help="How labels count. absorbing (default): the walk stops at them. summed, free: they "
+        "diffuse away, and count over the whole walk or at its end.",
     ),
-    click.option("--tau", type=int, help="Diffusion time in steps; chosen by margin by default."),
+    click.option("--tau", type=int, help="Diffusion time in steps; by default that of the least cut."),
     click.option("--max-time", type=int, help="Last time to choose from."),
     click.option(
         "--rounds",
