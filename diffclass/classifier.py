@@ -48,16 +48,16 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     label_mode : {"absorbing", "summed", "free"}, default="absorbing"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk; see `diffclass.label_diffusion.diffusion`.
-    tau : "cut", "margin" or int, default="cut"
-        Diffusion time in steps, or the rule that chooses it: the least cut of the map, or the
-        largest margin (see `diffclass.label_diffusion.stopping_time`).
+    tau : "auto", "margin" or int, default="auto"
+        Diffusion time in steps, or the rule that chooses it: by margin and cut, or by the margin
+        alone (see `diffclass.label_diffusion.stopping_time`).
     max_time : int, optional
         Last time that the rule looks at; see `diffclass.diffuse_labels`.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected sizes of the classes among the points, in the order of ``classes_``. The map's
         classes get these shares, unless that cuts the graph clearly more.
     kept_share : float, optional
-        Share of the largest margin, 0 to 1, that tau has to keep with ``tau="margin"``.
+        Share of the largest margin, 0 to 1, that tau has to keep.
     rounds : int, default=0
         Largest number of further diffusions, each by operators that are warped class by class with
         the posteriors before. Rounds end early if one changes the class of fewer than a thousandth
@@ -133,7 +133,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         kernel: Kernel | None = None,
         alpha: float = 0.0,
         label_mode: str = "absorbing",
-        tau: str | int = "cut",
+        tau: str | int = "auto",
         max_time: int | None = None,
         class_prior: ArrayLike | None = None,
         kept_share: float | None = None,

@@ -41,9 +41,9 @@ class Cut:
     mean: float
     error: float
 
-    def is_clearly_below(self, other: Cut) -> bool:
-        """Whether this cut is lower than another by more than the error of their difference."""
-        return self.mean < other.mean - float(np.hypot(self.error, other.error))
+    def is_below(self, other: Cut, *, n_errors: float) -> bool:
+        """Whether this cut is lower by more than so many errors of the difference."""
+        return self.mean < other.mean - n_errors * float(np.hypot(self.error, other.error))
 
 
 def cut_of(operator: MarkovOperator, codes: np.ndarray, n_classes: int) -> Cut:

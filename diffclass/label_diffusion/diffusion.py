@@ -6,9 +6,9 @@ By default labels *absorb* the walk: they are set again at every step,
 
 so that N_i(x, t) is the probability that by time t the walk from x has met a label of class i
 before any other label (M. Szummer and T. Jaakkola 2001; its limit is the harmonic function
-of X. Zhu et al. 2003). The time is that at which a step is least likely to leave its class
-(`diffclass.label_diffusion.stopping_time`), and the classes weigh alike, unless weights that give
-all of them the same mass cut the graph clearly less.
+of X. Zhu et al. 2003). The time is the last that keeps a share of the largest margin, or a later
+one that halves the cut of the map (`diffclass.label_diffusion.stopping_time`), and the classes
+weigh alike, unless weights that give all of them the same mass cut the graph less.
 
 Labels can also count in two other ways.
 
@@ -53,8 +53,8 @@ from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import (
     RULES,
+    AutoChoice,
     CurveRecord,
-    CutChoice,
     MarginChoice,
     MarginCurve,
     SettledMap,
@@ -78,6 +78,10 @@ from diffclass.progress import stage
 from diffclass.targets import encode_labels
 
 LABEL_MODES = ("absorbing", "summed", "free")
+# Balanced weights are taken if they cut the graph less by half the error of the difference: they
+# assume more than equal ones. Matched weights are taken unless they cut it more by the whole error.
+_BALANCING_ERRORS = 0.5
+_MATCHING_ERRORS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +140,7 @@ def diffuse_labels(
     y: Any,
     *,
     label_mode: str = "absorbing",
-    tau: str | int = "cut",
+    tau: str | int = "auto",
     max_time: int | None = None,
     class_prior: ArrayLike | None = None,
     kept_share: float | None = None,
@@ -155,18 +159,18 @@ def diffuse_labels(
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk. With a warped operator, summed labels count as free
         ones.
-    tau : "cut", "margin" or int, default="cut"
-        Time in steps, or the rule that chooses it: the least cut of the map, or the largest margin
-        (see `diffclass.label_diffusion.stopping_time`). Summed labels have the tau of free ones;
+    tau : "auto", "margin" or int, default="auto"
+        Time in steps, or the rule that chooses it: by margin and cut, or by the margin alone (see
+        `diffclass.label_diffusion.stopping_time`). Summed labels have the tau of free ones;
         the sum ends at 3 tau, or at 6 tau with one label per class.
     max_time : int, optional
         Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more,
-        and by the cut 16,384 for up to 4,096 points.
+        and by "auto" 16,384 for up to 4,096 points.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected sizes of the classes among the points. The map's classes get these shares, unless
         that cuts the graph clearly more.
     kept_share : float, optional
-        Share of the largest margin, 0 to 1, that tau has to keep with ``tau="margin"``; 1 for the
+        Share of the largest margin, 0 to 1, that tau has to keep; 1 with ``tau="margin"`` is the
         paper's own rule. By default see `stopping_time.kept_share`.
     measure : {"operator", "counting"}, default="operator"
         The measure in which free and summed labels are scaled to 1: pi or counting. With a warped
@@ -313,15 +317,15 @@ class _Stopped:
 def _walked(
     walk: Walk, tau: str | int, max_time: int, kept_share: float, *, balancing: bool
 ) -> _Stopped:
-    if tau == "cut":
-        curve, weighting = _walk_to_least_cut(walk, max_time, kept_share, balancing=balancing)
-        stopped = _Stopped(walk.restore(weighting), curve, weighting)
+    if tau == "auto":
+        curve, weighting, best = _walk_to_best(walk, max_time, kept_share, balancing=balancing)
+        stopped = _Stopped(walk.restore(weighting + best), curve, weighting)
     elif tau == "margin":
         curve = _walk_to_best_margin(walk, max_time, kept_share)
-        stopped = _Stopped(walk.restore(), curve)
+        stopped = _Stopped(walk.restore("kept"), curve)
     else:
         curve = _walk_to(walk, int(tau), kept_share)
-        tau = walk.restore()
+        tau = walk.restore("kept")
         return _Stopped(tau, curve, n_steps=walk.time)
     if not curve.is_covered:
         warnings.warn(
@@ -339,7 +343,7 @@ def _walk_to(walk: Walk, tau: int, kept_share: float) -> MarginCurve:
     for time, coverage in _covered_times(walk, curve_times(tau)):
         walk.advance(time)
         record.add(time, _mean_margin(walk), coverage)
-    walk.checkpoint()
+    walk.checkpoint("kept")
     return record.curve
 
 
@@ -349,38 +353,40 @@ def _walk_to_best_margin(walk: Walk, max_time: int, kept_share: float) -> Margin
         walk.advance(time)
         record.add(time, margin := _mean_margin(walk), coverage)
         if choice.see(margin, coverage):
-            walk.checkpoint()
+            walk.checkpoint("kept")
         if choice.is_over:
             break
     return record.curve
 
 
-def _walk_to_least_cut(
+def _walk_to_best(
     walk: Walk, max_time: int, kept_share: float, *, balancing: bool
-) -> tuple[MarginCurve, str]:
-    """Walk until maps settle; checkpoint the best time of each weighting and choose between them.
-
-    Balanced weights are for cuts that are lower by more than the error: among many candidates the
-    lowest cut is partly luck, and they assume more about the classes.
-    """
-    equal, balanced = CutChoice(), CutChoice()
-    record, settled = CurveRecord(kept_share), SettledMap()
+) -> tuple[MarginCurve, str, str]:
+    """Walk until the map settles; checkpoint the best times of each weighting and choose."""
     n_classes = len(walk.scale)
+    weightings = ("equal", "balanced") if balancing else ("equal",)
+    choices = {weighting: AutoChoice(kept_share) for weighting in weightings}
+    record, settled = CurveRecord(kept_share), SettledMap()
     for time, coverage in _covered_times(walk, cut_times(max_time)):
         walk.advance(time)
-        decision = walk.decision(equal_weights(n_classes))
-        cut = cut_of(walk.operator, decision.codes, n_classes)
-        record.add(time, float(decision.margin.mean()), coverage, cut.mean)
-        if equal.see(cut, coverage):
-            walk.checkpoint("equal")
-        if balancing:
-            codes = walk.decision(balanced_weights(walk.mass())).codes
-            if balanced.see(cut_of(walk.operator, codes, n_classes), coverage):
-                walk.checkpoint("balanced")
-        if settled.see(decision.codes, coverage):
+        best: list[str] = []
+        for weighting, choice in choices.items():
+            is_equal = weighting == "equal"
+            weight = equal_weights(n_classes) if is_equal else balanced_weights(walk.mass())
+            decision = walk.decision(weight)
+            margin = float(decision.margin.mean())
+            cut = cut_of(walk.operator, decision.codes, n_classes)
+            best += [weighting + name for name in choice.see(margin, cut, coverage)]
+            if is_equal:
+                record.add(time, margin, coverage, cut.mean)
+                is_settled = settled.see(decision.codes, coverage)
+        walk.checkpoint(*best)
+        if is_settled:
             break
-    weighting = "balanced" if balanced.least.is_clearly_below(equal.least) else "equal"
-    return record.curve, weighting
+    weighting, equal = "equal", choices["equal"]
+    if balancing and choices["balanced"].cut.is_below(equal.cut, n_errors=_BALANCING_ERRORS):
+        weighting = "balanced"
+    return record.curve, weighting, choices[weighting].best
 
 
 def _covered_times(walk: Walk, times: np.ndarray) -> list[tuple[int, float]]:
@@ -424,7 +430,7 @@ def _cuts_alike(
 ) -> bool:
     """Say whether the map of some weights does not cut the graph clearly more than another."""
     cut, less = (cut_of(operator, decide(values, w).codes, len(w)) for w in (weight, other))
-    return not less.is_clearly_below(cut)
+    return not less.is_below(cut, n_errors=_MATCHING_ERRORS)
 
 
 def _checked_times(tau: str | int, max_time: int | None, n_points: int) -> tuple[str | int, int]:
@@ -482,4 +488,4 @@ def result_bytes(n_points: int, n_classes: int) -> int:
 
 def diffusing_bytes(n_points: int, n_classes: int, *, warped: bool = False) -> int:
     """Return the peak memory of a diffusion in bytes, its result included."""
-    return (36 + 24 * warped) * n_points * n_classes
+    return (52 + 24 * warped) * n_points * n_classes

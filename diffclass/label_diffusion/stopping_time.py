@@ -1,19 +1,18 @@
 """When to stop: the curve of a diffusion, the time tau chosen on it, the end of the sum.
 
-Two rules choose tau. Both look only at times at which the labels cover the graph; until then the
-latest time is best.
-
-*Least cut* (the default): the time at which a step of the walk is least likely to leave its class,
-averaged over the classes (`diffclass.label_diffusion.cut`). Too early, classes are ragged; too
-late, labels in dense places take all, and classes shrink to their labels: both are left by many
-steps. Of the times whose cut is within half its standard error of the least, the latest is
-taken. Measured in experiments/few_labels/tau.py.
+Rules look only at times at which the labels cover the graph; until then the latest time is best.
 
 *Largest margin*: the margin of a point is the difference of its two largest posteriors, 0 where
 nothing has arrived; M(t) is its mean over the points. M is largest while the walk has hardly moved;
 the rule takes the *last* time that keeps a certain share of the largest margin. With
 ``kept_share=1`` it is the rule of Coifman et al. 2005, section 3 (the time "when the margin between
 the classes is maximized").
+
+*Auto* (the default) begins with that time. Margins fall for two reasons: classes mix, or all values
+flatten while the map gets better, as with few labels in large clusters. The cut of the map
+(`diffclass.label_diffusion.cut`) tells them apart: if a later map has at most half the cut, the
+time is the latest whose cut is the least within half its standard error. Where classes overlap the
+cut falls slowly for ever, and the margin decides. Measured in experiments/few_labels/tau.py.
 """
 
 from __future__ import annotations
@@ -25,21 +24,23 @@ import numpy as np
 from diffclass.label_diffusion.cut import Cut
 from diffclass.targets import labels_per_class
 
-RULES = ("cut", "margin")
+RULES = ("auto", "margin")
 COVERED = 0.999
 _POINTS_WITH_TIME = 65_536
 _POINTS_WITH_MUCH_TIME = 4096
 _TOLERATED = 0.5  # of the standard error of the least cut
+_HALF = 0.5  # of the cut, for which a later time is taken
 _SETTLED_SHARE = 0.001  # of the points
 
 
 def last_time(n_points: int, rule: str = "margin") -> int:
     """Return the last time that a rule looks at by default, in steps.
 
-    1,024 for up to 65,536 points, where so many steps take little time; 256 for more. By the cut,
-    absorbing labels never spread too far for long thin classes, so up to 4,096 points it is 16,384.
+    1,024 for up to 65,536 points, where so many steps take little time; 256 for more. A late map
+    has to halve the cut, so "auto" may look farther where that takes little time: up to 16,384 for
+    up to 4,096 points.
     """
-    if rule == "cut" and n_points <= _POINTS_WITH_MUCH_TIME:
+    if rule == "auto" and n_points <= _POINTS_WITH_MUCH_TIME:
         return 16_384
     return 1024 if n_points <= _POINTS_WITH_TIME else 256
 
@@ -50,8 +51,8 @@ def kept_share(label_mode: str, codes: np.ndarray) -> float:
     For free and summed labels it is 1 - 0.35 / sqrt(m), at most 0.8, where m is the median number
     of labels per class: one or two labels find their class only by the shape of its cluster, which
     takes time. (More than 0.8 would suit many labels at random places, but not strokes, which are
-    many labels in few places.) The margin of absorbing labels falls far more slowly, and 0.65 suits
-    every m. Both were chosen on other problems than those reported (experiments/few_labels/tau.py).
+    many labels in few places.) The margin of absorbing labels falls far more slowly: 1 - 0.6 /
+    sqrt(m), at most 0.65. See experiments/few_labels/tau.py.
 
     Parameters
     ----------
@@ -64,9 +65,10 @@ def kept_share(label_mode: str, codes: np.ndarray) -> float:
     float
         0 to 1.
     """
+    n_labels = labels_per_class(codes)
     if label_mode == "absorbing":
-        return 0.65
-    return min(0.8, float(1 - 0.35 / np.sqrt(labels_per_class(codes))))
+        return min(0.65, float(1 - 0.6 / np.sqrt(n_labels)))
+    return min(0.8, float(1 - 0.35 / np.sqrt(n_labels)))
 
 
 def sum_end(tau: int, codes: np.ndarray) -> int:
@@ -192,26 +194,40 @@ class MarginChoice:
         return margin >= self._kept_share * self._largest
 
 
-class CutChoice:
-    """Choice of tau by the cut while the diffusion runs.
+class AutoChoice:
+    """Choice of tau by margin and cut while the diffusion runs.
 
-    Attributes
+    Parameters
     ----------
-    least : Cut
-        The lowest cut so far, while the labels cover the graph.
+    kept_share : float
+        As in `MarginChoice`.
     """
 
-    def __init__(self) -> None:
-        self.least = Cut(np.inf, 0.0)
+    def __init__(self, kept_share: float):
+        self._by_margin = MarginChoice(kept_share)
+        self._kept_cut = self._least = self._late_cut = Cut(np.inf, 0.0)
 
-    def see(self, cut: Cut, coverage: float) -> bool:
-        """Look at the next time and return whether it is the best choice so far."""
-        if coverage < COVERED:
-            return True
-        if cut.mean <= self.least.mean:
-            self.least = cut
-            return True
-        return cut.mean <= self.least.mean + _TOLERATED * self.least.error
+    def see(self, margin: float, cut: Cut, coverage: float) -> tuple[str, ...]:
+        """Look at the next time and return of what it is the best so far: "kept", "late"."""
+        names = []
+        if self._by_margin.see(margin, coverage):
+            self._kept_cut = cut
+            names.append("kept")
+        if coverage >= COVERED and cut.mean <= self._least.mean + _TOLERATED * self._least.error:
+            self._least = cut if cut.mean <= self._least.mean else self._least
+            self._late_cut = cut
+            names.append("late")
+        return tuple(names)
+
+    @property
+    def best(self) -> str:
+        """The time to take: "kept" by the margin, or "late", at which the cut is half."""
+        return "late" if self._late_cut.mean < _HALF * self._kept_cut.mean else "kept"
+
+    @property
+    def cut(self) -> Cut:
+        """The cut at that time."""
+        return self._late_cut if self.best == "late" else self._kept_cut
 
 
 class SettledMap:

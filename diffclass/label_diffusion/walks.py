@@ -107,11 +107,13 @@ class Walk:
         """Count the edges from each point to the labels; (n, n_groups), -1 if unreachable."""
         return self._hops(self.codes)
 
-    def checkpoint(self, name: str = "") -> None:
-        """Save the present state under a name, instead of the one saved before."""
-        self._checkpoints[name] = self.time, self.state.copy(), self.limits.copy()
+    def checkpoint(self, *names: str) -> None:
+        """Save the present state under some names, instead of those saved before."""
+        if names:
+            saved = self.time, self.state.copy(), self.limits.copy()
+            self._checkpoints.update(dict.fromkeys(names, saved))
 
-    def restore(self, name: str = "") -> int:
+    def restore(self, name: str) -> int:
         """Go back to a checkpoint, drop all and return its time, tau."""
         self.time, self.state, self.limits = self._checkpoints[name]
         self._checkpoints = {}
@@ -392,11 +394,11 @@ class SummedWalk(FreeWalk):
 
     _is_summed = True
 
-    def checkpoint(self, name: str = "") -> None:
-        """Save the present time under a name, instead of the one saved before."""
-        self._checkpoints[name] = self.time
+    def checkpoint(self, *names: str) -> None:
+        """Save the present time under some names, instead of those saved before."""
+        self._checkpoints.update(dict.fromkeys(names, self.time))
 
-    def restore(self, name: str = "") -> int:
+    def restore(self, name: str) -> int:
         """Walk to the end of a checkpoint's sum and hold the sum from then on; return tau."""
         tau = self._checkpoints[name]
         self.advance_map(tau)

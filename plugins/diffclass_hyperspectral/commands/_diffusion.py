@@ -99,7 +99,7 @@ _OPTIONS = (
         help="How labels count. absorbing (default): the walk stops at them. summed, free: they "
         "diffuse away, and count over the whole walk or at its end.",
     ),
-    click.option("--tau", type=int, help="Diffusion time in steps; by default that of the least cut."),
+    click.option("--tau", type=int, help="Diffusion time in steps; chosen by default."),
     click.option("--max-time", type=int, help="Last time to choose from."),
     click.option(
         "--rounds",
