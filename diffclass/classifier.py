@@ -42,7 +42,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     kernel : Kernel, optional
         Kernel of the affinities; by default `diffclass.kernels.SharedNeighbors` of the self-tuning
         Gaussian. Self-tuning evens out the density, so alpha has an effect only with a global
-        bandwidth. A kernel that uses posteriors gets the scores of the default kernel's map; see
+        bandwidth. A kernel that uses scores gets those of the default kernel's map; see
         `diffclass.label_diffusion.map_scores`.
     alpha : float, default=0.0
         Density exponent of the operator.

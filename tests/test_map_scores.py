@@ -72,13 +72,20 @@ def test_a_shaped_walk_still_meets_the_labels(n_per_class, label_mode):
 
 
 @pytest.mark.parametrize("name", SHAPED)
-def test_shaped_kernels_keep_the_accuracy_of_absorbing_labels(name):
-    X, y, truth = digits(10, seed=0)
-    hidden = y < 0
+def test_shaped_kernels_keep_the_accuracy_where_classes_overlap(name):
+    # Six Gaussians in ten dimensions, five labels each: 85 % by the plain kernel. By the posteriors
+    # of absorbing labels the directed kernels had 33 %.
+    rng = np.random.default_rng(0)
+    truth = np.arange(1500) % 6
+    X = rng.normal(size=(1500, 10)) + rng.normal(size=(6, 10))[truth]
+    y = np.full(1500, -1)
+    chosen = draw_per_class(truth, 5, random_state=0)
+    y[chosen] = truth[chosen]
     plain = DiffusionClassifier().fit(X, y)
     shaped = DiffusionClassifier(kernel=SHAPED[name]).fit(X, y)
-    own, other = (np.mean((clf.transduction_ == truth)[hidden]) for clf in (plain, shaped))
-    assert other > own - 0.004  # by posteriors, the directed kernel lost 0.008
+    own, other = (np.mean((clf.transduction_ == truth)[y < 0]) for clf in (plain, shaped))
+    assert own > 0.8
+    assert other > own - 0.02
 
 
 def test_the_classifier_shapes_kernels_by_its_first_map(rng):

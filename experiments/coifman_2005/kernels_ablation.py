@@ -60,8 +60,8 @@ def compute(names: list[str], *, quick: bool = False) -> Iterator[dict[str, Any]
             for method, kernel in KERNELS.items()
             if not kernel.uses_scores
         }
-        for budget in BUDGETS:
-            for seed in range(2 if quick else 10):
+        for seed in range(2 if quick else 10):
+            for budget in BUDGETS:
                 y, scored = draw_labels(problem.truth, budget, seed)
                 for method, found in _classified(problem, fixed, y):
                     right = found.classes[found.codes] == problem.truth
@@ -100,8 +100,8 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
     """Return the rows of a Markdown table, with the means over the problems of each half."""
     others = METHODS[1:]
     lines = [
-        f"| problem | labels per class | {OWN} | {' | '.join(others)} |",
-        "|---" * (3 + len(others)) + "|",
+        f"| problem | labels per class | draws | {OWN} | {' | '.join(others)} |",
+        "|---" * (4 + len(others)) + "|",
     ]
     groups: dict[tuple[str, int], dict[str, list[float]]] = {}
     for row in rows:
@@ -119,10 +119,10 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
         half = next(half for half, names in HALVES.items() if problem in names)
         means = [(scores[method] - base).mean() for method in others]
         gains.setdefault((half, budget), []).append(means)
-        lines.append(f"| {problem} | {budget} | {' | '.join(cells)} |")
+        lines.append(f"| {problem} | {budget} | {len(base)} | {' | '.join(cells)} |")
     for (half, budget), values in sorted(gains.items()):
         cells = [f"{mean:+.1f}" for mean in np.mean(values, axis=0)]
-        lines.append(f"| mean, {half} half | {budget} | | {' | '.join(cells)} |")
+        lines.append(f"| mean, {half} half | {budget} | | | {' | '.join(cells)} |")
     return lines
 
 
