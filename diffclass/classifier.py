@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors
-from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, posteriors_of
+from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, map_scores, posteriors_of
 from diffclass.neighbors import NeighborSearch
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import (
@@ -42,7 +42,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     kernel : Kernel, optional
         Kernel of the affinities; by default `diffclass.kernels.SharedNeighbors` of the self-tuning
         Gaussian. Self-tuning evens out the density, so alpha has an effect only with a global
-        bandwidth. A kernel that uses posteriors gets those of the default kernel.
+        bandwidth. A kernel that uses scores gets those of the default kernel's map; see
+        `diffclass.label_diffusion.map_scores`.
     alpha : float, default=0.0
         Density exponent of the operator.
     label_mode : {"absorbing", "summed", "free"}, default="absorbing"
@@ -348,7 +349,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if kernel.uses_scores:
             first = self._neighbors(X, SharedNeighbors())
             walk = first.point_graph(SharedNeighbors(), alpha=self.alpha).operator
-            scores = self._diffused(walk, codes, label_weight).posteriors
+            diffused = self._diffused(walk, codes, label_weight)
+            scores = map_scores(walk, diffused.codes, len(self.classes_))
         found = self._neighbors(X, kernel, y=y, scores=scores, earlier=first)
         return found.point_graph(kernel, alpha=self.alpha, y=y, scores=scores)
 

@@ -106,7 +106,8 @@ class PointGraph:
         symmetrize : {"union", "mutual"}, default="union"
             See `neighbors_graph`.
         y, scores : array-like, optional
-            Labels and earlier posteriors, passed on to the kernel.
+            Labels and the scores of an earlier map (`diffclass.label_diffusion.map_scores`), passed
+            on to the kernel.
         random_state : int, RandomState or None, default=None
             Seeds the neighbour search.
 

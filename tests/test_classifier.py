@@ -29,6 +29,7 @@ from diffclass import (
 )
 from diffclass.datasets import make_tissue_scene
 from diffclass.kernels import Correlation, Directed, Gaussian, LocalDiscriminant
+from diffclass.label_diffusion import map_scores
 from diffclass.neighbors import InvertedFileSearch, NNDescentSearch
 
 ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
@@ -366,7 +367,7 @@ def test_searches_again_only_in_other_features(blobs, monkeypatch, kernel, n_sea
         kernel=clone(kernel),
         search=KNeighborsTransformer(n_neighbors=9),
         y=y,
-        scores=first.label_distributions_,
+        scores=map_scores(first.operator_, first.diffusion_.codes, len(first.classes_)),
     )
     np.testing.assert_allclose(clf.operator_.affinity.data, alone.affinity.data, rtol=1e-6)
     assert clf.predict(X[:5]).shape == (5,)

@@ -200,7 +200,7 @@ def test_posteriors_are_f_where_nothing_is_given(points):
     assert placing(points[:2]).shape == (2, 5)
     uniform, _ = kernel.place(points, scores=np.full((60, 3), 1 / 3))
     assert not uniform[:, 2:].any()
-    with pytest.raises(ParameterError, match="no earlier posteriors"):
+    with pytest.raises(ParameterError, match="no earlier scores"):
         markov_operator(points, kernel=Directed())
 
 

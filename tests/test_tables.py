@@ -9,6 +9,7 @@ import re
 import pytest
 
 from experiments import tables
+from experiments.coifman_2005 import kernels_ablation
 from experiments.markdown import markdown_table, read_numbers, write_rows
 from experiments.scaling import bench, million, spectrum, whole_scene
 from experiments.scaling.structure import code_lines, figures, functions
@@ -192,3 +193,18 @@ def test_structure_counts_code_without_docstrings():
     found = figures(tables.ROOT)
     assert found["files"] > 100
     assert found["import arrows"] > found["files"]
+
+
+def test_rows_of_a_problem_replace_those_it_had():
+    old = [
+        {"problem": name, "run": "old"}
+        for name in ("digits", "MNIST", "8-bit Indian Pines, spatial")
+    ]
+    new = [{"problem": name, "run": "new"} for name in ("Salinas-A, spectral", "MNIST")]
+    found = [(row["problem"], row["run"]) for row in kernels_ablation.merged(old, new)]
+    assert found == [
+        ("digits", "old"),
+        ("MNIST", "new"),
+        ("Salinas-A, spectral", "new"),
+        ("8-bit Indian Pines, spatial", "old"),
+    ]

@@ -37,7 +37,7 @@ class Kernel(BaseEstimator, ABC):
 
     @property
     def uses_scores(self) -> bool:
-        """Whether the kernel uses earlier posteriors, which the caller has to provide."""
+        """Whether the kernel uses scores of an earlier map, which the caller has to provide."""
         return False
 
     def place(
@@ -112,7 +112,7 @@ class Kernel(BaseEstimator, ABC):
         y : array-like of shape (n,), optional
             Labels, -1 where unknown, for kernels that use them.
         scores : ndarray of shape (n, n_classes), optional
-            Earlier posteriors, for kernels that use them.
+            Scores of an earlier map, for kernels that use them; rows sum to 1.
 
         Returns
         -------

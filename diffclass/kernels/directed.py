@@ -49,8 +49,10 @@ class Directed(Gaussian):
         Values at the points, or a function that gives them for points of shape (m, d); not a
         lambda if the estimator is to be pickled. If F is an array, its value at a new point is the
         mean over the ``neighbor`` nearest points, with weights exp(-d^2 / (d_1 d_last)). Constant
-        components have no effect. With neither F nor field, F is the earlier posteriors; all their
-        components are divided by the same number. Constant posteriors have no effect.
+        components have no effect. With neither F nor field, F is the earlier scores; all their
+        components are divided by the same number. Constant scores have no effect. Make them by
+        `diffclass.label_diffusion.map_scores`, as the classifier does: posteriors of absorbing
+        labels set the labels apart from their neighbours, and the walk then misses them.
     field : callable or array-like of shape (n, d), optional
         Directions v, given like F and instead of it. A common factor of all v, or its sign, does
         not matter. If v(x) . v(y) < 0, one of the two is reversed. If one of them is 0, u follows
@@ -109,7 +111,7 @@ class Directed(Gaussian):
 
     @property
     def uses_scores(self) -> bool:
-        """Whether F is the earlier posteriors: neither F nor a field is given."""
+        """Whether F is the earlier scores: neither F nor a field is given."""
         return self.F is None and self.field is None
 
     def place(
@@ -124,7 +126,7 @@ class Directed(Gaussian):
         y : array-like, optional
             Not used.
         scores : array-like of shape (n, n_classes), optional
-            Earlier posteriors, needed if neither F nor a field is given.
+            Earlier scores, needed if neither F nor a field is given.
 
         Returns
         -------
@@ -200,7 +202,7 @@ class Directed(Gaussian):
             return self._given(X) if callable(self._given) else self._given
         if scores is None:
             raise ParameterError(
-                "Directed has neither F nor field, and it was given no earlier posteriors; "
+                "Directed has neither F nor field, and it was given no earlier scores; "
                 "pass Directed(F) or Directed(field=v), or scores="
             )
         return scores

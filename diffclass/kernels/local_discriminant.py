@@ -66,8 +66,8 @@ class LocalDiscriminant(OverKernel):
         The kind of local discriminant analysis.
     evidence : {"scores", "labels"}, default="scores"
         What the classes are known from. With "scores", every point counts for its most probable
-        class by earlier posteriors, with their margin as weight; labels override this. With
-        "labels", or without posteriors, only labelled points count.
+        class by earlier scores (`diffclass.label_diffusion.map_scores`), with their margin as
+        weight; labels override this. With "labels", or without scores, only labelled points count.
     strength : float, default=0.3
         Weight of the squared change of log-odds, at least 0; 0 leaves k as it is.
     neighborhood : int, default=100
@@ -83,9 +83,9 @@ class LocalDiscriminant(OverKernel):
 
     Notes
     -----
-    With few labels and no posteriors, the nearest labels of an anchor are almost all of them, and
+    With few labels and no scores, the nearest labels of an anchor are almost all of them, and
     the metric is nearly global. On digits with five labels per class this loses accuracy, while the
-    posteriors of a first diffusion gain a little. If only one label of each class is in sight, the
+    scores of a first map gain a little. If only one label of each class is in sight, the
     spread within classes is unknown, and the spread of these labels replaces it. A class covariance
     is shrunk towards the pooled one as by d + 1 points of weight 1.
 
@@ -129,7 +129,7 @@ class LocalDiscriminant(OverKernel):
 
     @property
     def uses_scores(self) -> bool:
-        """Whether posteriors are the evidence, or the inner kernel uses them."""
+        """Whether scores are the evidence, or the inner kernel uses them."""
         return self.evidence == "scores" or super().uses_scores
 
     def fit(
@@ -147,7 +147,7 @@ class LocalDiscriminant(OverKernel):
         ParameterError
             If a parameter is out of range, and as the inner kernel.
         DataError
-            If labels or posteriors do not match the points or each other.
+            If labels or scores do not match the points or each other.
         """
         self._check()
         K, inner = self._inner.fit(graph, X, y=y, scores=scores)
@@ -438,7 +438,9 @@ def _checked_scores(scores: ArrayLike, n: int) -> np.ndarray:
     if scores.ndim != 2 or len(scores) != n or not scores.shape[1]:
         raise DataError(f"scores has shape {scores.shape}; give (n_points, n_classes) = ({n}, ...)")
     if not (np.isfinite(scores) & (scores >= 0)).all():
-        raise DataError("scores holds values that are negative or not finite; give posteriors")
+        raise DataError(
+            "scores holds values that are negative or not finite; give probabilities, as map_scores"
+        )
     sums = scores.sum(axis=1)
     worst = int(np.abs(sums - 1).argmax()) if n else 0
     if n and abs(sums[worst] - 1) > 1e-3:

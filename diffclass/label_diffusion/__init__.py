@@ -2,12 +2,13 @@
 
 `diffusion` diffuses labels and forms the result; `walks` holds the ways in which labels count;
 `stopping_time` chooses the time; `posteriors` turns values into classes and margins; `reach` says
-where labels can get to.
+where labels can get to; `map_scores` makes of a map the scores that shape kernels.
 """
 
 from __future__ import annotations
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
+from diffclass.label_diffusion.map_scores import map_scores
 from diffclass.label_diffusion.posteriors import Decision, decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import MarginCurve
@@ -19,5 +20,6 @@ __all__ = [
     "Reach",
     "decide",
     "diffuse_labels",
+    "map_scores",
     "posteriors_of",
 ]

@@ -12,7 +12,7 @@ stroke.
     linear        Gaussians with one covariance, that of Ledoit and Wolf (linear discriminant)
     diffusion     DiffusionClassifier with its defaults
     discriminant  a second round on the same graph, with the kernel slowed by `LocalDiscriminant` of
-                  the first round's posteriors
+                  the scores of the first round's map
 
 All use the same partially whitened spectra, none the position of a pixel. Below, as a picture only,
 is the Raman map of cartilage of the R package hyperSpec, which the package ``rdata`` reads. Its
@@ -38,6 +38,7 @@ from diffclass import DiffusionClassifier, diffuse_labels, markov_operator
 from diffclass.datasets import make_tissue_scene
 from diffclass.features import PartialWhitening
 from diffclass.kernels import LocalDiscriminant, SharedNeighbors
+from diffclass.label_diffusion import map_scores
 from diffclass.plots import ClassMapDisplay, CompositeDisplay
 from experiments.figure import main
 from experiments.problems import DATA
@@ -100,7 +101,7 @@ def _class_maps(picture: Slice) -> dict[str, np.ndarray]:
 
 def _second_round(points: np.ndarray, y: np.ndarray, first: DiffusionClassifier) -> np.ndarray:
     kernel = SharedNeighbors(LocalDiscriminant())
-    scores = first.label_distributions_
+    scores = map_scores(first.operator_, first.diffusion_.codes, len(first.classes_))
     operator = markov_operator(
         points, kernel=kernel, search=first.graph_.search, y=y, scores=scores
     )
