@@ -100,7 +100,7 @@ def _class_maps(picture: Slice) -> dict[str, np.ndarray]:
 
 def _second_round(points: np.ndarray, y: np.ndarray, first: DiffusionClassifier) -> np.ndarray:
     kernel = SharedNeighbors(LocalDiscriminant())
-    scores = first.label_distributions_
+    scores = first.raw_label_distributions_
     operator = markov_operator(
         points, kernel=kernel, search=first.graph_.search, y=y, scores=scores
     )
