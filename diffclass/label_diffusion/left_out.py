@@ -27,6 +27,7 @@ from diffclass.operators.warped import WarpedOperator
 _FEW_POINTS = 10_000
 _MOST_OF_FEW, _MOST = 100, 32  # labels left out
 _FOLDS = 5
+_LEAST_COLUMNS, _MOST_VALUES = 8, 2_000_000  # of a walk, for the sake of memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,16 +120,25 @@ def _without_returns(
     points: np.ndarray,
 ) -> np.ndarray:
     """Return (A N_i)(l) without r(l), of shape (m, n_classes)."""
-    column = np.where(codes >= 0, len(points), -1)  # the labels that stay share one
+    n_columns = max(_LEAST_COLUMNS, _MOST_VALUES // len(codes))
+    blocks = np.split(points, range(n_columns, len(points), n_columns))
+    returns = [_returns(operator, codes, diffusion.tau, weight, block) for block in blocks]
+    values = operator.affinity[points] @ diffusion.values / operator.degrees[points, None]
+    values[np.arange(len(points)), codes[points]] -= np.concatenate(returns)
+    return np.maximum(values, 0)
+
+
+def _returns(
+    operator: MarkovOperator, codes: np.ndarray, tau: int, weight: np.ndarray, points: np.ndarray
+) -> np.ndarray:
+    """Return r(l), the probability that a walk from the label l next stops at l, of shape (m,)."""
+    column = np.where(codes >= 0, len(points), -1)  # the other labels share one
     column[points] = np.arange(len(points))
     walk = start_walk(operator, column, weight, len(points) + 1, label_mode="absorbing")
-    for time in cut_times(diffusion.tau).tolist():  # stops at which it may find a faster way on
+    for time in cut_times(tau).tolist():  # stops at which it may find a faster way on
         walk.advance(time)
-    step = operator.affinity[points]
-    values = (step @ diffusion.values) / operator.degrees[points, None]
-    returns = (step @ walk.state[:, :-1]).diagonal() * walk.scale[:-1] / operator.degrees[points]
-    values[np.arange(len(points)), codes[points]] -= returns
-    return np.maximum(values, 0)
+    arriving = (operator.affinity[points] @ walk.state[:, :-1]).diagonal()
+    return arriving * walk.scale[:-1] / operator.degrees[points]
 
 
 def _chosen(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

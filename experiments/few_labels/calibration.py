@@ -7,9 +7,9 @@ largest probability over the scored points (fifteen bins of equal counts), the B
 over the classes, and the share of the prediction sets at 0.9 that hold the true class, with their
 mean size. All are means over the draws, ten by default, three on problems of more than 15,000
 points. The numbers go to calibration.csv, the rows of the problems that are named replaced in it,
-and the points by certainty to calibration_bins.csv, from which calibration.png is drawn; ``--figure``
-only draws it. The steps and the spread of `diffclass.label_diffusion.calibration` were chosen on
-the choosing half.
+and the points by certainty to calibration_bins.csv, from which calibration.png is drawn (with
+``--figure`` nothing else is done). The steps and the spread of
+`diffclass.label_diffusion.calibration` were chosen on the choosing half.
 """
 
 from __future__ import annotations
