@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors
-from diffclass.label_diffusion import LabelDiffusion, diffuse_labels, map_scores, posteriors_of
+from diffclass.label_diffusion import (
+    Calibration,
+    LabelDiffusion,
+    calibrate,
+    diffuse_labels,
+    map_scores,
+    posteriors_of,
+)
+from diffclass.label_diffusion.prediction_sets import check_level
 from diffclass.neighbors import NeighborSearch
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import (
@@ -30,6 +39,36 @@ from diffclass.targets import UNLABELLED, encode_labels
 
 # Rounds of warping end if fewer than this share of the points change their class.
 _CHANGED_SHARE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """What a calibration needs; it is found once it is asked for."""
+
+    operator: MarkovOperator | WarpedOperator
+    codes: np.ndarray
+    diffusion: LabelDiffusion
+    posteriors: np.ndarray
+    label_mode: str
+    label_weight: ArrayLike | None
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        weight = None if self.label_weight is None else np.asarray(self.label_weight, float)
+        return calibrate(
+            self.operator,
+            self.codes,
+            self.diffusion,
+            label_mode=self.label_mode,
+            label_weight=weight,
+        )
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        probabilities = self.calibration.apply(self.posteriors)
+        unreached = ~self.diffusion.reached
+        probabilities[unreached] = self.posteriors[unreached]
+        return probabilities
 
 
 class DiffusionClassifier(ClassifierMixin, BaseEstimator):
@@ -84,9 +123,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         without labels, or, if ``tau`` is a number, where every label is farther than the walk is
         long.
     label_distributions_ : ndarray of shape (n, n_classes)
-        Posteriors; rows sum to 1.
+        Calibrated probabilities of the classes; rows sum to 1.
+    raw_label_distributions_ : ndarray of shape (n, n_classes)
+        Posteriors of the walk, in the same order at each point; rows sum to 1.
     margin_ : ndarray of shape (n,)
-        Difference of the two largest posteriors, 0 to 1.
+        Difference of the two largest posteriors of the walk, 0 to 1.
+    calibration_ : Calibration
+        How the posteriors of the walk become probabilities. It is found when it is first asked for,
+        by `predict_proba` or these attributes; see `diffclass.label_diffusion.calibration`.
     diffusion_ : LabelDiffusion
         The diffused labels of the last round; the other results are taken from it.
     tau_ : int
@@ -203,6 +247,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self._labelled_codes = codes[labelled]
         self._labelled_points = None if self.affinity else X[labelled]
         self._read_off(X)
+        self._fitted = _Fitted(
+            self.operator_ if self.warped_ is None else self.warped_,
+            codes,
+            self.diffusion_,
+            self.raw_label_distributions_,
+            self.label_mode,
+            label_weight,
+        )
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -219,10 +271,62 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             From ``classes_``, never -1. Where `predict_proba` is uniform but for a hint, that of
             the hint.
         """
-        codes = self.predict_proba(X).argmax(axis=1)
+        codes = self.raw_predict_proba(X).argmax(axis=1)
         return self.classes_[codes]
 
     def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes of new points, calibrated.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New points; with ``affinity="precomputed"`` their (m, n) affinities.
+
+        Returns
+        -------
+        ndarray of shape (m, n_classes)
+            `raw_predict_proba` at the temperature of ``calibration_``, and uniform where that is;
+            rows sum to 1.
+        """
+        check_is_fitted(self)
+        return self._posteriors(self._checked(X, reset=False), self.calibration_)
+
+    def predict_set(self, X: Any, *, level: float = 0.9) -> np.ndarray:
+        """Return for each new point the classes that may be its own, at a stated level.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            As in `predict`.
+        level : float, default=0.9
+            Share of the sets, between 0 and 1, that are to hold the true class. It holds on average
+            over points that are drawn as the labels were, within what so few labels can say; see
+            `diffclass.label_diffusion.prediction_sets`.
+
+        Returns
+        -------
+        ndarray of bool of shape (m, n_classes)
+            With the class of `predict`; all classes where there are too few labels for the level.
+
+        Raises
+        ------
+        ParameterError
+            If the level is not between 0 and 1.
+        """
+        check_level(level)
+        return self.calibration_.sets(self.predict_proba(X), level=level)
+
+    def transductive_set(self, *, level: float = 0.9) -> np.ndarray:
+        """Return for each fitted point the classes that may be its own; otherwise as `predict_set`.
+
+        Returns
+        -------
+        ndarray of bool of shape (n, n_classes)
+        """
+        check_level(level)
+        return self.calibration_.sets(self.label_distributions_, level=level)
+
+    def raw_predict_proba(self, X: Any) -> np.ndarray:
         """Return the posteriors of new points: one step of the walk to the fitted points.
 
         Parameters
@@ -286,7 +390,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
         return float(accuracy_score(classes[codes[labelled]], found, sample_weight=weight))
 
-    def _posteriors(self, X: Any) -> np.ndarray:
+    def _posteriors(self, X: Any, calibration: Calibration | None = None) -> np.ndarray:
         weights, is_near = self.graph_.steps_and_reach(X)
         values = (
             weights @ self.diffusion_.values
@@ -294,12 +398,26 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             else self.warped_.read_at_new_points(weights, self.diffusion_.values)
         )
         posteriors = posteriors_of(values, self.diffusion_.class_weight)
+        if calibration is not None:
+            posteriors = calibration.apply(posteriors)
         unreached = values.sum(axis=1) <= 0
         if unreached.any():
             posteriors[unreached] = self._hinted(self._nearest_codes(X, unreached))
         far = ~is_near & ~unreached
         posteriors[far] = self._hinted(posteriors[far].argmax(axis=1))
         return posteriors
+
+    @property
+    def calibration_(self) -> Calibration:
+        """How the posteriors of the walk become probabilities."""
+        check_is_fitted(self)
+        return self._fitted.calibration
+
+    @property
+    def label_distributions_(self) -> np.ndarray:
+        """Calibrated probabilities of the fitted points."""
+        check_is_fitted(self)
+        return self._fitted.probabilities
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -405,7 +523,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
     def _read_off(self, X: Any) -> None:
         diffused = self.diffusion_
-        self.label_distributions_ = diffused.posteriors
+        self.raw_label_distributions_ = diffused.posteriors
         self.margin_ = diffused.margin
         self.tau_ = diffused.tau
         self.margin_curve_ = diffused.curve
@@ -426,8 +544,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             else object
         )
         self.transduction_[unreached] = UNLABELLED
-        self.label_distributions_ = self.label_distributions_.copy()
-        self.label_distributions_[unreached] = self._hinted(self._nearest_codes(X, unreached))
+        self.raw_label_distributions_ = self.raw_label_distributions_.copy()
+        self.raw_label_distributions_[unreached] = self._hinted(self._nearest_codes(X, unreached))
 
     def _why_unreached(self, unreached: np.ndarray) -> str:
         component = self.operator_.components

@@ -20,7 +20,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from experiments.coifman_2005 import kernels_ablation, warping_tables
-from experiments.few_labels import accumulated, acquisition, paired_table, spatial, tau, unequal
+from experiments.few_labels import (
+    accumulated,
+    acquisition,
+    calibration,
+    paired_table,
+    spatial,
+    tau,
+    unequal,
+)
 from experiments.markdown import markdown_table, read_rows
 from experiments.scaling import speed_tables
 
@@ -63,6 +71,8 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "unequal": lambda: unequal.table(read_rows("few_labels/unequal.csv")),
     "tau": lambda: tau.losses(read_rows("few_labels/tau.csv")),
     "accumulated": lambda: accumulated.table(read_rows("few_labels/accumulated.csv")),
+    "calibration": lambda: calibration.table(read_rows("few_labels/calibration.csv")),
+    "calibration-each": lambda: calibration.each_table(read_rows("few_labels/calibration.csv")),
     "spatial": lambda: spatial.table(read_rows("few_labels/spatial.csv")),
     "acquisition": lambda: acquisition.table(read_rows("few_labels/acquisition.csv")),
     "acquisition-held-out": lambda: acquisition.table(

@@ -194,3 +194,10 @@ def filled_by_fronts(K, lost, values):
         weights = K[np.ix_(front, known)]
         values[front] = weights @ values[known] / weights.sum(axis=1, keepdims=True)
         known |= front
+
+
+def without_label(A, codes, n_classes, t, point, *, weight=None):
+    """Absorbing labels after t steps at a labelled point whose own label is left out."""
+    left = codes.copy()
+    left[point] = -1
+    return absorbing_labels(A, left, n_classes, t, weight=weight)[point]

@@ -72,7 +72,7 @@ def test_is_the_functions_in_a_row(blobs, labels):
     clf.fit(X, y)
     A = markov_operator(X, alpha=0.5, kernel=Gaussian(bandwidth="global"))
     expected = diffuse_labels(A, y, label_mode=labels)
-    assert (clf.label_distributions_ == expected.posteriors).all()
+    assert (clf.raw_label_distributions_ == expected.posteriors).all()
     assert (clf.margin_ == expected.margin).all()
     assert clf.tau_ == expected.tau
     assert (clf.transduction_ == expected.classes[expected.codes]).all()
@@ -87,7 +87,7 @@ def test_new_points(blobs, rng, labels):
     assert (clf.transduction_ == truth).mean() > 0.9
     new = X + 0.1 * rng.normal(size=X.shape)
     assert (clf.predict(new) == truth).mean() > 0.9
-    probabilities = clf.predict_proba(new)
+    probabilities = clf.raw_predict_proba(new)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     # one kernel step: the mean of the values at the neighbours
     weights = clf.graph_.kernel.extend(squared(clf.graph_.search.transform(new)), new)
@@ -144,7 +144,7 @@ def test_new_points_like_the_others_are_within_reach(rng, kernel):
     assert is_near.all()
     values = weights @ clf.diffusion_.values
     np.testing.assert_allclose(
-        clf.predict_proba(X[new]), values / values.sum(axis=1, keepdims=True), rtol=1e-10
+        clf.raw_predict_proba(X[new]), values / values.sum(axis=1, keepdims=True), rtol=1e-10
     )
 
 

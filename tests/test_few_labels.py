@@ -15,7 +15,7 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 from diffclass import markov_operator
 from experiments import problems
-from experiments.few_labels import accumulated, benchmark, graph_peers, tau, unequal
+from experiments.few_labels import accumulated, benchmark, calibration, graph_peers, tau, unequal
 from experiments.few_labels.draws import WAYS, drawn, proportional_shares, renamed
 from experiments.few_labels.families import FAMILIES, Family
 from experiments.few_labels.graph_peers import METHODS as PEERS
@@ -495,3 +495,23 @@ def test_unequal_labels_become_rows_and_a_table(rng, monkeypatch):
     lines = unequal.table([{name: str(cell) for name, cell in row.items()} for row in rows[:9]])
     assert lines[2].startswith("| blobs | summed | 100.00 ± 0.00 | ")
     assert len(lines) == 5
+
+
+def test_calibration_rows_and_tables():
+    rows, bins = calibration.compute("three-blobs", 2)
+    assert [(row["drawn"], row["labels_per_class"]) for row in rows] == [
+        ("equal", budget) for budget in calibration.BUDGETS
+    ]
+    for row in rows:
+        assert row["half"] == "reporting"
+        assert row["draws"] == 2
+        assert 0 <= row["ece_after"] < 0.4
+        assert 1 <= row["set_size"] <= 3
+    assert len(bins) == 2 * len(rows) * calibration.N_BINS
+    for when in ("before", "after"):
+        shares = sum(row["share"] for row in bins if row["when"] == when)
+        assert shares == pytest.approx(len(rows))
+    lines = calibration.table(rows)
+    assert len(lines) == 2 + len(rows)
+    assert "at most 0.05" in lines[-1]
+    assert len(calibration.each_table(rows)) == 2 + len(rows)

@@ -2,11 +2,14 @@
 
 `diffusion` diffuses labels and forms the result; `walks` holds the ways in which labels count;
 `stopping_time` chooses the time; `posteriors` turns values into classes and margins; `reach` says
-where labels can get to; `map_scores` makes of a map the scores that shape kernels.
+where labels can get to; `map_scores` makes of a map the scores that shape kernels. `calibration`
+turns posteriors into probabilities, by labels that `left_out` leaves out, and `prediction_sets`
+these into sets of classes.
 """
 
 from __future__ import annotations
 
+from diffclass.label_diffusion.calibration import Calibration, calibrate
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.map_scores import map_scores
 from diffclass.label_diffusion.posteriors import Decision, decide, posteriors_of
@@ -14,10 +17,12 @@ from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import MarginCurve
 
 __all__ = [
+    "Calibration",
     "Decision",
     "LabelDiffusion",
     "MarginCurve",
     "Reach",
+    "calibrate",
     "decide",
     "diffuse_labels",
     "map_scores",

@@ -161,11 +161,12 @@ def diffuse_labels(
         ones.
     tau : "auto", "margin" or int, default="auto"
         Time in steps, or the rule that chooses it: by margin and cut, or by the margin alone (see
-        `diffclass.label_diffusion.stopping_time`). Summed labels have the tau of free ones;
+        `diffclass.label_diffusion.stopping_time`). Free, summed and warped labels, whose classes
+        have the same mass, always go by the margin. Summed labels have the tau of free ones;
         the sum ends at 3 tau, or at 6 tau with one label per class.
     max_time : int, optional
-        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more,
-        and by "auto" 16,384 for up to 4,096 points.
+        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
+        Where "auto" goes by the cut, it is 16,384 for up to 4,096 points.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected sizes of the classes among the points. The map's classes get these shares, unless
         that cuts the graph clearly more.
@@ -233,7 +234,7 @@ def diffuse_labels(
     walk = start_walk(
         operator, codes, label_weight, len(classes), label_mode=label_mode, measure=measure
     )
-    tau, max_time = _checked_times(tau, max_time, len(operator))
+    tau, max_time = _checked_times(tau, max_time, walk)
     with stage("diffusion"):
         stopped = _walked(walk, tau, max_time, share, balancing=prior is None)
         reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
@@ -317,10 +318,10 @@ class _Stopped:
 def _walked(
     walk: Walk, tau: str | int, max_time: int, kept_share: float, *, balancing: bool
 ) -> _Stopped:
-    if tau == "auto":
+    if tau == "auto" and isinstance(walk, AbsorbingWalk):
         curve, weighting, best = _walk_to_best(walk, max_time, kept_share, balancing=balancing)
         stopped = _Stopped(walk.restore(weighting + best), curve, weighting)
-    elif tau == "margin":
+    elif isinstance(tau, str):
         curve = _walk_to_best_margin(walk, max_time, kept_share)
         stopped = _Stopped(walk.restore("kept"), curve)
     else:
@@ -433,13 +434,14 @@ def _cuts_alike(
     return not less.is_below(cut, n_errors=_MATCHING_ERRORS)
 
 
-def _checked_times(tau: str | int, max_time: int | None, n_points: int) -> tuple[str | int, int]:
+def _checked_times(tau: str | int, max_time: int | None, walk: Walk) -> tuple[str | int, int]:
     if isinstance(tau, str):
         check_choice(tau, "tau", RULES)
     else:
         check_positive(tau, "tau", integer=True)
     if max_time is None:
-        return tau, last_time(n_points, str(tau))
+        rule = str(tau) if isinstance(walk, AbsorbingWalk) else "margin"
+        return tau, last_time(len(walk.operator), rule)
     check_positive(max_time, "max_time", integer=True)
     return tau, max_time
 

@@ -125,11 +125,37 @@ def test_every_output(classify, files, tissue):
     assert posteriors.band_names == tuple(NAMES[1:])
     np.testing.assert_allclose(posteriors.data.sum(axis=2), 1, atol=1e-5)
     np.testing.assert_array_equal(posteriors.data.argmax(axis=2) + 1, classes.ids)
-    largest = np.sort(posteriors.data, axis=2)
+    # the margin is that of the walk: posteriors before they were sharpened
+    walked = posteriors.data.astype(float) ** report["calibration"]["temperature"]
+    walked = np.sort(walked / walked.sum(axis=2, keepdims=True), axis=2)
     margin = np.load(files / "m.npy")
-    np.testing.assert_allclose(margin, largest[..., 2] - largest[..., 1], atol=1e-5)
+    np.testing.assert_allclose(margin, walked[..., 2] - walked[..., 1], atol=1e-4)
     written = json.loads((files / "r.json").read_text())
     assert written == report
+
+
+def test_the_ambiguity_map(classify, files, tissue):
+    found = {}
+    for level in (".8", ".95"):
+        name = f"a{level[1:]}.npy"
+        report = classify("-o", "map.npy", "--ambiguity", name, "--level", level, "--overwrite")
+        found[level] = sizes = np.load(files / name)
+        assert sizes.shape == (64, 64)
+        assert set(np.unique(sizes)) <= {1, 2, 3}
+        assert report["ambiguity"]["level"] == float(level)
+        assert report["ambiguity"]["mean_size"] == pytest.approx(sizes.mean())
+        assert report["ambiguity"]["single"] == pytest.approx((sizes == 1).mean())
+        assert report["calibration"]["n_left_out"] > 30
+    assert (found[".8"] <= found[".95"]).all()
+    assert "calibration" not in classify("-o", "map.npy", "--overwrite")
+
+
+def test_the_text_says_that_probabilities_are_calibrated(files, capsys):
+    words = ["classify", "scene.hdr", "--labels", "strokes.hdr", "-o", "map.npy", *FAST]
+    assert run(words_of([*words, "--ambiguity", "a.npy"], files)) == 0
+    text = capsys.readouterr().out
+    assert "probabilities are calibrated: temperature" in text
+    assert "at level 0.9" in text
 
 
 def test_the_report(classify, tissue):
@@ -408,6 +434,7 @@ def test_a_scene_without_data(fails, files, tissue):
         (["--seed", "-1"], "seed"),
         (["--variable", "x"], "variable"),
         (["--probability", "p.png"], "probability"),
+        (["--ambiguity", "a.npy", "--level", "1"], "--level"),
         (["--report", "nowhere.d/r.json"], "nowhere.d"),
         (["--margin", "map.hdr"], "two outputs"),
         (["--report", "new.model", "--save", "new.model"], "two outputs"),

@@ -48,8 +48,24 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "-o", "--output", type=_PATH, required=True, help="Class map: .img, .tif, .png, .npy."
 )
-@click.option("--probability", type=_PATH, help="Posteriors, one band per class: .img, .tif, .npy.")
+@click.option(
+    "--probability",
+    type=_PATH,
+    help="Calibrated probabilities, one band per class: .img, .tif, .npy.",
+)
 @click.option("--margin", type=_PATH, help="Margins: .img, .tif, .png, .npy.")
+@click.option(
+    "--ambiguity",
+    type=_PATH,
+    help="Number of classes that may be each pixel's own, at --level: .img, .tif, .png, .npy.",
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.9,
+    show_default=True,
+    help="Share of the pixels whose possible classes are to hold the true one.",
+)
 @click.option("--report", type=_PATH, help="Report as JSON.")
 @click.option("--save", type=_PATH, help="Save the model, to be used with --model.")
 @diffusion_options
@@ -89,6 +105,8 @@ def classify(
     overwrite: bool,
     probability: Path | None,
     margin: Path | None,
+    ambiguity: Path | None,
+    level: float,
     report: Path | None,
     save: Path | None,
     min_margin: float,
@@ -108,7 +126,7 @@ def classify(
 
     cleanup = Cleanup(min_margin, majority, min_area)
     _check_usage(labels, model, save, probability, options)
-    rasters = [path for path in (output, probability, margin) if path is not None]
+    rasters = [path for path in (output, probability, margin, ambiguity) if path is not None]
     others = [path for path in (report, save) if path is not None]
     inputs = [path for path in (scene, labels, model) if path is not None]
     check_outputs(rasters, others, inputs, overwrite=overwrite)
@@ -119,10 +137,26 @@ def classify(
         chosen = options | {"console": console, "cleanup": cleanup}
         run = _by_model(cube, model, **chosen) if model else _by_labels(cube, labels, **chosen)
         with stage("writing"):
-            maps = {"probability": probability, "margin": margin}
-            _write(run, cube, output, save, overwrite=overwrite, **maps)
-    give_report(console, replace(run.report, costs=costs_of(console)), report, overwrite=overwrite)
+            maps = {"probability": probability, "margin": margin, "ambiguity": ambiguity}
+            _write(run, cube, output, save, overwrite=overwrite, level=level, **maps)
+    parts = _certainty_parts(run, probability, ambiguity, level) | {"costs": costs_of(console)}
+    give_report(console, replace(run.report, **parts), report, overwrite=overwrite)
     return 0 if run.is_covered else BOUND_MISSED
+
+
+def _certainty_parts(
+    run: ClassificationRun, probability: Path | None, ambiguity: Path | None, level: float
+) -> dict[str, Any]:
+    """Return what the report says of probabilities and sets, if they were written or scored."""
+    from diffclass_hyperspectral.workflows.classification_report import measure_ambiguity
+
+    parts: dict[str, Any] = {}
+    given = probability, ambiguity, run.report.holdout
+    if any(part is not None for part in given):
+        parts["calibration"] = run.result.model.classifier.calibration_
+    if ambiguity is not None:
+        parts["ambiguity"] = measure_ambiguity(run.result, level=level)
+    return parts
 
 
 def _check_usage(
@@ -190,7 +224,7 @@ def _write(
     save: Path | None,
     *,
     overwrite: bool,
-    **maps: Path | None,
+    **maps: Any,
 ) -> None:
     from diffclass_hyperspectral import save_model, write_maps
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError
 from diffclass.label_diffusion import Decision, LabelDiffusion, decide
+from diffclass.label_diffusion.prediction_sets import check_level
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.class_table import ClassTable
@@ -29,10 +31,10 @@ class SceneClassification:
     ----------
     class_map : ndarray of int of shape (rows, columns)
         Class ids; 0 where the scene has no data or no label can reach.
-    posteriors : ndarray of shape (rows, columns, n_classes)
-        In the order of ``class_ids``; NaN where the scene has no data.
+    raw_posteriors : ndarray of shape (rows, columns, n_classes)
+        Of the walk, in the order of ``class_ids``; NaN where the scene has no data.
     margin : ndarray of shape (rows, columns)
-        0 to 1; NaN where the scene has no data.
+        Of the walk, 0 to 1; NaN where the scene has no data.
     class_ids : ndarray of int of shape (n_classes,)
     table : ClassTable
     n_missing, n_unreached : int
@@ -42,7 +44,7 @@ class SceneClassification:
     """
 
     class_map: np.ndarray
-    posteriors: np.ndarray
+    raw_posteriors: np.ndarray
     margin: np.ndarray
     class_ids: np.ndarray
     table: ClassTable
@@ -54,6 +56,34 @@ class SceneClassification:
     def names(self) -> dict[int, str]:
         """Names of the classes by id."""
         return {entry.id: entry.name for entry in self.table}
+
+    @cached_property
+    def posteriors(self) -> np.ndarray:
+        """Calibrated probabilities of the classes; otherwise as ``raw_posteriors``."""
+        return self.model.classifier.calibration_.apply(self.raw_posteriors)
+
+    def set_sizes(self, *, level: float) -> np.ndarray:
+        """Return how many classes may be each pixel's own, at a stated level.
+
+        Parameters
+        ----------
+        level : float
+            Share of the sets, between 0 and 1, that are to hold the true class; see
+            `diffclass.DiffusionClassifier.predict_set`.
+
+        Returns
+        -------
+        ndarray of int of shape (rows, columns)
+            From 1, for a pixel that is not in doubt; 0 where the scene has no data.
+
+        Raises
+        ------
+        ParameterError
+            If the level is not between 0 and 1.
+        """
+        check_level(level)
+        sets = self.model.classifier.calibration_.sets(self.posteriors, level=level)
+        return sets.sum(axis=-1)
 
 
 @dataclass(frozen=True)
@@ -158,7 +188,7 @@ def classify_points(
     check_classifier(classifier, len(found.points))
     classifier.fit(found.points, np.where(ids[valid] > 0, ids[valid], -1))
     model = SceneModel(found.features, classifier, scene.wavelengths, labels.table)
-    posteriors = classifier.label_distributions_
+    posteriors = classifier.raw_label_distributions_
     return _assembled(scene, valid, posteriors, classifier.diffusion_, model)
 
 
@@ -244,7 +274,7 @@ def _assembled(
     whole[valid] = posteriors
     return SceneClassification(
         class_map=class_map.reshape(rows, columns),
-        posteriors=whole.reshape(rows, columns, -1),
+        raw_posteriors=whole.reshape(rows, columns, -1),
         margin=margin.reshape(rows, columns),
         class_ids=class_ids,
         table=model.table,

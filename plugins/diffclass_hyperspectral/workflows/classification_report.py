@@ -10,6 +10,7 @@ import numpy as np
 
 from diffclass import __version__
 from diffclass.classifier import DiffusionClassifier
+from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.workflows.classification import UNCLASSIFIED, SceneClassification
 from diffclass_hyperspectral.workflows.cleanup import Cleanup, CleanupReport
@@ -87,6 +88,48 @@ class FitReport:
 
 
 @dataclass(frozen=True)
+class Ambiguity:
+    """How many classes may be each pixel's own.
+
+    Attributes
+    ----------
+    level : float
+        Share of the sets that are to hold the true class.
+    mean_size : float
+        Classes in the set of a pixel with data, on average.
+    single : float
+        Share, 0 to 1, of the pixels with data whose set is a single class.
+    """
+
+    level: float
+    mean_size: float
+    single: float
+
+    def line(self) -> str:
+        """Return it as a line to read."""
+        return (
+            f"at level {self.level:g} {self.single:.1%} of the pixels have one possible class; "
+            f"on average {self.mean_size:.2f}"
+        )
+
+
+def measure_ambiguity(result: SceneClassification, *, level: float) -> Ambiguity:
+    """Return how many classes may be each pixel's own in a classified scene."""
+    sizes = result.set_sizes(level=level)[np.isfinite(result.margin)]
+    return Ambiguity(level, float(sizes.mean()), float((sizes == 1).mean()))
+
+
+def _calibration_line(calibration: Calibration) -> str:
+    line = f"probabilities are calibrated: temperature {calibration.temperature:.3g}"
+    if not calibration.n_left_out:
+        return f"{line}, by the map alone, as no label could be left out"
+    return (
+        f"{line}; log loss of {calibration.n_left_out} labels left out "
+        f"{calibration.log_loss_before:.3f} before, {calibration.log_loss_after:.3f} after"
+    )
+
+
+@dataclass(frozen=True)
 class ClassificationReport:
     """What is known about a classification besides its map.
 
@@ -111,6 +154,10 @@ class ClassificationReport:
     cleanup : Cleanup or None
     changes : CleanupReport or None
         What cleaning changed; None where nothing was to be cleaned.
+    calibration : Calibration or None
+        Of the probabilities; None where none were asked for.
+    ambiguity : Ambiguity or None
+        None where it was not asked for.
     costs : RunCosts or None
         None if they were not measured.
     """
@@ -129,6 +176,8 @@ class ClassificationReport:
     other_holdout: HoldoutReport | FailedHoldout | None = None
     cleanup: Cleanup | None = None
     changes: CleanupReport | None = None
+    calibration: Calibration | None = None
+    ambiguity: Ambiguity | None = None
     costs: RunCosts | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -150,11 +199,19 @@ class ClassificationReport:
             facts |= {} if part is None else {name: part.to_dict()}
         if self.cleanup is not None and self.changes is not None:
             facts["cleanup"] = asdict(self.cleanup) | asdict(self.changes)
+        if self.calibration is not None:
+            facts["calibration"] = self.calibration.to_dict()
+        if self.ambiguity is not None:
+            facts["ambiguity"] = asdict(self.ambiguity)
         return facts if self.costs is None else facts | self.costs.to_dict()
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
         lines = report_lines(self.to_dict())
+        if self.calibration is not None:
+            lines.append(_calibration_line(self.calibration))
+        if self.ambiguity is not None:
+            lines.append(self.ambiguity.line())
         if self.holdout is None:
             return [*lines, _NOT_HELD_OUT]
         lines += self.holdout.lines()

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from diffclass_hyperspectral.io.map_files import place_of, write_class_map, write_raster
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification import SceneClassification
@@ -18,6 +20,8 @@ def write_maps(
     *,
     probability: str | os.PathLike[str] | None = None,
     margin: str | os.PathLike[str] | None = None,
+    ambiguity: str | os.PathLike[str] | None = None,
+    level: float = 0.9,
     overwrite: bool = False,
 ) -> tuple[Path, ...]:
     """Write the class map of a scene, and what else is asked for, with its coordinates.
@@ -33,7 +37,11 @@ def write_maps(
     scene : Scene
         That was classified.
     probability, margin : path-like, optional
-        Posteriors, one band per class, and margins.
+        Calibrated probabilities, one band per class, and margins.
+    ambiguity : path-like, optional
+        Number of classes that may be each pixel's own; see `SceneClassification.set_sizes`.
+    level : float, default=0.9
+        Of these sets.
     overwrite : bool, default=False
         Whether files that exist may be replaced.
 
@@ -58,4 +66,8 @@ def write_maps(
         files += write_raster(probability, result.posteriors, **bands)
     if margin is not None:
         files += write_raster(margin, result.margin, band_names=["margin"], **place(margin))
+    if ambiguity is not None:
+        sizes = np.where(np.isfinite(result.margin), result.set_sizes(level=level), np.nan)
+        bands = {"band_names": [f"classes at {level:g}"], **place(ambiguity)}
+        files += write_raster(ambiguity, sizes, **bands)
     return files

@@ -41,7 +41,7 @@ class SceneModel:
     table: ClassTable
 
     def posteriors(self, scene: Scene) -> np.ndarray:
-        """Return the posteriors of a scene's pixels.
+        """Return the posteriors of a scene's pixels, as the walk has them: not calibrated.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class SceneModel:
         out = np.full((len(points), len(self.classifier.classes_)), np.nan, dtype=np.float32)
         for chunk in np.array_split(np.flatnonzero(valid), max(1, len(points) // _BLOCK_PIXELS)):
             if len(chunk):
-                out[chunk] = self.classifier.predict_proba(points[chunk])
+                out[chunk] = self.classifier.raw_predict_proba(points[chunk])
         return out
 
     def working_bytes(self, n_pixels: int, n_features: int) -> int:

@@ -1,0 +1,204 @@
+"""Calibration: posteriors that are right as often as they say, from labels and graph alone.
+
+The posteriors of a walk rank the classes well, but say little of how often the first is right: with
+few labels most of a walk has forgotten where it came from, and all of them are nearly equal. One
+number mends most of it, the temperature T:
+
+    q_i = p_i^(1/T) / sum_j p_j^(1/T).
+
+It keeps the order of the classes at every point. It is found in two steps.
+
+*The map.* Neighbours are mostly of one class, and where a map is sure of itself they are so in the
+map. T is that at which the posteriors of a point predict best, by log loss, the map's classes four
+steps of the walk away. This needs no label; it is too sure of maps that are wrong but smooth.
+
+*Labels that are left out* (`diffclass.label_diffusion.left_out`) correct it: T minimises their log
+loss, plus (log T - log T_map)^2 / (2 s^2) with s = 0.6. With one label per class, none is left out.
+
+In the log loss q_i counts as 0.995 q_i + 0.005 / n_classes, so that one wrong label is no disaster.
+The walk's four steps and s were chosen on other problems than those reported
+(experiments/few_labels/calibration.py).
+
+Sources: C. Guo et al., On calibration of modern neural networks, 2017 (temperature).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from diffclass.label_diffusion.diffusion import LabelDiffusion
+from diffclass.label_diffusion.left_out import leave_labels_out
+from diffclass.label_diffusion.prediction_sets import sets_at
+from diffclass.operators.markov import MarkovOperator
+from diffclass.operators.warped import WarpedOperator
+from diffclass.progress import stage
+
+_EXPONENTS = np.geomspace(1 / 4, 64, 81)  # 1/T
+_SPREAD = 0.6  # s
+_FLOOR = 0.005
+_STEPS = 4
+_MOST_COUNTED = 5000  # points on which the map is compared with itself
+_FLAT = 1e-9  # of log(1/T)^2: T is 1 where every T is as good
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """How posteriors become probabilities.
+
+    Attributes
+    ----------
+    temperature : float
+        T; below 1 posteriors become surer than they were.
+    map_temperature : float
+        T by the map alone.
+    n_left_out : int
+        Number of labels that were left out; with 0 the map alone decides.
+    log_loss_before, log_loss_after : float
+        Mean log loss of the labels left out, before and after calibration; NaN without any.
+    conformity : ndarray of shape (n_left_out,)
+        Calibrated probability of its own class at each label left out, ascending.
+    """
+
+    temperature: float
+    map_temperature: float
+    n_left_out: int
+    log_loss_before: float
+    log_loss_after: float
+    conformity: np.ndarray
+
+    def apply(self, posteriors: np.ndarray) -> np.ndarray:
+        """Return calibrated probabilities.
+
+        Parameters
+        ----------
+        posteriors : ndarray of shape (..., n_classes)
+            With a positive entry in each row; rows of NaN stay NaN.
+
+        Returns
+        -------
+        ndarray of the same shape and type
+            In the same order at each point; they sum to 1.
+        """
+        return sharpened(posteriors, 1 / self.temperature)
+
+    def sets(self, probabilities: np.ndarray, *, level: float) -> np.ndarray:
+        """Return which classes are in the prediction set of each point.
+
+        Parameters
+        ----------
+        probabilities : ndarray of shape (..., n_classes)
+            Calibrated.
+        level : float
+            Share of the sets, between 0 and 1, that are to hold the true class;
+            see `diffclass.label_diffusion.prediction_sets`.
+
+        Returns
+        -------
+        ndarray of bool of the same shape
+        """
+        return sets_at(probabilities, self.conformity, level=level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all except ``conformity`` as values that JSON can hold."""
+        losses = {"log_loss_before": self.log_loss_before, "log_loss_after": self.log_loss_after}
+        return {
+            "temperature": self.temperature,
+            "map_temperature": self.map_temperature,
+            "n_left_out": self.n_left_out,
+            **{name: loss if self.n_left_out else None for name, loss in losses.items()},
+        }
+
+
+def calibrate(
+    operator: MarkovOperator | WarpedOperator,
+    codes: np.ndarray,
+    diffusion: LabelDiffusion,
+    *,
+    label_mode: str = "absorbing",
+    label_weight: np.ndarray | None = None,
+) -> Calibration:
+    """Find the temperature of diffused labels.
+
+    Parameters
+    ----------
+    operator : MarkovOperator or WarpedOperator
+        The walk on n points.
+    codes : ndarray of int of shape (n,)
+        Index of each point's class, -1 where unlabelled.
+    diffusion : LabelDiffusion
+        Of these labels.
+    label_mode : {"absorbing", "summed", "free"}, default="absorbing"
+    label_weight : ndarray of shape (n,), optional
+        0 to 1; 1 by default.
+
+    Returns
+    -------
+    Calibration
+        Costs what `leave_labels_out` does, and four steps of one column per class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from diffclass import diffuse_labels, markov_operator
+    >>> from diffclass.label_diffusion import calibrate
+    >>> X, truth = load_digits(return_X_y=True)
+    >>> y = np.where(np.arange(len(X)) < 50, truth, -1)
+    >>> operator = markov_operator(X, n_neighbors=12)
+    >>> found = diffuse_labels(operator, y)
+    >>> calibration = calibrate(operator, y, found)
+    >>> sure = calibration.apply(found.posteriors).max(axis=1).mean()
+    >>> right = (found.codes == truth).mean()
+    >>> bool(abs(right - sure) < 0.05 < abs(right - found.probability.mean()))
+    True
+    """
+    with stage("calibration"):
+        walk = operator.operator if isinstance(operator, WarpedOperator) else operator
+        by_map = _map_exponent(walk, diffusion)
+        left = leave_labels_out(
+            operator, codes, diffusion, label_mode=label_mode, label_weight=label_weight
+        )
+        truth = np.eye(len(diffusion.classes))[left.codes]
+        losses = _losses(left.posteriors, truth)
+        away = np.log(_EXPONENTS / by_map) / _SPREAD
+        exponent = float(_EXPONENTS[(losses.sum(axis=0) + away**2 / 2).argmin()])
+        own = sharpened(left.posteriors, exponent)[np.arange(len(truth)), left.codes]
+        before, after = (
+            float(_loss(left.posteriors, truth, e).mean()) if len(truth) else np.nan
+            for e in (1.0, exponent)
+        )
+        return Calibration(1 / exponent, 1 / by_map, len(truth), before, after, np.sort(own))
+
+
+def sharpened(posteriors: np.ndarray, exponent: float) -> np.ndarray:
+    """Return p_i^exponent / sum_j p_j^exponent, of the same type."""
+    # relative to the largest, so that no row underflows
+    powers = (posteriors / posteriors.max(axis=-1, keepdims=True)) ** exponent
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(posteriors.dtype, copy=False)
+
+
+def _map_exponent(operator: MarkovOperator, diffusion: LabelDiffusion) -> float:
+    """Return the exponent at which posteriors best predict the map some steps away."""
+    reached = np.flatnonzero(diffusion.reached)
+    around = np.zeros(diffusion.values.shape, dtype=operator.dtype)
+    around[reached, diffusion.codes[reached]] = 1
+    for _ in range(_STEPS):
+        around = operator @ around
+    counted = reached[:: 1 + len(reached) // _MOST_COUNTED]
+    classes = around[counted] / around[counted].sum(axis=1, keepdims=True)
+    losses = _losses(diffusion.posteriors[counted].astype(np.float64), classes).mean(axis=0)
+    return float(_EXPONENTS[(losses + _FLAT * np.log(_EXPONENTS) ** 2).argmin()])
+
+
+def _losses(posteriors: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the log loss of each point at each exponent, of shape (m, n_exponents)."""
+    return np.stack([_loss(posteriors, classes, e) for e in _EXPONENTS], axis=1)
+
+
+def _loss(posteriors: np.ndarray, classes: np.ndarray, exponent: float) -> np.ndarray:
+    """Return the log loss of each point, whose classes have certain shares, of shape (m,)."""
+    floor = _FLOOR / posteriors.shape[1]
+    return -(classes * np.log((1 - _FLOOR) * sharpened(posteriors, exponent) + floor)).sum(axis=1)
