@@ -386,7 +386,7 @@ def test_margins_are_those_of_the_map_with_its_prior_and_warping():
     order = {}
     for name, options in {
         "plain": {},
-        "prior": {"class_prior": [50, 1, 1, 1]},
+        "prior": {"class_prior": [1.3, 1, 1, 1]},
         "warped": {"rounds": 2},
     }.items():
         clf = DiffusionClassifier(label_mode="free", **options).fit(X, y)

@@ -46,6 +46,7 @@ def small_cases():
         edges.kth_smallest(indptr, indices, data, 3, without, out(f"kth_smallest {without}", n))
     edges.scaled_by_ends(indptr, indices, data, scale, 2 * scale, out("scaled_by_ends", m))
     pair = other.indptr, other.indices, other.data
+    edges.leaving_class(indptr, indices, data, np.arange(n) % 3, out("leaving_class", n))
     edges.row_products(indptr, indices, data, *pair, out("row_products", m))
     vectors = indices, data, indptr[1], indptr[2], indices, data, indptr[2], indptr[3]
     out("merged_product", 1)[0] = edges.merged_product(*vectors)

@@ -572,7 +572,7 @@ UNEQUAL = {"centers": [[0, 0], [4, 0], [2, 4]], "cluster_std": [1, 0.6, 0.4], "r
 
 @pytest.mark.parametrize(
     ("n_labels", "least"),
-    [(1, 0.911), (2, 0.90), (5, 0.982), (10, 0.984)],  # near scikit-learn's LabelSpreading
+    [(1, 0.88), (2, 0.91), (5, 0.975), (10, 0.984)],  # summed labels: 0.86, 0.88, 0.93, 0.92
 )
 def test_unequal_clusters(n_labels, least):
     X, truth = make_blobs([600, 100, 50], **UNEQUAL)

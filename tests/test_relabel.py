@@ -590,7 +590,9 @@ def test_a_warped_session(session, operator):
     assert session.is_stale
     warped = bits(session)
     assert warped != plain
-    expected = diffuse_labels(warped_operator(operator, scores, y=y), y, tau=20)
+    expected = diffuse_labels(
+        warped_operator(operator, scores, y=y), y, label_mode="summed", tau=20
+    )
     np.testing.assert_allclose(session.posteriors, expected.posteriors, atol=1e-6)
     session.apply({"op": "stroke", "class": 3, "points": [50, 25]})
     session.apply({"op": "erase", "points": [3]})

@@ -131,7 +131,7 @@ def test_a_floor_of_one_does_not_warp(labels):
     codes = np.full(len(p), -1)
     codes[rng.permutation(len(p))[:6]] = [0, 0, 1, 1, 2, 2]
     trust = rng.random(len(p))
-    plain = diffuse_labels(operator, codes, label_mode=labels, label_weight=trust)
+    plain = diffuse_labels(operator, codes, label_mode=labels, tau="margin", label_weight=trust)
     warped = warped_operator(operator, p, floor=1.0, forward_exponent=0.0)
     result = diffuse_labels(warped, codes, label_mode=labels, label_weight=trust)
     assert result.tau == plain.tau
@@ -145,7 +145,7 @@ def test_free_labels_of_each_class_have_the_same_mass(t):
     codes = np.full(len(p), -1)
     codes[:9] = [0, 0, 0, 0, 0, 0, 0, 1, 2]
     warped = warped_operator(operator, p, y=codes, forward_exponent=1.0)
-    values = diffuse_labels(warped, codes, tau=t).values  # N = m
+    values = diffuse_labels(warped, codes, label_mode="free", tau=t).values  # N = m
     shares = values.sum(axis=0) / warped.degrees.sum(axis=0)
     np.testing.assert_allclose(shares, shares[0], rtol=1e-10)
 

@@ -73,7 +73,7 @@ def accuracies(points: np.ndarray, truth: np.ndarray) -> Iterator[np.ndarray]:
         found = []
         for seed in range(10):
             y, scored = draw_labels(truth, budget, seed)
-            result = diffuse_labels(operator, y)
+            result = diffuse_labels(operator, y, label_mode="summed")
             found.append((result.classes[result.codes] == truth)[scored].mean())
         yield 100 * np.array(found)
 

@@ -115,7 +115,7 @@ def _accuracies(
     by_time = [
         float((found[scored] == known).mean()) for found in codes_at_times(operator, y, labels)
     ]
-    result = diffuse_labels(operator, y, label_mode=labels)
+    result = diffuse_labels(operator, y, label_mode=labels, tau="margin")
     found = np.where(result.reached, result.classes[result.codes], 0)
     return by_time, float((found[scored] == known).mean()), result.tau
 

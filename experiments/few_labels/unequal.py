@@ -93,7 +93,7 @@ def _cells(ways: dict[str, dict[str, str]]) -> list[str]:
 
 def _score(operator, truth: np.ndarray, draw: Callable, seed: int, labels: str) -> float:
     y = draw(truth, np.random.default_rng(seed), seed)
-    result = diffuse_labels(operator, y, label_mode=labels)
+    result = diffuse_labels(operator, y, label_mode=labels, tau="margin")
     scored = (truth > 0) & (y < 0)
     return 100 * (result.classes[result.codes] == truth)[scored].mean()
 

@@ -30,7 +30,8 @@ def test_map_is_that_of_the_labels(editor, tissue, workspace):
     apply_all(editor, three_classes(tissue))
     shown = editor.update()
     ids = editor.labels.ids.ravel()[workspace.pixels].astype(int)
-    fresh = diffuse_labels(workspace.operator, np.where(ids > 0, ids, -1), tau=editor.session.tau)
+    y = np.where(ids > 0, ids, -1)
+    fresh = diffuse_labels(workspace.operator, y, label_mode="summed", tau=editor.session.tau)
     found = shown.ids.ravel()[workspace.pixels]
     np.testing.assert_array_equal(found, fresh.classes[fresh.codes])
     np.testing.assert_allclose(

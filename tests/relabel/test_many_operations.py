@@ -40,7 +40,8 @@ def test_all_agree(editor, new_editor, serve, connect, tissue, workspace, rng, m
 
     # the map depends on the labels alone, not on what was done and undone before
     ids = editor.labels.ids.ravel()[workspace.pixels].astype(int)
-    fresh = diffuse_labels(workspace.operator, np.where(ids > 0, ids, -1), tau=editor.session.tau)
+    y = np.where(ids > 0, ids, -1)
+    fresh = diffuse_labels(workspace.operator, y, label_mode="summed", tau=editor.session.tau)
     reached = fresh.codes >= 0
     found = shown.ids.ravel()[workspace.pixels]
     np.testing.assert_array_equal(found, np.where(reached, fresh.classes[fresh.codes], 0))
