@@ -105,8 +105,8 @@ class Search(TransformerMixin, BaseEstimator):
 
 def _of_type(X: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Convert points; those beyond the range of the type become the farthest it can hold."""
-    if X.dtype == dtype:
-        return X
+    if np.can_cast(X.dtype, dtype):
+        return X.astype(dtype, copy=False)
     limits = np.finfo(dtype)
     return np.clip(X, float(limits.min), float(limits.max)).astype(dtype)
 

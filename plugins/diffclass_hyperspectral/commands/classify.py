@@ -147,12 +147,11 @@ def classify(
 def _certainty_parts(
     run: ClassificationRun, probability: Path | None, ambiguity: Path | None, level: float
 ) -> dict[str, Any]:
-    """Return what the report says of probabilities and sets, if they were written or scored."""
+    """Return what the report says of probabilities and sets, if they were written."""
     from diffclass_hyperspectral.workflows.classification_report import measure_ambiguity
 
     parts: dict[str, Any] = {}
-    given = probability, ambiguity, run.report.holdout
-    if any(part is not None for part in given):
+    if probability is not None or ambiguity is not None:
         parts["calibration"] = run.result.model.classifier.calibration_
     if ambiguity is not None:
         parts["ambiguity"] = measure_ambiguity(run.result, level=level)

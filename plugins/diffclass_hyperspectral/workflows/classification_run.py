@@ -278,5 +278,7 @@ def _finished(result: SceneClassification, cleanup: Cleanup, **parts: Any) -> Cl
     if cleanup != Cleanup():
         with stage("cleaning"):
             result, changes = cleaned(result, cleanup)
+    if parts.get("holdout") is not None:  # its probabilities were scored
+        parts["calibration"] = result.model.classifier.calibration_
     report = report_classification(result, cleanup=cleanup, changes=changes, **parts)
     return ClassificationRun(result, report)
