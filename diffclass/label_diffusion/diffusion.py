@@ -361,7 +361,7 @@ def _walk_to_best_margin(walk: Walk, max_time: int, kept_share: float) -> Margin
 
 
 def _walk_to_best(
-    walk: Walk, max_time: int, kept_share: float, *, balancing: bool
+    walk: AbsorbingWalk, max_time: int, kept_share: float, *, balancing: bool
 ) -> tuple[MarginCurve, str, str]:
     """Walk until the map settles; checkpoint the best times of each weighting and choose."""
     n_classes = len(walk.scale)
@@ -373,7 +373,11 @@ def _walk_to_best(
         best: list[str] = []
         for weighting, choice in choices.items():
             is_equal = weighting == "equal"
-            weight = equal_weights(n_classes) if is_equal else balanced_weights(walk.mass())
+            weight = (
+                equal_weights(n_classes)
+                if is_equal
+                else balanced_weights(_mass(walk.operator, walk.state))
+            )
             decision = walk.decision(weight)
             margin = float(decision.margin.mean())
             cut = cut_of(walk.operator, decision.codes, n_classes)
@@ -397,6 +401,12 @@ def _covered_times(walk: Walk, times: np.ndarray) -> list[tuple[int, float]]:
     return [(int(time), float(coverage[min(time, farthest)])) for time in times]
 
 
+def _mass(operator: MarkovOperator, values: np.ndarray) -> np.ndarray:
+    """Return <N_i, pi>, of shape (n_classes,)."""
+    # not by BLAS, whose sums depend on the number of threads
+    return np.einsum("x,xi->i", operator.stationary_distribution, values)
+
+
 def _mean_margin(walk: Walk) -> float:
     return float(walk.decision(equal_weights(len(walk.scale))).margin.mean())
 
@@ -407,7 +417,7 @@ def _read_off(
     values, dtype = walk.values(), walk.operator.dtype
     weighting, weight = stopped.weighting, equal_weights(len(classes))
     if weighting == "balanced":
-        weight = balanced_weights(walk.mass())
+        weight = balanced_weights(_mass(walk.operator, values))
     elif prior is not None:
         matched = matched_weights(values, prior)
         if _cuts_alike(walk.operator, values, matched, weight):

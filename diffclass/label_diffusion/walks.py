@@ -89,11 +89,6 @@ class Walk:
         values *= self.scale
         return values
 
-    def mass(self) -> np.ndarray:
-        """<N_i, pi>, of shape (n_classes,)."""
-        # not by BLAS, whose sums depend on the number of threads
-        return np.einsum("x,xi->i", self.operator.stationary_distribution, self.values())
-
     def decision(self, class_weight: np.ndarray) -> Decision:
         """Return the class of each point at the present time, -1 where nothing has arrived."""
         return decide(
@@ -438,15 +433,19 @@ class _Stopping(Walk):
 
     def _walk_far(self, product: Product, n_steps: int) -> None:
         """Take many steps of a walk in double precision."""
+        stopped = np.zeros(self.state.shape)
+        stopped[self.labelled] = self.stopped
+        walk = FarWalk(self._killed(product), self._hops(self.codes))
+        self.state = walk.absorbing(self.state.astype(np.float64), stopped, n_steps)
 
-        def passing_product(f: np.ndarray, out: np.ndarray) -> None:
+    def _killed(self, product: Product) -> Product:
+        """Return the product of the walk that ends at the labels: what arrives there is lost."""
+
+        def killed(f: np.ndarray, out: np.ndarray) -> None:
             product(f, out)
             out[self.labelled] *= self.passing
 
-        stopped = np.zeros(self.state.shape)
-        stopped[self.labelled] = self.stopped
-        walk = FarWalk(passing_product, self._hops(self.codes))
-        self.state = walk.absorbing(self.state.astype(np.float64), stopped, n_steps)
+        return killed
 
 
 class AbsorbingWalk(_Stopping):
@@ -461,10 +460,7 @@ class AbsorbingWalk(_Stopping):
 
     def _walk_on(self, n_steps: int) -> None:
         if n_steps > _LEAST_SERIES and self._is_late():
-            while n_steps and not self._is_settled(n_steps):
-                piece = min(n_steps, LONGEST_SERIES)
-                self._walk_late(piece)
-                n_steps -= piece
+            self._walk_late(n_steps)
         elif self._is_far(n_steps):
             self._walk_far(self.operator.in_double_precision().backward, n_steps)
         else:
@@ -481,30 +477,26 @@ class AbsorbingWalk(_Stopping):
         can_stop = np.isin(components, components[self.labelled])
         return bool(arrived[can_stop].min() >= _LATE * HEIGHT)
 
-    def _is_settled(self, n_steps: int) -> bool:
-        """Whether so many steps change no probability; also notes the change of the next step."""
-        before = self.state
-        self._step()
-        self._change, self.state = self.state - before, before
-        self._largest = float(np.abs(self._change).max()) / HEIGHT
-        return n_steps * self._largest <= _NO_CHANGE[self.state.dtype.char]
-
     def _walk_late(self, n_steps: int) -> None:
-        """Take steps by one series: N + r + B r + ..., r the change of a step, B the walk killed.
+        """Take steps by series N + r + B r + B^2 r + ..., until no probability changes any more.
 
-        B^s r is killed at the labels: it is A^s r, with what arrives there taken out.
+        r is the change of a step, and B the walk that ends at the labels.
         """
-
-        def killed(f: np.ndarray, out: np.ndarray) -> None:
-            self.operator.backward(f, out)
-            out[self.labelled] *= self.passing
-
-        tolerance = _NO_CHANGE[self.state.dtype.char] / self._largest
-        self.state += self._change
-        if n_steps > 1:
-            sums = sum_coefficients(n_steps - 1, tolerance)
-            self.state += chebyshev_series(killed, self._change, sums[None])[0]
-        np.maximum(self.state, 0, out=self.state)
+        killed = self._killed(self.operator.backward)
+        tolerance = _NO_CHANGE[self.state.dtype.char]
+        while n_steps:
+            before = self.state
+            self._step()
+            change = self.state - before
+            largest = float(np.abs(change).max()) / HEIGHT
+            if n_steps * largest <= tolerance:
+                return
+            piece = min(n_steps, LONGEST_SERIES)
+            if piece > 1:
+                sums = sum_coefficients(piece - 1, tolerance / largest)
+                self.state += chebyshev_series(killed, change, sums[None])[0]
+            np.maximum(self.state, 0, out=self.state)
+            n_steps -= piece
 
 
 class WarpedFreeWalk(Walk):
