@@ -125,7 +125,11 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         if self.embedding is not None:
             return clone(self.embedding)
         return DiffusionMap(
-            max(min(32, n - 1), 1), n_neighbors=12, alpha=0.0, random_state=self.random_state
+            max(min(32, n - 1), 1),
+            n_neighbors=12,
+            bandwidth="graph",  # which leaves outliers alone
+            alpha=0.0,
+            random_state=self.random_state,
         )
 
 

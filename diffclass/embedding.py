@@ -42,20 +42,24 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_components : int, default=2
         Coordinates, fewer than points.
     n_neighbors : int, default=64
-        Neighbours of a point in the graph; at most n - 1 are used. With a bandwidth other than
-        "graph" there are as many as reach 3 sqrt(epsilon), up to 30 million edges.
+        Neighbours of a point in the graph; at most n - 1 are used. With an epsilon
+        given or chosen there are as many as reach 3 sqrt(epsilon), up to 30 million edges.
     kernel : Kernel, optional
         Kernel of the affinities; by default a `Gaussian` with the global ``bandwidth``.
-    bandwidth : {"graph", "semigroup", "slope", "self-tuning"} or float, default="graph"
+    bandwidth : str or float, default="attached"
         epsilon, if no kernel is given. A number is epsilon itself, in squared units of the points.
-        "graph" is the widest that the graph carries (see `Gaussian`). "semigroup" and "slope"
+        "attached" is the widest that the graph carries, wider only for points far from the others,
+        so that none of these has a coordinate to itself; "graph" makes no such exception (see
+        `Gaussian` for both). "semigroup" and "slope"
         choose as in `diffclass.spectral.bandwidth`. "self-tuning" gives each point its own, which
         suits densities that differ by orders of magnitude, as in scenes.
     alpha : float, default=1.0
         Density exponent: 0 gives the graph Laplacian, 1/2 Fokker-Planck, 1 Laplace-Beltrami.
-    time : float or "auto", default=1
+    time : float, "auto" or "relaxation", default=1
         The time t, at least 0. "auto" takes the smallest whole t at which the coordinates left out
         are below a tenth of the first: |lambda_(n_components + 1)|^t <= 0.1 |lambda_1|^t.
+        "relaxation" takes that at which the last one kept has fallen to about 1/e:
+        t = 1 / (1 - |lambda_n_components|).
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `transform` the
         (m, n) affinities of new points to the fitted ones; kernel and search are not used.
@@ -94,8 +98,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     -----
     On a graph of c connected components the first c - 1 coordinates only tell these apart; a
     warning says so. Eigenvalues within 1e-6 of 1 mean nearly the same: with one global bandwidth
-    some parts, often a few outliers, are almost isolated. A self-tuned bandwidth or more neighbours
-    help.
+    other than "attached" some parts, often a few outliers, are almost isolated.
 
     References
     ----------
@@ -121,7 +124,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         *,
         n_neighbors: int = 64,
         kernel: Kernel | None = None,
-        bandwidth: str | float = "graph",
+        bandwidth: str | float = "attached",
         alpha: float = 1.0,
         time: float | str = 1,
         affinity: str | None = None,
@@ -177,7 +180,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.graph_ = self._graph(X, y)
         self.operator_ = self.graph_.operator
         # one more, to see what is left out at a chosen time
-        n_pairs = min(self.n_components + 1 + (self.time == "auto"), len(self.operator_))
+        n_pairs = min(self.n_components + 1 + isinstance(self.time, str), len(self.operator_))
         self.eigenpairs_ = leading_eigenpairs(
             self.operator_, n_pairs, random_state=self.random_state
         )
@@ -235,7 +238,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self.affinity is not None:
             check_choice(self.affinity, "affinity", ("precomputed",))
         if isinstance(self.time, str):
-            check_choice(self.time, "time", ("auto",))
+            check_choice(self.time, "time", ("auto", "relaxation"))
         else:
             check_positive(self.time, "time", zero=True)
 
@@ -287,6 +290,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if not isinstance(self.time, str):
             return self.time
         moduli = np.abs(eigenpairs.eigenvalues)
+        if self.time == "relaxation":
+            return relaxation_time(moduli[self.n_components])
         if len(moduli) < self.n_components + 2 or moduli[1] == 0:
             return 1
         ratio = moduli[self.n_components + 1] / moduli[1]
@@ -303,3 +308,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _coordinates(self, nontrivial: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(nontrivial[:, : self.n_components])
+
+
+def relaxation_time(eigenvalue: float) -> float:
+    """Return 1 / (1 - |lambda|), at which |lambda|^t is about 1/e; at most a million."""
+    return float(min(1 / max(1 - abs(eigenvalue), 1e-15), _LATEST_TIME))

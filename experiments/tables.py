@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from experiments.clustering import comparison
 from experiments.coifman_2005 import kernels_ablation, warping_tables
 from experiments.few_labels import (
     accumulated,
@@ -78,6 +79,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "acquisition-held-out": lambda: acquisition.table(
         read_rows("few_labels/acquisition_held_out.csv")
     ),
+    "clusters": lambda: comparison.table(read_rows(comparison.NAME)),
     "sessions": _sessions,
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,
