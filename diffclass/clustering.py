@@ -27,7 +27,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import RandomState, check_positive
+from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.embedding import DiffusionMap, relaxation_time
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import DensityWeighted, SharedNeighbors
@@ -48,8 +48,10 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters, at most the number of points.
+    n_clusters : int or "auto", default=8
+        Number of clusters, at most the number of points. "auto" takes the one that the widest gap
+        of the spectrum suggests, 2 to 33; see `diffclass.spectral.gap`. It is a suggestion:
+        clusters of clusters have several such numbers.
     embedding : DiffusionMap, optional
         By default n_clusters - 1 coordinates at their relaxation time, of a walk to 20 neighbours
         that prefers dense places and shared neighbours. With another one all else stays the same;
@@ -63,6 +65,10 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     ----------
     labels_ : ndarray of int of shape (n,)
         Cluster of each point, 0 to n_clusters - 1; outliers too have one.
+    n_clusters_ : int
+        Number of clusters in use.
+    reason_ : str
+        Why so many, in words.
     outliers_ : ndarray of bool of shape (n,)
         Whether a point was set aside, and goes with the cluster of the nearest one that was not.
     retention_ : ndarray of shape (n_clusters,)
@@ -98,7 +104,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         embedding: DiffusionMap | None = None,
         n_init: int = 10,
@@ -130,9 +136,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
             As `DiffusionMap`, and if there are more clusters than points.
         """
         X = self._checked(X, reset=True)
-        check_positive(self.n_clusters, "n_clusters", integer=True)
-        if self.n_clusters > X.shape[0]:
-            raise ParameterError(f"n_clusters = {self.n_clusters}; there are {X.shape[0]} points")
+        self._check_number(X.shape[0])
         members = self._inliers(X)
         self._fit_to(self._among(X, members))
         for _ in range(_MAX_ROUNDS):
@@ -143,6 +147,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
             self._fit_to(self._among(X, members))
         self.outliers_ = np.ones(X.shape[0], dtype=bool)
         self.outliers_[members] = False
+        self.reason_ = self._reason()
         self.labels_ = self._labels_of_all(X)
         self.cluster_centers_ = self._kmeans.cluster_centers_
         self.inertia_ = float(self._kmeans.inertia_)
@@ -182,6 +187,17 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
             accept_sparse="csr" if self._is_pairwise else False,
         )
 
+    def _check_number(self, n: int) -> None:
+        if isinstance(self.n_clusters, str):
+            check_choice(self.n_clusters, "n_clusters", ("auto",))
+        elif check_positive(self.n_clusters, "n_clusters", integer=True) > n:
+            raise ParameterError(f"n_clusters = {self.n_clusters}; there are {n} points")
+
+    def _reason(self) -> str:
+        if self.n_clusters == "auto":
+            return self.embedding_.reason_.partition(";")[0]
+        return f"{self.n_clusters} clusters were asked for"
+
     def _inliers(self, X: Any) -> np.ndarray:
         """Return the numbers of the points that are not outliers by their distances."""
         everyone = np.arange(X.shape[0])
@@ -190,7 +206,8 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         check_spread(X)
         graph = neighbors_graph(X, _N_NEIGHBORS, random_state=self.random_state)
         members = np.flatnonzero(relative_scales(graph) <= _OUTLYING)
-        return members if len(members) > self.n_clusters else everyone
+        least = 2 if isinstance(self.n_clusters, str) else self.n_clusters
+        return members if len(members) > least else everyone
 
     def _among(self, X: Any, members: np.ndarray) -> Any:
         if len(members) == X.shape[0]:
@@ -204,15 +221,21 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "the graph has .* components", UserWarning)
             coordinates = self.embedding_.fit_transform(X)
+        self.n_clusters_ = (
+            self.embedding_.n_components_ + 1
+            if isinstance(self.n_clusters, str)
+            else self.n_clusters
+        )
         self._kmeans = KMeans(
-            self.n_clusters, n_init=self.n_init, random_state=self.random_state
+            self.n_clusters_, n_init=self.n_init, random_state=self.random_state
         ).fit(coordinates)
 
     def _embedding(self, n: int) -> DiffusionMap:
         if self.embedding is not None:
             return clone(self.embedding)
+        auto = isinstance(self.n_clusters, str)
         return DiffusionMap(
-            max(min(self.n_clusters - 1, n - 1), 1),
+            "auto" if auto else max(min(int(self.n_clusters) - 1, n - 1), 1),
             n_neighbors=_N_NEIGHBORS,
             kernel=DensityWeighted(SharedNeighbors(), power=_DENSITY_POWER),
             alpha=0.0,
@@ -222,8 +245,8 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     def _in_small_clusters(self) -> np.ndarray:
         labels = self._kmeans.labels_
-        sizes = np.bincount(labels, minlength=self.n_clusters)
-        return (sizes < _LEAST_SHARE * len(labels) / self.n_clusters)[labels]
+        sizes = np.bincount(labels, minlength=self.n_clusters_)
+        return (sizes < _LEAST_SHARE * len(labels) / self.n_clusters_)[labels]
 
     def _labels_of_all(self, X: Any) -> np.ndarray:
         """Return the clusters of the fitted points, and for outliers those of the nearest."""
@@ -241,9 +264,11 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         found = self._kmeans.labels_
         graph = self.embedding_.graph_
         if graph.search is None:
-            weights = sp.csr_array(X) @ np.eye(self.n_clusters)[found]
+            weights = sp.csr_array(X) @ np.eye(self.n_clusters_)[found]
             # without any edge: the largest cluster
-            return (weights + 1e-300 * np.bincount(found, minlength=self.n_clusters)).argmax(axis=1)
+            return (weights + 1e-300 * np.bincount(found, minlength=self.n_clusters_)).argmax(
+                axis=1
+            )
         distances = sp.csr_array(graph.search.transform(graph.features_of(X)))
         rows = np.repeat(np.arange(len(X)), np.diff(distances.indptr))
         by_distance = np.lexsort([distances.data, rows])
@@ -252,9 +277,10 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     def _retention(self) -> np.ndarray:
         """Return sum_l lambda_l^t <psi_l, 1_C>^2 / pi(C) over the eigenpairs there are."""
         pairs = self.embedding_.eigenpairs_
-        inside = np.eye(self.n_clusters)[self._kmeans.labels_]
+        inside = np.eye(self.n_clusters_)[self._kmeans.labels_]
         modes = pairs.left.T @ inside  # <psi_l, 1_C>, the first row pi(C)
-        return pairs.powers(relaxation_time(pairs.eigenvalues[-1])) @ modes**2 / modes[0]
+        left_out = min(self.embedding_.n_components_ + 1, len(pairs) - 1)
+        return pairs.powers(relaxation_time(pairs.eigenvalues[left_out])) @ modes**2 / modes[0]
 
 
 def relative_scales(graph: sp.csr_array) -> np.ndarray:

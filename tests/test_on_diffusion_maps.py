@@ -104,6 +104,19 @@ def test_retention_is_that_of_the_walk(rng):
         assert found.retention_[c] == pytest.approx(stayed[np.ix_(inside, inside)].sum() / mass)
 
 
+@pytest.mark.parametrize("clusters", [2, 3, 5])
+def test_the_number_of_clusters_may_be_left_to_the_spectrum(rng, clusters):
+    angles = 2 * np.pi * np.arange(clusters) / clusters
+    centers = 8 * np.column_stack([np.cos(angles), np.sin(angles)])
+    truth = np.repeat(np.arange(clusters), 100)
+    found = DiffusionClustering("auto").fit(rng.normal(size=(len(truth), 2)) + centers[truth])
+    assert found.n_clusters_ == clusters
+    assert found.reason_.startswith("spectral gap: coordinate")
+    assert adjusted_rand_score(truth, found.labels_) > 0.98
+    with pytest.raises(ParameterError, match="n_clusters"):
+        DiffusionClustering("many").fit(centers)
+
+
 def test_small_clusters_are_outliers_too():
     K = np.kron(np.eye(2), np.ones((100, 100))) + 1e-3
     K[0] = K[:, 0] = 0
