@@ -71,7 +71,9 @@ class _NumberOr(click.ParamType):
     help="Least number of neighbours of a point.",
 )
 @click.option("--alpha", type=float, default=1.0, show_default=True, help="Density exponent.")
-@click.option("--time", type=_NumberOr("auto"), default=1, show_default=True, help="Steps.")
+@click.option(
+    "--time", type=_NumberOr("auto", "relaxation"), default=1, show_default=True, help="Steps."
+)
 @click.option(
     "--bandwidth",
     type=_NumberOr("attached", "graph", "semigroup", "slope", "self-tuning"),
