@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from diffclass.exceptions import DataError, DiffclassError, ParameterError, UnreachedWarning
     from diffclass.geometric_harmonics import GeometricHarmonics
     from diffclass.label_diffusion import diffuse_labels
+    from diffclass.mode_clustering import DiffusionModes
     from diffclass.neighbors import neighbors_graph
     from diffclass.operators.markov import MarkovOperator
     from diffclass.operators.warped import WarpedOperator, warped_operator
@@ -36,6 +37,7 @@ __all__ = [
     "DiffusionClassifier",
     "DiffusionClustering",
     "DiffusionMap",
+    "DiffusionModes",
     "EigenfunctionRegressor",
     "Eigenpairs",
     "GeometricHarmonics",
@@ -65,6 +67,7 @@ _HOMES = {
     "DiffusionClassifier": "classifier",
     "DiffusionClustering": "clustering",
     "DiffusionMap": "embedding",
+    "DiffusionModes": "mode_clustering",
     "EigenfunctionRegressor": "regression",
     "GeometricHarmonics": "geometric_harmonics",
     "MarkovOperator": "operators.markov",

@@ -32,12 +32,14 @@ from diffclass.embedding import DiffusionMap, relaxation_time
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.kernels.isotropic import neighbor_distances
+from diffclass.label_diffusion.cut import leaving_probabilities
 from diffclass.neighbors import neighbors_graph
+from diffclass.progress import stage
 from diffclass.spectral.bandwidth import check_spread
 
-_N_NEIGHBORS = 20
+N_NEIGHBORS = 20
 _DENSITY_POWER = 1.5
-_SCALE_NEIGHBOR = 7  # as in self-tuning
+SCALE_NEIGHBOR = 7  # as in self-tuning
 _OUTLYING = 3.0  # times the scale of its neighbours
 _LEAST_SHARE = 1 / 50  # of n / k points, for a cluster
 _MAX_ROUNDS = 10
@@ -76,6 +78,9 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         walk, started anywhere in the cluster, is still there when clusters have mixed inside, at
         the relaxation time of the first coordinate left out. Computed from the eigenpairs of
         ``embedding_``.
+    staying_ : ndarray of shape (n_clusters,)
+        Probability, 0 to 1, that one step of the walk from a cluster stays in it; see
+        `diffclass.label_diffusion.cut`.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres in diffusion coordinates.
     inertia_ : float
@@ -149,9 +154,10 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         self.outliers_[members] = False
         self.reason_ = self._reason()
         self.labels_ = self._labels_of_all(X)
-        self.cluster_centers_ = self._kmeans.cluster_centers_
-        self.inertia_ = float(self._kmeans.inertia_)
         self.retention_ = self._retention()
+        self.staying_ = 1 - leaving_probabilities(
+            self.embedding_.operator_, self._found, self.n_clusters_
+        )
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -163,7 +169,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         X = self._checked(X, reset=False)
         if self._is_pairwise:
             X = X[:, ~self.outliers_]
-        labels = self._kmeans.predict(self.embedding_.transform(X))
+        labels = self._clusters_at(self.embedding_.transform(X))
         far = ~self.embedding_.graph_.steps_and_reach(X)[1]
         if far.any():
             labels[far] = self._nearest(X[far])
@@ -204,7 +210,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         if self._is_pairwise:
             return everyone
         check_spread(X)
-        graph = neighbors_graph(X, _N_NEIGHBORS, random_state=self.random_state)
+        graph = neighbors_graph(X, N_NEIGHBORS, random_state=self.random_state)
         members = np.flatnonzero(relative_scales(graph) <= _OUTLYING)
         least = 2 if isinstance(self.n_clusters, str) else self.n_clusters
         return members if len(members) > least else everyone
@@ -215,8 +221,6 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         return X[members][:, members] if self._is_pairwise else X[members]
 
     def _fit_to(self, X: Any) -> None:
-        from sklearn.cluster import KMeans
-
         self.embedding_ = self._embedding(X.shape[0])
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "the graph has .* components", UserWarning)
@@ -226,9 +230,23 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
             if isinstance(self.n_clusters, str)
             else self.n_clusters
         )
+        with stage("clusters"):
+            self._found = self._partition(X, coordinates)
+
+    def _partition(self, X: Any, coordinates: np.ndarray) -> np.ndarray:
+        """Return the clusters, 0 to n_clusters_ - 1, of the points that are not outliers."""
+        from sklearn.cluster import KMeans
+
         self._kmeans = KMeans(
             self.n_clusters_, n_init=self.n_init, random_state=self.random_state
         ).fit(coordinates)
+        self.cluster_centers_ = self._kmeans.cluster_centers_
+        self.inertia_ = float(self._kmeans.inertia_)
+        return self._kmeans.labels_
+
+    def _clusters_at(self, coordinates: np.ndarray) -> np.ndarray:
+        """Return the clusters of new points, given their diffusion coordinates."""
+        return self._kmeans.predict(coordinates)
 
     def _embedding(self, n: int) -> DiffusionMap:
         if self.embedding is not None:
@@ -236,7 +254,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         auto = isinstance(self.n_clusters, str)
         return DiffusionMap(
             "auto" if auto else max(min(int(self.n_clusters) - 1, n - 1), 1),
-            n_neighbors=_N_NEIGHBORS,
+            n_neighbors=N_NEIGHBORS,
             kernel=DensityWeighted(SharedNeighbors(), power=_DENSITY_POWER),
             alpha=0.0,
             time="relaxation",
@@ -244,13 +262,13 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         )
 
     def _in_small_clusters(self) -> np.ndarray:
-        labels = self._kmeans.labels_
+        labels = self._found
         sizes = np.bincount(labels, minlength=self.n_clusters_)
         return (sizes < _LEAST_SHARE * len(labels) / self.n_clusters_)[labels]
 
     def _labels_of_all(self, X: Any) -> np.ndarray:
         """Return the clusters of the fitted points, and for outliers those of the nearest."""
-        outliers, found = self.outliers_, self._kmeans.labels_
+        outliers, found = self.outliers_, self._found
         labels = np.empty(X.shape[0], dtype=found.dtype)
         labels[~outliers] = found
         if outliers.any():
@@ -261,7 +279,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     def _nearest(self, X: Any) -> np.ndarray:
         """Return the clusters of the fitted points nearest to new ones."""
-        found = self._kmeans.labels_
+        found = self._found
         graph = self.embedding_.graph_
         if graph.search is None:
             weights = sp.csr_array(X) @ np.eye(self.n_clusters_)[found]
@@ -277,7 +295,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     def _retention(self) -> np.ndarray:
         """Return sum_l lambda_l^t <psi_l, 1_C>^2 / pi(C) over the eigenpairs there are."""
         pairs = self.embedding_.eigenpairs_
-        inside = np.eye(self.n_clusters_)[self._kmeans.labels_]
+        inside = np.eye(self.n_clusters_)[self._found]
         modes = pairs.left.T @ inside  # <psi_l, 1_C>, the first row pi(C)
         left_out = min(self.embedding_.n_components_ + 1, len(pairs) - 1)
         return pairs.powers(relaxation_time(pairs.eigenvalues[left_out])) @ modes**2 / modes[0]
@@ -297,7 +315,7 @@ def relative_scales(graph: sp.csr_array) -> np.ndarray:
         s(x) by the geometric mean of s(y) over the neighbours y of x, above 0; about 1 inside a
         cluster, at its rim up to 2 or 3.
     """
-    logarithms = np.log(neighbor_distances(graph, _SCALE_NEIGHBOR, without_diagonal=True))
+    logarithms = np.log(neighbor_distances(graph, SCALE_NEIGHBOR, without_diagonal=True))
     edges = sp.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
     n_others = np.maximum(edges.sum(axis=1) - 1, 1)
     return np.exp(logarithms - (edges @ logarithms - logarithms) / n_others)

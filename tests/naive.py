@@ -201,3 +201,31 @@ def without_label(A, codes, n_classes, t, point, *, weight=None):
     left = codes.copy()
     left[point] = -1
     return absorbing_labels(A, left, n_classes, t, weight=weight)[point]
+
+
+def nearest_denser(points, density):
+    """Each point's nearest denser one and how far it is; of the densest itself and the farthest."""
+    distances = np.sqrt(squared_distances(points))
+    densest = int(np.argmax(density))
+    denser, distance = np.zeros(len(points), dtype=int), np.zeros(len(points))
+    for x in range(len(points)):
+        above = [
+            y
+            for y in range(len(points))
+            if density[y] > density[x] or (density[y] == density[x] and y < x)
+        ]
+        denser[x] = min(above, key=lambda y: distances[x, y]) if above else x
+        distance[x] = distances[x, denser[x]] if above else distances[densest].max()
+    return denser, distance
+
+
+def modes(points, density, k):
+    """Modes by sqrt(p) rho, the densest point first, and the mode of each point."""
+    denser, distance = nearest_denser(points, density)
+    scores = np.sqrt(density) * distance
+    densest = int(np.argmax(density))
+    found = [densest, *(x for x in np.argsort(-scores, kind="stable") if x != densest)][:k]
+    labels = np.full(len(points), -1)
+    for x in np.lexsort([np.arange(len(points)), -np.asarray(density, dtype=float)]):
+        labels[x] = found.index(x) if x in found else labels[denser[x]]
+    return found, labels

@@ -74,6 +74,27 @@ def cut_of(operator: MarkovOperator, codes: np.ndarray, n_classes: int) -> Cut:
     >>> cut_of(MarkovOperator.from_affinity(K), np.array([0, 0, 1, 1]), 2).mean
     0.14285714285714285
     """
+    share = leaving_probabilities(operator, codes, n_classes)
+    size = np.maximum(np.bincount(codes[codes >= 0], minlength=n_classes), 1)
+    error = np.sqrt(np.sum(np.maximum(share * (1 - share), 0) / size)) / n_classes
+    return Cut(float(share.mean()), float(error))
+
+
+def leaving_probabilities(
+    operator: MarkovOperator, codes: np.ndarray, n_classes: int
+) -> np.ndarray:
+    """Return q_i, how likely a step of the walk is to leave each class.
+
+    Parameters
+    ----------
+    operator, codes, n_classes
+        As in `cut_of`.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        0 to 1; 1 for a class without points.
+    """
     K, degrees = operator.affinity, operator.degrees
     leaving = np.empty(len(operator))
     _compiled.edges.leaving_class(K.indptr, K.indices, K.data, codes, leaving)
@@ -82,6 +103,4 @@ def cut_of(operator: MarkovOperator, codes: np.ndarray, n_classes: int) -> Cut:
     volume = np.bincount(inside, degrees[mapped], n_classes)
     share = np.bincount(inside, leaving[mapped], n_classes) / np.where(volume > 0, volume, 1)
     share[volume == 0] = 1
-    size = np.maximum(np.bincount(inside, minlength=n_classes), 1)
-    error = np.sqrt(np.sum(np.maximum(share * (1 - share), 0) / size)) / n_classes
-    return Cut(float(share.mean()), float(error))
+    return share
