@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from diffclass.evaluation.areas import AreaEstimates, Estimate, stratified_areas
+from diffclass.evaluation.clusters import ClusterScores, cluster_scores
 from diffclass.evaluation.intervals import (
     ClusteredInterval,
     clustered_interval,
@@ -21,6 +22,7 @@ from diffclass.evaluation.splits import PartlyLabelledKFold, draw_per_class
 __all__ = [
     "AreaEstimates",
     "ClassScore",
+    "ClusterScores",
     "ClusteredInterval",
     "Estimate",
     "PartlyLabelledKFold",
@@ -28,6 +30,7 @@ __all__ = [
     "Scores",
     "ThresholdTable",
     "classification_scores",
+    "cluster_scores",
     "clustered_interval",
     "default_thresholds",
     "draw_per_class",

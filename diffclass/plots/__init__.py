@@ -19,6 +19,7 @@ from diffclass.plots.confusion import ConfusionDisplay, plot_evaluation
 from diffclass.plots.coordinates import EmbeddingDisplay
 from diffclass.plots.eigenvalues import EigenvaluesDisplay
 from diffclass.plots.margin_curve import MarginCurveDisplay
+from diffclass.plots.mean_spectra import MeanSpectraDisplay
 from diffclass.plots.palette import DEFAULT_PALETTE, class_palette
 from diffclass.plots.side_by_side import plot_side_by_side
 
@@ -32,6 +33,7 @@ __all__ = [
     "EmbeddingDisplay",
     "MarginCurveDisplay",
     "MarginMapDisplay",
+    "MeanSpectraDisplay",
     "ReliabilityDisplay",
     "ThresholdDisplay",
     "class_palette",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
+from diffclass.clustering import DiffusionClustering
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
 
@@ -42,6 +43,18 @@ def check_map(model: DiffusionMap, n_pixels: int) -> None:
         if not (isinstance(value, Real) and least <= float(value) < _INFINITY):
             bound = "above 0" if name == "bandwidth" else "at least 0"
             raise ParameterError(f"{name} = {value!r}; it has to be a number {bound}")
+
+
+def check_clustering(model: DiffusionClustering, n_pixels: int) -> None:
+    """Raise `ParameterError` for a number of clusters refused when fitted to that many pixels."""
+    if isinstance(model.n_clusters, str):
+        return  # checked with the points
+    _check_whole(model.n_clusters, "n_clusters", least=1)
+    if model.n_clusters > n_pixels:
+        raise ParameterError(
+            f"{model.n_clusters} clusters were asked for, but only {n_pixels} pixels have data; "
+            f"ask for at most {n_pixels}"
+        )
 
 
 def check_neighbors(n_neighbors: Any, n_pixels: int) -> None:

@@ -1,0 +1,143 @@
+"""``diffclass cluster``: a scene in, classes without labels out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from diffclass.command_line.console import (
+    Console,
+    common_options,
+    overwrite_option,
+    seed_option,
+)
+from diffclass_hyperspectral.commands._diffusion import (
+    features_option,
+    metric_option,
+    scene_features,
+)
+from diffclass_hyperspectral.commands._results import (
+    costs_of,
+    forecast_sayer,
+    give_report,
+    say_orthorectified,
+)
+
+if TYPE_CHECKING:
+    from diffclass.clustering import DiffusionClustering
+
+_PATH = click.Path(path_type=Path)
+_SMALLER = "ask for fewer --components, or cluster a part of the scene"
+
+
+@click.command()
+@click.argument("scene", type=_PATH)
+@click.option(
+    "-o", "--output", type=_PATH, required=True, help="Cluster map: .img, .tif, .png, .npy."
+)
+@click.option(
+    "-k",
+    "--clusters",
+    type=click.IntRange(2),
+    help="Number of clusters; by default the one before the widest gap of the walk's spectrum.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["kmeans", "modes"]),
+    default="kmeans",
+    show_default=True,
+    help="How clusters are found in diffusion coordinates. kmeans: around means. modes: around "
+    "dense pixels that are far from denser ones (LUND).",
+)
+@features_option
+@metric_option
+@click.option(
+    "--components", type=int, help="Number of components of the spectra; by default as classify."
+)
+@click.option(
+    "--truth",
+    type=_PATH,
+    help="Known classes (formats as classify's labels; 0 is unknown): prints accuracies after the "
+    "best assignment of clusters to classes.",
+)
+@click.option("--picture", type=_PATH, help="Map and mean spectra as a .png.")
+@click.option("--report", type=_PATH, help="Report as JSON, with the mean spectra.")
+@click.option("--variable", help="Array to take from a .mat scene with several.")
+@click.option("--truth-variable", help="Array to take from a .mat truth with several.")
+@seed_option
+@overwrite_option
+@common_options
+def cluster(
+    scene: Path,
+    output: Path,
+    truth: Path | None,
+    picture: Path | None,
+    report: Path | None,
+    *,
+    console: Console,
+    overwrite: bool,
+    features: str,
+    metric: str,
+    components: int | None,
+    variable: str | None,
+    truth_variable: str | None,
+    **options: Any,
+) -> None:
+    """Divide the pixels of SCENE into clusters: classes without labels.
+
+    Clusters are numbered by falling size; pixels without data are 0. The report says why there
+    are so many, how well each holds the walk, and their mean spectra. What they are is for you to
+    say: compare the spectra, or use the map as labels to correct on the page.
+    """
+    from diffclass.progress import stage
+    from diffclass_hyperspectral import (
+        agreement,
+        cluster_scene,
+        known_classes,
+        open_scene,
+        read_labels,
+        write_class_map,
+    )
+    from diffclass_hyperspectral.io.map_files import check_outputs, place_of
+    from diffclass_hyperspectral.workflows.cluster_report import draw_clusters, report_clusters
+
+    if picture is not None and picture.suffix.lower() != ".png":
+        raise click.UsageError(f"--picture is written as .png, not as {picture.name}")
+    others = [path for path in (report, picture) if path is not None]
+    inputs = [path for path in (scene, truth) if path is not None]
+    check_outputs([output], others, inputs, overwrite=overwrite)
+    with console.timing():
+        with stage("opening"):
+            cube = open_scene(scene, variable=variable)
+            labels = (
+                None if truth is None else read_labels(truth, variable=truth_variable, grid=cube)
+            )
+            known = None if labels is None else known_classes(labels, cube)
+        say_orthorectified(console, [output], cube)
+        found = cluster_scene(
+            cube,
+            features=scene_features(features, metric, components),
+            model=_model(**options),
+            before=forecast_sayer(console, _SMALLER),
+        )
+        with stage("writing"):
+            place = place_of(cube, output)
+            write_class_map(output, found.cluster_map, found.table, overwrite=overwrite, **place)
+            if picture is not None:
+                draw_clusters(picture, found, overwrite=overwrite)
+    said = report_clusters(
+        found,
+        agreement=None if known is None else agreement(found, known),
+        truth=None if labels is None else labels.table,
+        costs=costs_of(console),
+    )
+    give_report(console, said, report, overwrite=overwrite)
+
+
+def _model(clusters: int | None, method: str, seed: int) -> DiffusionClustering:
+    from diffclass import DiffusionClustering, DiffusionModes
+
+    made = DiffusionModes if method == "modes" else DiffusionClustering
+    return made("auto" if clusters is None else clusters, random_state=seed)
