@@ -42,25 +42,32 @@ _CHANGED_SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
+class _Labels:
+    """The labels of a fit."""
+
+    codes: np.ndarray
+    weight: ArrayLike | None
+    groups: ArrayLike | None
+
+
+@dataclass(frozen=True, eq=False)
 class _Fitted:
     """What a calibration needs; it is found once it is asked for."""
 
     operator: MarkovOperator | WarpedOperator
-    codes: np.ndarray
+    labels: _Labels
     diffusion: LabelDiffusion
     posteriors: np.ndarray
-    label_mode: str
-    label_weight: ArrayLike | None
 
     @cached_property
     def calibration(self) -> Calibration:
-        weight = None if self.label_weight is None else np.asarray(self.label_weight, float)
+        labels = self.labels
         return calibrate(
             self.operator,
-            self.codes,
+            labels.codes,
             self.diffusion,
-            label_mode=self.label_mode,
-            label_weight=weight,
+            label_weight=None if labels.weight is None else np.asarray(labels.weight, float),
+            groups=labels.groups,
         )
 
     @cached_property
@@ -85,9 +92,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         `diffclass.label_diffusion.map_scores`.
     alpha : float, default=0.0
         Density exponent of the operator.
-    label_mode : {"absorbing", "summed", "free"}, default="absorbing"
+    label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
-        are free ones summed over the walk; see `diffclass.label_diffusion.diffusion`.
+        are free ones summed over the walk. "auto" takes absorbing ones, or summed ones where their
+        map cuts the graph less; see `diffclass.diffuse_labels`.
     tau : "auto", "margin" or int, default="auto"
         Diffusion time in steps, or the rule that chooses it: by margin and cut, or by the margin
         alone (see `diffclass.label_diffusion.stopping_time`).
@@ -177,7 +185,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         n_neighbors: int = 12,
         kernel: Kernel | None = None,
         alpha: float = 0.0,
-        label_mode: str = "absorbing",
+        label_mode: str = "auto",
         tau: str | int = "auto",
         max_time: int | None = None,
         class_prior: ArrayLike | None = None,
@@ -206,7 +214,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.symmetrize = symmetrize
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, label_weight: ArrayLike | None = None) -> DiffusionClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        label_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> DiffusionClassifier:
         """Build the graph of all points and diffuse the labels of some.
 
         Parameters
@@ -218,6 +233,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         label_weight : array-like of shape (n,), optional
             Weight of each label, 0 to 1. (This is not ``sample_weight``: a point of weight 0 stays
             in the graph.)
+        groups : array-like of shape (n,), optional
+            Labels of a class with the same value are one observation, like the pixels of a stroke;
+            missing values stand for labels of their own. They matter for tau, and for calibration
+            and prediction sets, which would otherwise learn from labels beside labels.
 
         Returns
         -------
@@ -227,7 +246,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         DataError
-            If X is not finite, or y has another length or no label.
+            If X is not finite, y or groups has another length, or y has no label.
         ParameterError
             If a parameter is out of range.
 
@@ -238,10 +257,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         X = self._checked(X, reset=True)
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
-        self.graph_ = self._graph(X, y, codes, label_weight)
+        labels = _Labels(codes, label_weight, groups)
+        self.graph_ = self._graph(X, y, labels)
         self.operator_ = self.graph_.operator
-        diffused = self._diffused(self.operator_, codes, label_weight)
-        diffused = self._warped_rounds(diffused, codes, label_weight)
+        diffused = self._diffused(self.operator_, labels)
+        diffused = self._warped_rounds(diffused, labels)
         self.diffusion_ = replace(diffused, classes=self.classes_)
         labelled = np.flatnonzero(codes != UNLABELLED)
         self._labelled_codes = codes[labelled]
@@ -249,11 +269,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self._read_off(X)
         self._fitted = _Fitted(
             self.operator_ if self.warped_ is None else self.warped_,
-            codes,
+            labels,
             self.diffusion_,
             self.raw_label_distributions_,
-            self.label_mode,
-            label_weight,
         )
         return self
 
@@ -457,9 +475,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if (self.classes_ != np.rint(self.classes_)).any():
             raise DataError("Unknown label type: continuous; labels are classes, not measurements")
 
-    def _graph(
-        self, X: Any, y: Any, codes: np.ndarray, label_weight: ArrayLike | None
-    ) -> PointGraph:
+    def _graph(self, X: Any, y: Any, labels: _Labels) -> PointGraph:
         if self.affinity == "precomputed":
             return PointGraph.from_affinity(X, alpha=self.alpha)
         kernel = SharedNeighbors() if self.kernel is None else self.kernel
@@ -467,7 +483,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if kernel.uses_scores:
             first = self._neighbors(X, SharedNeighbors())
             walk = first.point_graph(SharedNeighbors(), alpha=self.alpha).operator
-            diffused = self._diffused(walk, codes, label_weight)
+            diffused = self._diffused(walk, labels)
             scores = map_scores(walk, diffused.codes, len(self.classes_))
         found = self._neighbors(X, kernel, y=y, scores=scores, earlier=first)
         return found.point_graph(kernel, alpha=self.alpha, y=y, scores=scores)
@@ -484,25 +500,21 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _diffused(
-        self,
-        operator: MarkovOperator | WarpedOperator,
-        codes: np.ndarray,
-        label_weight: ArrayLike | None,
+        self, operator: MarkovOperator | WarpedOperator, labels: _Labels
     ) -> LabelDiffusion:
         return diffuse_labels(
             operator,
-            codes,
+            labels.codes,
             label_mode=self.label_mode,
             tau=self.tau,
             max_time=self.max_time,
             class_prior=self.class_prior,
             kept_share=self.kept_share,
-            label_weight=label_weight,
+            label_weight=labels.weight,
+            groups=labels.groups,
         )
 
-    def _warped_rounds(
-        self, diffused: LabelDiffusion, codes: np.ndarray, label_weight: ArrayLike | None
-    ) -> LabelDiffusion:
+    def _warped_rounds(self, diffused: LabelDiffusion, labels: _Labels) -> LabelDiffusion:
         check_positive(self.rounds, "rounds", integer=True, zero=True)
         self.warped_: WarpedOperator | None = None
         self.n_rounds_ = 0
@@ -510,12 +522,12 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             self.warped_ = warped_operator(
                 self.operator_,
                 diffused.posteriors,
-                y=codes,
+                y=labels.codes,
                 floor=self.warp_floor,
                 forward_exponent=self.warp_forward_exponent,
             )
             before = diffused.codes
-            diffused = self._diffused(self.warped_, codes, label_weight)
+            diffused = self._diffused(self.warped_, labels)
             self.n_rounds_ += 1
             if np.mean(diffused.codes != before) < _CHANGED_SHARE:
                 break

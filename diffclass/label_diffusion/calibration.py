@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.left_out import leave_labels_out
@@ -36,7 +37,7 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import stage
 
-_EXPONENTS = np.geomspace(1 / 4, 64, 81)  # 1/T
+_EXPONENTS = np.geomspace(1 / 4, 4096, 141)  # 1/T; large where long sums are nearly equal
 _SPREAD = 0.6  # s
 _FLOOR = 0.005
 _STEPS = 4
@@ -55,7 +56,7 @@ class Calibration:
     map_temperature : float
         T by the map alone.
     n_left_out : int
-        Number of labels that were left out; with 0 the map alone decides.
+        Number of labels, or groups of them, that were left out; with 0 the map alone decides.
     log_loss_before, log_loss_after : float
         Mean log loss of the labels left out, before and after calibration; NaN without any.
     conformity : ndarray of shape (n_left_out,)
@@ -117,8 +118,8 @@ def calibrate(
     codes: np.ndarray,
     diffusion: LabelDiffusion,
     *,
-    label_mode: str = "absorbing",
     label_weight: np.ndarray | None = None,
+    groups: ArrayLike | None = None,
 ) -> Calibration:
     """Find the temperature of diffused labels.
 
@@ -130,9 +131,10 @@ def calibrate(
         Index of each point's class, -1 where unlabelled.
     diffusion : LabelDiffusion
         Of these labels.
-    label_mode : {"absorbing", "summed", "free"}, default="absorbing"
     label_weight : ndarray of shape (n,), optional
         0 to 1; 1 by default.
+    groups : array-like of shape (n,), optional
+        Labels of a class with the same value are one observation.
 
     Returns
     -------
@@ -159,7 +161,11 @@ def calibrate(
         walk = operator.operator if isinstance(operator, WarpedOperator) else operator
         by_map = _map_exponent(walk, diffusion)
         left = leave_labels_out(
-            operator, codes, diffusion, label_mode=label_mode, label_weight=label_weight
+            operator,
+            codes,
+            diffusion,
+            label_weight=label_weight,
+            groups=groups,
         )
         truth = np.eye(len(diffusion.classes))[left.codes]
         losses = _losses(left.posteriors, truth)

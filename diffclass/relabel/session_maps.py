@@ -114,6 +114,7 @@ class ClassSums:
             classes=classes,
             values=values.T,
             class_weight=weight,
+            label_mode="summed" if horizon.is_sum else "free",
             weighting="equal",
             codes=decision.codes,
             probability=decision.probability,

@@ -24,7 +24,7 @@ import numpy as np
 
 from diffclass import MarkovOperator, diffuse_labels
 from diffclass.label_diffusion.stopping_time import sum_end
-from diffclass.targets import encode_labels
+from diffclass.targets import encode_labels, labels_per_class
 from experiments.few_labels.draws import BUDGETS, drawn
 from experiments.few_labels.families import FAMILIES
 from experiments.markdown import Row, markdown_table
@@ -40,7 +40,7 @@ def ends_of(labels: str, y: np.ndarray) -> np.ndarray:
     """Return how far the walk goes for each tau of TIMES, for those that are not too far."""
     if labels == "absorbing":
         return TIMES
-    ends = TIMES * sum_end(1, encode_labels(y)[1])
+    ends = TIMES * sum_end(1, labels_per_class(encode_labels(y)[1]))
     return ends[ends <= LAST_STEP]
 
 

@@ -95,9 +95,10 @@ _OPTIONS = (
     ),
     click.option(
         "--label-mode",
-        type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODES"),
-        help="How labels count. absorbing (default): the walk stops at them. summed, free: they "
-        "diffuse away, and count over the whole walk or at its end.",
+        type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODE_CHOICES"),
+        help="How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
+        "away, and count over the whole walk or at its end. auto (default): absorbing, or summed "
+        "where their map cuts the graph less.",
     ),
     click.option("--tau", type=int, help="Diffusion time in steps; chosen by default."),
     click.option("--max-time", type=int, help="Last time to choose from."),
