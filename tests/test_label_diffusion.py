@@ -482,6 +482,18 @@ def test_summed_labels_are_taken_where_they_cut_less(seed):
         assert diffuse_labels(A, y, **other_way).label_mode == "absorbing"
 
 
+def test_on_large_graphs_the_walk_ends_with_the_margin(monkeypatch):
+    A, y = random_problem(3)
+    small = diffuse_labels(A, y, kept_share=1, max_time=4000)
+    monkeypatch.setattr("diffclass.label_diffusion.diffusion._FEW_POINTS", 10)
+    large = diffuse_labels(A, y, kept_share=1, max_time=4000)
+    assert large.label_mode == "absorbing"
+    last = len(large.curve.times)
+    assert last < len(small.curve.times)
+    np.testing.assert_array_equal(large.curve.margin, small.curve.margin[:last])
+    assert large.curve.margin[-1] < 0.85 * large.curve.margin[large.curve.coverage >= 0.999].max()
+
+
 def random_problem(seed):
     rng = np.random.default_rng(seed)
     A = markov_operator(rng.normal(size=(60, 2)), n_neighbors=8)

@@ -87,7 +87,8 @@ LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
 _BALANCING_ERRORS = 0.5
 _MATCHING_ERRORS = 1.0
 # Summed labels likewise. Their sum is long, as in Poisson learning: in "auto" they stand for maps
-# that take a class as a whole. On large graphs it would take longer than all the rest.
+# that take a class as a whole. On large graphs it would take longer than all the rest, and so
+# would late times.
 _SUMMING_ERRORS = 0.5
 _SUMMED_TAU = 256
 _FEW_POINTS = 65_536
@@ -394,8 +395,11 @@ def _walk_to_best_margin(walk: Walk, max_time: int, kept_share: float) -> Margin
 def _walk_to_best(
     walk: AbsorbingWalk, max_time: int, kept_share: float, *, balancing: bool
 ) -> tuple[MarginCurve, str, str]:
-    """Walk until the map settles; checkpoint the best times of each weighting and choose."""
-    n_classes = len(walk.scale)
+    """Walk until the map settles; checkpoint the best times of each weighting and choose.
+
+    On large graphs, where a step takes long, the end of the margin ends the walk too.
+    """
+    n_classes, is_large = len(walk.scale), len(walk.operator) > _FEW_POINTS
     weightings = ("equal", "balanced") if balancing else ("equal",)
     choices = {weighting: AutoChoice(kept_share) for weighting in weightings}
     record, settled = CurveRecord(kept_share), SettledMap()
@@ -417,7 +421,7 @@ def _walk_to_best(
                 record.add(time, margin, coverage, cut.mean)
                 is_settled = settled.see(decision.codes, coverage)
         walk.checkpoint(*best)
-        if is_settled:
+        if is_settled or (is_large and all(choice.is_over for choice in choices.values())):
             break
     weighting, equal = "equal", choices["equal"]
     if balancing and choices["balanced"].cut.is_below(equal.cut, n_errors=_BALANCING_ERRORS):

@@ -218,6 +218,11 @@ class AutoChoice:
         return tuple(names)
 
     @property
+    def is_over(self) -> bool:
+        """Whether no later time can be chosen by the margin."""
+        return self._by_margin.is_over
+
+    @property
     def best(self) -> str:
         """The time to take: "kept" by the margin, or "late", at which the cut is half."""
         return "late" if self._late_cut.mean < _HALF * self._kept_cut.mean else "kept"
