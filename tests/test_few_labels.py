@@ -468,10 +468,10 @@ def test_time_is_chosen_on_families_as_they_say(monkeypatch):
     small = Family(FAMILIES["moons"].make, {"equal": (2, 3), "proportional": (4,)}, n_draws=2)
     monkeypatch.setitem(FAMILIES, "moons", small)
     rows = list(tau.compute(["moons"]))
-    assert [(row["drawn"], row["labels_per_class"], row["labels"]) for row in rows] == [
-        (way, budget, labels)
+    assert [(row["drawn"], row["labels_per_class"], row["rule"]) for row in rows] == [
+        (way, budget, rule)
         for way, budget in (("equal", 2), ("equal", 3), ("proportional", 4))
-        for labels in tau.KINDS
+        for rule in tau.RULES
     ]
     for row in rows:
         assert row["best"] >= max(row[f"t{time}"] for time in (1, 8, 64))
