@@ -15,13 +15,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import RandomState, check_choice, check_positive
-from diffclass.exceptions import DataError, UnreachedWarning
+from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import (
+    AmbientOpinion,
     Calibration,
     LabelDiffusion,
     calibrate,
     diffuse_labels,
+    join_features,
     map_scores,
     posteriors_of,
 )
@@ -50,17 +52,19 @@ class _Fitted:
     diffusion: LabelDiffusion
     posteriors: np.ndarray
     label_mode: str
-    label_weight: ArrayLike | None
+    label_weight: np.ndarray | None
+    found: Calibration | None  # where it was found before
 
     @cached_property
     def calibration(self) -> Calibration:
-        weight = None if self.label_weight is None else np.asarray(self.label_weight, float)
+        if self.found is not None:
+            return self.found
         return calibrate(
             self.operator,
             self.codes,
             self.diffusion,
             label_mode=self.label_mode,
-            label_weight=weight,
+            label_weight=self.label_weight,
         )
 
     @cached_property
@@ -104,6 +108,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         of the points.
     warp_floor, warp_forward_exponent : float, default=0.4, 0.25
         See `diffclass.warped_operator`.
+    ambient : bool, default=False
+        Whether a smooth function of the features may count beside the graph. It does where labels
+        left out say by more than their error that it names classes better; see
+        `diffclass.label_diffusion.ambient`. `fit` then also finds the calibration.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `predict` the
         (m, n) affinities of new points to the fitted ones; kernel and neighbours are not used.
@@ -125,14 +133,17 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     label_distributions_ : ndarray of shape (n, n_classes)
         Calibrated probabilities of the classes; rows sum to 1.
     raw_label_distributions_ : ndarray of shape (n, n_classes)
-        Posteriors of the walk, in the same order at each point; rows sum to 1.
+        Posteriors before calibration, in the same order at each point; rows sum to 1.
     margin_ : ndarray of shape (n,)
         Difference of the two largest posteriors of the walk, 0 to 1.
     calibration_ : Calibration
         How the posteriors of the walk become probabilities. It is found when it is first asked for,
         by `predict_proba` or these attributes; see `diffclass.label_diffusion.calibration`.
     diffusion_ : LabelDiffusion
-        The diffused labels of the last round; the other results are taken from it.
+        The diffused labels of the last round, joined with what the features say where that counts;
+        the other results are taken from it.
+    ambient_ : AmbientOpinion or None
+        What the features say, and whether it counts; None without ``ambient``.
     tau_ : int
         Time in use, in steps.
     margin_curve_ : MarginCurve
@@ -185,6 +196,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         rounds: int = 0,
         warp_floor: float = WARP_FLOOR,
         warp_forward_exponent: float = FORWARD_EXPONENT,
+        ambient: bool = False,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
         symmetrize: str = "union",
@@ -201,6 +213,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.rounds = rounds
         self.warp_floor = warp_floor
         self.warp_forward_exponent = warp_forward_exponent
+        self.ambient = ambient
         self.affinity = affinity
         self.search = search
         self.symmetrize = symmetrize
@@ -242,7 +255,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.operator_ = self.graph_.operator
         diffused = self._diffused(self.operator_, codes, label_weight)
         diffused = self._warped_rounds(diffused, codes, label_weight)
-        self.diffusion_ = replace(diffused, classes=self.classes_)
+        self._walked = replace(diffused, classes=self.classes_)
+        self.diffusion_, found = self._with_features(X, codes, label_weight)
         labelled = np.flatnonzero(codes != UNLABELLED)
         self._labelled_codes = codes[labelled]
         self._labelled_points = None if self.affinity else X[labelled]
@@ -253,7 +267,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             self.diffusion_,
             self.raw_label_distributions_,
             self.label_mode,
-            label_weight,
+            _weights(label_weight),
+            found,
         )
         return self
 
@@ -393,11 +408,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _posteriors(self, X: Any, calibration: Calibration | None = None) -> np.ndarray:
         weights, is_near = self.graph_.steps_and_reach(X)
         values = (
-            weights @ self.diffusion_.values
+            weights @ self._walked.values
             if self.warped_ is None
-            else self.warped_.read_at_new_points(weights, self.diffusion_.values)
+            else self.warped_.read_at_new_points(weights, self._walked.values)
         )
-        posteriors = posteriors_of(values, self.diffusion_.class_weight)
+        posteriors = posteriors_of(values, self._walked.class_weight)
+        if self.ambient_ is not None and self.ambient_.counts:
+            posteriors = self.ambient_.joined(posteriors, X)
         if calibration is not None:
             posteriors = calibration.apply(posteriors)
         unreached = values.sum(axis=1) <= 0
@@ -428,6 +445,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any, *, reset: bool) -> Any:
         if self.affinity is not None:
             check_choice(self.affinity, "affinity", ("precomputed",))
+            if self.ambient:
+                raise ParameterError(
+                    "ambient=True needs features, and a precomputed affinity has none; leave it out"
+                )
         return validate_data(
             self,
             X,
@@ -521,6 +542,23 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 break
         return diffused
 
+    def _with_features(
+        self, X: Any, codes: np.ndarray, label_weight: ArrayLike | None
+    ) -> tuple[LabelDiffusion, Calibration | None]:
+        """Return the map, joined with what the features say, and its calibration if found."""
+        self.ambient_: AmbientOpinion | None = None
+        if not self.ambient:
+            return self._walked, None
+        self.ambient_, joined, calibration = join_features(
+            self.operator_ if self.warped_ is None else self.warped_,
+            X,
+            codes,
+            self._walked,
+            label_mode=self.label_mode,
+            label_weight=_weights(label_weight),
+        )
+        return joined, calibration
+
     def _read_off(self, X: Any) -> None:
         diffused = self.diffusion_
         self.raw_label_distributions_ = diffused.posteriors
@@ -582,3 +620,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
         points, labelled = map(self.graph_.features_of, (X[which], self._labelled_points))
         return self._labelled_codes[pairwise_distances_argmin(points, labelled)]
+
+
+def _weights(label_weight: ArrayLike | None) -> np.ndarray | None:
+    return None if label_weight is None else np.asarray(label_weight, dtype=np.float64)
