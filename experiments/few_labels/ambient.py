@@ -101,7 +101,10 @@ def table(rows: Sequence[Row]) -> list[str]:
     cells = [
         [row["half"], row["problem"], row["drawn"], row["labels_per_class"]]
         + [f"{float(row[name]):.1f}" for name in MEASURES]
-        + [f"{float(row['counted']):.1f}", f"{float(row['gain']):+.2f} ± {float(row["interval"]):.2f}"]
+        + [
+            f"{float(row['counted']):.1f}",
+            f"{float(row['gain']):+.2f} ± {float(row['interval']):.2f}",
+        ]
         for row in rows
         if row["problem"] not in families or float(row["counted"]) > 0
     ]
