@@ -15,13 +15,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import RandomState, check_choice, check_positive
-from diffclass.exceptions import DataError, UnreachedWarning
+from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import (
+    AmbientOpinion,
     Calibration,
     LabelDiffusion,
     calibrate,
     diffuse_labels,
+    join_features,
     map_scores,
     posteriors_of,
 )
@@ -46,7 +48,7 @@ class _Labels:
     """The labels of a fit."""
 
     codes: np.ndarray
-    weight: ArrayLike | None
+    weight: np.ndarray | None
     groups: ArrayLike | None
 
 
@@ -58,15 +60,18 @@ class _Fitted:
     labels: _Labels
     diffusion: LabelDiffusion
     posteriors: np.ndarray
+    found: Calibration | None  # where it was found before
 
     @cached_property
     def calibration(self) -> Calibration:
+        if self.found is not None:
+            return self.found
         labels = self.labels
         return calibrate(
             self.operator,
             labels.codes,
             self.diffusion,
-            label_weight=None if labels.weight is None else np.asarray(labels.weight, float),
+            label_weight=labels.weight,
             groups=labels.groups,
         )
 
@@ -112,6 +117,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         of the points.
     warp_floor, warp_forward_exponent : float, default=0.4, 0.25
         See `diffclass.warped_operator`.
+    ambient : bool, default=False
+        Whether a smooth function of the features may count beside the graph. It does where labels
+        left out say by more than their error that it names classes better; see
+        `diffclass.label_diffusion.ambient`. `fit` then also finds the calibration.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `predict` the
         (m, n) affinities of new points to the fitted ones; kernel and neighbours are not used.
@@ -133,14 +142,17 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     label_distributions_ : ndarray of shape (n, n_classes)
         Calibrated probabilities of the classes; rows sum to 1.
     raw_label_distributions_ : ndarray of shape (n, n_classes)
-        Posteriors of the walk, in the same order at each point; rows sum to 1.
+        Posteriors before calibration, in the same order at each point; rows sum to 1.
     margin_ : ndarray of shape (n,)
         Difference of the two largest posteriors of the walk, 0 to 1.
     calibration_ : Calibration
         How the posteriors of the walk become probabilities. It is found when it is first asked for,
         by `predict_proba` or these attributes; see `diffclass.label_diffusion.calibration`.
     diffusion_ : LabelDiffusion
-        The diffused labels of the last round; the other results are taken from it.
+        The diffused labels of the last round, joined with what the features say where that counts;
+        the other results are taken from it.
+    ambient_ : AmbientOpinion or None
+        What the features say, and whether it counts; None without ``ambient``.
     tau_ : int
         Time in use, in steps.
     margin_curve_ : MarginCurve
@@ -193,6 +205,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         rounds: int = 0,
         warp_floor: float = WARP_FLOOR,
         warp_forward_exponent: float = FORWARD_EXPONENT,
+        ambient: bool = False,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
         symmetrize: str = "union",
@@ -209,6 +222,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.rounds = rounds
         self.warp_floor = warp_floor
         self.warp_forward_exponent = warp_forward_exponent
+        self.ambient = ambient
         self.affinity = affinity
         self.search = search
         self.symmetrize = symmetrize
@@ -257,12 +271,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         X = self._checked(X, reset=True)
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
-        labels = _Labels(codes, label_weight, groups)
+        labels = _Labels(codes, _weights(label_weight), groups)
         self.graph_ = self._graph(X, y, labels)
         self.operator_ = self.graph_.operator
         diffused = self._diffused(self.operator_, labels)
         diffused = self._warped_rounds(diffused, labels)
-        self.diffusion_ = replace(diffused, classes=self.classes_)
+        self._walked = replace(diffused, classes=self.classes_)
+        self.diffusion_, found = self._with_features(X, labels)
         labelled = np.flatnonzero(codes != UNLABELLED)
         self._labelled_codes = codes[labelled]
         self._labelled_points = None if self.affinity else X[labelled]
@@ -272,6 +287,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             labels,
             self.diffusion_,
             self.raw_label_distributions_,
+            found,
         )
         return self
 
@@ -411,11 +427,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _posteriors(self, X: Any, calibration: Calibration | None = None) -> np.ndarray:
         weights, is_near = self.graph_.steps_and_reach(X)
         values = (
-            weights @ self.diffusion_.values
+            weights @ self._walked.values
             if self.warped_ is None
-            else self.warped_.read_at_new_points(weights, self.diffusion_.values)
+            else self.warped_.read_at_new_points(weights, self._walked.values)
         )
-        posteriors = posteriors_of(values, self.diffusion_.class_weight)
+        posteriors = posteriors_of(values, self._walked.class_weight)
+        if self.ambient_ is not None and self.ambient_.counts:
+            posteriors = self.ambient_.joined(posteriors, X)
         if calibration is not None:
             posteriors = calibration.apply(posteriors)
         unreached = values.sum(axis=1) <= 0
@@ -446,6 +464,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any, *, reset: bool) -> Any:
         if self.affinity is not None:
             check_choice(self.affinity, "affinity", ("precomputed",))
+            if self.ambient:
+                raise ParameterError(
+                    "ambient=True needs features, and a precomputed affinity has none; leave it out"
+                )
         return validate_data(
             self,
             X,
@@ -533,6 +555,21 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 break
         return diffused
 
+    def _with_features(self, X: Any, labels: _Labels) -> tuple[LabelDiffusion, Calibration | None]:
+        """Return the map, joined with what the features say, and its calibration if found."""
+        self.ambient_: AmbientOpinion | None = None
+        if not self.ambient:
+            return self._walked, None
+        self.ambient_, joined, calibration = join_features(
+            self.operator_ if self.warped_ is None else self.warped_,
+            X,
+            labels.codes,
+            self._walked,
+            label_weight=labels.weight,
+            groups=labels.groups,
+        )
+        return joined, calibration
+
     def _read_off(self, X: Any) -> None:
         diffused = self.diffusion_
         self.raw_label_distributions_ = diffused.posteriors
@@ -594,3 +631,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
         points, labelled = map(self.graph_.features_of, (X[which], self._labelled_points))
         return self._labelled_codes[pairwise_distances_argmin(points, labelled)]
+
+
+def _weights(label_weight: ArrayLike | None) -> np.ndarray | None:
+    return None if label_weight is None else np.asarray(label_weight, dtype=np.float64)

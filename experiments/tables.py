@@ -23,6 +23,7 @@ from experiments.coifman_2005 import kernels_ablation, warping_tables
 from experiments.few_labels import (
     accumulated,
     acquisition,
+    ambient,
     calibration,
     paired_table,
     spatial,
@@ -71,6 +72,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "unequal": lambda: unequal.table(read_rows("few_labels/unequal.csv")),
     "tau": lambda: tau.losses(read_rows("few_labels/tau.csv")),
     "accumulated": lambda: accumulated.table(read_rows("few_labels/accumulated.csv")),
+    "ambient": lambda: ambient.table(read_rows("few_labels/ambient.csv")),
     "calibration": lambda: calibration.table(read_rows("few_labels/calibration.csv")),
     "calibration-each": lambda: calibration.each_table(read_rows("few_labels/calibration.csv")),
     "spatial": lambda: spatial.table(read_rows("few_labels/spatial.csv")),

@@ -40,6 +40,7 @@ ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
         DiffusionClassifier(),
         DiffusionClassifier(label_mode="free"),
         DiffusionClassifier(label_mode="absorbing"),
+        DiffusionClassifier(ambient=True),
     ],
     expected_failed_checks=lambda _: {
         "check_classifiers_classes": "scikit-learn exempts its own semi-supervised classifiers "
@@ -532,6 +533,7 @@ def test_label_weights_of_zero(blobs):
         ({"affinity": "cosine"}, "'precomputed'"),
         ({"symmetrize": "both"}, "symmetrize"),
         ({"class_prior": [1]}, "3 classes"),
+        ({"affinity": "precomputed", "ambient": True}, "has none"),
     ],
 )
 def test_refuses_parameters(blobs, parameters, message):

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion
-from diffclass.label_diffusion.left_out import leave_labels_out
+from diffclass.label_diffusion.left_out import LeftOut, leave_labels_out
 from diffclass.label_diffusion.prediction_sets import sets_at
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
@@ -158,8 +158,6 @@ def calibrate(
     True
     """
     with stage("calibration"):
-        walk = operator.operator if isinstance(operator, WarpedOperator) else operator
-        by_map = _map_exponent(walk, diffusion)
         left = leave_labels_out(
             operator,
             codes,
@@ -167,16 +165,40 @@ def calibrate(
             label_weight=label_weight,
             groups=groups,
         )
-        truth = np.eye(len(diffusion.classes))[left.codes]
-        losses = _losses(left.posteriors, truth)
-        away = np.log(_EXPONENTS / by_map) / _SPREAD
-        exponent = float(_EXPONENTS[(losses.sum(axis=0) + away**2 / 2).argmin()])
-        own = sharpened(left.posteriors, exponent)[np.arange(len(truth)), left.codes]
-        before, after = (
-            float(_loss(left.posteriors, truth, e).mean()) if len(truth) else np.nan
-            for e in (1.0, exponent)
-        )
-        return Calibration(1 / exponent, 1 / by_map, len(truth), before, after, np.sort(own))
+        return calibrate_by(operator, diffusion, left)
+
+
+def calibrate_by(
+    operator: MarkovOperator | WarpedOperator, diffusion: LabelDiffusion, left: LeftOut
+) -> Calibration:
+    """Find the temperature of posteriors by labels that are already left out.
+
+    Parameters
+    ----------
+    operator : MarkovOperator or WarpedOperator
+        The walk on n points.
+    diffusion : LabelDiffusion
+        Whose posteriors are calibrated.
+    left : LeftOut
+        What the same method says of labels without them.
+
+    Returns
+    -------
+    Calibration
+        Costs four steps of one column per class.
+    """
+    walk = operator.operator if isinstance(operator, WarpedOperator) else operator
+    by_map = _map_exponent(walk, diffusion)
+    truth = np.eye(len(diffusion.classes))[left.codes]
+    losses = _losses(left.posteriors, truth)
+    away = np.log(_EXPONENTS / by_map) / _SPREAD
+    exponent = float(_EXPONENTS[(losses.sum(axis=0) + away**2 / 2).argmin()])
+    own = sharpened(left.posteriors, exponent)[np.arange(len(truth)), left.codes]
+    before, after = (
+        float(_loss(left.posteriors, truth, e).mean()) if len(truth) else np.nan
+        for e in (1.0, exponent)
+    )
+    return Calibration(1 / exponent, 1 / by_map, len(truth), before, after, np.sort(own))
 
 
 def sharpened(posteriors: np.ndarray, exponent: float) -> np.ndarray:
