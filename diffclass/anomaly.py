@@ -14,7 +14,8 @@ A new point x joins the graph at the end of one-way steps: the walk leaves x and
     a(x, x) = 1 / d(x),    a(x, y) = k(x, y) / d(x),    d(x) = 1 + sum_y k(x, y),
 
 and the score is that of this walk, with pi(x) = d(x) / sum(d). Dividing by the weights of the
-neighbours alone would hide how far they are.
+neighbours alone would hide how far they are. A new point that coincides with a fitted one is that
+point, and has its score.
 
 Sources: Coifman et al. 2005, section 2.1, and the encyclopedia's article (uses: anomaly detection).
 """
@@ -35,6 +36,8 @@ from diffclass.exceptions import ParameterError
 from diffclass.kernels import Gaussian
 from diffclass.point_graph import PointGraph
 from diffclass.spectral.equilibrium import probes, squared_distances_to_equilibrium
+
+_SAME = 1 - 1e-6  # affinity: a thousandth of the bandwidth apart, which rounding may make of nothing
 
 
 class DiffusionAnomaly(OutlierMixin, BaseEstimator):
@@ -145,7 +148,10 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         stays = 1 / degrees
         kept = stays**self.time  # the share that never left
         own = kept**2 * self.graph_.operator.degrees.sum() / degrees
-        return -np.maximum(self._spread(steps, stays) + (1 - kept) ** 2 + own - 1, 0)
+        scores = np.maximum(self._spread(steps, stays) + (1 - kept) ** 2 + own - 1, 0)
+        nearest = affinities.argmax(axis=1)
+        is_fitted = affinities.max(axis=1).toarray().ravel() > _SAME
+        return -np.where(is_fitted, self.scores_[nearest], scores)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return ``score_samples`` minus ``offset_``, of shape (m,); below 0 for anomalies."""

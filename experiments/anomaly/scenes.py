@@ -1,6 +1,6 @@
 """Anomaly detectors on five real scenes with known anomalies, and on made ones.
 
-    python -m experiments.anomaly.scenes [--choosing] [--quick]
+    python -m experiments.anomaly.scenes [--choosing] [--made] [--quick]
 
 The area under the ROC curve of each detector; `experiments.anomaly` says which scenes choose the
 defaults (with ``--choosing`` no other is opened) and which only report. Local RX is `spectral`'s, its
@@ -9,7 +9,8 @@ choices on the scenes that choose (the other, 5 and 21, has 0.814 and 0.912 ther
 leading principal components. Isolation forests are scikit-learn's, the mean of five seeds.
 
 Made scenes: four Gaussians of smooth spectra in 50 bands, 60 x 60 pixels; 20 pixels at random places are
-replaced by a mixture of themselves and of one strange spectrum, whose share is the fraction; ten draws.
+replaced by a mixture of themselves and of one strange spectrum, whose share is the fraction, before all
+pixels get their noise; ten draws.
 
 Leaves scenes.csv, made.csv and scenes.png; ``--quick`` leaves out local RX and writes nothing. Local RX
 takes two minutes per scene.
@@ -106,13 +107,14 @@ def make_scene(fraction: float, seed: int, side: int = 60) -> tuple[Scene, np.nd
 
     fields = np.stack([gaussian_filter(rng.normal(size=(side, side)), 5) for _ in range(4)])
     kinds, means, strange = fields.argmax(axis=0).ravel(), smooth(4), smooth(1)[0]
-    cube = means[kinds] + 0.05 * rng.normal(size=(side * side, 50))
+    cube = means[kinds]
     for kind in range(4):
         own = kinds == kind
         cube[own] += 0.2 * rng.normal(size=(own.sum(), 3)) @ smooth(3)
     truth = np.zeros(side * side, dtype=bool)
     truth[rng.choice(side * side, 20, replace=False)] = True
     cube[truth] = (1 - fraction) * cube[truth] + fraction * strange
+    cube += 0.05 * rng.normal(size=cube.shape)
     return Scene.from_array(cube.reshape(side, side, 50)), truth
 
 
@@ -189,13 +191,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--choosing", action="store_true", help="open only scenes that choose")
     parser.add_argument("--quick", action="store_true", help="no local RX; write nothing")
+    parser.add_argument("--made", action="store_true", help="open no real scene")
     options = parser.parse_args()
+    keeps = not options.quick and not options.choosing
+    made = list(compute_made(2 if options.quick else 10))
+    if keeps:
+        write_rows(MADE, made)
+    if options.made:
+        return
     names = CHOOSING if options.choosing else (*CHOOSING, *REPORTING)
     rows, curves = compute(names, FAST if options.quick else FAST | SLOW)
-    made = list(compute_made(2 if options.quick else 10))
-    if not options.quick and not options.choosing:
+    if keeps:
         write_rows(OUTPUT, rows)
-        write_rows(MADE, made)
         draw(curves)
 
 

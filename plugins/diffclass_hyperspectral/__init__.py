@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         SceneAnomalies,
         detection_of,
         find_anomalies,
+        known_anomalies,
     )
     from diffclass_hyperspectral.workflows.classification import SceneClassification, classify_scene
     from diffclass_hyperspectral.workflows.classification_report import ClassificationReport
@@ -58,6 +59,7 @@ __all__ = [
     "embed_file",
     "evaluate_map",
     "find_anomalies",
+    "known_anomalies",
     "load_model",
     "open_scene",
     "read_labels",
@@ -92,6 +94,7 @@ _HOMES = {
     "embed_file": "workflows.scene_embedding",
     "evaluate_map": "workflows.map_evaluation",
     "find_anomalies": "workflows.anomaly_detection",
+    "known_anomalies": "workflows.anomaly_detection",
     "load_model": "workflows.scene_models",
     "open_scene": "io.scenes",
     "read_labels": "io.label_files",

@@ -106,36 +106,45 @@ def find_anomalies(
     return SceneAnomalies(scores, method, memory)
 
 
-def detection_of(found: SceneAnomalies, truth: LabelImage) -> DetectionCurve:
-    """Compare scores with known anomalies.
+def known_anomalies(truth: LabelImage, scene: Scene) -> np.ndarray:
+    """Return which pixels of a scene are anomalies, after a check that scores can be compared.
 
     Parameters
     ----------
-    found : SceneAnomalies
     truth : LabelImage
-        Of the same size: 0 is background, all other ids are anomalies. Pixels without a score are
-        left out.
+        Of the scene's size: 0 is background, all other ids are anomalies.
+    scene : Scene
+
+    Returns
+    -------
+    ndarray of bool of shape (rows, columns)
 
     Raises
     ------
     DataError
-        If the sizes differ, or the truth marks none or all of the pixels that have a score.
+        If the sizes differ, or none or all of the pixels with data are anomalies.
     """
-    if truth.shape != found.scores.shape:
-        rows, columns = found.scores.shape
+    rows, columns = scene.shape[:2]
+    if truth.shape != (rows, columns):
         raise DataError(
-            f"{truth.path} has {truth.shape[0]} x {truth.shape[1]} pixels, the scene "
+            f"{truth.path} has {truth.shape[0]} x {truth.shape[1]} pixels, {scene.path} "
             f"{rows} x {columns}; give the truth of this scene"
         )
-    known = np.isfinite(found.scores)
-    marked = truth.ids[known] > 0
-    if not marked.any() or marked.all():
-        share = "none" if not marked.any() else "all"
+    marked = truth.ids > 0
+    with_data = marked[scene.valid]
+    if not with_data.any() or with_data.all():
+        share = "all" if with_data.any() else "none"
         raise DataError(
-            f"{truth.path} marks {share} of the {marked.size} pixels with data as anomalies; "
+            f"{truth.path} marks {share} of the {with_data.size} pixels with data as anomalies; "
             "it has to be 0 for the background and above 0 for anomalies, with some of both"
         )
-    return detection_curve(marked, found.scores[known])
+    return marked
+
+
+def detection_of(found: SceneAnomalies, marked: np.ndarray) -> DetectionCurve:
+    """Return the ROC curve of scores, given which pixels are anomalies (`known_anomalies`)."""
+    with_data = np.isfinite(found.scores)
+    return detection_curve(marked[with_data], found.scores[with_data])
 
 
 def _scores(scene: Scene, method: str, model: DiffusionAnomaly, seed: int) -> np.ndarray:
