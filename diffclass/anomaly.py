@@ -37,7 +37,9 @@ from diffclass.kernels import Gaussian
 from diffclass.point_graph import PointGraph
 from diffclass.spectral.equilibrium import probes, squared_distances_to_equilibrium
 
-_SAME = 1 - 1e-6  # affinity: a thousandth of the bandwidth apart, which rounding may make of nothing
+_SAME = (
+    1 - 1e-6
+)  # affinity: a thousandth of the bandwidth apart, which rounding may make of nothing
 
 
 class DiffusionAnomaly(OutlierMixin, BaseEstimator):

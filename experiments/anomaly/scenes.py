@@ -3,17 +3,17 @@
     python -m experiments.anomaly.scenes [--choosing] [--made] [--quick]
 
 The area under the ROC curve of each detector; `experiments.anomaly` says which scenes choose the
-defaults (with ``--choosing`` no other is opened) and which only report. Local RX is `spectral`'s, its
-means and covariances from the pixels between a window of 11 and one of 25 pixels, the better of two
-choices on the scenes that choose (the other, 5 and 21, has 0.814 and 0.912 there), and again on the 30
-leading principal components. Isolation forests are scikit-learn's, the mean of five seeds.
+defaults (with ``--choosing`` no other is opened) and which only report. Local RX is `spectral`'s,
+its means and covariances from the pixels between a window of 11 and one of 25 pixels, the better of
+two choices on the scenes that choose (the other, 5 and 21, has 0.814 and 0.912 there), and again on
+the 30 leading principal components. Isolation forests are scikit-learn's, the mean of five seeds.
 
-Made scenes: four Gaussians of smooth spectra in 50 bands, 60 x 60 pixels; 20 pixels at random places are
-replaced by a mixture of themselves and of one strange spectrum, whose share is the fraction, before all
-pixels get their noise; ten draws.
+Made scenes: four Gaussians of smooth spectra in 50 bands, 60 x 60 pixels; 20 pixels at random
+places are replaced by a mixture of themselves and of one strange spectrum, whose share is the
+fraction, before all pixels get their noise; ten draws.
 
-Leaves scenes.csv, made.csv and scenes.png; ``--quick`` leaves out local RX and writes nothing. Local RX
-takes two minutes per scene.
+Leaves scenes.csv, made.csv and scenes.png; ``--made`` opens no real scene, ``--quick`` leaves out
+local RX and writes nothing. Local RX takes two minutes per scene.
 """
 
 from __future__ import annotations

@@ -233,6 +233,8 @@ def test_planes_on_an_airport(data_folder):
     path = data_folder / "anomaly" / "abu-airport-2.mat"
     scene = open_scene(path)
     marked = known_anomalies(read_labels(path), scene)
-    area = {m: detection_of(find_anomalies(scene, method=m), marked).area for m in ("diffusion", "rx")}
+    area = {
+        m: detection_of(find_anomalies(scene, method=m), marked).area for m in ("diffusion", "rx")
+    }
     assert area["diffusion"] > 0.97
     assert area["rx"] == pytest.approx(0.8404, abs=1e-3)  # `spectral` gives 0.84038

@@ -31,9 +31,7 @@ _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
 
 @click.command()
 @click.argument("scene", type=_PATH)
-@click.option(
-    "-o", "--output", type=_PATH, required=True, help="Scores: .img, .tif, .png, .npy."
-)
+@click.option("-o", "--output", type=_PATH, required=True, help="Scores: .img, .tif, .png, .npy.")
 @click.option(
     "--method",
     type=click.Choice(["diffusion", "rx", "isolation-forest"]),

@@ -123,8 +123,8 @@ def draw_anomalies(
     from diffclass.plots import CompositeDisplay, DetectionDisplay
 
     n_panels = 3 if curves else 2
-    figure = new_figure(figsize=(5.2 * n_panels, 4.8), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.12)
+    figure = new_figure(figsize=(5.2 * n_panels, 4.8))
+    figure.set_layout_engine("constrained", w_pad=0.12)
     axes = figure.subplots(1, n_panels)
     CompositeDisplay(_three_bands(scene), bands=(0, 1, 2)).plot(ax=axes[0], title="scene")
     _draw_scores(figure, axes[1], found)
