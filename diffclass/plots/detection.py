@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from diffclass.evaluation import DetectionCurve
-from diffclass.plots.axes import axes_or_new
+from diffclass.plots.axes import axes_or_new, list_above
 from diffclass.plots.palette import BLUE, DEFAULT_PALETTE, VERMILION
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class DetectionDisplay:
             ylabel="detected (share of anomalies)",
         )
         self.ax_.grid(color="0.9")
-        self.legend_ = self.ax_.legend(loc="best", frameon=True, framealpha=0.9)
+        self.legend_ = list_above(self.ax_, self.lines_, columns=2)
         if title is not None:
-            self.ax_.set_title(title)
+            self.ax_.set_title(title, pad=10 + 16 * -(-len(self.lines_) // 2))
         return self
