@@ -12,9 +12,9 @@ Made scenes: four Gaussians of smooth spectra in 50 bands, 60 x 60 pixels; 20 pi
 places are replaced by a mixture of themselves and of one strange spectrum, whose share is the
 fraction, before all pixels get their noise; ten draws.
 
-Leaves scenes.csv, made.csv and scenes.png (of isolation forests the first, of local RX the better);
-``--made`` opens no real scene, ``--figure`` makes the picture alone, ``--quick`` leaves local RX out
-and writes nothing. Local RX takes two minutes per scene.
+Leaves scenes.csv, made.csv and scenes.png (of isolation forests the first, of local RX the
+better). ``--made`` opens no real scene, ``--figure`` makes the picture alone, ``--quick`` writes
+nothing and leaves local RX out, which takes two minutes per scene.
 """
 
 from __future__ import annotations
