@@ -183,6 +183,13 @@ def test_a_repeated_band_changes_nothing(cube):
         assert set(places[0]) == set(places[1]) == set(STRANGE)
 
 
+@pytest.mark.parametrize("method", ["diffusion", "rx", "isolation-forest"])
+def test_one_pixel_among_equals(method):
+    cube = np.ones((20, 20, 5))
+    cube[3, 4] = [1, 2, 3, 4, 5]
+    assert find_anomalies(Scene.from_array(cube), method=method).highest(1)[0][:2] == (3, 4)
+
+
 def test_components_are_partly_whitened_ones(cube):
     scene = Scene.from_array(cube)
     spectra = scene.spectra()[scene.valid.ravel()]

@@ -55,14 +55,15 @@ _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
     type=click.IntRange(1),
     default=32,
     show_default=True,
-    help="Neighbours of a pixel in the graph: more than anomalies that are alike.",
+    help="Of diffusion: neighbours of a pixel in the graph; more than anomalies that are alike.",
 )
 @click.option(
     "--time",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Steps of the walk. More find groups of anomalies that are alike, and lose mixed pixels.",
+    help="Of diffusion: steps of the walk. More find groups of anomalies that are alike, and lose "
+    "mixed pixels.",
 )
 @click.option("--variable", help="Array to take from a .mat scene with several.")
 @click.option("--truth-variable", help="Array to take from a .mat truth with several.")
