@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from experiments.anomaly import scenes as anomaly_scenes
 from experiments.coifman_2005 import kernels_ablation, warping_tables
 from experiments.few_labels import (
     accumulated,
@@ -80,6 +81,8 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "acquisition-held-out": lambda: acquisition.table(
         read_rows("few_labels/acquisition_held_out.csv")
     ),
+    "anomalies": lambda: anomaly_scenes.table(read_rows("anomaly/scenes.csv")),
+    "anomalies-made": lambda: anomaly_scenes.made_table(read_rows("anomaly/made.csv")),
     "sessions": _sessions,
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from diffclass.evaluation.areas import AreaEstimates, Estimate, stratified_areas
+from diffclass.evaluation.detection import DetectionCurve, detection_curve
 from diffclass.evaluation.intervals import (
     ClusteredInterval,
     clustered_interval,
@@ -22,6 +23,7 @@ __all__ = [
     "AreaEstimates",
     "ClassScore",
     "ClusteredInterval",
+    "DetectionCurve",
     "Estimate",
     "PartlyLabelledKFold",
     "ReliabilityCurve",
@@ -30,6 +32,7 @@ __all__ = [
     "classification_scores",
     "clustered_interval",
     "default_thresholds",
+    "detection_curve",
     "draw_per_class",
     "reliability_curve",
     "stratified_areas",

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.io.lookup_table import LookupTable
     from diffclass_hyperspectral.io.map_files import write_class_map, write_raster
     from diffclass_hyperspectral.io.scenes import Scene, open_scene
+    from diffclass_hyperspectral.workflows.anomaly_detection import (
+        SceneAnomalies,
+        detection_of,
+        find_anomalies,
+        known_anomalies,
+    )
     from diffclass_hyperspectral.workflows.classification import SceneClassification, classify_scene
     from diffclass_hyperspectral.workflows.classification_report import ClassificationReport
     from diffclass_hyperspectral.workflows.classification_run import (
@@ -41,6 +47,7 @@ __all__ = [
     "LookupTable",
     "MapEvaluation",
     "Scene",
+    "SceneAnomalies",
     "SceneClassification",
     "SceneFeatures",
     "SceneModel",
@@ -48,8 +55,11 @@ __all__ = [
     "classify_scene",
     "classify_with_holdout",
     "classify_with_model",
+    "detection_of",
     "embed_file",
     "evaluate_map",
+    "find_anomalies",
+    "known_anomalies",
     "load_model",
     "open_scene",
     "read_labels",
@@ -72,6 +82,7 @@ _HOMES = {
     "LookupTable": "io.lookup_table",
     "MapEvaluation": "workflows.map_evaluation",
     "Scene": "io.scenes",
+    "SceneAnomalies": "workflows.anomaly_detection",
     "SceneClassification": "workflows.classification",
     "SceneFeatures": "features.scene_features",
     "SceneModel": "workflows.scene_models",
@@ -79,8 +90,11 @@ _HOMES = {
     "classify_scene": "workflows.classification",
     "classify_with_holdout": "workflows.classification_run",
     "classify_with_model": "workflows.classification_run",
+    "detection_of": "workflows.anomaly_detection",
     "embed_file": "workflows.scene_embedding",
     "evaluate_map": "workflows.map_evaluation",
+    "find_anomalies": "workflows.anomaly_detection",
+    "known_anomalies": "workflows.anomaly_detection",
     "load_model": "workflows.scene_models",
     "open_scene": "io.scenes",
     "read_labels": "io.label_files",
