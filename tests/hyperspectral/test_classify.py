@@ -107,6 +107,14 @@ def test_info(call, files):
     assert facts["valid_share"] == 1
 
 
+def test_features_beside_the_graph(classify):
+    plain = classify("-o", "map.npy", "--labels-per-class", "10")
+    joined = classify("-o", "joined.npy", "--labels-per-class", "10", "--ambient")
+    assert joined["parameters"]["ambient"] is True
+    kept, gained = (r["holdout"]["overall_accuracy"] for r in (plain, joined))
+    assert gained > kept - 0.05
+
+
 def test_a_stroke_is_one_label(classify, tissue):
     report = classify("-o", "map.npy", "--ambiguity", "sets.npy")
     regions = [label(tissue.labels == c, np.ones((3, 3)))[1] for c in (1, 2, 3)]

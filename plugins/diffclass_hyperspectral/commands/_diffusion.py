@@ -110,6 +110,12 @@ _OPTIONS = (
         help="Number of further diffusions, each by walks warped class by class with the last "
         "posteriors.",
     ),
+    click.option(
+        "--ambient",
+        is_flag=True,
+        help="Let the features count beside the graph where labels left out speak for it, as in "
+        "mixtures without borders.",
+    ),
 )
 
 
@@ -136,6 +142,7 @@ def diffusion_classifier(
     tau: int | None,
     max_time: int | None,
     rounds: int,
+    ambient: bool,
 ) -> DiffusionClassifier:
     """Return the classifier that was asked for, all else with the library's defaults."""
     from diffclass import kernels
@@ -144,5 +151,5 @@ def diffusion_classifier(
     given = {"n_neighbors": neighbors, "label_mode": label_mode, "tau": tau, "max_time": max_time}
     chosen = {name: value for name, value in given.items() if value is not None}
     return DiffusionClassifier(
-        kernel=_KERNELS[kernel](kernels), rounds=rounds, random_state=seed
+        kernel=_KERNELS[kernel](kernels), rounds=rounds, ambient=ambient, random_state=seed
     ).set_params(**chosen)
