@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import RandomState, check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_level, check_positive
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import (
@@ -27,7 +27,6 @@ from diffclass.label_diffusion import (
     map_scores,
     posteriors_of,
 )
-from diffclass.label_diffusion.prediction_sets import check_level
 from diffclass.neighbors import NeighborSearch
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import (

@@ -32,6 +32,7 @@ from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.left_out import LeftOut, leave_labels_out
+from diffclass.label_diffusion.map_scores import map_scores
 from diffclass.label_diffusion.prediction_sets import sets_at
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
@@ -211,13 +212,10 @@ def sharpened(posteriors: np.ndarray, exponent: float) -> np.ndarray:
 def _map_exponent(operator: MarkovOperator, diffusion: LabelDiffusion) -> float:
     """Return the exponent at which posteriors best predict the map some steps away."""
     reached = np.flatnonzero(diffusion.reached)
-    around = np.zeros(diffusion.values.shape, dtype=operator.dtype)
-    around[reached, diffusion.codes[reached]] = 1
-    for _ in range(_STEPS):
-        around = operator @ around
     counted = reached[:: 1 + len(reached) // _MOST_COUNTED]
-    classes = around[counted] / around[counted].sum(axis=1, keepdims=True)
-    losses = _losses(diffusion.posteriors[counted].astype(np.float64), classes).mean(axis=0)
+    around = map_scores(operator, diffusion.codes, len(diffusion.classes), n_steps=_STEPS)
+    posteriors = diffusion.posteriors[counted].astype(np.float64)
+    losses = _losses(posteriors, around[counted]).mean(axis=0)
     return float(_EXPONENTS[(losses + _FLAT * np.log(_EXPONENTS) ** 2).argmin()])
 
 

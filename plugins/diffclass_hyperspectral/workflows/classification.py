@@ -10,7 +10,6 @@ import numpy as np
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError
 from diffclass.label_diffusion import Decision, LabelDiffusion, decide
-from diffclass.label_diffusion.prediction_sets import check_level
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.class_table import ClassTable
@@ -82,7 +81,6 @@ class SceneClassification:
         ParameterError
             If the level is not between 0 and 1.
         """
-        check_level(level)
         sets = self.model.classifier.calibration_.sets(self.posteriors, level=level)
         return sets.sum(axis=-1)
 
