@@ -98,8 +98,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Density exponent of the operator.
     label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
-        are free ones summed over the walk. "auto" takes absorbing ones, or summed ones where their
-        map cuts the graph less; see `diffclass.diffuse_labels`.
+        are free ones summed over the walk. "auto" takes absorbing ones, or, with one label per
+        class, summed ones if their map cuts the graph less; see `diffclass.diffuse_labels`.
     tau : "auto", "margin" or int, default="auto"
         Diffusion time in steps, or the rule that chooses it: by margin and cut, or by the margin
         alone (see `diffclass.label_diffusion.stopping_time`).

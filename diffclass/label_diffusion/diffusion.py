@@ -26,8 +26,9 @@ the labels, and they depend little on tau. As tau grows they tend, up to a const
 of Poisson's equation (J. Calder et al., Poisson learning, 2020, where labels are weighted in
 another way).
 
-By default labels absorb the walk, unless a long sum cuts the graph less
-(experiments/few_labels/benchmark.py: best with one label per class, and where classes overlap).
+By default labels absorb the walk. With one label per class, what absorbs is nearly a single point,
+which most walks miss for long; a long sum is then taken if its map cuts the graph less. With more
+labels the sum is no candidate: where classes overlap it cuts less and is worse.
 
 Posteriors are p_i = w_i N_i / sum_j w_j N_j; see `diffclass.label_diffusion.class_weights`.
 """
@@ -86,8 +87,8 @@ LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
 # assume more than equal ones. Matched weights are taken unless they cut it more by the whole error.
 _BALANCING_ERRORS = 0.5
 _MATCHING_ERRORS = 1.0
-# Summed labels likewise. Their sum is long, as in Poisson learning: in "auto" they stand for maps
-# that take a class as a whole. On large graphs it would take longer than all the rest, and so
+# Summed labels likewise, with one label per class. Their sum is long, as in Poisson learning, which
+# was made for so few. On large graphs it would take longer than all the rest, and so
 # would late times.
 _SUMMING_ERRORS = 0.5
 _SUMMED_TAU = 256
@@ -171,9 +172,9 @@ def diffuse_labels(
         Labels of any sortable kind. -1, None, NaN and missing values of pandas mean unlabelled.
     label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
-        are free ones summed over the walk. "auto" takes absorbing labels or, with ``tau="auto"``,
-        without a prior and for up to 65,536 points, summed ones of tau = 256 if their map cuts the
-        graph less. With a warped operator, summed labels count as free ones.
+        are free ones summed over the walk. "auto" takes absorbing labels or, with one label per
+        class, ``tau="auto"``, no prior and up to 65,536 points, summed ones of tau = 256 if their
+        map cuts the graph less. With a warped operator, summed labels count as free ones.
     tau : "auto", "margin" or int, default="auto"
         Time in steps, or the rule that chooses it: by margin and cut, or by the margin alone (see
         `diffclass.label_diffusion.stopping_time`). Free, summed and warped labels, whose classes
@@ -250,7 +251,7 @@ def diffuse_labels(
     label_weight = _checked_weights(label_weight, codes)
     prior = _checked_prior(class_prior, len(classes))
     n_labels = labels_per_class(codes, encode_groups(groups, codes))
-    may_sum = label_mode == "auto" and prior is None and len(codes) <= _FEW_POINTS
+    may_sum = label_mode == "auto" and prior is None and n_labels < 2 and len(codes) <= _FEW_POINTS
     label_mode = "absorbing" if label_mode == "auto" else label_mode
     share = _checked_share(kept_share, label_mode, n_labels)
     walk = start_walk(

@@ -97,8 +97,8 @@ _OPTIONS = (
         "--label-mode",
         type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODE_CHOICES"),
         help="How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
-        "away, and count over the whole walk or at its end. auto (default): absorbing, or summed "
-        "where their map cuts the graph less.",
+        "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
+        "one label per class, summed if their map cuts the graph less.",
     ),
     click.option("--tau", type=int, help="Diffusion time in steps; chosen by default."),
     click.option("--max-time", type=int, help="Last time to choose from."),
