@@ -1,7 +1,18 @@
 """Spectral clustering by diffusion maps: k-means in diffusion coordinates.
 
-Sources: Socher 2008, section 2.4 (the algorithm); de la Porte et al. (order and scale of clusters
-by time).
+1. *Outliers.* A point is one whose seventh neighbour is more than three times as far as those of
+   its neighbours, on geometric average. They are set aside.
+2. *The walk* of the others stays where the points are dense and on edges whose ends share
+   neighbours (`diffclass.kernels.DensityWeighted` over `SharedNeighbors`), so that it leaves a
+   cluster seldom.
+3. *k-means* on the k - 1 leading coordinates lambda_l^t psi_l, at the relaxation time of the last,
+   t = 1 / (1 - lambda_(k - 1)): coordinates count by how slowly they decay.
+4. Where a cluster has less than a fiftieth of an equal share of the points, these are outliers too,
+   and steps 2 and 3 are done again.
+5. Each outlier goes with the cluster of the nearest point that is none.
+
+Sources: Socher 2008, section 2.4 (k-means in diffusion coordinates); de la Porte et al. (order and
+scale of clusters by time).
 """
 
 from __future__ import annotations
@@ -10,14 +21,26 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import RandomState, check_positive
-from diffclass.embedding import DiffusionMap
+from diffclass._validation import RandomState, check_choice, check_positive
+from diffclass.embedding import DiffusionMap, relaxation_time
 from diffclass.exceptions import ParameterError
+from diffclass.kernels import DensityWeighted, SharedNeighbors
+from diffclass.kernels.isotropic import neighbor_distances
+from diffclass.neighbors import neighbors_graph
+from diffclass.spectral.bandwidth import check_spread
+
+_N_NEIGHBORS = 20
+_DENSITY_POWER = 1.5
+_SCALE_NEIGHBOR = 7  # as in self-tuning
+_OUTLYING = 3.0  # times the scale of its neighbours
+_LEAST_SHARE = 1 / 50  # of n / k points, for a cluster
+_MAX_ROUNDS = 10
 
 
 class DiffusionClustering(ClusterMixin, BaseEstimator):
@@ -25,11 +48,14 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters, at most the number of points.
+    n_clusters : int or "auto", default=8
+        Number of clusters, at most the number of points. "auto" takes the one that the widest gap
+        of the spectrum suggests, 2 to 33; see `diffclass.spectral.gap`. It is a suggestion:
+        clusters of clusters have several such numbers.
     embedding : DiffusionMap, optional
-        By default n_clusters - 1 coordinates, 12 neighbours and the bandwidth that these carry. On
-        a graph with few neighbours the walk between clusters is slow.
+        By default n_clusters - 1 coordinates at their relaxation time, of a walk to 20 neighbours
+        that prefers dense places and shared neighbours. With another one all else stays the same;
+        outliers are looked for unless it takes an affinity.
     n_init : int, default=10
         Number of starts of k-means; the best result is kept.
     random_state : int, RandomState or None, default=0
@@ -38,13 +64,24 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of int of shape (n,)
-        Cluster of each point, 0 to n_clusters - 1.
+        Cluster of each point, 0 to n_clusters - 1; outliers too have one.
+    n_clusters_ : int
+        Number of clusters in use.
+    reason_ : str
+        Why so many, in words.
+    outliers_ : ndarray of bool of shape (n,)
+        Whether a point was set aside, and goes with the cluster of the nearest one that was not.
+    retention_ : ndarray of shape (n_clusters,)
+        Quality of each cluster, from its share of the equilibrium to 1: the probability that the
+        walk, started anywhere in the cluster, is still there when clusters have mixed inside, at
+        the relaxation time of the first coordinate left out. Computed from the eigenpairs of
+        ``embedding_``.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres in diffusion coordinates.
     inertia_ : float
-        Sum of squared diffusion distances to the centres.
+        Sum of squared diffusion distances to the centres, outliers left out.
     embedding_ : DiffusionMap
-        Fitted.
+        Fitted to the points that are not outliers.
 
     Notes
     -----
@@ -52,20 +89,22 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     Examples
     --------
-    Two concentric rings:
+    Two concentric rings, and a point far from both:
 
     >>> import numpy as np
     >>> from diffclass.clustering import DiffusionClustering
     >>> angles = np.linspace(0, 2 * np.pi, 200, endpoint=False)
     >>> ring = np.column_stack([np.cos(angles), np.sin(angles)])
-    >>> labels = DiffusionClustering(2).fit_predict(np.vstack([ring, 2 * ring]))
-    >>> sorted({tuple(set(labels[:200])), tuple(set(labels[200:]))}) == [(0,), (1,)]
+    >>> found = DiffusionClustering(2).fit(np.vstack([ring, 2 * ring, [[9.0, 0.0]]]))
+    >>> sorted([set(found.labels_[:200]), set(found.labels_[200:])], key=min) == [{0}, {1}]
     True
+    >>> np.flatnonzero(found.outliers_).tolist()
+    [400]
     """
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         embedding: DiffusionMap | None = None,
         n_init: int = 10,
@@ -96,35 +135,48 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         DataError, ParameterError
             As `DiffusionMap`, and if there are more clusters than points.
         """
-        from sklearn.cluster import KMeans
-
         X = self._checked(X, reset=True)
-        check_positive(self.n_clusters, "n_clusters", integer=True)
-        if self.n_clusters > X.shape[0]:
-            raise ParameterError(f"n_clusters = {self.n_clusters}; there are {X.shape[0]} points")
-        self.embedding_ = self._embedding(X.shape[0])
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "the graph has .* components", UserWarning)
-            coordinates = self.embedding_.fit_transform(X)
-        self._kmeans = KMeans(
-            self.n_clusters, n_init=self.n_init, random_state=self.random_state
-        ).fit(coordinates)
-        self.labels_ = self._kmeans.labels_
+        self._check_number(X.shape[0])
+        members = self._inliers(X)
+        self._fit_to(self._among(X, members))
+        for _ in range(_MAX_ROUNDS):
+            kept = ~self._in_small_clusters()
+            if kept.all():
+                break
+            members = members[kept]
+            self._fit_to(self._among(X, members))
+        self.outliers_ = np.ones(X.shape[0], dtype=bool)
+        self.outliers_[members] = False
+        self.reason_ = self._reason()
+        self.labels_ = self._labels_of_all(X)
         self.cluster_centers_ = self._kmeans.cluster_centers_
         self.inertia_ = float(self._kmeans.inertia_)
+        self.retention_ = self._retention()
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the cluster of each new point, of shape (m,), by Nystrom's extension."""
+        """Return the cluster of each new point, of shape (m,), by Nystrom's extension.
+
+        Points out of reach of the fitted ones go with the nearest of these, as outliers do.
+        """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        return self._kmeans.predict(self.embedding_.transform(X))
+        if self._is_pairwise:
+            X = X[:, ~self.outliers_]
+        labels = self._kmeans.predict(self.embedding_.transform(X))
+        far = ~self.embedding_.graph_.steps_and_reach(X)[1]
+        if far.any():
+            labels[far] = self._nearest(X[far])
+        return labels
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        precomputed = self.embedding is not None and self.embedding.affinity == "precomputed"
-        tags.input_tags.pairwise = tags.input_tags.sparse = precomputed
+        tags.input_tags.pairwise = tags.input_tags.sparse = self._is_pairwise
         return tags
+
+    @property
+    def _is_pairwise(self) -> bool:
+        return self.embedding is not None and self.embedding.affinity == "precomputed"
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
@@ -132,11 +184,120 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
             X,
             reset=reset,
             dtype=[np.float64, np.float32],
-            accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
+            accept_sparse="csr" if self._is_pairwise else False,
         )
+
+    def _check_number(self, n: int) -> None:
+        if isinstance(self.n_clusters, str):
+            check_choice(self.n_clusters, "n_clusters", ("auto",))
+        elif check_positive(self.n_clusters, "n_clusters", integer=True) > n:
+            raise ParameterError(f"n_clusters = {self.n_clusters}; there are {n} points")
+
+    def _reason(self) -> str:
+        if self.n_clusters == "auto":
+            return self.embedding_.reason_.partition(";")[0]
+        return f"{self.n_clusters} clusters were asked for"
+
+    def _inliers(self, X: Any) -> np.ndarray:
+        """Return the numbers of the points that are not outliers by their distances."""
+        everyone = np.arange(X.shape[0])
+        if self._is_pairwise:
+            return everyone
+        check_spread(X)
+        graph = neighbors_graph(X, _N_NEIGHBORS, random_state=self.random_state)
+        members = np.flatnonzero(relative_scales(graph) <= _OUTLYING)
+        least = 2 if isinstance(self.n_clusters, str) else self.n_clusters
+        return members if len(members) > least else everyone
+
+    def _among(self, X: Any, members: np.ndarray) -> Any:
+        if len(members) == X.shape[0]:
+            return X
+        return X[members][:, members] if self._is_pairwise else X[members]
+
+    def _fit_to(self, X: Any) -> None:
+        from sklearn.cluster import KMeans
+
+        self.embedding_ = self._embedding(X.shape[0])
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "the graph has .* components", UserWarning)
+            coordinates = self.embedding_.fit_transform(X)
+        self.n_clusters_ = (
+            self.embedding_.n_components_ + 1
+            if isinstance(self.n_clusters, str)
+            else self.n_clusters
+        )
+        self._kmeans = KMeans(
+            self.n_clusters_, n_init=self.n_init, random_state=self.random_state
+        ).fit(coordinates)
 
     def _embedding(self, n: int) -> DiffusionMap:
         if self.embedding is not None:
             return clone(self.embedding)
-        n_components = max(min(self.n_clusters - 1, n - 1), 1)
-        return DiffusionMap(n_components, n_neighbors=12, random_state=self.random_state)
+        auto = isinstance(self.n_clusters, str)
+        return DiffusionMap(
+            "auto" if auto else max(min(int(self.n_clusters) - 1, n - 1), 1),
+            n_neighbors=_N_NEIGHBORS,
+            kernel=DensityWeighted(SharedNeighbors(), power=_DENSITY_POWER),
+            alpha=0.0,
+            time="relaxation",
+            random_state=self.random_state,
+        )
+
+    def _in_small_clusters(self) -> np.ndarray:
+        labels = self._kmeans.labels_
+        sizes = np.bincount(labels, minlength=self.n_clusters_)
+        return (sizes < _LEAST_SHARE * len(labels) / self.n_clusters_)[labels]
+
+    def _labels_of_all(self, X: Any) -> np.ndarray:
+        """Return the clusters of the fitted points, and for outliers those of the nearest."""
+        outliers, found = self.outliers_, self._kmeans.labels_
+        labels = np.empty(X.shape[0], dtype=found.dtype)
+        labels[~outliers] = found
+        if outliers.any():
+            labels[outliers] = self._nearest(
+                X[outliers][:, ~outliers] if self._is_pairwise else X[outliers]
+            )
+        return labels
+
+    def _nearest(self, X: Any) -> np.ndarray:
+        """Return the clusters of the fitted points nearest to new ones."""
+        found = self._kmeans.labels_
+        graph = self.embedding_.graph_
+        if graph.search is None:
+            weights = sp.csr_array(X) @ np.eye(self.n_clusters_)[found]
+            # without any edge: the largest cluster
+            return (weights + 1e-300 * np.bincount(found, minlength=self.n_clusters_)).argmax(
+                axis=1
+            )
+        distances = sp.csr_array(graph.search.transform(graph.features_of(X)))
+        rows = np.repeat(np.arange(len(X)), np.diff(distances.indptr))
+        by_distance = np.lexsort([distances.data, rows])
+        return found[distances.indices[by_distance[distances.indptr[:-1]]]]
+
+    def _retention(self) -> np.ndarray:
+        """Return sum_l lambda_l^t <psi_l, 1_C>^2 / pi(C) over the eigenpairs there are."""
+        pairs = self.embedding_.eigenpairs_
+        inside = np.eye(self.n_clusters_)[self._kmeans.labels_]
+        modes = pairs.left.T @ inside  # <psi_l, 1_C>, the first row pi(C)
+        left_out = min(self.embedding_.n_components_ + 1, len(pairs) - 1)
+        return pairs.powers(relaxation_time(pairs.eigenvalues[left_out])) @ modes**2 / modes[0]
+
+
+def relative_scales(graph: sp.csr_array) -> np.ndarray:
+    """Return how many times farther a point's seventh neighbour is than those of its neighbours.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Squared distances, as `neighbors_graph` gives them.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        s(x) by the geometric mean of s(y) over the neighbours y of x, above 0; about 1 inside a
+        cluster, at its rim up to 2 or 3.
+    """
+    logarithms = np.log(neighbor_distances(graph, _SCALE_NEIGHBOR, without_diagonal=True))
+    edges = sp.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    n_others = np.maximum(edges.sum(axis=1) - 1, 1)
+    return np.exp(logarithms - (edges @ logarithms - logarithms) / n_others)

@@ -29,6 +29,7 @@ from diffclass.point_graph import PointGraph
 from diffclass.spectral.bandwidth import BandwidthCurve, check_spread, wide_gaussian
 from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
 from diffclass.spectral.extension import nystrom
+from diffclass.spectral.gap import MOST_COMPONENTS, numerical_rank, spectral_gap
 
 _TIME_ACCURACY = 0.1
 _LATEST_TIME = 10**6
@@ -39,23 +40,29 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     Parameters
     ----------
-    n_components : int, default=2
-        Coordinates, fewer than points.
+    n_components : int or "auto", default=2
+        Coordinates, fewer than points. "auto" takes up to 32 of them: with a given time those that
+        count at it, with a chosen one those before the widest gap of the spectrum; see
+        `diffclass.spectral.gap`. Where there are clusters they are one less than these.
     n_neighbors : int, default=64
-        Neighbours of a point in the graph; at most n - 1 are used. With a bandwidth other than
-        "graph" there are as many as reach 3 sqrt(epsilon), up to 30 million edges.
+        Neighbours of a point in the graph; at most n - 1 are used. With an epsilon
+        given or chosen there are as many as reach 3 sqrt(epsilon), up to 30 million edges.
     kernel : Kernel, optional
         Kernel of the affinities; by default a `Gaussian` with the global ``bandwidth``.
-    bandwidth : {"graph", "semigroup", "slope", "self-tuning"} or float, default="graph"
+    bandwidth : str or float, default="attached"
         epsilon, if no kernel is given. A number is epsilon itself, in squared units of the points.
-        "graph" is the widest that the graph carries (see `Gaussian`). "semigroup" and "slope"
+        "attached" is the widest that the graph carries, wider only for points far from the others,
+        so that none of these has a coordinate to itself; "graph" makes no such exception (see
+        `Gaussian` for both). "semigroup" and "slope"
         choose as in `diffclass.spectral.bandwidth`. "self-tuning" gives each point its own, which
         suits densities that differ by orders of magnitude, as in scenes.
     alpha : float, default=1.0
         Density exponent: 0 gives the graph Laplacian, 1/2 Fokker-Planck, 1 Laplace-Beltrami.
-    time : float or "auto", default=1
+    time : float, "auto" or "relaxation", default=1
         The time t, at least 0. "auto" takes the smallest whole t at which the coordinates left out
         are below a tenth of the first: |lambda_(n_components + 1)|^t <= 0.1 |lambda_1|^t.
+        "relaxation" takes that at which the last one kept has fallen to about 1/e:
+        t = 1 / (1 - |lambda_n_components|). The number of coordinates is chosen first.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `transform` the
         (m, n) affinities of new points to the fitted ones; kernel and search are not used.
@@ -74,12 +81,17 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         lambda_l, l >= 1, largest modulus first.
     time_ : float
         The time t in use.
+    n_components_ : int
+        The number of coordinates in use.
+    reason_ : str
+        Why there are so many coordinates, and why this time, in words.
     epsilon_ : float or None
         Bandwidth in use; None if self-tuning, or for a given kernel or affinity.
     bandwidth_curve_ : BandwidthCurve or None
         The criterion by which "semigroup" or "slope" chose the bandwidth.
     eigenpairs_ : Eigenpairs
-        The n_components + 1 leading eigenpairs; one more if the time was chosen.
+        The n_components + 1 leading eigenpairs; one more if the time was chosen, 34 (or as many as
+        points) if the number of coordinates was.
     n_neighbors_ : int
         Neighbours searched per point: ``n_neighbors``, or as many as the bandwidth needs. A given
         ``search`` has its own number; for an affinity the attribute does not exist.
@@ -94,8 +106,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     -----
     On a graph of c connected components the first c - 1 coordinates only tell these apart; a
     warning says so. Eigenvalues within 1e-6 of 1 mean nearly the same: with one global bandwidth
-    some parts, often a few outliers, are almost isolated. A self-tuned bandwidth or more neighbours
-    help.
+    other than "attached" some parts, often a few outliers, are almost isolated.
 
     References
     ----------
@@ -117,11 +128,11 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         n_neighbors: int = 64,
         kernel: Kernel | None = None,
-        bandwidth: str | float = "graph",
+        bandwidth: str | float = "attached",
         alpha: float = 1.0,
         time: float | str = 1,
         affinity: str | None = None,
@@ -169,17 +180,15 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         self._check_parameters()
         X = self._checked(X, reset=True)
-        if self.n_components >= X.shape[0]:
+        if not isinstance(self.n_components, str) and self.n_components >= X.shape[0]:
             raise ParameterError(
                 f"n_components = {self.n_components}; {X.shape[0]} points (n_samples = "
                 f"{X.shape[0]}) have at most {X.shape[0] - 1} coordinates"
             )
         self.graph_ = self._graph(X, y)
         self.operator_ = self.graph_.operator
-        # one more, to see what is left out at a chosen time
-        n_pairs = min(self.n_components + 1 + (self.time == "auto"), len(self.operator_))
         self.eigenpairs_ = leading_eigenpairs(
-            self.operator_, n_pairs, random_state=self.random_state
+            self.operator_, self._n_pairs(len(self.operator_)), random_state=self.random_state
         )
         n_parts = self.operator_.n_connected_components
         if n_parts > 1:
@@ -189,8 +198,10 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 UserWarning,
                 stacklevel=2,
             )
-        self.time_ = self._chosen_time(self.eigenpairs_)
-        self.eigenvalues_ = self.eigenpairs_.eigenvalues[1 : self.n_components + 1]
+        self.n_components_, why = self._chosen_components(self.eigenpairs_)
+        self.time_, why_then = self._chosen_time(self.eigenpairs_)
+        self.reason_ = f"{why}; {why_then}"
+        self.eigenvalues_ = self.eigenpairs_.eigenvalues[1 : self.n_components_ + 1]
         self.embedding_ = self._coordinates(
             self.eigenpairs_.right[:, 1:] * self.eigenpairs_.powers(self.time_)[1:]
         )
@@ -230,12 +241,15 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return tags
 
     def _check_parameters(self) -> None:
-        check_positive(self.n_components, "n_components", integer=True)
+        if isinstance(self.n_components, str):
+            check_choice(self.n_components, "n_components", ("auto",))
+        else:
+            check_positive(self.n_components, "n_components", integer=True)
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         if self.affinity is not None:
             check_choice(self.affinity, "affinity", ("precomputed",))
         if isinstance(self.time, str):
-            check_choice(self.time, "time", ("auto",))
+            check_choice(self.time, "time", ("auto", "relaxation"))
         else:
             check_positive(self.time, "time", zero=True)
 
@@ -283,23 +297,44 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )
         return kernel, n_neighbors
 
-    def _chosen_time(self, eigenpairs: Eigenpairs) -> float:
+    def _n_pairs(self, n: int) -> int:
+        # one more than kept, to see what is left out at a chosen time or beyond a gap
+        if isinstance(self.n_components, str):
+            return min(MOST_COMPONENTS + 2, n)
+        return min(self.n_components + 1 + isinstance(self.time, str), n)
+
+    def _chosen_components(self, eigenpairs: Eigenpairs) -> tuple[int, str]:
+        if not isinstance(self.n_components, str):
+            return self.n_components, f"{self.n_components} coordinates were asked for"
+        if len(eigenpairs) < 2:
+            raise ParameterError("n_components = 'auto'; one point (n_samples = 1) has none")
+        if isinstance(self.time, str):
+            return spectral_gap(eigenpairs.eigenvalues)
+        return numerical_rank(eigenpairs.eigenvalues, self.time)
+
+    def _chosen_time(self, eigenpairs: Eigenpairs) -> tuple[float, str]:
         if not isinstance(self.time, str):
-            return self.time
-        moduli = np.abs(eigenpairs.eigenvalues)
-        if len(moduli) < self.n_components + 2 or moduli[1] == 0:
-            return 1
-        ratio = moduli[self.n_components + 1] / moduli[1]
+            return self.time, f"t = {self.time:g} was asked for"
+        m, moduli = self.n_components_, np.abs(eigenpairs.eigenvalues)
+        if self.time == "relaxation":
+            return relaxation_time(moduli[m]), f"relaxation time of coordinate {m}"
+        if len(moduli) < m + 2 or moduli[1] == 0 or moduli[m + 1] == 0:
+            return 1, "nothing is left out at any time"
+        ratio = moduli[m + 1] / moduli[1]
         if ratio > _TIME_ACCURACY ** (1 / _LATEST_TIME):
             warnings.warn(
                 "time='auto': no time tells the coordinates kept from those left out; 1 is used",
                 UserWarning,
                 stacklevel=3,
             )
-            return 1
-        if ratio == 0:
-            return 1
-        return max(int(np.ceil(np.log(_TIME_ACCURACY) / np.log(ratio))), 1)
+            return 1, "no time tells the coordinates kept from those left out"
+        time = max(int(np.ceil(np.log(_TIME_ACCURACY) / np.log(ratio))), 1)
+        return time, f"from t = {time} on coordinate {m + 1} is below a tenth of the first"
 
     def _coordinates(self, nontrivial: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(nontrivial[:, : self.n_components])
+        return np.ascontiguousarray(nontrivial[:, : self.n_components_])
+
+
+def relaxation_time(eigenvalue: float) -> float:
+    """Return 1 / (1 - |lambda|), at which |lambda|^t is about 1/e; at most a million."""
+    return float(min(1 / max(1 - abs(eigenvalue), 1e-15), _LATEST_TIME))

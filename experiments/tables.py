@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from experiments.anomaly import scenes as anomaly_scenes
+from experiments.clustering import comparison
 from experiments.coifman_2005 import kernels_ablation, warping_tables
 from experiments.few_labels import (
     accumulated,
@@ -83,6 +84,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     ),
     "anomalies": lambda: anomaly_scenes.table(read_rows("anomaly/scenes.csv")),
     "anomalies-made": lambda: anomaly_scenes.made_table(read_rows("anomaly/made.csv")),
+    "clusters": lambda: comparison.table(read_rows(comparison.NAME)),
     "sessions": _sessions,
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,

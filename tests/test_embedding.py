@@ -31,6 +31,7 @@ from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
 from diffclass.neighbors import ExactSearch, RadiusSearch
 from diffclass.spectral.distances import bump_distances
 from diffclass.spectral.extension import kernel_step
+from diffclass.spectral.gap import spectral_gap
 
 
 @parametrize_with_checks([DiffusionMap(), DiffusionMap(1, alpha=0.0, time="auto")])
@@ -115,9 +116,31 @@ def test_a_given_bandwidth_gets_a_graph_wide_enough():
 
 def test_the_graphs_bandwidth_is_a_third_of_its_reach():
     X, _ = make_circle(400, regular=True)
-    found = DiffusionMap(2, n_neighbors=20).fit(X)
+    found = DiffusionMap(2, n_neighbors=20, bandwidth="graph").fit(X)
     reach = 2 * np.sin(10 * np.pi / 400)
     assert found.epsilon_ == pytest.approx((reach / 3) ** 2)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+@pytest.mark.parametrize("n_outliers", [0, 1, 2, 5])
+def test_outliers_do_not_take_the_first_coordinate(rng, alpha, n_outliers):
+    """By default; a coordinate's mass sum pi psi^2 = 1 is that of many points."""
+    truth = np.repeat([0, 1, 2], 100)
+    X = rng.normal(size=(300, 2)) + np.array([[0, 0], [6, 0], [3, 5]])[truth]
+    X = np.vstack([X, [30.0, 30.0] + 0.3 * rng.normal(size=(n_outliers, 2))])
+    found = DiffusionMap(2, alpha=alpha).fit(X)
+    mass = found.operator_.stationary_distribution[:, None] * found.eigenpairs_.right[:, 1:3] ** 2
+    assert np.sort(mass, axis=0)[-5:].sum(axis=0).max() < 0.2
+    assert found.eigenvalues_[0] < 0.9999
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_nor_do_the_points_of_a_sparse_cluster(rng, alpha):
+    X = np.array([0.4, 1, 3])[np.repeat([0, 1, 2], 200)][:, None] * rng.normal(size=(600, 2))
+    X[:, 0] += np.repeat([0, 3, 12], 200)
+    found = DiffusionMap(2, alpha=alpha).fit(X)
+    mass = found.operator_.stationary_distribution[:, None] * found.eigenpairs_.right[:, 1:3] ** 2
+    assert np.sort(mass, axis=0)[-5:].sum(axis=0).max() < 0.2
 
 
 @pytest.mark.parametrize("bandwidth", ["semigroup", "slope"])
@@ -135,6 +158,52 @@ def test_time_may_be_chosen():
     kept, left = found.eigenvalues_[0], found.eigenpairs_.eigenvalues[3]
     assert (left / kept) ** found.time_ <= 0.1 < (left / kept) ** (found.time_ - 1)
     expected = found.eigenvalues_**found.time_ * found.eigenpairs_.right[:, 1:3]
+    np.testing.assert_allclose(found.embedding_, expected, rtol=1e-10)
+
+
+def test_coordinates_may_be_as_many_as_the_gap_says(rng):
+    X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [6, 0], [0, 6]], 100, axis=0)
+    found = DiffusionMap("auto", time="relaxation").fit(X)
+    assert found.n_components_ == found.embedding_.shape[1] == 2
+    assert found.transform(X[:5]).shape == (5, 2)
+    assert "spectral gap: coordinate 3 decays" in found.reason_
+    assert found.time_ == pytest.approx(1 / (1 - found.eigenvalues_[1]))
+    both = DiffusionMap("auto", time="auto").fit(X)
+    assert both.n_components_ == 2
+    left, first = both.eigenpairs_.eigenvalues[3], both.eigenvalues_[0]
+    assert (left / first) ** both.time_ <= 0.1 < (left / first) ** (both.time_ - 1)
+    assert f"from t = {both.time_} on coordinate 3" in both.reason_
+
+
+@pytest.mark.parametrize("time", [1, 5, 20])
+def test_coordinates_may_be_as_many_as_count_at_a_time(time):
+    X, _ = make_swiss_roll(600, random_state=0)
+    found = DiffusionMap("auto", n_neighbors=20, time=time).fit(X)
+    relative = (found.eigenpairs_.eigenvalues[1:] / found.eigenvalues_[0]) ** time
+    assert found.n_components_ == max((relative > 0.1).sum(), 1)
+    assert "numerical rank" in found.reason_
+
+
+def test_the_reason_says_what_was_asked_for(circle):
+    found = DiffusionMap(2, time=3).fit(circle[0])
+    assert found.reason_ == "2 coordinates were asked for; t = 3 was asked for"
+
+
+@pytest.mark.parametrize("clusters", [2, 3, 7])
+def test_the_gap_of_nearly_separate_blocks(clusters):
+    K = np.kron(np.eye(clusters), np.ones((20, 20))) + 1e-3
+    values = leading_eigenpairs(DiffusionMap(affinity="precomputed").fit(K).operator_).eigenvalues
+    assert spectral_gap(values)[0] == clusters - 1
+    even = np.exp(-(np.arange(10) ** 2) / 50)
+    clearness = float(spectral_gap(even)[1].split("clearness ")[1].split()[0])
+    assert clearness < 0.5
+
+
+def test_time_may_be_the_relaxation_time_of_the_last_coordinate():
+    X, _ = make_swiss_roll(600, random_state=0)
+    found = DiffusionMap(3, n_neighbors=20, time="relaxation").fit(X)
+    assert found.time_ == pytest.approx(1 / (1 - found.eigenvalues_[2]))
+    expected = found.eigenvalues_**found.time_ * found.eigenpairs_.right[:, 1:4]
     np.testing.assert_allclose(found.embedding_, expected, rtol=1e-10)
 
 
@@ -304,6 +373,7 @@ def test_refuses_affinities(K, message):
     [
         {"n_components": 0},
         {"n_components": 1.5},
+        {"n_components": "many"},
         {"n_neighbors": 0},
         {"bandwidth": "wide"},
         {"bandwidth": 0},
@@ -326,7 +396,8 @@ def test_duplicates_and_an_isolated_point(rng):
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = DiffusionMap(3, n_neighbors=10).fit(X)
     assert np.isfinite(found.embedding_).all()
-    np.testing.assert_allclose(found.embedding_[:60] - found.embedding_[0], 0, atol=1e-4)
+    spread = np.ptp(found.embedding_, axis=0)
+    assert (np.ptp(found.embedding_[:60], axis=0) < 0.02 * spread).all()
 
 
 def test_the_whole_spectrum_of_few_points():

@@ -13,7 +13,14 @@ from sklearn.base import clone
 
 from diffclass import DiffusionClassifier, markov_operator, neighbors_graph
 from diffclass.exceptions import ParameterError
-from diffclass.kernels import Correlation, Gaussian, Isotropic, SharedNeighbors
+from diffclass.kernels import (
+    Correlation,
+    DensityWeighted,
+    Gaussian,
+    Isotropic,
+    SharedNeighbors,
+)
+from diffclass.kernels.isotropic import OwnScale
 from diffclass.neighbors import ExactSearch
 
 
@@ -110,8 +117,8 @@ def test_extend_agrees_with_affinity(points, kernel):
     """A new point where an old one is, with the old one's neighbours, has its affinities."""
     graph = neighbors_graph(points, 79)
     K, fitted = kernel.fit(graph, points)
-    if fitted.neighbor is not None:  # the twin at distance 0 is the new point's nearest neighbour
-        fitted = replace(fitted, neighbor=fitted.neighbor + 1)
+    if fitted.epsilon is None:  # the twin at distance 0 is the new point's nearest neighbour
+        fitted = replace(fitted, rule=OwnScale(fitted.rule.neighbor + 1))
     extended = fitted.extend(graph[:10], points[:10])
     np.testing.assert_allclose(extended.toarray(), K.toarray()[:10], rtol=1e-12)
 
@@ -155,6 +162,76 @@ def test_correlation_of_a_point_at_zero():
     assert np.isfinite(kernel.place(X)[0]).all()
     A = markov_operator(X, kernel=kernel)
     assert A.n_connected_components == 4
+
+
+# --- the bandwidth that a graph carries
+
+
+def test_the_graphs_bandwidth_keeps_every_points_seventh_neighbour(points):
+    X = np.concatenate([points, [[30.0, 0, 0]]])
+    graph, distances, mask = graphs(X, 40)
+    K, fitted = Gaussian(bandwidth="attached").fit(graph, X)
+    reach = np.sqrt(np.median(np.where(mask, distances, 0).max(axis=1)))
+    s = naive.scales(distances, mask, 7)
+    scale = max(reach / 3, np.median(s) / np.sqrt(2))
+    t = np.maximum(scale, s**2 / (3 * scale))
+    assert fitted.epsilon == pytest.approx(scale**2)
+    expected = naive.gaussian(distances, mask, np.outer(t, t))
+    np.testing.assert_allclose(K.toarray(), expected, rtol=1e-12)
+    # from the 41st point, far away, the walk moves on
+    A = markov_operator(X, n_neighbors=40, kernel=Gaussian(bandwidth="attached"), alpha=1)
+    e = np.eye(81)[80]
+    assert (A @ e)[80] < 0.95
+
+
+def test_the_median_points_seventh_neighbour_counts_in_many_dimensions(rng):
+    X = rng.normal(size=(300, 20))
+    K = Gaussian(bandwidth="attached").affinity(neighbors_graph(X, 64), X)
+    assert np.median(K.sum(axis=1) - 1) > 7 * np.exp(-3)
+
+
+def test_new_points_get_the_scales_of_fitted_ones(points):
+    X = np.concatenate([[[30.0, 0, 0]], points])
+    graph = neighbors_graph(X, 80)
+    K, fitted = Gaussian(bandwidth="attached").fit(graph, X)
+    assert fitted.scales[0] > 2 * np.sqrt(fitted.epsilon)
+    fitted = replace(fitted, rule=replace(fitted.rule, neighbor=8))  # the twin is the nearest
+    extended = fitted.extend(graph[:10], X[:10])
+    np.testing.assert_allclose(extended.toarray(), K.toarray()[:10], rtol=1e-12)
+
+
+# --- density and shared neighbours
+
+
+@pytest.mark.parametrize("power", [0, 1.5, 3])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_density_weighted(points, power, dtype):
+    graph, distances, mask = graphs(points.astype(dtype))
+    s = naive.scales(distances, mask, 4)
+    s = (s / np.median(s)) ** power
+    kernel = DensityWeighted(Gaussian(bandwidth=0.7), power=power, neighbor=4)
+    K, fitted = kernel.fit(graph, points)
+    assert K.dtype == dtype
+    expected = naive.gaussian(distances, mask, 0.7) / np.outer(s, s)
+    np.testing.assert_allclose(K.toarray(), expected, rtol=1e-10 if dtype == np.float64 else 2e-3)
+    # a new point where an old one is: itself is the nearest
+    new = replace(fitted, neighbor=5).extend(graph[:10], points[:10])
+    np.testing.assert_allclose(new.toarray(), K.toarray()[:10], rtol=1e-5)
+
+
+def test_duplicates_do_not_take_all_the_mass(rng):
+    X = np.concatenate(
+        [rng.normal(size=(100, 2)), np.zeros((20, 2)) + 1e-12 * rng.normal(size=(20, 2))]
+    )
+    A = markov_operator(X, kernel=DensityWeighted(power=1.0))
+    assert np.isfinite(A.affinity.data).all()
+    assert A.stationary_distribution.min() > 0
+
+
+@pytest.mark.parametrize("bad", [{"power": -1}, {"power": np.nan}, {"neighbor": 0}])
+def test_refuses_weights(points, bad):
+    with pytest.raises(ParameterError, match=next(iter(bad))):
+        markov_operator(points, kernel=DensityWeighted(**bad))
 
 
 @pytest.mark.parametrize("power", [0, 0.5, 1, 2.0, 4])

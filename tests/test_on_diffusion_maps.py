@@ -53,6 +53,82 @@ def test_clusters_that_k_means_cannot_see(make):
     assert adjusted_rand_score(truth, found.predict(X)) > 0.97
 
 
+def three_blobs(random_state):
+    rng = np.random.default_rng(random_state)
+    truth = np.repeat([0, 1, 2], 100)
+    return rng.normal(size=(300, 2)) + np.array([[0, 0], [6, 0], [3, 5]])[truth], truth
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_outliers", [0, 1, 2, 6])
+def test_three_blobs_with_and_without_outliers(seed, n_outliers):
+    """k-means is near the best there is: 0.95 and more."""
+    X, truth = three_blobs(seed)
+    strange = [20.0, 30.0] + 0.3 * np.random.default_rng(seed).normal(size=(n_outliers, 2))
+    X = np.vstack([X, strange])
+    found = DiffusionClustering(3).fit(X)
+    assert adjusted_rand_score(truth, found.labels_[:300]) > 0.95
+    assert found.outliers_[300:].all()
+    assert found.outliers_[:300].mean() < 0.02
+    # outliers go with the nearest point's cluster, fitted or new
+    inner = ~found.outliers_
+    nearest = naive.squared_distances(X[300:], X[inner]).argmin(axis=1) if n_outliers else []
+    np.testing.assert_array_equal(found.labels_[300:], found.labels_[inner][nearest])
+    np.testing.assert_array_equal(found.predict(X[300:]), found.labels_[300:]) if n_outliers else 0
+    assert (found.retention_ > 0.9).all()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_clusters_of_unequal_size_and_density(seed):
+    """Where a normalised cut of an evened-out graph halves the large cluster."""
+    rng = np.random.default_rng(seed)
+    truth = np.repeat([0, 1], [1000, 50])
+    X = rng.normal(size=(1050, 2)) + 5 * truth[:, None] * [1, 0]
+    assert adjusted_rand_score(truth, DiffusionClustering(2).fit_predict(X)) > 0.9
+    truth = np.repeat([0, 1, 2], 300)
+    X = np.array([0.4, 1, 3])[truth, None] * rng.normal(size=(900, 2))
+    X[:, 0] += np.array([0, 3, 12])[truth]
+    assert adjusted_rand_score(truth, DiffusionClustering(3).fit_predict(X)) > 0.9
+
+
+def test_retention_is_that_of_the_walk(rng):
+    """With all eigenpairs, at the relaxation time of the last of them."""
+    X = rng.normal(size=(40, 2)) + np.repeat([[0, 0], [4, 0]], 20, axis=0)
+    found = DiffusionClustering(2, embedding=DiffusionMap(39, n_neighbors=8, time=0)).fit(X)
+    assert not found.outliers_.any()
+    A, pairs = found.embedding_.operator_, found.embedding_.eigenpairs_
+    t = 1 / (1 - abs(pairs.eigenvalues[-1]))
+    stayed = A.stationary_distribution[:, None] * (pairs.right * pairs.powers(t)) @ pairs.left.T
+    for c in range(2):
+        inside = found.labels_ == c
+        mass = A.stationary_distribution[inside].sum()
+        assert found.retention_[c] == pytest.approx(stayed[np.ix_(inside, inside)].sum() / mass)
+
+
+@pytest.mark.parametrize("clusters", [2, 3, 5])
+def test_the_number_of_clusters_may_be_left_to_the_spectrum(rng, clusters):
+    angles = 2 * np.pi * np.arange(clusters) / clusters
+    centers = 8 * np.column_stack([np.cos(angles), np.sin(angles)])
+    truth = np.repeat(np.arange(clusters), 100)
+    found = DiffusionClustering("auto").fit(rng.normal(size=(len(truth), 2)) + centers[truth])
+    assert found.n_clusters_ == clusters
+    assert found.reason_.startswith("spectral gap: coordinate")
+    assert adjusted_rand_score(truth, found.labels_) > 0.98
+    with pytest.raises(ParameterError, match="n_clusters"):
+        DiffusionClustering("many").fit(centers)
+
+
+def test_small_clusters_are_outliers_too():
+    K = np.kron(np.eye(2), np.ones((100, 100))) + 1e-3
+    K[0] = K[:, 0] = 0
+    K[0, 0] = 1
+    embedding = DiffusionMap(1, affinity="precomputed")
+    found = DiffusionClustering(2, embedding=embedding).fit(K)
+    assert np.flatnonzero(found.outliers_).tolist() == [0]
+    assert adjusted_rand_score(np.repeat([0, 1], 100)[1:], found.labels_[1:]) == 1
+    assert (found.predict(K[1:50]) == found.labels_[1:50]).all()
+
+
 def test_components_are_clusters(rng):
     X = np.vstack([rng.normal(size=(40, 2)) + shift for shift in (0, 50, 100)])
     found = DiffusionClustering(3, embedding=DiffusionMap(2, n_neighbors=5)).fit(X)

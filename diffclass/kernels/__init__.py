@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from diffclass.kernels._kernel import FittedKernel, Kernel, Placing
+from diffclass.kernels.density_weighted import DensityWeighted
 from diffclass.kernels.directed import Directed
 from diffclass.kernels.isotropic import Correlation, FittedIsotropic, Gaussian, Isotropic
 from diffclass.kernels.local_covariance import LocalCovariance
@@ -11,6 +12,7 @@ from diffclass.kernels.shared_neighbors import SharedNeighbors
 
 __all__ = [
     "Correlation",
+    "DensityWeighted",
     "Directed",
     "FittedIsotropic",
     "FittedKernel",

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,6 +32,10 @@ Profile = Callable[[np.ndarray], np.ndarray]
 # an outlier from vanishing in single precision, so that they can still decide its class.
 _LARGEST_EXPONENT = 60
 
+# With the bandwidth "attached", the largest |x - y|^2 / epsilon at the j-th neighbour y of x: for
+# the median point, and for every point.
+_MEDIAN_EXPONENT, _POINT_EXPONENT = 2.0, 3.0
+
 
 class Isotropic(Kernel):
     """k(x, y) = h(|x - y|^2 / epsilon) for any decreasing profile h.
@@ -40,10 +45,9 @@ class Isotropic(Kernel):
     profile : callable
         h: maps an array of values u >= 0 to an array of values >= 0. Not a lambda if the estimator
         is to be pickled.
-    bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
+    bandwidth : {"self-tuning", "global", "graph", "attached"} or float, default="self-tuning"
         A number is epsilon itself, in squared units of the points. "global" takes the median of
-        s(x)^2. "graph" takes the widest epsilon that the graph carries: a third of the median
-        distance to the farthest neighbour, squared. "self-tuning" takes s(x) s(y).
+        s(x)^2. "self-tuning" takes s(x) s(y). For "graph" and "attached" see `Gaussian`.
     neighbor : int, default=7
         The number j of the neighbour whose distance is s(x).
     """
@@ -74,28 +78,32 @@ class Isotropic(Kernel):
         ParameterError
             If bandwidth is neither a positive number nor one of the names.
         """
-        scales = self._scales(graph)
-        own = self.neighbor if self.bandwidth == "self-tuning" else None
-        fitted = FittedIsotropic(self._h, scales, own)
+        rule = self._rule(graph)
+        scales = rule.scales(graph, without_diagonal=True)
+        fitted = FittedIsotropic(self._h, scales, rule)
         return fitted.profiled(graph, scales), fitted
 
     @property
     def _h(self) -> Profile:
         return partial(_checked_values, self.profile)
 
-    def _scales(self, graph: sp.csr_array) -> np.ndarray:
+    def _rule(self, graph: sp.csr_array) -> ScaleRule:
         if not isinstance(self.bandwidth, str):
             epsilon = float(check_positive(self.bandwidth, "bandwidth"))
-            scale = max(np.sqrt(epsilon), np.sqrt(np.finfo(graph.dtype).tiny))  # 1 / scale^2 exists
-            return np.full(graph.shape[0], scale, dtype=graph.dtype)
-        check_choice(self.bandwidth, "bandwidth", ("self-tuning", "global", "graph"))
+            # 1 / scale^2 exists
+            return OneScale(max(np.sqrt(epsilon), float(np.sqrt(np.finfo(graph.dtype).tiny))))
+        check_choice(self.bandwidth, "bandwidth", ("self-tuning", "global", "graph", "attached"))
         check_positive(self.neighbor, "neighbor", integer=True)
-        if self.bandwidth == "graph":
-            return np.full(graph.shape[0], _median_reach(graph) / 3, dtype=graph.dtype)
+        if self.bandwidth == "self-tuning":
+            return OwnScale(self.neighbor)
         own = neighbor_distances(graph, self.neighbor, without_diagonal=True)
         if self.bandwidth == "global":
-            own[:] = np.sqrt(np.median(own * own))
-        return own
+            return OneScale(float(np.sqrt(np.median(own * own))))
+        reach = _median_reach(graph) / 3
+        if self.bandwidth == "graph":
+            return OneScale(reach)
+        least = float(np.median(own)) / np.sqrt(_MEDIAN_EXPONENT)
+        return AttachedScale(max(reach, least), self.neighbor)
 
 
 class Gaussian(Isotropic):
@@ -103,17 +111,25 @@ class Gaussian(Isotropic):
 
     Parameters
     ----------
-    bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
+    bandwidth : {"self-tuning", "global", "graph", "attached"} or float, default="self-tuning"
         A number is epsilon itself, in squared units of the points. "global" takes the median of
-        s(x)^2, where s is the distance to the j-th neighbour. "graph" takes the widest epsilon that
-        the graph carries: a third of the median distance to the farthest neighbour, squared. Points
-        beyond that distance would weigh at most exp(-9). "self-tuning" takes s(x) s(y).
+        s(x)^2, where s is the distance to the j-th neighbour. "self-tuning" takes s(x) s(y).
+        "graph" takes the widest epsilon that the graph carries: a third of the median distance to
+        the farthest neighbour, squared. Points beyond that distance would weigh at most exp(-9).
+        "attached" does the same, but keeps every point attached to the others: see Notes.
     neighbor : int, default=7
         The number j.
 
     Notes
     -----
     With this form of the kernel the generator (I - A) / epsilon tends to -Delta / 4.
+
+    With one global epsilon a point far from all others has k(x, x) = 1 and next to no other weight:
+    the walk stays there, and the first eigenfunctions are those of single outliers. With
+    bandwidth="attached" each point keeps its j-th neighbour. epsilon is at least the median of
+    s(x)^2 / 2, which matters in more than three dimensions. Where the j-th neighbour would still
+    weigh less than exp(-3), epsilon(x, y) = t(x) t(y) with t(x) = s(x)^2 / (3 sqrt(epsilon)),
+    elsewhere t = sqrt(epsilon).
 
     Examples
     --------
@@ -136,6 +152,61 @@ class Gaussian(Isotropic):
         return exponentials
 
 
+class ScaleRule(Protocol):
+    """How the scales of points follow from their distances, for fitted points and for new ones."""
+
+    @property
+    def epsilon(self) -> float | None:
+        """The global bandwidth; None if each point has its own."""
+
+    def scales(self, graph: sp.csr_array, *, without_diagonal: bool) -> np.ndarray:
+        """Return the scale of each row of a graph of squared distances; above 0."""
+
+
+@dataclass(frozen=True)
+class OneScale:
+    """The same scale for all points."""
+
+    scale: float
+
+    @property
+    def epsilon(self) -> float:
+        """The scale, squared."""
+        return self.scale**2
+
+    def scales(self, graph: sp.csr_array, *, without_diagonal: bool) -> np.ndarray:
+        """Return the scale, once per row."""
+        return np.full(graph.shape[0], self.scale, dtype=graph.dtype)
+
+
+@dataclass(frozen=True)
+class OwnScale:
+    """The distance to the j-th neighbour."""
+
+    neighbor: int
+    epsilon: None = None
+
+    def scales(self, graph: sp.csr_array, *, without_diagonal: bool) -> np.ndarray:
+        """Return s(x)."""
+        return neighbor_distances(graph, self.neighbor, without_diagonal=without_diagonal)
+
+
+@dataclass(frozen=True)
+class AttachedScale(OneScale):
+    """One scale, but a larger one where the j-th neighbour would else weigh next to nothing."""
+
+    neighbor: int
+
+    def scales(self, graph: sp.csr_array, *, without_diagonal: bool) -> np.ndarray:
+        """Return max(scale, s(x)^2 / (3 scale))."""
+        squared = np.empty(graph.shape[0], dtype=graph.dtype)  # 0 for duplicates, which are near
+        _compiled.edges.kth_smallest(
+            graph.indptr, graph.indices, graph.data, self.neighbor, without_diagonal, squared
+        )
+        attached = squared / squared.dtype.type(_POINT_EXPONENT * self.scale)
+        return np.maximum(attached, squared.dtype.type(self.scale))
+
+
 @dataclass(frozen=True, eq=False)
 class FittedIsotropic(FittedKernel):
     """An isotropic kernel with the scales of its points.
@@ -145,27 +216,23 @@ class FittedIsotropic(FittedKernel):
     profile : callable
         h. It may overwrite its argument.
     scales : ndarray of shape (n,)
-        Scale of each point: s(x), or sqrt(epsilon) for all.
-    neighbor : int or None
-        The neighbour whose distance is the scale of a new point; None if all have one scale.
+        Scale of each point.
+    rule : ScaleRule
+        Gives the scales of new points.
     """
 
     profile: Profile
     scales: np.ndarray
-    neighbor: int | None
+    rule: ScaleRule
 
     @property
     def epsilon(self) -> float | None:
         """The global bandwidth, in squared units of the points; None if each point has its own."""
-        return float(self.scales[0]) ** 2 if self.neighbor is None else None
+        return self.rule.epsilon
 
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
         """Return the affinities of new points, each with its own scale."""
-        if self.neighbor is None:
-            own = np.full(graph.shape[0], self.scales[0], dtype=self.scales.dtype)
-        else:
-            own = neighbor_distances(graph, self.neighbor, without_diagonal=False)
-        return self.profiled(graph, own)
+        return self.profiled(graph, self.rule.scales(graph, without_diagonal=False))
 
     def profiled(self, graph: sp.csr_array, row_scales: np.ndarray) -> sp.csr_array:
         """Return h of the squared distances divided by the scales of both ends."""

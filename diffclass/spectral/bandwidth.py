@@ -3,12 +3,21 @@
 *Semigroup error.* Diffusing for 2t is the same as diffusing for t twice; `semigroup_bandwidth`
 takes the scale at which the kernel comes closest to that (see `diffclass.spectral.semigroup`).
 
-*Slope.* sum_xy exp(-|x - y|^2 / epsilon) grows like epsilon^(m/2) on a manifold of m dimensions.
-`slope_bandwidth` takes the scale at which its logarithmic slope is largest; twice the slope is the
-dimension.
+*Slope.* sum_xy exp(-|x - y|^2 / epsilon), over pairs x != y, grows like epsilon^(m/2) on a manifold
+of m dimensions: from the smallest scales on its logarithmic slope is m / 2. It leaves this plateau
+where the kernel reaches across from one sheet or turn to the next (it rises) or over the whole set
+(it falls). `slope_bandwidth` takes half the scale at which the plateau ends; twice the slope on the
+plateau is the dimension.
+
+Half, since two steps are a step of the double scale. Beyond, the points are no longer the manifold:
+on a roll the error is small again, and the slope largest, where neighbouring sheets are one. A
+minimum of the error therefore counts only up to the scale at which the slope differs by a tenth
+from that of the plateau; without one, half the end of the plateau is taken, and said not to be
+found.
 
 Sources: Shan and Daubechies 2022, section 3.2 (the error); R. Coifman, Y. Shkolnisky, F. Sigworth
-and A. Singer, Graph Laplacian tomography from unknown random projections, 2008 (the slope).
+and A. Singer, Graph Laplacian tomography from unknown random projections, 2008 (the slope); P.
+Grassberger and I. Procaccia, Measuring the strangeness of strange attractors, 1983 (the plateau).
 """
 
 from __future__ import annotations
@@ -33,9 +42,15 @@ from diffclass.spectral.semigroup import (
     semigroup_error,
 )
 
+_BANDWIDTHS = ("attached", "graph", "semigroup", "slope", "self-tuning")
 _MOST_EDGES = 30_000_000
 _BALL_FEATURES = 8  # up to this many features trees find balls fast
 _SEMIGROUP_SCALES, _SLOPE_SCALES = 20, 60
+_FLAT = 1.06  # the largest slope on a plateau, relative to the least
+_NEAR = 0.1  # of the slope on the plateau, by which one beside it may differ
+_LEAST_WIDTH = 4.0  # of a plateau: its last scale relative to its first
+_FIRST_SEEN, _LEAST_SEEN = 2.5, 4.0  # kernel sums of the median point, itself included: where a
+# plateau may begin, below which chance makes the slope ripple, and at half the scale where it ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,17 +66,21 @@ class BandwidthCurve:
     n_useful : ndarray of shape (m,)
         Neighbours that count for the median point, measured by its kernel sum.
     in_reach : ndarray of bool of shape (m,)
-        Whether the graph reaches 3 sqrt(epsilon); beyond that distance no point counts.
+        Whether the graph reaches 3 sqrt(2 epsilon): the points beyond weigh less than exp(-9) at
+        epsilon and at 2 epsilon.
     epsilon : float
         The chosen scale.
     is_found : bool
         Whether the rule found it; otherwise it is the admissible scale closest to the rule.
+    limit : float
+        The widest scale admitted, infinite where the slope has no plateau: for the slope half of
+        that at which the plateau ends, for the error that at which the slope has left it.
     criterion : {"semigroup", "slope"}
         Name of the criterion.
     n_neighbors : int
         Neighbours that a graph needs to reach 3 sqrt(epsilon) from 95 % of the points.
     dimension : float or None
-        Dimension of the points' manifold, for the slope.
+        Dimension of the points' manifold, for the slope; None where there is no plateau.
     """
 
     epsilons: np.ndarray
@@ -72,6 +91,7 @@ class BandwidthCurve:
     is_found: bool
     criterion: str
     n_neighbors: int
+    limit: float = np.inf
     dimension: float | None = None
 
 
@@ -84,7 +104,7 @@ def semigroup_bandwidth(
     search: NeighborSearch | None = None,
     random_state: RandomState = 0,
 ) -> BandwidthCurve:
-    """Choose epsilon by the semigroup error.
+    """Choose epsilon by the semigroup error, up to the scale at which points are a manifold.
 
     Parameters
     ----------
@@ -119,7 +139,7 @@ def semigroup_bandwidth(
     Notes
     -----
     Each scale costs about 30 to 60 products with one column. A scale is in reach if 95 % of the
-    sampled points have their farthest neighbour at 3 sqrt(epsilon) or beyond.
+    sampled points have their farthest neighbour at 3 sqrt(2 epsilon) or beyond.
     """
     X = check_points(X)
     sample = SampledDistances(X, check_random_state(random_state))
@@ -127,11 +147,11 @@ def semigroup_bandwidth(
     check_positive(max_edges, "max_edges", integer=True)
     with stage("graph for bandwidth"):
         graph, reach = _wide_graph(X, scales, sample, max_edges, search, random_state)
-    in_reach = REACH * np.sqrt(scales) <= reach
+    in_reach = REACH * np.sqrt(2 * scales) <= reach
     if not in_reach.any():
         raise ParameterError(
             f"no scale is in reach: with {graph.nnz / len(X):.0f} neighbours the graph reaches "
-            f"{reach:.3g}, the least scale needs {REACH * np.sqrt(scales[0]):.3g}"
+            f"{reach:.3g}, the least scale needs {REACH * np.sqrt(2 * scales[0]):.3g}"
             " (in many dimensions all points are about equally far apart); use a self-tuned "
             "bandwidth, fewer features, smaller epsilons or more max_edges"
         )
@@ -139,8 +159,11 @@ def semigroup_bandwidth(
     with stage("semigroup errors"):
         for i in np.flatnonzero(in_reach):
             values[i] = semigroup_error(graph, scales[i], alpha=alpha, random_state=random_state)
-    n_useful = sample.kernel_sums(scales)
-    choice, is_found = first_minimum_after_maximum(values, n_useful, in_reach, n_points=len(X))
+    n_useful, (narrow, limit) = sample.kernel_sums(scales), _limits(sample)
+    is_local = scales <= limit if np.isfinite(limit) else n_useful <= len(X) / 10
+    choice, is_found = first_minimum_after_maximum(values, n_useful, in_reach, is_local)
+    if not is_found and np.isfinite(limit):
+        choice = int(np.flatnonzero(in_reach & (scales <= max(narrow, scales[in_reach][0])))[-1])
     return BandwidthCurve(
         epsilons=scales,
         values=values,
@@ -150,13 +173,14 @@ def semigroup_bandwidth(
         is_found=is_found,
         criterion="semigroup",
         n_neighbors=sample.neighbors_needed(scales[choice]),
+        limit=limit,
     )
 
 
 def slope_bandwidth(
     X: ArrayLike, epsilons: ArrayLike | None = None, *, random_state: RandomState = 0
 ) -> BandwidthCurve:
-    """Choose epsilon where the logarithmic slope of the kernel sum is largest.
+    """Choose half the epsilon at which the plateau of the kernel sum's logarithmic slope ends.
 
     Parameters
     ----------
@@ -170,7 +194,8 @@ def slope_bandwidth(
     Returns
     -------
     BandwidthCurve
-        Its values are d log sum K / d log epsilon; its dimension is twice the largest value.
+        Its values are d log sum K / d log epsilon, over pairs of points that differ; its dimension
+        is twice the median value on the plateau.
 
     Raises
     ------
@@ -195,19 +220,56 @@ def slope_bandwidth(
     sample = SampledDistances(X, check_random_state(random_state))
     scales = _checked_scales(epsilons, sample, n_scales=_SLOPE_SCALES)
     slopes, n_useful = sample.slopes(scales), sample.kernel_sums(scales)
-    admissible = n_useful >= LEAST_USEFUL
-    choice = int(np.argmax(np.where(admissible, slopes, -np.inf)))
+    flat = plateau(scales, slopes, n_useful)
+    limit = scales[flat[-1]] / 2 if len(flat) else np.inf
+    if len(flat):
+        choice = int(np.argmin(np.abs(np.log(scales / limit))))
+    else:  # the least scale at which enough neighbours count
+        choice = int(np.argmax(n_useful >= LEAST_USEFUL))
     return BandwidthCurve(
         epsilons=scales,
         values=slopes,
         n_useful=n_useful,
         in_reach=np.ones(len(scales), dtype=bool),
         epsilon=float(scales[choice]),
-        is_found=bool(admissible.any() and 0 < choice < len(scales) - 1),
+        is_found=len(flat) > 0,
         criterion="slope",
         n_neighbors=sample.neighbors_needed(scales[choice]),
-        dimension=2 * float(slopes[choice]),
+        limit=float(limit),
+        dimension=2 * float(np.median(slopes[flat])) if len(flat) else None,
     )
+
+
+def plateau(scales: np.ndarray, slopes: np.ndarray, n_useful: np.ndarray) -> np.ndarray:
+    """Return the indices of the scales over whose widest range the slope is flat.
+
+    Flat means that the largest slope is at most 1.06 times the least.
+
+    Parameters
+    ----------
+    scales : ndarray of shape (m,)
+        Increasing.
+    slopes : ndarray of shape (m,)
+        At least 0.
+    n_useful : ndarray of shape (m,)
+        Kernel sum of the median point.
+
+    Returns
+    -------
+    ndarray of int
+        Consecutive; none where no range from a kernel sum of 2.5 on spans a factor of 4 and has a
+        kernel sum of 4 at half its end.
+    """
+    best, widest = np.arange(0), _LEAST_WIDTH
+    halfway = np.interp(np.log(scales / 2), np.log(scales), n_useful)
+    for first in np.flatnonzero(n_useful >= _FIRST_SEEN):
+        low = np.minimum.accumulate(slopes[first:])
+        high = np.maximum.accumulate(slopes[first:])
+        last = first + int(np.count_nonzero(high <= _FLAT * low)) - 1
+        width = scales[last] / scales[first]
+        if width >= widest and halfway[last] >= _LEAST_SEEN:
+            best, widest = np.arange(first, last + 1), width
+    return best
 
 
 def neighbors_needed(X: ArrayLike, epsilon: float, *, random_state: RandomState = 0) -> int:
@@ -247,9 +309,10 @@ def wide_gaussian(
     ----------
     X : ndarray of shape (n, d)
         Points.
-    bandwidth : {"graph", "semigroup", "slope", "self-tuning"} or float
-        "graph" is the widest that ``n_neighbors`` carry, "semigroup" and "slope" are chosen by
-        this module, "self-tuning" is each point's own; a number is epsilon.
+    bandwidth : {"attached", "graph", "semigroup", "slope", "self-tuning"} or float
+        "graph" is the widest that ``n_neighbors`` carry, "attached" nearly the same (see
+        `Gaussian`), "semigroup" and "slope" are chosen by this module, "self-tuning" is each
+        point's own; a number is epsilon.
     n_neighbors : int
         Least number of neighbours.
     alpha : float, default=1.0
@@ -280,8 +343,8 @@ def wide_gaussian(
     """
     check_spread(X)
     if isinstance(bandwidth, str):
-        check_choice(bandwidth, "bandwidth", ("graph", "semigroup", "slope", "self-tuning"))
-    if bandwidth in ("graph", "self-tuning"):
+        check_choice(bandwidth, "bandwidth", _BANDWIDTHS)
+    if bandwidth in ("graph", "attached", "self-tuning"):
         return Gaussian(bandwidth=bandwidth), n_neighbors, None
     curve = _chosen_curve(X, bandwidth, alpha, random_state)
     if curve is None:
@@ -320,6 +383,21 @@ def _chosen_curve(
     return curve
 
 
+def _limits(sample: SampledDistances) -> tuple[float, float]:
+    """Return half the end of the plateau, and where the slope is no longer near to it.
+
+    Both are infinite where there is no plateau.
+    """
+    scales = sample.default_scales(_SLOPE_SCALES)
+    slopes = sample.slopes(scales)
+    flat = plateau(scales, slopes, sample.kernel_sums(scales))
+    if not len(flat):
+        return np.inf, np.inf
+    away = np.abs(slopes / np.median(slopes[flat]) - 1) > _NEAR
+    beyond = np.flatnonzero(away & (np.arange(len(scales)) > flat[-1]))
+    return float(scales[flat[-1]] / 2), float(scales[beyond[0]] if len(beyond) else scales[-1])
+
+
 def _wide_graph(
     X: np.ndarray,
     scales: np.ndarray,
@@ -335,11 +413,11 @@ def _wide_graph(
     the balls of 95 % of the points hold.
     """
     if search is None and X.shape[1] <= _BALL_FEATURES:
-        radii = [REACH * np.sqrt(scale) for scale in scales]
+        radii = [REACH * np.sqrt(2 * scale) for scale in scales]
         affordable = [r for r in radii if sample.mean_degree(r * r) * len(X) <= max_edges]
         radius = max(affordable, default=radii[0] / 2)
         return neighbors_graph(X, search=RadiusSearch(radius)), radius * (1 + 1e-9)
-    needed = [sample.neighbors_needed(scale) for scale in scales]
+    needed = [sample.neighbors_needed(2 * scale) for scale in scales]
     affordable_degrees = [k for k in needed if k * len(X) <= max_edges]
     widest = min(max(affordable_degrees, default=2 * LEAST_USEFUL), len(X) - 1)
     graph = neighbors_graph(X, widest, search=search, random_state=random_state)

@@ -74,12 +74,17 @@ class SampledDistances:
         return np.array([np.median(np.exp(-self.squared / s).sum(axis=1)) for s in scales])
 
     def slopes(self, scales: np.ndarray) -> np.ndarray:
-        """Return d log sum K / d log epsilon = sum K u / sum K, u = |x - y|^2 / epsilon."""
+        """Return d log sum K / d log epsilon = sum K u / sum K, u = |x - y|^2 / epsilon.
+
+        The sums are over pairs of points that differ. Pairs of a point and itself would hide the
+        dimension wherever points have few neighbours.
+        """
+        apart = self.squared[self.squared > 0]
         slopes = np.empty(len(scales))
         for i, scale in enumerate(scales):
-            u = self.squared / np.float32(scale)
+            u = apart / np.float32(scale)
             K = np.exp(-u)
-            slopes[i] = np.vdot(K, u) / K.sum(dtype=np.float64)
+            slopes[i] = np.vdot(K, u) / max(K.sum(dtype=np.float64), np.finfo(float).tiny)
         return slopes
 
     def neighbors_needed(self, epsilon: float) -> int:

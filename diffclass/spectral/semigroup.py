@@ -8,8 +8,8 @@ alpha-normalised kernel exp(-|x - y|^2 / 4t), epsilon = 4t,
 is 0 at t = 0, where S is the identity, and small again at scales at which all points are one blob.
 In between it has a maximum, where points begin to see each other, and then a minimum, where the
 discrete walk is most like a diffusion. The rule takes the first local minimum after the first
-maximum, among the scales that the graph carries and at which the median point has at least ten
-neighbours that count.
+maximum, among the scales that the graph carries, at which the median point has at least ten
+neighbours that count, and which are local, below the limit of `diffclass.spectral.bandwidth`.
 
 Source: Shan and Daubechies 2022, section 3.2.
 """
@@ -77,12 +77,12 @@ def semigroup_error(
 
 
 def first_minimum_after_maximum(
-    values: np.ndarray, n_useful: np.ndarray, in_reach: np.ndarray, *, n_points: int
+    values: np.ndarray, n_useful: np.ndarray, in_reach: np.ndarray, is_local: np.ndarray
 ) -> tuple[int, bool]:
     """Return the index of the scale that the rule chooses, or of the nearest to it.
 
     Where too few neighbours count at the minimum, the least scale at which enough do is taken;
-    where there is no minimum, the least error among the scales that are not yet one blob.
+    where there is no minimum, the least error after the maximum among the local scales.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ def first_minimum_after_maximum(
         Neighbours that count for the median point.
     in_reach : ndarray of bool of shape (m,)
         Whether the graph carries the scale; true for at least one.
-    n_points : int
-        Number of points.
+    is_local : ndarray of bool of shape (m,)
+        Whether the scale is below the limit; true up to some index.
 
     Returns
     -------
@@ -107,14 +107,14 @@ def first_minimum_after_maximum(
     rises = np.diff(v) > 0
     top = int(np.argmin(rises)) if not rises.all() else last
     minima = [i for i in range(top + 1, last) if v[i] < v[top:i].min() and _rises_after(v[i:])]
-    admissible = [i for i in minima if enough[i]]
+    admissible = [i for i in minima if enough[i] and is_local[i]]
     if admissible:
         return admissible[0], True
-    if minima and enough.any():
+    if any(is_local[i] for i in minima) and enough.any():
         return int(np.argmax(enough)), False
-    largest = max(n_points / 10, 3 * LEAST_USEFUL)
-    after = [i for i in range(top, last + 1) if enough[i] and n_useful[i] <= largest]
-    return min(after or [last], key=lambda i: v[i]), False
+    local = [i for i in range(last + 1) if is_local[i]] or [0]
+    after = [i for i in local if i >= top and enough[i]] or local[-1:]
+    return min(after, key=lambda i: v[i]), False
 
 
 def _rises_after(v: np.ndarray) -> bool:

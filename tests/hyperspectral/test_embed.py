@@ -71,7 +71,9 @@ def test_names_head_the_coordinates(circle, capsys):
         assert next(csv.reader(file)) == ["diffusion 1", "diffusion 2"]
 
 
-@pytest.mark.parametrize("bandwidth", ["graph", "semigroup", "slope", "self-tuning", "0.05"])
+@pytest.mark.parametrize(
+    "bandwidth", ["attached", "graph", "semigroup", "slope", "self-tuning", "0.05"]
+)
 def test_bandwidths_and_pictures(circle, capsys, bandwidth):
     arguments = ["circle.csv", "-o", "out.npy", "--bandwidth", bandwidth, "--time", "auto"]
     report = works(capsys, *arguments, "--picture", "out.png")

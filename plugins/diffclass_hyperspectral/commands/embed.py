@@ -71,13 +71,15 @@ class _NumberOr(click.ParamType):
     help="Least number of neighbours of a point.",
 )
 @click.option("--alpha", type=float, default=1.0, show_default=True, help="Density exponent.")
-@click.option("--time", type=_NumberOr("auto"), default=1, show_default=True, help="Steps.")
+@click.option(
+    "--time", type=_NumberOr("auto", "relaxation"), default=1, show_default=True, help="Steps."
+)
 @click.option(
     "--bandwidth",
-    type=_NumberOr("graph", "semigroup", "slope", "self-tuning"),
-    help="epsilon. graph: the widest that the neighbours allow (default for tables); semigroup, "
-    "slope: chosen from the data; self-tuning: one for each point (default for scenes); or a "
-    "number.",
+    type=_NumberOr("attached", "graph", "semigroup", "slope", "self-tuning"),
+    help="epsilon. attached: the widest that the neighbours allow, wider for outliers (default for "
+    "tables); graph: the same for all; semigroup, slope: chosen from the data; self-tuning: one "
+    "for each point (default for scenes); or a number.",
 )
 @features_option
 @metric_option
@@ -114,7 +116,7 @@ def embed(
 
     _check_outputs(points, output, picture, report, overwrite=overwrite)
     if options["bandwidth"] is None:
-        options["bandwidth"] = "graph" if is_table(points) else "self-tuning"
+        options["bandwidth"] = "attached" if is_table(points) else "self-tuning"
     with console.timing():
         embedded = embed_file(
             points,

@@ -29,6 +29,7 @@ from diffclass.label_diffusion import diffusion
 from diffclass.neighbors import graph, nn_descent
 from diffclass.operators.markov import operator_bytes
 from diffclass.spectral import eigenpairs
+from diffclass.spectral.gap import MOST_COMPONENTS
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.scene_models import SceneModel
@@ -191,7 +192,8 @@ def forecast_embedding(
     base = _base()
     n, p = _size(scene, features)
     k, kernel = model.n_neighbors, model.kernel or Gaussian()
-    m, n_pairs = graph.expected_edges(n, k), model.n_components + 1
+    most = MOST_COMPONENTS + 1 if isinstance(model.n_components, str) else model.n_components
+    m, n_pairs = graph.expected_edges(n, k), most + 1
     held = _graph_held(n, p, k) + operator_bytes(m) + kernel.kept_bytes(m)
     stages: dict[str, float] = {"features": _of_features(scene, features)}
     stages |= _of_graph(n, p, k, kernel)

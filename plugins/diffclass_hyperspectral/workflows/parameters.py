@@ -26,12 +26,13 @@ def check_classifier(classifier: DiffusionClassifier, n_pixels: int) -> None:
 
 def check_map(model: DiffusionMap, n_pixels: int) -> None:
     """Raise `ParameterError` for what an embedding would refuse when fitted to that many pixels."""
-    _check_whole(model.n_components, "n_components", least=1)
-    if model.n_components >= n_pixels:
-        raise ParameterError(
-            f"n_components = {model.n_components}; {n_pixels} points have at most "
-            f"{n_pixels - 1} coordinates"
-        )
+    if not isinstance(model.n_components, str):
+        _check_whole(model.n_components, "n_components", least=1)
+        if model.n_components >= n_pixels:
+            raise ParameterError(
+                f"n_components = {model.n_components}; {n_pixels} points have at most "
+                f"{n_pixels - 1} coordinates"
+            )
     _check_whole(model.n_neighbors, "n_neighbors", least=1)
     for name in ("alpha", "time", "bandwidth"):
         value = getattr(model, name)

@@ -115,7 +115,7 @@ def _embedded(
     if not valid.any():
         raise DataError(f"{path}: every row has a missing value; nothing can be embedded")
     model.fit(points[valid])
-    coordinates = np.full((len(points), model.n_components), np.nan)
+    coordinates = np.full((len(points), model.n_components_), np.nan)
     coordinates[valid] = model.embedding_
     return EmbeddedPoints(coordinates, model, **source)
 
