@@ -20,10 +20,9 @@ def quadratic(n_points, step, thinning=1, **given):
         n_points,
         potential=lambda x: 2 * x[0] ** 2 + x[1] ** 2 / 2,
         gradient=lambda x: x * [4.0, 1.0],
-        start=[0.0, 0.0],
         step=step,
         thinning=thinning,
-        **{"random_state": 0, **given},
+        **{"random_state": 0, "start": [0.0, 0.0], **given},
     )
 
 

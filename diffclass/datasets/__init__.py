@@ -2,8 +2,8 @@
 
 Every function that makes points takes their number first and returns ``(X, parameters)``: ``X`` of
 shape (n_points, d), float64, and the coordinates that a good embedding recovers, of shape
-(n_points,) or (n_points, m); with paths, the times. Spectra are those of -Delta, the Laplace-Beltrami operator, with
-Neumann conditions at ends.
+(n_points,) or (n_points, m); of a path, the times. Spectra are those of -Delta, the
+Laplace-Beltrami operator, with Neumann conditions at ends.
 """
 
 from __future__ import annotations
