@@ -50,6 +50,7 @@ class _Fitted:
     diffusion: LabelDiffusion
     posteriors: np.ndarray
     label_mode: str
+    measure: str
     label_weight: ArrayLike | None
 
     @cached_property
@@ -60,6 +61,7 @@ class _Fitted:
             self.codes,
             self.diffusion,
             label_mode=self.label_mode,
+            measure=self.measure,
             label_weight=weight,
         )
 
@@ -88,6 +90,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     label_mode : {"absorbing", "summed", "free"}, default="absorbing"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk; see `diffclass.label_diffusion.diffusion`.
+    measure : {"operator", "counting"}, default="operator"
+        The measure in which the labels of a class, if free or summed, are scaled to 1: the
+        stationary distribution, or counting.
     tau : "auto", "margin" or int, default="auto"
         Diffusion time in steps, or the rule that chooses it: by margin and cut, or by the margin
         alone (see `diffclass.label_diffusion.stopping_time`).
@@ -178,6 +183,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         kernel: Kernel | None = None,
         alpha: float = 0.0,
         label_mode: str = "absorbing",
+        measure: str = "operator",
         tau: str | int = "auto",
         max_time: int | None = None,
         class_prior: ArrayLike | None = None,
@@ -194,6 +200,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.kernel = kernel
         self.alpha = alpha
         self.label_mode = label_mode
+        self.measure = measure
         self.tau = tau
         self.max_time = max_time
         self.class_prior = class_prior
@@ -253,6 +260,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             self.diffusion_,
             self.raw_label_distributions_,
             self.label_mode,
+            self.measure,
             label_weight,
         )
         return self
@@ -493,6 +501,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             operator,
             codes,
             label_mode=self.label_mode,
+            measure=self.measure,
             tau=self.tau,
             max_time=self.max_time,
             class_prior=self.class_prior,

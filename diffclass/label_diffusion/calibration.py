@@ -118,6 +118,7 @@ def calibrate(
     diffusion: LabelDiffusion,
     *,
     label_mode: str = "absorbing",
+    measure: str = "operator",
     label_weight: np.ndarray | None = None,
 ) -> Calibration:
     """Find the temperature of diffused labels.
@@ -131,6 +132,8 @@ def calibrate(
     diffusion : LabelDiffusion
         Of these labels.
     label_mode : {"absorbing", "summed", "free"}, default="absorbing"
+    measure : {"operator", "counting"}, default="operator"
+        As in `diffclass.diffuse_labels`.
     label_weight : ndarray of shape (n,), optional
         0 to 1; 1 by default.
 
@@ -159,7 +162,12 @@ def calibrate(
         walk = operator.operator if isinstance(operator, WarpedOperator) else operator
         by_map = _map_exponent(walk, diffusion)
         left = leave_labels_out(
-            operator, codes, diffusion, label_mode=label_mode, label_weight=label_weight
+            operator,
+            codes,
+            diffusion,
+            label_mode=label_mode,
+            measure=measure,
+            label_weight=label_weight,
         )
         truth = np.eye(len(diffusion.classes))[left.codes]
         losses = _losses(left.posteriors, truth)

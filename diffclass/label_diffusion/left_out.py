@@ -55,6 +55,7 @@ def leave_labels_out(
     diffusion: LabelDiffusion,
     *,
     label_mode: str = "absorbing",
+    measure: str = "operator",
     label_weight: np.ndarray | None = None,
 ) -> LeftOut:
     """Leave labels out one by one, or by folds, and return what is said of their points.
@@ -68,6 +69,8 @@ def leave_labels_out(
     diffusion : LabelDiffusion
         Of these labels; its time and weights of the classes are kept.
     label_mode : {"absorbing", "summed", "free"}, default="absorbing"
+    measure : {"operator", "counting"}, default="operator"
+        As in `diffclass.diffuse_labels`.
     label_weight : ndarray of shape (n,), optional
         0 to 1; 1 by default.
 
@@ -106,7 +109,12 @@ def leave_labels_out(
             left = codes.copy()
             left[points[fold == f]] = -1
             found = diffuse_labels(
-                operator, left, label_mode=label_mode, tau=diffusion.tau, label_weight=weight
+                operator,
+                left,
+                label_mode=label_mode,
+                measure=measure,
+                tau=diffusion.tau,
+                label_weight=weight,
             )
             values[fold == f] = found.values[points[fold == f]]
     return LeftOut(points, codes[points], posteriors_of(values, diffusion.class_weight))
