@@ -12,6 +12,7 @@ from diffclass import MarkovOperator, ParameterError, leading_eigenpairs, markov
 from diffclass.datasets import make_swiss_roll
 from diffclass.multiscale import diffusion_wavelets, levels
 from diffclass.spectral.distances import numerical_rank
+from experiments.multiscale import powers
 
 ACCURACY = 1e-7
 
@@ -213,3 +214,10 @@ def test_bad_input():
     lonely = diffusion_wavelets(MarkovOperator.from_affinity(np.eye(3)))
     with pytest.raises(ParameterError, match="no wavelets"):
         lonely.denoise(np.zeros(3))
+
+
+def test_the_experiment_measures_errors_below_the_accuracy():
+    row = powers.measured("roll, 3,000", markov_operator(roll(), n_neighbors=8), 1e-3)
+    assert 0 < row["error"] < 1e-3
+    assert row["rank_64"] > row["rank_4096"] >= row["rank_262144"] == 1
+    assert len(powers.table([{name: str(value) for name, value in row.items()}])) == 3
