@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from diffclass.exceptions import DataError, DiffclassError, ParameterError, UnreachedWarning
     from diffclass.geometric_harmonics import GeometricHarmonics
     from diffclass.label_diffusion import diffuse_labels
+    from diffclass.multiscale import DiffusionWavelets, diffusion_wavelets
     from diffclass.neighbors import neighbors_graph
     from diffclass.operators.markov import MarkovOperator
     from diffclass.operators.warped import WarpedOperator, warped_operator
@@ -36,6 +37,7 @@ __all__ = [
     "DiffusionClassifier",
     "DiffusionClustering",
     "DiffusionMap",
+    "DiffusionWavelets",
     "EigenfunctionRegressor",
     "Eigenpairs",
     "GeometricHarmonics",
@@ -48,6 +50,7 @@ __all__ = [
     "WarpedOperator",
     "__version__",
     "diffuse_labels",
+    "diffusion_wavelets",
     "leading_eigenpairs",
     "markov_operator",
     "neighbors_graph",
@@ -65,6 +68,7 @@ _HOMES = {
     "DiffusionClassifier": "classifier",
     "DiffusionClustering": "clustering",
     "DiffusionMap": "embedding",
+    "DiffusionWavelets": "multiscale",
     "EigenfunctionRegressor": "regression",
     "GeometricHarmonics": "geometric_harmonics",
     "MarkovOperator": "operators.markov",
@@ -76,6 +80,7 @@ _HOMES = {
     "UnreachedWarning": "exceptions",
     "WarpedOperator": "operators.warped",
     "diffuse_labels": "label_diffusion",
+    "diffusion_wavelets": "multiscale",
     "leading_eigenpairs": "spectral.eigenpairs",
     "markov_operator": "point_graph",
     "neighbors_graph": "neighbors",

@@ -33,6 +33,7 @@ from experiments.few_labels import (
     unequal,
 )
 from experiments.markdown import markdown_table, read_rows
+from experiments.multiscale import powers
 from experiments.scaling import speed_tables
 
 ROOT = Path(__file__).parents[1]
@@ -91,6 +92,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "strokes": speed_tables.strokes,
     "steps": speed_tables.steps,
     "eigenpairs": speed_tables.eigenpairs,
+    "multiscale": lambda: powers.table(read_rows("multiscale/powers.csv")),
     "local-covariance": speed_tables.local_covariance,
     "speed-best-and-worst": speed_tables.best_and_worst,
 }

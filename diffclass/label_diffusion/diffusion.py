@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any
 
@@ -109,6 +109,8 @@ class LabelDiffusion:
         The weights w_i; they sum to 1.
     label_mode : {"absorbing", "summed", "free"}
         How the labels counted.
+    measure : {"operator", "counting"}
+        The measure in which free and summed ones were scaled to 1.
     weighting : {"equal", "balanced", "matched"}
         How they were chosen; see `diffclass.label_diffusion.class_weights`.
     codes : ndarray of int of shape (n,)
@@ -131,6 +133,7 @@ class LabelDiffusion:
     values: np.ndarray
     class_weight: np.ndarray
     label_mode: str
+    measure: str
     weighting: str
     codes: np.ndarray
     probability: np.ndarray
@@ -254,22 +257,22 @@ def diffuse_labels(
     may_sum = label_mode == "auto" and prior is None and n_labels < 2 and len(codes) <= _FEW_POINTS
     label_mode = "absorbing" if label_mode == "auto" else label_mode
     share = _checked_share(kept_share, label_mode, n_labels)
-    walk = start_walk(
-        operator, codes, label_weight, len(classes), label_mode=label_mode, measure=measure
-    )
+    start = partial(start_walk, operator, codes, label_weight, len(classes), measure=measure)
+    walk = start(label_mode=label_mode)
     tau, max_time = _checked_times(tau, max_time, walk)
     with stage("diffusion"):
         stopped = _walked(walk, tau, max_time, share, balancing=prior is None)
         reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
-        found = _read_off(walk, classes, prior, stopped, label_mode=label_mode, reach=reach)
+        how = _Counting(label_mode, measure)
+        found = _read_off(walk, classes, prior, stopped, how=how, reach=reach)
         if not (may_sum and stopped.is_by_cut):
             return found
-        del walk  # for the sake of memory
-        summed = start_walk(
-            operator, codes, label_weight, len(classes), label_mode="summed", measure=measure
-        )
-        other = _summed_long(summed, classes, stopped.curve, reach)
-        return _less_cut(summed.operator, found, other)
+        walk = start(label_mode="summed")
+        walk.advance_map(_SUMMED_TAU)
+        stopped = _Stopped(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
+        how = _Counting("summed", measure)
+        summed = _read_off(walk, classes, None, stopped, how=how, reach=reach)
+        return _less_cut(walk.operator, found, summed)
 
 
 def margin_curve(
@@ -334,6 +337,14 @@ def start_walk(
         return AbsorbingWalk(operator, codes, label_weight, n_classes)
     free_walk = FreeWalk if label_mode == "free" else SummedWalk
     return free_walk(operator, codes, label_weight, n_classes, measure=measure)
+
+
+@dataclass(frozen=True)
+class _Counting:
+    """How labels count."""
+
+    label_mode: str
+    measure: str
 
 
 @dataclass(frozen=True)
@@ -430,14 +441,6 @@ def _walk_to_best(
     return record.curve, weighting, choices[weighting].best
 
 
-def _summed_long(
-    walk: Walk, classes: np.ndarray, curve: MarginCurve, reach: Reach
-) -> LabelDiffusion:
-    walk.advance_map(_SUMMED_TAU)
-    stopped = _Stopped(_SUMMED_TAU, curve, n_steps=walk.time)
-    return _read_off(walk, classes, None, stopped, label_mode="summed", reach=reach)
-
-
 def _less_cut(
     operator: MarkovOperator, found: LabelDiffusion, summed: LabelDiffusion
 ) -> LabelDiffusion:
@@ -470,7 +473,7 @@ def _read_off(
     prior: np.ndarray | None,
     stopped: _Stopped,
     *,
-    label_mode: str,
+    how: _Counting,
     reach: Reach,
 ) -> LabelDiffusion:
     values, dtype = walk.values(), walk.operator.dtype
@@ -486,7 +489,8 @@ def _read_off(
         classes=classes,
         values=values,
         class_weight=weight,
-        label_mode=label_mode,
+        label_mode=how.label_mode,
+        measure=how.measure,
         weighting=weighting,
         codes=decision.codes,
         probability=decision.probability,

@@ -69,7 +69,7 @@ def leave_labels_out(
     codes : ndarray of int of shape (n,)
         Index of each point's class, -1 where unlabelled.
     diffusion : LabelDiffusion
-        Of these labels; their mode, time and weights of the classes are kept.
+        Of these labels; their mode, measure, time and weights of the classes are kept.
     label_weight : ndarray of shape (n,), optional
         0 to 1; 1 by default.
     groups : array-like of shape (n,), optional
@@ -114,6 +114,7 @@ def leave_labels_out(
                 operator,
                 left,
                 label_mode=diffusion.label_mode,
+                measure=diffusion.measure,
                 tau=diffusion.tau,
                 label_weight=weight,
             )
