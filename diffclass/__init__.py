@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from diffclass.geometric_harmonics import GeometricHarmonics
     from diffclass.label_diffusion import diffuse_labels
     from diffclass.mode_clustering import DiffusionModes
+    from diffclass.multiscale import DiffusionWavelets, diffusion_wavelets
     from diffclass.neighbors import neighbors_graph
     from diffclass.operators.markov import MarkovOperator
     from diffclass.operators.warped import WarpedOperator, warped_operator
@@ -38,6 +39,7 @@ __all__ = [
     "DiffusionClustering",
     "DiffusionMap",
     "DiffusionModes",
+    "DiffusionWavelets",
     "EigenfunctionRegressor",
     "Eigenpairs",
     "GeometricHarmonics",
@@ -50,6 +52,7 @@ __all__ = [
     "WarpedOperator",
     "__version__",
     "diffuse_labels",
+    "diffusion_wavelets",
     "leading_eigenpairs",
     "markov_operator",
     "neighbors_graph",
@@ -68,6 +71,7 @@ _HOMES = {
     "DiffusionClustering": "clustering",
     "DiffusionMap": "embedding",
     "DiffusionModes": "mode_clustering",
+    "DiffusionWavelets": "multiscale",
     "EigenfunctionRegressor": "regression",
     "GeometricHarmonics": "geometric_harmonics",
     "MarkovOperator": "operators.markov",
@@ -79,6 +83,7 @@ _HOMES = {
     "UnreachedWarning": "exceptions",
     "WarpedOperator": "operators.warped",
     "diffuse_labels": "label_diffusion",
+    "diffusion_wavelets": "multiscale",
     "leading_eigenpairs": "spectral.eigenpairs",
     "markov_operator": "point_graph",
     "neighbors_graph": "neighbors",

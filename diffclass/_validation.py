@@ -165,3 +165,16 @@ def check_scores(scores: ArrayLike, n_points: int) -> np.ndarray:
             f"{totals[row]:.4g}); divide each row by its sum"
         )
     return posteriors
+
+
+def check_level(level: float) -> float:
+    """Return a level, such as that of a confidence interval, if it lies between 0 and 1.
+
+    Raises
+    ------
+    ParameterError
+        If it does not; 0 and 1 are refused too.
+    """
+    if not (isinstance(level, Real) and 0 < level < 1):
+        raise ParameterError(f"level = {level!r}; it is a share between 0 and 1, such as 0.9")
+    return float(level)

@@ -1,29 +1,45 @@
 """Anomalies by diffusion distance: points from which the walk spreads slowly.
 
-The weighted diffusion distance between the bump a_t(x, .) and the stationary distribution is
+The score of a point is the squared diffusion distance from its bump to the stationary distribution,
 
-    D_t^2(x, pi) = sum_z (a_t(x, z) - pi(z))^2 / pi(z) = sum_{l>=1} lambda_l^2t psi_l(x)^2,
+    D_t^2(x, pi) = sum_z (a_t(x, z) - pi(z))^2 / pi(z),
 
-the squared length of x's diffusion coordinates. It is large if the walk from x has not mixed with
-the other points after t steps.
+which is large where the walk from x stays among few points, and where few walks come by. At
+t = 1 with one bandwidth for all points it is about 1 / pi(x)^2 for a point without near neighbours,
+and it falls with the density; at later times small groups of points that are alike
+stand out too, and single points that are mixtures of common ones no longer do.
 
-Source: the encyclopedia's article on diffusion maps (uses: anomaly detection).
+A new point x joins the graph at the end of one-way steps: the walk leaves x and does not come back,
+
+    a(x, x) = 1 / d(x),    a(x, y) = k(x, y) / d(x),    d(x) = 1 + sum_y k(x, y),
+
+and the score is that of this walk, with pi(x) = d(x) / sum(d). Dividing by the weights of the
+neighbours alone would hide how far they are. A new point that coincides with a fitted one is that
+point, and has its score.
+
+Sources: Coifman et al. 2005, section 2.1, and the encyclopedia's article (uses: anomaly detection).
 """
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import RandomState
-from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
+from diffclass.kernels import Gaussian
+from diffclass.point_graph import PointGraph
+from diffclass.spectral.equilibrium import probes, squared_distances_to_equilibrium
+
+_SAME = (
+    1 - 1e-6
+)  # affinity: a thousandth of the bandwidth apart, which rounding may make of nothing
 
 
 class DiffusionAnomaly(OutlierMixin, BaseEstimator):
@@ -31,13 +47,20 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
 
     Parameters
     ----------
-    embedding : DiffusionMap, optional
-        By default 32 coordinates, 12 neighbours, the bandwidth that these carry, t = 1, and
-        alpha = 0, so that density counts.
+    n_neighbors : int, default=32
+        Neighbours of a point in the graph, at most n - 1: more than anomalies that are alike.
+    bandwidth : {"global", "graph", "self-tuning"} or float, default="global"
+        Of the `Gaussian` kernel. With "self-tuning" density no longer counts, and little is found.
+    time : int, default=1
+        t, at least 1. Longer times find groups of many anomalies that are alike, and lose single
+        ones that are mixtures of common points.
+    n_probes : int, default=256
+        Random functions that stand for the bumps of later times than 1, see
+        `diffclass.spectral.equilibrium`.
     contamination : float, default=0.1
         Share of the fitted points that are anomalies, above 0 and at most 0.5.
     random_state : int, RandomState or None, default=0
-        Seeds the embedding if it is not given.
+        Seeds the neighbour search and the probes.
 
     Attributes
     ----------
@@ -45,8 +68,8 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         D_t^2 of the fitted points, at least 0.
     offset_ : float
         Minus the score above which points are anomalies.
-    embedding_ : DiffusionMap
-        Fitted.
+    graph_ : PointGraph
+        Of the fitted points.
 
     Examples
     --------
@@ -60,17 +83,23 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
 
     def __init__(
         self,
-        embedding: DiffusionMap | None = None,
         *,
+        n_neighbors: int = 32,
+        bandwidth: str | float = "global",
+        time: int = 1,
+        n_probes: int = 256,
         contamination: float = 0.1,
         random_state: RandomState = 0,
     ):
-        self.embedding = embedding
+        self.n_neighbors = n_neighbors
+        self.bandwidth = bandwidth
+        self.time = time
+        self.n_probes = n_probes
         self.contamination = contamination
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> DiffusionAnomaly:
-        """Embed the points and score them.
+        """Build the graph of the points and score them.
 
         Parameters
         ----------
@@ -87,7 +116,8 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         Raises
         ------
         DataError, ParameterError
-            As `DiffusionMap`, and if the contamination is out of range.
+            As `PointGraph.from_points` and `squared_distances_to_equilibrium`, and if the
+            contamination is out of range.
         """
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         good = isinstance(self.contamination, Real) and 0 < self.contamination <= 0.5
@@ -95,10 +125,18 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
             raise ParameterError(
                 f"contamination = {self.contamination!r}; it has to be in (0, 0.5]"
             )
-        self.embedding_ = self._embedding(len(X))
-        with warnings.catch_warnings():  # an isolated component is an anomaly, not a mistake
-            warnings.filterwarnings("ignore", "the graph has .* components", UserWarning)
-            self.scores_ = _squared_lengths(self.embedding_.fit_transform(X))
+        self.graph_ = PointGraph.from_points(
+            X,
+            n_neighbors=self.n_neighbors,
+            kernel=Gaussian(bandwidth=self.bandwidth),
+            random_state=self.random_state,
+        )
+        self.scores_ = squared_distances_to_equilibrium(
+            self.graph_.operator,
+            time=self.time,
+            n_probes=self.n_probes,
+            random_state=self.random_state,
+        )
         self.offset_ = float(np.quantile(-self.scores_, self.contamination))
         return self
 
@@ -106,7 +144,16 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         """Return minus the scores of new points, of shape (m,); the lower, the more abnormal."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return -_squared_lengths(self.embedding_.transform(X))
+        affinities = self.graph_.affinities_to(X).astype(np.float64)
+        degrees = 1 + affinities.sum(axis=1)
+        steps = sp.csr_array(sp.diags_array(1 / degrees) @ affinities)
+        stays = 1 / degrees
+        kept = stays**self.time  # the share that never left
+        own = kept**2 * self.graph_.operator.degrees.sum() / degrees
+        scores = np.maximum(self._spread(steps, stays) + (1 - kept) ** 2 + own - 1, 0)
+        nearest = affinities.argmax(axis=1)
+        is_fitted = affinities.max(axis=1).toarray().ravel() > _SAME
+        return -np.where(is_fitted, self.scores_[nearest], scores)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return ``score_samples`` minus ``offset_``, of shape (m,); below 0 for anomalies."""
@@ -121,17 +168,19 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         self.fit(X)
         return np.where(-self.scores_ < self.offset_, -1, 1)
 
-    def _embedding(self, n: int) -> DiffusionMap:
-        if self.embedding is not None:
-            return clone(self.embedding)
-        return DiffusionMap(
-            max(min(32, n - 1), 1),
-            n_neighbors=12,
-            bandwidth="graph",  # which leaves outliers alone
-            alpha=0.0,
-            random_state=self.random_state,
-        )
-
-
-def _squared_lengths(coordinates: np.ndarray) -> np.ndarray:
-    return np.einsum("ij,ij->i", coordinates, coordinates)
+    def _spread(self, steps: sp.csr_array, stays: np.ndarray) -> np.ndarray:
+        """Return sum_y (a_t(x, y) - (1 - kept(x)) pi(y))^2 / pi(y) over the fitted points."""
+        operator = self.graph_.operator
+        if self.time == 1:
+            squares = steps.power(2) @ (1 / operator.stationary_distribution)
+            return squares - (1 - stays) ** 2
+        total = np.zeros(len(stays))
+        n_used = 0
+        for f in probes(operator, self.n_probes, self.random_state):
+            reached = np.zeros((len(stays), f.shape[1]))
+            for _ in range(self.time):  # u_(s+1)(x) = a(x, x) u_s(x) + sum_y a(x, y) A^s f (y)
+                reached = stays[:, None] * reached + steps @ f
+                f = operator @ f
+            total += np.einsum("ij,ij->i", reached, reached)
+            n_used += reached.shape[1]
+        return total if n_used == len(operator) <= self.n_probes else total / n_used

@@ -14,18 +14,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import RandomState, check_choice, check_positive
-from diffclass.exceptions import DataError, UnreachedWarning
+from diffclass._validation import RandomState, check_choice, check_level, check_positive
+from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors
 from diffclass.label_diffusion import (
+    AmbientOpinion,
     Calibration,
     LabelDiffusion,
     calibrate,
     diffuse_labels,
+    join_features,
     map_scores,
     posteriors_of,
 )
-from diffclass.label_diffusion.prediction_sets import check_level
 from diffclass.neighbors import NeighborSearch
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import (
@@ -42,25 +43,35 @@ _CHANGED_SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
+class _Labels:
+    """The labels of a fit."""
+
+    codes: np.ndarray
+    weight: np.ndarray | None
+    groups: ArrayLike | None
+
+
+@dataclass(frozen=True, eq=False)
 class _Fitted:
     """What a calibration needs; it is found once it is asked for."""
 
     operator: MarkovOperator | WarpedOperator
-    codes: np.ndarray
+    labels: _Labels
     diffusion: LabelDiffusion
     posteriors: np.ndarray
-    label_mode: str
-    label_weight: ArrayLike | None
+    found: Calibration | None  # where it was found before
 
     @cached_property
     def calibration(self) -> Calibration:
-        weight = None if self.label_weight is None else np.asarray(self.label_weight, float)
+        if self.found is not None:
+            return self.found
+        labels = self.labels
         return calibrate(
             self.operator,
-            self.codes,
+            labels.codes,
             self.diffusion,
-            label_mode=self.label_mode,
-            label_weight=weight,
+            label_weight=labels.weight,
+            groups=labels.groups,
         )
 
     @cached_property
@@ -85,9 +96,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         `diffclass.label_diffusion.map_scores`.
     alpha : float, default=0.0
         Density exponent of the operator.
-    label_mode : {"absorbing", "summed", "free"}, default="absorbing"
+    label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
-        are free ones summed over the walk; see `diffclass.label_diffusion.diffusion`.
+        are free ones summed over the walk. "auto" takes absorbing ones, or, with one label per
+        class, summed ones if their map cuts the graph less; see `diffclass.diffuse_labels`.
+    measure : {"operator", "counting"}, default="operator"
+        The measure in which the labels of a class, if free or summed, are scaled to 1: the
+        stationary distribution, or counting.
     tau : "auto", "margin" or int, default="auto"
         Diffusion time in steps, or the rule that chooses it: by margin and cut, or by the margin
         alone (see `diffclass.label_diffusion.stopping_time`).
@@ -104,6 +119,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         of the points.
     warp_floor, warp_forward_exponent : float, default=0.4, 0.25
         See `diffclass.warped_operator`.
+    ambient : bool, default=False
+        Whether a smooth function of the features may count beside the graph. It does where labels
+        left out say by more than their error that it names classes better; see
+        `diffclass.label_diffusion.ambient`. `fit` then also finds the calibration.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `predict` the
         (m, n) affinities of new points to the fitted ones; kernel and neighbours are not used.
@@ -125,14 +144,17 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     label_distributions_ : ndarray of shape (n, n_classes)
         Calibrated probabilities of the classes; rows sum to 1.
     raw_label_distributions_ : ndarray of shape (n, n_classes)
-        Posteriors of the walk, in the same order at each point; rows sum to 1.
+        Posteriors before calibration, in the same order at each point; rows sum to 1.
     margin_ : ndarray of shape (n,)
         Difference of the two largest posteriors of the walk, 0 to 1.
     calibration_ : Calibration
         How the posteriors of the walk become probabilities. It is found when it is first asked for,
         by `predict_proba` or these attributes; see `diffclass.label_diffusion.calibration`.
     diffusion_ : LabelDiffusion
-        The diffused labels of the last round; the other results are taken from it.
+        The diffused labels of the last round, joined with what the features say where that counts;
+        the other results are taken from it.
+    ambient_ : AmbientOpinion or None
+        What the features say, and whether it counts; None without ``ambient``.
     tau_ : int
         Time in use, in steps.
     margin_curve_ : MarginCurve
@@ -177,7 +199,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         n_neighbors: int = 12,
         kernel: Kernel | None = None,
         alpha: float = 0.0,
-        label_mode: str = "absorbing",
+        label_mode: str = "auto",
+        measure: str = "operator",
         tau: str | int = "auto",
         max_time: int | None = None,
         class_prior: ArrayLike | None = None,
@@ -185,6 +208,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         rounds: int = 0,
         warp_floor: float = WARP_FLOOR,
         warp_forward_exponent: float = FORWARD_EXPONENT,
+        ambient: bool = False,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
         symmetrize: str = "union",
@@ -194,6 +218,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.kernel = kernel
         self.alpha = alpha
         self.label_mode = label_mode
+        self.measure = measure
         self.tau = tau
         self.max_time = max_time
         self.class_prior = class_prior
@@ -201,12 +226,20 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.rounds = rounds
         self.warp_floor = warp_floor
         self.warp_forward_exponent = warp_forward_exponent
+        self.ambient = ambient
         self.affinity = affinity
         self.search = search
         self.symmetrize = symmetrize
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, label_weight: ArrayLike | None = None) -> DiffusionClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        label_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> DiffusionClassifier:
         """Build the graph of all points and diffuse the labels of some.
 
         Parameters
@@ -218,6 +251,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         label_weight : array-like of shape (n,), optional
             Weight of each label, 0 to 1. (This is not ``sample_weight``: a point of weight 0 stays
             in the graph.)
+        groups : array-like of shape (n,), optional
+            Labels of a class with the same value are one observation, like the pixels of a stroke;
+            missing values stand for labels of their own. They matter for tau, and for calibration
+            and prediction sets, which would otherwise learn from labels beside labels.
 
         Returns
         -------
@@ -227,7 +264,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         DataError
-            If X is not finite, or y has another length or no label.
+            If X is not finite, y or groups has another length, or y has no label.
         ParameterError
             If a parameter is out of range.
 
@@ -238,22 +275,23 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         X = self._checked(X, reset=True)
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
-        self.graph_ = self._graph(X, y, codes, label_weight)
+        labels = _Labels(codes, _weights(label_weight), groups)
+        self.graph_ = self._graph(X, y, labels)
         self.operator_ = self.graph_.operator
-        diffused = self._diffused(self.operator_, codes, label_weight)
-        diffused = self._warped_rounds(diffused, codes, label_weight)
-        self.diffusion_ = replace(diffused, classes=self.classes_)
+        diffused = self._diffused(self.operator_, labels)
+        diffused = self._warped_rounds(diffused, labels)
+        self._walked = replace(diffused, classes=self.classes_)
+        self.diffusion_, found = self._with_features(X, labels)
         labelled = np.flatnonzero(codes != UNLABELLED)
         self._labelled_codes = codes[labelled]
         self._labelled_points = None if self.affinity else X[labelled]
         self._read_off(X)
         self._fitted = _Fitted(
             self.operator_ if self.warped_ is None else self.warped_,
-            codes,
+            labels,
             self.diffusion_,
             self.raw_label_distributions_,
-            self.label_mode,
-            label_weight,
+            found,
         )
         return self
 
@@ -393,11 +431,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _posteriors(self, X: Any, calibration: Calibration | None = None) -> np.ndarray:
         weights, is_near = self.graph_.steps_and_reach(X)
         values = (
-            weights @ self.diffusion_.values
+            weights @ self._walked.values
             if self.warped_ is None
-            else self.warped_.read_at_new_points(weights, self.diffusion_.values)
+            else self.warped_.read_at_new_points(weights, self._walked.values)
         )
-        posteriors = posteriors_of(values, self.diffusion_.class_weight)
+        posteriors = posteriors_of(values, self._walked.class_weight)
+        if self.ambient_ is not None and self.ambient_.counts:
+            posteriors = self.ambient_.joined(posteriors, X)
         if calibration is not None:
             posteriors = calibration.apply(posteriors)
         unreached = values.sum(axis=1) <= 0
@@ -428,6 +468,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any, *, reset: bool) -> Any:
         if self.affinity is not None:
             check_choice(self.affinity, "affinity", ("precomputed",))
+            if self.ambient:
+                raise ParameterError(
+                    "ambient=True needs features, and a precomputed affinity has none; leave it out"
+                )
         return validate_data(
             self,
             X,
@@ -457,9 +501,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if (self.classes_ != np.rint(self.classes_)).any():
             raise DataError("Unknown label type: continuous; labels are classes, not measurements")
 
-    def _graph(
-        self, X: Any, y: Any, codes: np.ndarray, label_weight: ArrayLike | None
-    ) -> PointGraph:
+    def _graph(self, X: Any, y: Any, labels: _Labels) -> PointGraph:
         if self.affinity == "precomputed":
             return PointGraph.from_affinity(X, alpha=self.alpha)
         kernel = SharedNeighbors() if self.kernel is None else self.kernel
@@ -467,7 +509,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if kernel.uses_scores:
             first = self._neighbors(X, SharedNeighbors())
             walk = first.point_graph(SharedNeighbors(), alpha=self.alpha).operator
-            diffused = self._diffused(walk, codes, label_weight)
+            diffused = self._diffused(walk, labels)
             scores = map_scores(walk, diffused.codes, len(self.classes_))
         found = self._neighbors(X, kernel, y=y, scores=scores, earlier=first)
         return found.point_graph(kernel, alpha=self.alpha, y=y, scores=scores)
@@ -484,25 +526,22 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _diffused(
-        self,
-        operator: MarkovOperator | WarpedOperator,
-        codes: np.ndarray,
-        label_weight: ArrayLike | None,
+        self, operator: MarkovOperator | WarpedOperator, labels: _Labels
     ) -> LabelDiffusion:
         return diffuse_labels(
             operator,
-            codes,
+            labels.codes,
             label_mode=self.label_mode,
+            measure=self.measure,
             tau=self.tau,
             max_time=self.max_time,
             class_prior=self.class_prior,
             kept_share=self.kept_share,
-            label_weight=label_weight,
+            label_weight=labels.weight,
+            groups=labels.groups,
         )
 
-    def _warped_rounds(
-        self, diffused: LabelDiffusion, codes: np.ndarray, label_weight: ArrayLike | None
-    ) -> LabelDiffusion:
+    def _warped_rounds(self, diffused: LabelDiffusion, labels: _Labels) -> LabelDiffusion:
         check_positive(self.rounds, "rounds", integer=True, zero=True)
         self.warped_: WarpedOperator | None = None
         self.n_rounds_ = 0
@@ -510,16 +549,31 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             self.warped_ = warped_operator(
                 self.operator_,
                 diffused.posteriors,
-                y=codes,
+                y=labels.codes,
                 floor=self.warp_floor,
                 forward_exponent=self.warp_forward_exponent,
             )
             before = diffused.codes
-            diffused = self._diffused(self.warped_, codes, label_weight)
+            diffused = self._diffused(self.warped_, labels)
             self.n_rounds_ += 1
             if np.mean(diffused.codes != before) < _CHANGED_SHARE:
                 break
         return diffused
+
+    def _with_features(self, X: Any, labels: _Labels) -> tuple[LabelDiffusion, Calibration | None]:
+        """Return the map, joined with what the features say, and its calibration if found."""
+        self.ambient_: AmbientOpinion | None = None
+        if not self.ambient:
+            return self._walked, None
+        self.ambient_, joined, calibration = join_features(
+            self.operator_ if self.warped_ is None else self.warped_,
+            X,
+            labels.codes,
+            self._walked,
+            label_weight=labels.weight,
+            groups=labels.groups,
+        )
+        return joined, calibration
 
     def _read_off(self, X: Any) -> None:
         diffused = self.diffusion_
@@ -582,3 +636,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
         points, labelled = map(self.graph_.features_of, (X[which], self._labelled_points))
         return self._labelled_codes[pairwise_distances_argmin(points, labelled)]
+
+
+def _weights(label_weight: ArrayLike | None) -> np.ndarray | None:
+    return None if label_weight is None else np.asarray(label_weight, dtype=np.float64)

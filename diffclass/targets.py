@@ -66,20 +66,69 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     return _plain_numbers(classes), codes
 
 
-def labels_per_class(codes: np.ndarray) -> float:
+def encode_groups(groups: Any, codes: np.ndarray) -> np.ndarray:
+    """Return which labels are one observation, as the pixels of a stroke or of a field are.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n,), or None
+        Any sortable values; only those of labelled points count. Labels of one class with the same
+        value are one group. A label with a missing value (-1, None, NaN) is one of its own, as all
+        are by default.
+    codes : ndarray of int of shape (n,)
+        Class number of each point, -1 where unlabelled.
+
+    Returns
+    -------
+    ndarray of int of shape (n,)
+        Number of each label's group, from 0; -1 at unlabelled points.
+
+    Raises
+    ------
+    DataError
+        If groups has another length, or kinds that cannot be sorted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.targets import encode_groups
+    >>> encode_groups(["a", "a", "b", "b", None], np.array([0, 0, 0, 1, 1]))
+    array([0, 0, 1, 2, 3])
+    """
+    labelled = np.flatnonzero(codes >= 0)
+    numbers = np.full(len(codes), UNLABELLED, dtype=np.int64)
+    if groups is None:
+        numbers[labelled] = np.arange(len(labelled))
+        return numbers
+    values, group = encode_labels(groups)
+    if len(group) != len(codes):
+        raise DataError(f"groups has {len(group)} entries; y has {len(codes)} points")
+    own = group < 0
+    group[own] = len(values) + np.arange(own.sum())
+    pairs = codes[labelled] * (len(group) + len(values)) + group[labelled]
+    numbers[labelled] = np.unique(pairs, return_inverse=True)[1]
+    return numbers
+
+
+def labels_per_class(codes: np.ndarray, groups: np.ndarray | None = None) -> float:
     """Return the median number of labels per class.
 
     Parameters
     ----------
     codes : ndarray of int of shape (n,)
         Class number of each point, -1 where unlabelled.
+    groups : ndarray of int of shape (n,), optional
+        Number of each label's group, by `encode_groups`; a group then counts as one label.
 
     Returns
     -------
     float
         At least 0.
     """
-    return float(np.median(np.bincount(codes[codes >= 0])))
+    if groups is None:
+        return float(np.median(np.bincount(codes[codes >= 0])))
+    first = np.unique(groups[codes >= 0], return_index=True)[1]
+    return float(np.median(np.bincount(codes[codes >= 0][first])))
 
 
 def _refuse_wrapped(values: np.ndarray) -> None:

@@ -19,11 +19,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from experiments.anomaly import scenes as anomaly_scenes
 from experiments.clustering import comparison
 from experiments.coifman_2005 import kernels_ablation, warping_tables
 from experiments.few_labels import (
     accumulated,
     acquisition,
+    ambient,
     calibration,
     paired_table,
     spatial,
@@ -31,6 +33,7 @@ from experiments.few_labels import (
     unequal,
 )
 from experiments.markdown import markdown_table, read_rows
+from experiments.multiscale import powers
 from experiments.scaling import speed_tables
 
 ROOT = Path(__file__).parents[1]
@@ -72,6 +75,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "unequal": lambda: unequal.table(read_rows("few_labels/unequal.csv")),
     "tau": lambda: tau.losses(read_rows("few_labels/tau.csv")),
     "accumulated": lambda: accumulated.table(read_rows("few_labels/accumulated.csv")),
+    "ambient": lambda: ambient.table(read_rows("few_labels/ambient.csv")),
     "calibration": lambda: calibration.table(read_rows("few_labels/calibration.csv")),
     "calibration-each": lambda: calibration.each_table(read_rows("few_labels/calibration.csv")),
     "spatial": lambda: spatial.table(read_rows("few_labels/spatial.csv")),
@@ -79,6 +83,8 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "acquisition-held-out": lambda: acquisition.table(
         read_rows("few_labels/acquisition_held_out.csv")
     ),
+    "anomalies": lambda: anomaly_scenes.table(read_rows("anomaly/scenes.csv")),
+    "anomalies-made": lambda: anomaly_scenes.made_table(read_rows("anomaly/made.csv")),
     "clusters": lambda: comparison.table(read_rows(comparison.NAME)),
     "sessions": _sessions,
     "whole-scene": speed_tables.whole_scene,
@@ -86,6 +92,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "strokes": speed_tables.strokes,
     "steps": speed_tables.steps,
     "eigenpairs": speed_tables.eigenpairs,
+    "multiscale": lambda: powers.table(read_rows("multiscale/powers.csv")),
     "local-covariance": speed_tables.local_covariance,
     "speed-best-and-worst": speed_tables.best_and_worst,
 }

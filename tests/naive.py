@@ -58,6 +58,13 @@ def markov_matrix(K, alpha=0.0):
     return K / d[:, None]
 
 
+def bumps_from_equilibrium(K, t):
+    """Squared diffusion distance of every bump to the stationary distribution."""
+    pi = K.sum(axis=1) / K.sum()
+    bumps = np.linalg.matrix_power(markov_matrix(K), t)
+    return ((bumps - pi) ** 2 / pi).sum(axis=1)
+
+
 def shared_neighbors(K, power):
     """K times a power of the cosine of the bumps a(x, .) in the metric of 1 / pi."""
     d = K.sum(axis=1)

@@ -78,7 +78,7 @@ def test_folds_leave_every_label_out_once(blobs, labels):
     operator = markov_operator(X, n_neighbors=9)
     y = labelled(truth, 3, 0)
     diffusion = diffuse_labels(operator, y, label_mode=labels)
-    left = leave_labels_out(operator, y, diffusion, label_mode=labels)
+    left = leave_labels_out(operator, y, diffusion)
     assert sorted(left.points) == np.flatnonzero(y >= 0).tolist()
     np.testing.assert_allclose(left.posteriors.sum(axis=1), 1)
     with_label = diffusion.posteriors[left.points, left.codes]
@@ -98,6 +98,36 @@ def test_the_only_label_of_a_class_and_unused_ones_stay(blobs):
     assert unused not in left.points
 
 
+@pytest.mark.parametrize("labels", ["absorbing", "summed"])
+def test_groups_are_left_out_whole(blobs, labels):
+    X, truth = blobs
+    operator = markov_operator(X, n_neighbors=9)
+    y = labelled(truth, 6, 0)
+    groups = np.where(truth == 0, np.arange(len(y)) % 2, 0)  # two in the first class
+    diffusion = diffuse_labels(operator, y, label_mode=labels, groups=groups)
+    left = leave_labels_out(operator, y, diffusion, groups=groups)
+    assert left.codes.tolist() == [0, 0]
+    assert sorted(groups[left.points]) == [0, 1]
+    for point, found in zip(left.points, left.posteriors, strict=True):
+        others = np.where((y == 0) & (groups == groups[point]), -1, y)
+        again = diffuse_labels(operator, others, label_mode=labels, tau=diffusion.tau)
+        expected = naive.posteriors(again.values[[point]], diffusion.class_weight)[0]
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_sets_from_one_stroke_per_class_state_nothing(digits):
+    operator, truth = digits
+    y, groups = np.full(len(truth), -1), np.zeros(len(truth), int)
+    for c in range(10):
+        first = np.flatnonzero(truth == c)[0]
+        near = np.argsort(-operator.affinity[[first]].toarray()[0])
+        y[near[truth[near] == c][:10]] = c
+    found = diffuse_labels(operator, y, groups=groups)
+    calibration = calibrate(operator, y, found, groups=groups)
+    assert calibration.n_left_out == 0
+    assert calibration.sets(calibration.apply(found.posteriors), level=0.9).all()
+
+
 def test_at_most_so_many_labels_are_left_out(blobs):
     X, truth = blobs
     operator = markov_operator(X, n_neighbors=9)
@@ -115,7 +145,7 @@ def test_probabilities_of_digits_are_right_as_often_as_they_say(digits, labels):
     for seed in range(3):
         y = labelled(truth, 5, seed)
         found = diffuse_labels(operator, y, label_mode=labels)
-        calibration = calibrate(operator, y, found, label_mode=labels)
+        calibration = calibrate(operator, y, found)
         assert calibration.n_left_out == 50
         assert calibration.log_loss_after < calibration.log_loss_before
         before.append(error_of(found.posteriors, truth, y < 0))
@@ -138,11 +168,11 @@ def test_without_labels_to_leave_out_the_map_decides(digits):
 def test_labels_that_are_often_wrong_make_less_sure(digits):
     operator, truth = digits
     y = labelled(truth, 10, 0)
-    found = diffuse_labels(operator, y)
+    found = diffuse_labels(operator, y, label_mode="absorbing")
     sure = calibrate(operator, y, found)
     at = np.flatnonzero(y >= 0)
     y[at[::3]] = (y[at[::3]] + 1) % 10
-    unsure = calibrate(operator, y, diffuse_labels(operator, y))
+    unsure = calibrate(operator, y, diffuse_labels(operator, y, label_mode="absorbing"))
     assert unsure.temperature > 1.5 * sure.temperature
 
 
@@ -230,7 +260,7 @@ def test_classifier_is_calibrated_and_keeps_the_walks_own(blobs, rng, labels):
     X, truth = blobs
     y = labelled(truth, 4, 0)
     clf = DiffusionClassifier(n_neighbors=9, label_mode=labels).fit(X, y)
-    expected = calibrate(clf.operator_, y, clf.diffusion_, label_mode=labels)
+    expected = calibrate(clf.operator_, y, clf.diffusion_)
     assert clf.calibration_.temperature == expected.temperature != 1
     assert (clf.raw_label_distributions_ == clf.diffusion_.posteriors).all()
     np.testing.assert_array_equal(

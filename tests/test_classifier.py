@@ -29,7 +29,7 @@ from diffclass import (
 )
 from diffclass.datasets import make_tissue_scene
 from diffclass.kernels import Correlation, Directed, Gaussian, LocalDiscriminant
-from diffclass.label_diffusion import map_scores
+from diffclass.label_diffusion import calibrate, map_scores
 from diffclass.neighbors import InvertedFileSearch, NNDescentSearch
 
 ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
@@ -40,6 +40,7 @@ ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
         DiffusionClassifier(),
         DiffusionClassifier(label_mode="free"),
         DiffusionClassifier(label_mode="absorbing"),
+        DiffusionClassifier(ambient=True),
     ],
     expected_failed_checks=lambda _: {
         "check_classifiers_classes": "scikit-learn exempts its own semi-supervised classifiers "
@@ -78,6 +79,24 @@ def test_is_the_functions_in_a_row(blobs, labels):
     assert (clf.transduction_ == expected.classes[expected.codes]).all()
     assert vars(clf.kernel) == vars(Gaussian(bandwidth="global"))  # fitting leaves it alone
     assert clf.graph_.operator is clf.operator_
+
+
+@pytest.mark.parametrize("labels", ["free", "summed"])
+def test_counting_measure(blobs, labels):
+    X, y, _ = blobs
+    kernel = Gaussian(bandwidth="global")
+    clf = DiffusionClassifier(label_mode=labels, measure="counting", kernel=kernel).fit(X, y)
+    A = markov_operator(X, kernel=kernel)
+    expected = diffuse_labels(A, y, label_mode=labels, measure="counting")
+    assert (clf.raw_label_distributions_ == expected.posteriors).all()
+    codes = np.where(y == -1, -1, np.searchsorted(expected.classes, y))
+    calibration = calibrate(A, codes, expected)
+    assert (clf.label_distributions_ == calibration.apply(expected.posteriors)).all()
+    chi = np.stack([(y == k) / np.sum(y == k) for k in expected.classes], axis=1)
+    at_five = diffuse_labels(A, y, label_mode="free", measure="counting", tau=5).values
+    np.testing.assert_allclose(at_five, A.apply(chi, 5), atol=1e-12)
+    with pytest.raises(ParameterError, match="measure"):
+        DiffusionClassifier(measure="lebesgue").fit(X, y)
 
 
 @ALL
@@ -532,6 +551,7 @@ def test_label_weights_of_zero(blobs):
         ({"affinity": "cosine"}, "'precomputed'"),
         ({"symmetrize": "both"}, "symmetrize"),
         ({"class_prior": [1]}, "3 classes"),
+        ({"affinity": "precomputed", "ambient": True}, "has none"),
     ],
 )
 def test_refuses_parameters(blobs, parameters, message):

@@ -15,7 +15,15 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 
 from diffclass import markov_operator
 from experiments import problems
-from experiments.few_labels import accumulated, benchmark, calibration, graph_peers, tau, unequal
+from experiments.few_labels import (
+    accumulated,
+    ambient,
+    benchmark,
+    calibration,
+    graph_peers,
+    tau,
+    unequal,
+)
 from experiments.few_labels.draws import WAYS, drawn, proportional_shares, renamed
 from experiments.few_labels.families import FAMILIES, Family
 from experiments.few_labels.graph_peers import METHODS as PEERS
@@ -468,10 +476,10 @@ def test_time_is_chosen_on_families_as_they_say(monkeypatch):
     small = Family(FAMILIES["moons"].make, {"equal": (2, 3), "proportional": (4,)}, n_draws=2)
     monkeypatch.setitem(FAMILIES, "moons", small)
     rows = list(tau.compute(["moons"]))
-    assert [(row["drawn"], row["labels_per_class"], row["labels"]) for row in rows] == [
-        (way, budget, labels)
+    assert [(row["drawn"], row["labels_per_class"], row["rule"]) for row in rows] == [
+        (way, budget, rule)
         for way, budget in (("equal", 2), ("equal", 3), ("proportional", 4))
-        for labels in tau.KINDS
+        for rule in tau.RULES
     ]
     for row in rows:
         assert row["best"] >= max(row[f"t{time}"] for time in (1, 8, 64))
@@ -515,3 +523,18 @@ def test_calibration_rows_and_tables():
     assert len(lines) == 2 + len(rows)
     assert "at most 0.05" in lines[-1]
     assert len(calibration.each_table(rows)) == 2 + len(rows)
+
+
+def test_features_beside_the_graph_become_rows_and_a_table():
+    rows = ambient.compute("three-blobs", 2)
+    assert [(row["drawn"], row["labels_per_class"]) for row in rows] == [
+        ("equal", budget) for budget in (5, 10)
+    ]
+    for row in rows:
+        assert (row["half"], row["draws"]) == ("reporting", 2)
+        assert row["gain"] == pytest.approx(row["gated"] - row["graph"])
+        assert row["worst"] <= row["gain"]
+        assert min(row["graph"], row["features"], row["always"], row["gated"]) > 80
+    lines = ambient.table([row | {"problem": "digits"} for row in rows])
+    assert len(lines) == 4
+    assert lines[2].startswith("| reporting | digits | equal | 5 | ")

@@ -19,6 +19,7 @@ from diffclass.kernels import (
     Gaussian,
     Isotropic,
     SharedNeighbors,
+    SmoothCorrelation,
 )
 from diffclass.kernels.isotropic import OwnScale
 from diffclass.neighbors import ExactSearch
@@ -154,6 +155,15 @@ def test_correlation_bounds_the_degree_and_extends(points):
     graph = search.transform(placing(2.5 * points[:7]))
     graph.data **= 2
     assert set(fitted.extend(graph, points[:7]).data) == {1.0}
+
+
+def test_smooth_correlation_is_the_exponential_of_the_cosine(points):
+    A = markov_operator(points, n_neighbors=79, kernel=SmoothCorrelation(bandwidth=0.6))
+    cosines = points @ points.T / np.outer(*[np.linalg.norm(points, axis=1)] * 2)
+    np.testing.assert_allclose(A.affinity.toarray(), np.exp(-(1 - cosines) / 0.3), rtol=1e-6)
+    brighter = points * np.linspace(1, 9, 80)[:, None]
+    same = markov_operator(brighter, n_neighbors=79, kernel=SmoothCorrelation(bandwidth=0.6))
+    np.testing.assert_allclose(same.affinity.toarray(), A.affinity.toarray(), rtol=1e-6)
 
 
 def test_correlation_of_a_point_at_zero():
@@ -351,7 +361,13 @@ def test_extreme_bandwidths_stay_finite(points, bandwidth, dtype):
 
 @pytest.mark.parametrize(
     "kernel",
-    [Gaussian(bandwidth=2.0), Correlation(), Isotropic(rational), SharedNeighbors(power=3.0)],
+    [
+        Gaussian(bandwidth=2.0),
+        Correlation(),
+        SmoothCorrelation(),
+        Isotropic(rational),
+        SharedNeighbors(power=3.0),
+    ],
 )
 def test_kernels_are_estimators(kernel):
     copy = clone(kernel)

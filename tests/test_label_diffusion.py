@@ -437,7 +437,7 @@ def test_the_default_tau_follows_the_rule(seed, max_time):
     A, y = random_problem(seed)
     K, pi = A.affinity.toarray(), A.stationary_distribution
     n_classes = len(np.unique(y[y >= 0]))
-    result = diffuse_labels(A, y, max_time=max_time)
+    result = diffuse_labels(A, y, label_mode="absorbing", max_time=max_time)
     curve = result.curve
     assert set(curve.times) <= set(cut_times(max_time))
     looks = {"equal": [], "balanced": []}
@@ -461,6 +461,39 @@ def test_the_default_tau_follows_the_rule(seed, max_time):
         assert (result.weighting, result.tau) == ("equal", tau)
         again = diffuse_labels(A, y, tau=result.tau)
         np.testing.assert_allclose(result.posteriors, again.posteriors, atol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_a_single_label_per_class_is_summed_if_that_cuts_less(seed):
+    A, y = random_problem(seed)
+    assert diffuse_labels(A, np.arange(60) % 3).label_mode == "absorbing"
+    y = np.where(np.arange(60) < 3, np.arange(60), -1)
+    K, classes = A.affinity.toarray(), np.unique(y[y >= 0])
+    absorbing = diffuse_labels(A, y, label_mode="absorbing")
+    summed = diffuse_labels(A, y, label_mode="summed", tau=256)
+    cut, error = naive.cut(K, absorbing.codes, len(classes))
+    other, other_error = naive.cut(K, summed.codes, len(classes))
+    takes_summed = other < cut - 0.5 * np.hypot(error, other_error)
+    expected = summed if takes_summed else absorbing
+    result = diffuse_labels(A, y)
+    assert (result.label_mode, result.tau) == (expected.label_mode, expected.tau)
+    np.testing.assert_allclose(result.posteriors, expected.posteriors, atol=1e-12)
+    np.testing.assert_array_equal(result.codes, expected.codes)
+    for other_way in ({"tau": 9}, {"tau": "margin"}, {"class_prior": np.ones(len(classes))}):
+        assert diffuse_labels(A, y, **other_way).label_mode == "absorbing"
+
+
+def test_on_large_graphs_the_walk_ends_with_the_margin(monkeypatch):
+    A, y = random_problem(3)
+    small = diffuse_labels(A, y, kept_share=1, max_time=4000)
+    monkeypatch.setattr("diffclass.label_diffusion.diffusion._FEW_POINTS", 10)
+    large = diffuse_labels(A, y, kept_share=1, max_time=4000)
+    assert large.label_mode == "absorbing"
+    last = len(large.curve.times)
+    assert last < len(small.curve.times)
+    np.testing.assert_array_equal(large.curve.margin, small.curve.margin[:last])
+    assert large.curve.margin[-1] < 0.85 * large.curve.margin[large.curve.coverage >= 0.999].max()
 
 
 def random_problem(seed):

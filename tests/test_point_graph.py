@@ -30,6 +30,7 @@ from diffclass.kernels import (
     LocalCovariance,
     LocalDiscriminant,
     SharedNeighbors,
+    SmoothCorrelation,
 )
 from diffclass.neighbors import (
     ExactSearch,
@@ -58,6 +59,7 @@ KERNELS = [
     Gaussian(bandwidth="global"),
     Isotropic(rational),
     Correlation(threshold=0.3),
+    SmoothCorrelation(),
     SharedNeighbors(),
     Directed(first_column),
     Directed(field=rotation),

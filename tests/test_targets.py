@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
 from diffclass.exceptions import DataError
-from diffclass.targets import encode_labels
+from diffclass.targets import encode_groups, encode_labels, labels_per_class
 
 N = -1
 
@@ -102,3 +102,35 @@ def test_naming_and_order_do_not_matter(y, random):
     order = list(range(len(y)))
     random.shuffle(order)
     assert encode_labels([y[i] for i in order])[1].tolist() == codes[order].tolist()
+
+
+CODES = np.array([0, 0, -1, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        (None, [0, 1, -1, 2, 3, 4]),
+        ([5, 5, 5, 2, 5, 5], [1, 1, -1, 0, 2, 2]),  # never across classes
+        (["a", "a", "a", None, None, None], [0, 0, -1, 1, 2, 3]),
+        ([-1] * 6, [0, 1, -1, 2, 3, 4]),
+        (pd.Series([np.nan, 1.0, 1.0, 1.0, np.nan, np.nan]), [1, 0, -1, 0, 2, 3]),
+    ],
+    ids=["none", "numbers", "names", "own", "pandas"],
+)
+def test_groups_of_labels(groups, expected):
+    numbers = encode_groups(groups, CODES)
+    assert numbers[2] == -1
+    same = np.equal.outer(numbers, numbers)
+    np.testing.assert_array_equal(same, np.equal.outer(expected, expected))
+    assert set(numbers) == set(expected)
+
+
+def test_a_group_counts_as_one_label():
+    assert labels_per_class(CODES) == 2.5
+    assert labels_per_class(CODES, encode_groups([7] * 6, CODES)) == 1
+
+
+def test_groups_of_another_length_are_refused():
+    with pytest.raises(DataError, match="groups has 5 entries"):
+        encode_groups([1] * 5, CODES)

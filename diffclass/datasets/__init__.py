@@ -2,8 +2,8 @@
 
 Every function that makes points takes their number first and returns ``(X, parameters)``: ``X`` of
 shape (n_points, d), float64, and the coordinates that a good embedding recovers, of shape
-(n_points,) or (n_points, m). Spectra are those of -Delta, the Laplace-Beltrami operator, with
-Neumann conditions at ends.
+(n_points,) or (n_points, m); of a path, the times. Spectra are those of -Delta, the
+Laplace-Beltrami operator, with Neumann conditions at ends.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from diffclass.datasets.curves import (
     make_spiral,
     make_torus_helix,
 )
+from diffclass.datasets.langevin import double_well_path, langevin_path
 from diffclass.datasets.manifolds import (
     make_dumbbell,
     make_flat_torus,
@@ -49,7 +50,9 @@ __all__ = [
     "FokkerPlanckSpectrum",
     "TissueScene",
     "double_well",
+    "double_well_path",
     "fokker_planck_spectrum",
+    "langevin_path",
     "make_c_shape",
     "make_circle",
     "make_closed_curve",

@@ -10,8 +10,8 @@ its stationary density is p = exp(-U), up to a factor, and its backward generato
 
 Spectra here are those of -G, which has the eigenvalues 0 = mu_0 < mu_1 <= mu_2 ... The generator
 of a diffusion map of points drawn from exp(-U) tends to f'' - 2 (1 - alpha) U' f': to G for
-alpha = 1/2, to the G of the potential 2 U for alpha = 0, to f'' for alpha = 1 (section 2.3). The
-points are drawn independently, so no path has to be thinned.
+alpha = 1/2, to the G of the potential 2 U for alpha = 0, to f'' for alpha = 1 (section 2.3).
+Points are drawn independently; paths of the equation are in `diffclass.datasets.langevin`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from diffclass.evaluation.areas import AreaEstimates, Estimate, stratified_areas
 from diffclass.evaluation.clusters import ClusterScores, cluster_scores
+from diffclass.evaluation.detection import DetectionCurve, detection_curve
 from diffclass.evaluation.intervals import (
     ClusteredInterval,
     clustered_interval,
@@ -24,6 +25,7 @@ __all__ = [
     "ClassScore",
     "ClusterScores",
     "ClusteredInterval",
+    "DetectionCurve",
     "Estimate",
     "PartlyLabelledKFold",
     "ReliabilityCurve",
@@ -33,6 +35,7 @@ __all__ = [
     "cluster_scores",
     "clustered_interval",
     "default_thresholds",
+    "detection_curve",
     "draw_per_class",
     "reliability_curve",
     "stratified_areas",

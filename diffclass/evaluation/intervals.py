@@ -40,13 +40,13 @@ clustered surveys, 2015 (Wilson's among others).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri, stdtrit
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass._validation import check_level
+from diffclass.exceptions import DataError
 
 
 def normal_quantile(level: float) -> float:
@@ -57,9 +57,7 @@ def normal_quantile(level: float) -> float:
     ParameterError
         If the level is not in (0, 1).
     """
-    if not (isinstance(level, Real) and 0 < level < 1):
-        raise ParameterError(f"level = {level!r}; a confidence level is between 0 and 1")
-    return float(ndtri((1 + level) / 2))
+    return float(ndtri((1 + check_level(level)) / 2))
 
 
 def wilson_interval(

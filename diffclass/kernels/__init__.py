@@ -5,7 +5,13 @@ from __future__ import annotations
 from diffclass.kernels._kernel import FittedKernel, Kernel, Placing
 from diffclass.kernels.density_weighted import DensityWeighted
 from diffclass.kernels.directed import Directed
-from diffclass.kernels.isotropic import Correlation, FittedIsotropic, Gaussian, Isotropic
+from diffclass.kernels.isotropic import (
+    Correlation,
+    FittedIsotropic,
+    Gaussian,
+    Isotropic,
+    SmoothCorrelation,
+)
 from diffclass.kernels.local_covariance import LocalCovariance
 from diffclass.kernels.local_discriminant import LocalDiscriminant
 from diffclass.kernels.shared_neighbors import SharedNeighbors
@@ -23,4 +29,5 @@ __all__ = [
     "LocalDiscriminant",
     "Placing",
     "SharedNeighbors",
+    "SmoothCorrelation",
 ]

@@ -304,6 +304,44 @@ class Correlation(Kernel):
         return 2 - 2 * self.threshold
 
 
+class SmoothCorrelation(Gaussian):
+    """The continuous correlation: k(x, y) = exp(-(1 - c) / epsilon), c = <x, y> / (|x| |y|).
+
+    With u = x / |x| it is the Gaussian exp(-|u - v|^2 / bandwidth) of the unit sphere, where
+    bandwidth = 2 epsilon, since 1 - c = |u - v|^2 / 2. Neighbours are the most correlated ones. A
+    factor such as the brightness of a spectrum has no effect.
+
+    Parameters
+    ----------
+    bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
+        As in `Gaussian`, of points of unit length; a number is 2 epsilon, without a unit.
+    neighbor : int, default=7
+        As in `Gaussian`.
+
+    References
+    ----------
+    Coifman et al. 2005, section 2 (the continuous version of the quantised correlation; the minus
+    sign of its exponent is missing there).
+
+    Examples
+    --------
+    >>> from diffclass import markov_operator
+    >>> from diffclass.kernels import SmoothCorrelation
+    >>> X = [[1.0, 0.0], [3.0, 4.0], [0.0, 2.0]]
+    >>> kernel = SmoothCorrelation(bandwidth=2.0)
+    >>> markov_operator(X, n_neighbors=2, kernel=kernel).affinity.toarray().round(3)
+    array([[1.   , 0.67 , 0.368],
+           [0.67 , 1.   , 0.819],
+           [0.368, 0.819, 1.   ]])
+    """
+
+    def place(
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
+    ) -> tuple[np.ndarray, Placing]:
+        """Return the points scaled to unit length; the origin stays where it is."""
+        return _of_unit_length(X), _of_unit_length
+
+
 @dataclass(frozen=True)
 class FittedCorrelation(FittedKernel):
     """The quantised correlation: a bound on squared distances between points of unit length."""

@@ -4,11 +4,12 @@
 `stopping_time` chooses the time; `posteriors` turns values into classes and margins; `reach` says
 where labels can get to; `map_scores` makes of a map the scores that shape kernels. `calibration`
 turns posteriors into probabilities, by labels that `left_out` leaves out, and `prediction_sets`
-these into sets of classes.
+these into sets of classes; `ambient` joins the graph with what the features say.
 """
 
 from __future__ import annotations
 
+from diffclass.label_diffusion.ambient import AmbientOpinion, join_features
 from diffclass.label_diffusion.calibration import Calibration, calibrate
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.map_scores import map_scores
@@ -17,6 +18,7 @@ from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import MarginCurve
 
 __all__ = [
+    "AmbientOpinion",
     "Calibration",
     "Decision",
     "LabelDiffusion",
@@ -25,6 +27,7 @@ __all__ = [
     "calibrate",
     "decide",
     "diffuse_labels",
+    "join_features",
     "map_scores",
     "posteriors_of",
 ]

@@ -28,15 +28,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion
-from diffclass.label_diffusion.left_out import leave_labels_out
+from diffclass.label_diffusion.left_out import LeftOut, leave_labels_out
+from diffclass.label_diffusion.map_scores import map_scores
 from diffclass.label_diffusion.prediction_sets import sets_at
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import stage
 
-_EXPONENTS = np.geomspace(1 / 4, 64, 81)  # 1/T
+_EXPONENTS = np.geomspace(1 / 4, 4096, 141)  # 1/T; large where long sums are nearly equal
 _SPREAD = 0.6  # s
 _FLOOR = 0.005
 _STEPS = 4
@@ -55,7 +57,7 @@ class Calibration:
     map_temperature : float
         T by the map alone.
     n_left_out : int
-        Number of labels that were left out; with 0 the map alone decides.
+        Number of labels, or groups of them, that were left out; with 0 the map alone decides.
     log_loss_before, log_loss_after : float
         Mean log loss of the labels left out, before and after calibration; NaN without any.
     conformity : ndarray of shape (n_left_out,)
@@ -117,8 +119,8 @@ def calibrate(
     codes: np.ndarray,
     diffusion: LabelDiffusion,
     *,
-    label_mode: str = "absorbing",
     label_weight: np.ndarray | None = None,
+    groups: ArrayLike | None = None,
 ) -> Calibration:
     """Find the temperature of diffused labels.
 
@@ -130,9 +132,10 @@ def calibrate(
         Index of each point's class, -1 where unlabelled.
     diffusion : LabelDiffusion
         Of these labels.
-    label_mode : {"absorbing", "summed", "free"}, default="absorbing"
     label_weight : ndarray of shape (n,), optional
         0 to 1; 1 by default.
+    groups : array-like of shape (n,), optional
+        Labels of a class with the same value are one observation.
 
     Returns
     -------
@@ -156,21 +159,47 @@ def calibrate(
     True
     """
     with stage("calibration"):
-        walk = operator.operator if isinstance(operator, WarpedOperator) else operator
-        by_map = _map_exponent(walk, diffusion)
         left = leave_labels_out(
-            operator, codes, diffusion, label_mode=label_mode, label_weight=label_weight
+            operator,
+            codes,
+            diffusion,
+            label_weight=label_weight,
+            groups=groups,
         )
-        truth = np.eye(len(diffusion.classes))[left.codes]
-        losses = _losses(left.posteriors, truth)
-        away = np.log(_EXPONENTS / by_map) / _SPREAD
-        exponent = float(_EXPONENTS[(losses.sum(axis=0) + away**2 / 2).argmin()])
-        own = sharpened(left.posteriors, exponent)[np.arange(len(truth)), left.codes]
-        before, after = (
-            float(_loss(left.posteriors, truth, e).mean()) if len(truth) else np.nan
-            for e in (1.0, exponent)
-        )
-        return Calibration(1 / exponent, 1 / by_map, len(truth), before, after, np.sort(own))
+        return calibrate_by(operator, diffusion, left)
+
+
+def calibrate_by(
+    operator: MarkovOperator | WarpedOperator, diffusion: LabelDiffusion, left: LeftOut
+) -> Calibration:
+    """Find the temperature of posteriors by labels that are already left out.
+
+    Parameters
+    ----------
+    operator : MarkovOperator or WarpedOperator
+        The walk on n points.
+    diffusion : LabelDiffusion
+        Whose posteriors are calibrated.
+    left : LeftOut
+        What the same method says of labels without them.
+
+    Returns
+    -------
+    Calibration
+        Costs four steps of one column per class.
+    """
+    walk = operator.operator if isinstance(operator, WarpedOperator) else operator
+    by_map = _map_exponent(walk, diffusion)
+    truth = np.eye(len(diffusion.classes))[left.codes]
+    losses = _losses(left.posteriors, truth)
+    away = np.log(_EXPONENTS / by_map) / _SPREAD
+    exponent = float(_EXPONENTS[(losses.sum(axis=0) + away**2 / 2).argmin()])
+    own = sharpened(left.posteriors, exponent)[np.arange(len(truth)), left.codes]
+    before, after = (
+        float(_loss(left.posteriors, truth, e).mean()) if len(truth) else np.nan
+        for e in (1.0, exponent)
+    )
+    return Calibration(1 / exponent, 1 / by_map, len(truth), before, after, np.sort(own))
 
 
 def sharpened(posteriors: np.ndarray, exponent: float) -> np.ndarray:
@@ -183,13 +212,10 @@ def sharpened(posteriors: np.ndarray, exponent: float) -> np.ndarray:
 def _map_exponent(operator: MarkovOperator, diffusion: LabelDiffusion) -> float:
     """Return the exponent at which posteriors best predict the map some steps away."""
     reached = np.flatnonzero(diffusion.reached)
-    around = np.zeros(diffusion.values.shape, dtype=operator.dtype)
-    around[reached, diffusion.codes[reached]] = 1
-    for _ in range(_STEPS):
-        around = operator @ around
     counted = reached[:: 1 + len(reached) // _MOST_COUNTED]
-    classes = around[counted] / around[counted].sum(axis=1, keepdims=True)
-    losses = _losses(diffusion.posteriors[counted].astype(np.float64), classes).mean(axis=0)
+    around = map_scores(operator, diffusion.codes, len(diffusion.classes), n_steps=_STEPS)
+    posteriors = diffusion.posteriors[counted].astype(np.float64)
+    losses = _losses(posteriors, around[counted]).mean(axis=0)
     return float(_EXPONENTS[(losses + _FLAT * np.log(_EXPONENTS) ** 2).argmin()])
 
 

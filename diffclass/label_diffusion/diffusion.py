@@ -1,6 +1,6 @@
 """Labels diffuse over a graph: A^t chi_i, the time tau, posteriors and margins.
 
-By default labels *absorb* the walk: they are set again at every step,
+Labels can *absorb* the walk: they are set again at every step,
 
     N_i(t + 1) = A N_i(t) off the labels,    N_i = 1[y = i] on them,
 
@@ -10,7 +10,7 @@ of X. Zhu et al. 2003). The time is the last that keeps a share of the largest m
 one that halves the cut of the map (`diffclass.label_diffusion.stopping_time`), and the classes
 weigh alike, unless weights that give all of them the same mass cut the graph less.
 
-Labels can also count in two other ways.
+They can also count in two other ways.
 
 *Free* labels follow Coifman et al. 2005, section 3: the indicator chi_i of the labelled points of
 class i is scaled so that <chi_i, pi> = 1 (or to sum 1, in counting measure) and diffused. On a
@@ -26,6 +26,10 @@ the labels, and they depend little on tau. As tau grows they tend, up to a const
 of Poisson's equation (J. Calder et al., Poisson learning, 2020, where labels are weighted in
 another way).
 
+By default labels absorb the walk. With one label per class, what absorbs is nearly a single point,
+which most walks miss for long; a long sum is then taken if its map cuts the graph less. With more
+labels the sum is no candidate: where classes overlap it cuts less and is worse.
+
 Posteriors are p_i = w_i N_i / sum_j w_j N_j; see `diffclass.label_diffusion.class_weights`.
 """
 
@@ -33,7 +37,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any
 
@@ -75,13 +79,20 @@ from diffclass.label_diffusion.walks import (
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import stage
-from diffclass.targets import encode_labels
+from diffclass.targets import encode_groups, encode_labels, labels_per_class
 
 LABEL_MODES = ("absorbing", "summed", "free")
+LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
 # Balanced weights are taken if they cut the graph less by half the error of the difference: they
 # assume more than equal ones. Matched weights are taken unless they cut it more by the whole error.
 _BALANCING_ERRORS = 0.5
 _MATCHING_ERRORS = 1.0
+# Summed labels likewise, with one label per class. Their sum is long, as in Poisson learning, which
+# was made for so few. On large graphs it would take longer than all the rest, and so
+# would late times.
+_SUMMING_ERRORS = 0.5
+_SUMMED_TAU = 256
+_FEW_POINTS = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +107,10 @@ class LabelDiffusion:
         N_i at tau, at least 0; 0 for all classes where no label has arrived.
     class_weight : ndarray of shape (n_classes,)
         The weights w_i; they sum to 1.
+    label_mode : {"absorbing", "summed", "free"}
+        How the labels counted.
+    measure : {"operator", "counting"}
+        The measure in which free and summed ones were scaled to 1.
     weighting : {"equal", "balanced", "matched"}
         How they were chosen; see `diffclass.label_diffusion.class_weights`.
     codes : ndarray of int of shape (n,)
@@ -117,6 +132,8 @@ class LabelDiffusion:
     classes: np.ndarray
     values: np.ndarray
     class_weight: np.ndarray
+    label_mode: str
+    measure: str
     weighting: str
     codes: np.ndarray
     probability: np.ndarray
@@ -139,13 +156,14 @@ def diffuse_labels(
     operator: MarkovOperator | WarpedOperator,
     y: Any,
     *,
-    label_mode: str = "absorbing",
+    label_mode: str = "auto",
     tau: str | int = "auto",
     max_time: int | None = None,
     class_prior: ArrayLike | None = None,
     kept_share: float | None = None,
     measure: str = "operator",
     label_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> LabelDiffusion:
     """Diffuse labels over a graph and find the class of every point.
 
@@ -155,10 +173,11 @@ def diffuse_labels(
         The walk on n points: one for all classes, or one per class.
     y : array-like of shape (n,)
         Labels of any sortable kind. -1, None, NaN and missing values of pandas mean unlabelled.
-    label_mode : {"absorbing", "summed", "free"}, default="absorbing"
+    label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
-        are free ones summed over the walk. With a warped operator, summed labels count as free
-        ones.
+        are free ones summed over the walk. "auto" takes absorbing labels or, with one label per
+        class, ``tau="auto"``, no prior and up to 65,536 points, summed ones of tau = 256 if their
+        map cuts the graph less. With a warped operator, summed labels count as free ones.
     tau : "auto", "margin" or int, default="auto"
         Time in steps, or the rule that chooses it: by margin and cut, or by the margin alone (see
         `diffclass.label_diffusion.stopping_time`). Free, summed and warped labels, whose classes
@@ -179,6 +198,10 @@ def diffuse_labels(
     label_weight : array-like of shape (n,), optional
         Weight of each label, 0 to 1: the mass of a free or summed label, or the probability that
         the walk stops at an absorbing one.
+    groups : array-like of shape (n,), optional
+        Labels of a class with the same value are one observation, like the pixels of a stroke, and
+        count as one where tau is chosen; missing values stand for labels of their own. By default
+        all are.
 
     Returns
     -------
@@ -190,7 +213,7 @@ def diffuse_labels(
     ParameterError
         If a name is unknown, a time below 1, or a prior or weight of the wrong shape or sign.
     DataError
-        If y has another length or holds no label.
+        If y or groups has another length, or y holds no label.
 
     Warns
     -----
@@ -222,7 +245,7 @@ def diffuse_labels(
     >>> bool((result.classes[result.codes] == np.repeat([3, 7], 30)).all())
     True
     """
-    check_choice(label_mode, "label_mode", LABEL_MODES)
+    check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
     classes, codes = encode_labels(y)
     if len(codes) != len(operator):
         raise DataError(f"y has {len(codes)} entries; the operator has {len(operator)} points")
@@ -230,15 +253,26 @@ def diffuse_labels(
         raise DataError("y holds no label; mark at least one point")
     label_weight = _checked_weights(label_weight, codes)
     prior = _checked_prior(class_prior, len(classes))
-    share = _checked_share(kept_share, label_mode, codes)
-    walk = start_walk(
-        operator, codes, label_weight, len(classes), label_mode=label_mode, measure=measure
-    )
+    n_labels = labels_per_class(codes, encode_groups(groups, codes))
+    may_sum = label_mode == "auto" and prior is None and n_labels < 2 and len(codes) <= _FEW_POINTS
+    label_mode = "absorbing" if label_mode == "auto" else label_mode
+    share = _checked_share(kept_share, label_mode, n_labels)
+    start = partial(start_walk, operator, codes, label_weight, len(classes), measure=measure)
+    walk = start(label_mode=label_mode)
     tau, max_time = _checked_times(tau, max_time, walk)
     with stage("diffusion"):
         stopped = _walked(walk, tau, max_time, share, balancing=prior is None)
         reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
-        return _read_off(walk, classes, prior, stopped, reach=reach)
+        how = _Counting(label_mode, measure)
+        found = _read_off(walk, classes, prior, stopped, how=how, reach=reach)
+        if not (may_sum and stopped.is_by_cut):
+            return found
+        walk = start(label_mode="summed")
+        walk.advance_map(_SUMMED_TAU)
+        stopped = _Stopped(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
+        how = _Counting("summed", measure)
+        summed = _read_off(walk, classes, None, stopped, how=how, reach=reach)
+        return _less_cut(walk.operator, found, summed)
 
 
 def margin_curve(
@@ -257,7 +291,7 @@ def margin_curve(
         Last time of the curve.
     """
     walk = start_walk(operator, codes, label_mode=label_mode)
-    return _walk_to(walk, max_time, kept_share(label_mode, codes))
+    return _walk_to(walk, max_time, kept_share(label_mode, labels_per_class(codes)))
 
 
 def start_walk(
@@ -306,6 +340,14 @@ def start_walk(
 
 
 @dataclass(frozen=True)
+class _Counting:
+    """How labels count."""
+
+    label_mode: str
+    measure: str
+
+
+@dataclass(frozen=True)
 class _Stopped:
     """Where a walk was stopped: it now holds the state at tau."""
 
@@ -313,6 +355,7 @@ class _Stopped:
     curve: MarginCurve
     weighting: str = "equal"
     n_steps: int | None = None  # of the walk, if its length was given
+    is_by_cut: bool = False
 
 
 def _walked(
@@ -320,7 +363,8 @@ def _walked(
 ) -> _Stopped:
     if tau == "auto" and isinstance(walk, AbsorbingWalk):
         curve, weighting, best = _walk_to_best(walk, max_time, kept_share, balancing=balancing)
-        stopped = _Stopped(walk.restore(weighting + best), curve, weighting)
+        tau = walk.restore(weighting + best)
+        stopped = _Stopped(tau, curve, weighting, is_by_cut=True)
     elif isinstance(tau, str):
         curve = _walk_to_best_margin(walk, max_time, kept_share)
         stopped = _Stopped(walk.restore("kept"), curve)
@@ -363,8 +407,11 @@ def _walk_to_best_margin(walk: Walk, max_time: int, kept_share: float) -> Margin
 def _walk_to_best(
     walk: AbsorbingWalk, max_time: int, kept_share: float, *, balancing: bool
 ) -> tuple[MarginCurve, str, str]:
-    """Walk until the map settles; checkpoint the best times of each weighting and choose."""
-    n_classes = len(walk.scale)
+    """Walk until the map settles; checkpoint the best times of each weighting and choose.
+
+    On large graphs, where a step takes long, the end of the margin ends the walk too.
+    """
+    n_classes, is_large = len(walk.scale), len(walk.operator) > _FEW_POINTS
     weightings = ("equal", "balanced") if balancing else ("equal",)
     choices = {weighting: AutoChoice(kept_share) for weighting in weightings}
     record, settled = CurveRecord(kept_share), SettledMap()
@@ -386,12 +433,21 @@ def _walk_to_best(
                 record.add(time, margin, coverage, cut.mean)
                 is_settled = settled.see(decision.codes, coverage)
         walk.checkpoint(*best)
-        if is_settled:
+        if is_settled or (is_large and all(choice.is_over for choice in choices.values())):
             break
     weighting, equal = "equal", choices["equal"]
     if balancing and choices["balanced"].cut.is_below(equal.cut, n_errors=_BALANCING_ERRORS):
         weighting = "balanced"
     return record.curve, weighting, choices[weighting].best
+
+
+def _less_cut(
+    operator: MarkovOperator, found: LabelDiffusion, summed: LabelDiffusion
+) -> LabelDiffusion:
+    if (found.reached & ~summed.reached).any():
+        return found
+    cut, other = (cut_of(operator, of.codes, len(of.classes)) for of in (found, summed))
+    return summed if other.is_below(cut, n_errors=_SUMMING_ERRORS) else found
 
 
 def _covered_times(walk: Walk, times: np.ndarray) -> list[tuple[int, float]]:
@@ -412,7 +468,13 @@ def _mean_margin(walk: Walk) -> float:
 
 
 def _read_off(
-    walk: Walk, classes: np.ndarray, prior: np.ndarray | None, stopped: _Stopped, *, reach: Reach
+    walk: Walk,
+    classes: np.ndarray,
+    prior: np.ndarray | None,
+    stopped: _Stopped,
+    *,
+    how: _Counting,
+    reach: Reach,
 ) -> LabelDiffusion:
     values, dtype = walk.values(), walk.operator.dtype
     weighting, weight = stopped.weighting, equal_weights(len(classes))
@@ -427,6 +489,8 @@ def _read_off(
         classes=classes,
         values=values,
         class_weight=weight,
+        label_mode=how.label_mode,
+        measure=how.measure,
         weighting=weighting,
         codes=decision.codes,
         probability=decision.probability,
@@ -456,9 +520,9 @@ def _checked_times(tau: str | int, max_time: int | None, walk: Walk) -> tuple[st
     return tau, max_time
 
 
-def _checked_share(share: float | None, label_mode: str, codes: np.ndarray) -> float:
+def _checked_share(share: float | None, label_mode: str, n_labels: float) -> float:
     if share is None:
-        return kept_share(label_mode, codes)
+        return kept_share(label_mode, n_labels)
     if not (isinstance(share, Real) and 0 < share <= 1):
         raise ParameterError(f"kept_share = {share!r}; it is a share above 0, up to 1")
     return float(share)

@@ -8,8 +8,9 @@ knows nothing of l stops in class i in proportion to
     (A N_i)(l)  for the other classes,    (A N_i)(l) - r(l)  for that of l.
 
 r(l) takes one column per label, and so only some labels are left out; weights of labels are as they
-are. Summed and free labels are left out in five folds, by new diffusions to the same time. Nothing
-is left out of a warped walk, whose scores know all labels, nor the only label of a class.
+are. Summed and free labels are left out in five folds, by new diffusions to the same time, and so
+are groups of labels, like strokes, of which the whole group is left out and one label tested.
+Nothing is left out of a warped walk, whose scores know all labels, nor the only group of a class.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels, start_walk
 from diffclass.label_diffusion.posteriors import posteriors_of
 from diffclass.label_diffusion.stopping_time import cut_times
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
+from diffclass.targets import encode_groups
 
 _FEW_POINTS = 10_000
 _MOST_OF_FEW, _MOST = 100, 32  # labels left out
@@ -54,8 +57,8 @@ def leave_labels_out(
     codes: np.ndarray,
     diffusion: LabelDiffusion,
     *,
-    label_mode: str = "absorbing",
     label_weight: np.ndarray | None = None,
+    groups: ArrayLike | None = None,
 ) -> LeftOut:
     """Leave labels out one by one, or by folds, and return what is said of their points.
 
@@ -66,10 +69,11 @@ def leave_labels_out(
     codes : ndarray of int of shape (n,)
         Index of each point's class, -1 where unlabelled.
     diffusion : LabelDiffusion
-        Of these labels; its time and weights of the classes are kept.
-    label_mode : {"absorbing", "summed", "free"}, default="absorbing"
+        Of these labels; their mode, measure, time and weights of the classes are kept.
     label_weight : ndarray of shape (n,), optional
         0 to 1; 1 by default.
+    groups : array-like of shape (n,), optional
+        Labels of a class with the same value are left out together.
 
     Returns
     -------
@@ -93,20 +97,26 @@ def leave_labels_out(
            [0. , 1. ]])
     """
     weight = np.ones(len(codes)) if label_weight is None else label_weight
-    points, rank = _chosen(np.where(weight > 0, codes, -1))
+    counted = np.where(weight > 0, codes, -1)
+    group = encode_groups(groups, counted)
+    points, rank = _chosen(counted, group)
     if isinstance(operator, WarpedOperator) or not len(points):
         none = np.zeros(0, dtype=np.intp)
         return LeftOut(none, none, np.zeros((0, len(diffusion.classes))))
-    if label_mode == "absorbing":
+    if diffusion.label_mode == "absorbing" and group.max() + 1 == np.count_nonzero(group >= 0):
         values = _without_returns(operator, codes, diffusion, weight, points)
     else:
         values = np.zeros((len(points), len(diffusion.classes)))
         fold = rank % _FOLDS
         for f in np.unique(fold):
-            left = codes.copy()
-            left[points[fold == f]] = -1
+            left = np.where(np.isin(group, group[points[fold == f]]), -1, codes)
             found = diffuse_labels(
-                operator, left, label_mode=label_mode, tau=diffusion.tau, label_weight=weight
+                operator,
+                left,
+                label_mode=diffusion.label_mode,
+                measure=diffusion.measure,
+                tau=diffusion.tau,
+                label_weight=weight,
             )
             values[fold == f] = found.values[points[fold == f]]
     return LeftOut(points, codes[points], posteriors_of(values, diffusion.class_weight))
@@ -141,10 +151,10 @@ def _returns(
     return arriving * walk.scale[:-1] / operator.degrees[points]
 
 
-def _chosen(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels to leave out, and the place of each within its class, at random."""
-    labelled = np.flatnonzero(codes >= 0)
-    labelled = np.random.default_rng(0).permutation(labelled)
+def _chosen(codes: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return one label of each group to leave out, and its place within its class, at random."""
+    labelled = np.random.default_rng(0).permutation(np.flatnonzero(codes >= 0))
+    labelled = labelled[np.sort(np.unique(group[labelled], return_index=True)[1])]
     of_class = codes[labelled]
     counts = np.bincount(of_class)
     order = np.argsort(of_class, kind="stable")

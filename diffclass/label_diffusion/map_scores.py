@@ -20,11 +20,11 @@ import numpy as np
 
 from diffclass.operators.markov import MarkovOperator
 
-_STEPS = 3
 
-
-def map_scores(operator: MarkovOperator, codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return S = A^3 H, the scores of a map.
+def map_scores(
+    operator: MarkovOperator, codes: np.ndarray, n_classes: int, *, n_steps: int = 3
+) -> np.ndarray:
+    """Return S = A^t H, the scores of a map.
 
     Parameters
     ----------
@@ -33,11 +33,13 @@ def map_scores(operator: MarkovOperator, codes: np.ndarray, n_classes: int) -> n
     codes : ndarray of int of shape (n,)
         Index of each point's class, -1 for none; such a point counts as an equal part of each.
     n_classes : int
+    n_steps : int, default=3
+        t.
 
     Returns
     -------
     ndarray of float64 of shape (n, n_classes)
-        At least 0; rows sum to 1. Costs three products of the operator.
+        At least 0; rows sum to 1. Costs t products of the operator.
 
     Examples
     --------
@@ -52,5 +54,5 @@ def map_scores(operator: MarkovOperator, codes: np.ndarray, n_classes: int) -> n
     """
     H = np.full((len(codes), n_classes), 1 / n_classes)
     H[codes >= 0] = np.eye(n_classes)[codes[codes >= 0]]
-    scores = np.maximum(operator.apply(H, _STEPS), 0).astype(np.float64, copy=False)
+    scores = np.maximum(operator.apply(H, n_steps), 0).astype(np.float64, copy=False)
     return scores / scores.sum(axis=1, keepdims=True)

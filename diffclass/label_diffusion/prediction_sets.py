@@ -17,24 +17,9 @@ M. Sadinle, J. Lei and L. Wasserman, Least ambiguous set-valued classifiers, 201
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 
-from diffclass.exceptions import ParameterError
-
-
-def check_level(level: float) -> float:
-    """Return a level if it lies between 0 and 1, without either.
-
-    Raises
-    ------
-    ParameterError
-        If it does not.
-    """
-    if not (isinstance(level, Real) and 0 < level < 1):
-        raise ParameterError(f"level = {level!r}; it is a share between 0 and 1, such as 0.9")
-    return float(level)
+from diffclass._validation import check_level
 
 
 def sets_at(probabilities: np.ndarray, conformity: np.ndarray, *, level: float) -> np.ndarray:

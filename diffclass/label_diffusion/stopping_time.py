@@ -22,7 +22,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass.label_diffusion.cut import Cut
-from diffclass.targets import labels_per_class
 
 RULES = ("auto", "margin")
 COVERED = 0.999
@@ -45,11 +44,11 @@ def last_time(n_points: int, rule: str = "margin") -> int:
     return 1024 if n_points <= _POINTS_WITH_TIME else 256
 
 
-def kept_share(label_mode: str, codes: np.ndarray) -> float:
+def kept_share(label_mode: str, n_labels: float) -> float:
     """Return the share of the largest margin that tau has to keep.
 
-    For free and summed labels it is 1 - 0.35 / sqrt(m), at most 0.8, where m is the median number
-    of labels per class: one or two labels find their class only by the shape of its cluster, which
+    For free and summed labels it is 1 - 0.35 / sqrt(m), at most 0.8, with m labels per class: one
+    or two labels find their class only by the shape of its cluster, which
     takes time. (More than 0.8 would suit many labels at random places, but not strokes, which are
     many labels in few places.) The margin of absorbing labels falls far more slowly: 1 - 0.6 /
     sqrt(m), at most 0.65. See experiments/few_labels/tau.py.
@@ -57,21 +56,20 @@ def kept_share(label_mode: str, codes: np.ndarray) -> float:
     Parameters
     ----------
     label_mode : {"summed", "free", "absorbing"}
-    codes : ndarray of int of shape (n,)
-        Index of each point's class, -1 where unlabelled.
+    n_labels : float
+        m, the median number of labels per class; see `diffclass.targets.labels_per_class`.
 
     Returns
     -------
     float
         0 to 1.
     """
-    n_labels = labels_per_class(codes)
     if label_mode == "absorbing":
         return min(0.65, float(1 - 0.6 / np.sqrt(n_labels)))
     return min(0.8, float(1 - 0.35 / np.sqrt(n_labels)))
 
 
-def sum_end(tau: int, codes: np.ndarray) -> int:
+def sum_end(tau: int, n_labels: float) -> int:
     """Return the step at which the sum of summed labels ends: 3 tau, or 6 tau.
 
     It is 6 tau with one label per class: a single label has to reach all clusters of its class,
@@ -82,14 +80,14 @@ def sum_end(tau: int, codes: np.ndarray) -> int:
     ----------
     tau : int
         Steps.
-    codes : ndarray of int
-        Index of the class of each label, or of each point; -1 where unlabelled.
+    n_labels : float
+        The median number of labels per class.
 
     Returns
     -------
     int
     """
-    return tau * (6 if labels_per_class(codes) == 1 else 3)
+    return tau * (6 if n_labels == 1 else 3)
 
 
 @dataclass(frozen=True)
@@ -218,6 +216,11 @@ class AutoChoice:
             self._late_cut = cut
             names.append("late")
         return tuple(names)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no later time can be chosen by the margin."""
+        return self._by_margin.is_over
 
     @property
     def best(self) -> str:

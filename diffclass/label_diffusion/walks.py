@@ -18,6 +18,7 @@ from diffclass.label_diffusion.stopping_time import curve_times, sum_end
 from diffclass.operators.chebyshev import chebyshev_series, sum_coefficients
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
+from diffclass.targets import labels_per_class
 
 # Height of a label's indicator. It is large, so that what arrives after a long way does not
 # underflow in single precision, and a power of two, so that rounding stays the same.
@@ -401,7 +402,7 @@ class SummedWalk(FreeWalk):
 
     def advance_map(self, tau: int) -> None:
         """Walk to the end of the sum, from the start if it is past, and hold the sum."""
-        columns, end = self._columns, sum_end(tau, self.codes)
+        columns, end = self._columns, sum_end(tau, labels_per_class(self.codes))
         if columns.time > end:
             columns.start()
         columns.advance_along_curve(end)

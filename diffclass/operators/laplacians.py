@@ -65,6 +65,57 @@ def generator(operator: MarkovOperator, epsilon: float) -> LinearOperator:
     return _identity_less_conjugate(operator, 1 / (epsilon * root), root)
 
 
+def schroedinger_operator(operator: MarkovOperator, epsilon: float) -> LinearOperator:
+    """Return H = (4 / epsilon) W (I - A) W^-1, W = q^(1 - alpha), which tends to -Delta + V.
+
+    With the density p = exp(-U) and s = 2 (1 - alpha), H is the generator
+    -Delta + s grad U . grad seen by the functions p^(s / 2) f, and its potential is
+
+        V = (s^2 / 4) |grad U|^2 - (s / 2) Delta U.
+
+    The spectrum is that of the generator; wells of U are wells of V. q, the row sums of the
+    affinity, stand for p.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Made with the kernel exp(-|x - y|^2 / epsilon).
+    epsilon : float
+        In squared units of the points.
+
+    Returns
+    -------
+    LinearOperator of shape (n, n)
+        It works in double precision.
+
+    References
+    ----------
+    Coifman et al. 2005, equation 2.5 (alpha = 0, where the term |grad U|^2 - Delta U has to be
+    subtracted).
+    """
+    check_positive(epsilon, "epsilon")
+    # (I - A) = D^-1/2 (I - S) D^1/2
+    outer = operator.density ** (1 - operator.alpha) / np.sqrt(operator.degrees)
+    return _identity_less_conjugate(operator, 4 / epsilon * outer, 1 / outer)
+
+
+def schroedinger_potential(operator: MarkovOperator, epsilon: float) -> np.ndarray:
+    """Return V = H 1, the potential of `schroedinger_operator` at the points.
+
+    Parameters
+    ----------
+    operator, epsilon
+        As in `schroedinger_operator`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        In inverse squared units of the points. It depends on the density's second derivatives and
+        is reliable only where many points weigh.
+    """
+    return schroedinger_operator(operator, epsilon) @ np.ones(len(operator))
+
+
 def generator_eigenvalues(eigenvalues: np.ndarray, epsilon: float) -> np.ndarray:
     """Return 4 (1 - lambda) / epsilon, the eigenvalues of -Delta + 2 (1 - alpha) grad U . grad.
 

@@ -17,6 +17,7 @@ from diffclass.plots.class_maps import ClassMapDisplay, MarginMapDisplay
 from diffclass.plots.composite import CompositeDisplay
 from diffclass.plots.confusion import ConfusionDisplay, plot_evaluation
 from diffclass.plots.coordinates import EmbeddingDisplay
+from diffclass.plots.detection import DetectionDisplay
 from diffclass.plots.eigenvalues import EigenvaluesDisplay
 from diffclass.plots.margin_curve import MarginCurveDisplay
 from diffclass.plots.mean_spectra import MeanSpectraDisplay
@@ -29,6 +30,7 @@ __all__ = [
     "ClassMapDisplay",
     "CompositeDisplay",
     "ConfusionDisplay",
+    "DetectionDisplay",
     "EigenvaluesDisplay",
     "EmbeddingDisplay",
     "MarginCurveDisplay",

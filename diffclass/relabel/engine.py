@@ -17,6 +17,7 @@ from diffclass.relabel.columns import Column, ColumnStore, Horizon
 from diffclass.relabel.session_maps import ClassMap, ClassSums
 from diffclass.relabel.state import State
 from diffclass.relabel.time_sweep import TimeSweep
+from diffclass.targets import labels_per_class
 
 
 class Engine:
@@ -118,7 +119,7 @@ class Engine:
         if self.label_mode != "summed":
             return Horizon(tau, is_sum=False)
         codes = np.unique(state.label_ids[state.label_ids > 0], return_inverse=True)[1]
-        return Horizon(sum_end(tau, codes), is_sum=True)
+        return Horizon(sum_end(tau, labels_per_class(codes)), is_sum=True)
 
 
 class _Warp:

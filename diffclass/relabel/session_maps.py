@@ -114,6 +114,8 @@ class ClassSums:
             classes=classes,
             values=values.T,
             class_weight=weight,
+            label_mode="summed" if horizon.is_sum else "free",
+            measure="operator",
             weighting="equal",
             codes=decision.codes,
             probability=decision.probability,

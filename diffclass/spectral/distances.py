@@ -103,8 +103,8 @@ def diffusion_distances(
     array([[0. , 0.5]])
     """
     coordinates = diffusion_coordinates(eigenpairs, time, kind=kind)
-    to = coordinates if targets is None else coordinates[_numbers(targets, len(coordinates))]
-    return cdist(coordinates[_numbers(sources, len(coordinates))], to)
+    to = coordinates if targets is None else coordinates[point_numbers(targets, len(coordinates))]
+    return cdist(coordinates[point_numbers(sources, len(coordinates))], to)
 
 
 def bumps(
@@ -130,7 +130,7 @@ def bumps(
         In the precision of the operator. Costs ``time`` products with p columns.
     """
     check_choice(kind, "kind", KINDS)
-    points = _numbers(points, len(operator))
+    points = point_numbers(points, len(operator))
     starts = np.zeros((len(operator), len(points)), dtype=operator.dtype)
     starts[points, np.arange(len(points))] = 1
     rows = operator.forward(starts, time).T
@@ -238,7 +238,8 @@ def _count_above(moduli: np.ndarray, eigenpairs: Eigenpairs, time: float, accura
     return int(np.count_nonzero(above))
 
 
-def _numbers(points: ArrayLike, n: int) -> np.ndarray:
+def point_numbers(points: ArrayLike, n: int) -> np.ndarray:
+    """Return numbers of points as an array, or raise a `ParameterError` where one is not."""
     numbers = np.atleast_1d(np.asarray(points))
     if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= n)).any():
         raise ParameterError(f"points are numbered 0 to {n - 1}; got {points!r}")

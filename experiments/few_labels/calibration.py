@@ -23,13 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import MarkovOperator, diffuse_labels
+from diffclass import diffuse_labels
 from diffclass.evaluation import reliability_curve
 from diffclass.label_diffusion import calibrate
 from diffclass.targets import encode_labels
 from experiments.few_labels.draws import drawn
+from experiments.few_labels.methods import Setting
 from experiments.markdown import Row, markdown_table, read_rows
-from experiments.problems import HALVES, PROBLEMS, Problem, default_operator, problem_of
+from experiments.problems import HALVES, PROBLEMS, Problem, problem_of
 
 OUTPUT = Path(__file__).with_name("calibration.csv")
 BINS_OUTPUT = Path(__file__).with_name("calibration_bins.csv")
@@ -51,13 +52,14 @@ def draws_of(name: str, problem: Problem) -> list[tuple[str, int]]:
 
 
 def measured(
-    operator: MarkovOperator, y: np.ndarray, truth: np.ndarray, scored: np.ndarray
+    setting: Setting, y: np.ndarray, scored: np.ndarray
 ) -> tuple[Measured, dict[str, np.ndarray]]:
     """Return the measures of one draw, and the points by certainty, before and after."""
     classes, codes = encode_labels(y)
-    found = diffuse_labels(operator, codes)
-    calibration = calibrate(operator, codes, found)
-    known = np.searchsorted(classes, truth[scored])
+    groups = setting.groups_of(y)
+    found = diffuse_labels(setting.operator, codes, groups=groups)
+    calibration = calibrate(setting.operator, codes, found, groups=groups)
+    known = np.searchsorted(classes, setting.problem.truth[scored])
     raw = found.posteriors[scored].astype(np.float64)
     after = calibration.apply(raw)
     sets = calibration.sets(after, level=LEVEL)
@@ -88,18 +90,17 @@ def _binned(p: np.ndarray, right: np.ndarray) -> np.ndarray:
 def compute(name: str, n_draws: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the rows of a problem for both files."""
     runs: dict[tuple[str, int], list[tuple[Measured, dict[str, np.ndarray]]]] = {}
-    operator, last = None, None
+    setting = None
     seed = 0
     while seed < n_draws:
         problem = problem_of(name, seed)
-        if operator is None or problem is not last:
-            operator, last = default_operator(problem), problem
+        if setting is None or setting.problem is not problem:
+            setting = Setting(problem)
         if len(problem.truth) > LARGE:
             n_draws = min(n_draws, 3)
         for way, budget in draws_of(name, problem):
             y, scored = drawn(problem, way, budget, seed)
-            run = measured(operator, y, problem.truth, scored)
-            runs.setdefault((way, budget), []).append(run)
+            runs.setdefault((way, budget), []).append(measured(setting, y, scored))
         seed += 1
     half = next(half for half, names in HALVES.items() if problem.name in names)
     head = [

@@ -26,6 +26,7 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 from sklearn.svm import SVC
 
 from diffclass import MarkovOperator, diffuse_labels
+from diffclass_hyperspectral.workflows.label_regions import label_regions
 from experiments.problems import Problem, default_operator
 
 FEW = 5  # labels in the middling class from which on C is cross-validated
@@ -59,6 +60,16 @@ class Setting:
         classes, sizes = np.unique(self.problem.truth[self.problem.truth > 0], return_counts=True)
         return classes, sizes / sizes.sum()
 
+    def groups_of(self, y: np.ndarray) -> np.ndarray | None:
+        """Return the group of each label in a picture, as `diffclass classify` forms them."""
+        problem = self.problem
+        if problem.shape is None:
+            return None
+        picture = np.zeros(np.prod(problem.shape), dtype=np.int64)
+        at = slice(None) if problem.pixels is None else problem.pixels
+        picture[at] = np.maximum(y, 0)
+        return label_regions(picture.reshape(problem.shape)).ravel()[at]
+
     def shares_of(self, y: np.ndarray) -> np.ndarray:
         """Return the true shares of the classes that have labels."""
         classes, shares = self.class_shares
@@ -75,7 +86,7 @@ def diffused(
     """Classify by diffusion; 0, which counts as wrong, where no label arrives."""
     if sized:
         parameters["class_prior"] = setting.shares_of(y)
-    result = diffuse_labels(setting.operator, y, **parameters)
+    result = diffuse_labels(setting.operator, y, groups=setting.groups_of(y), **parameters)
     return np.where(result.reached, result.classes[result.codes], 0)[at]
 
 

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.io.lookup_table import LookupTable
     from diffclass_hyperspectral.io.map_files import write_class_map, write_raster
     from diffclass_hyperspectral.io.scenes import Scene, open_scene
+    from diffclass_hyperspectral.workflows.anomaly_detection import (
+        SceneAnomalies,
+        detection_of,
+        find_anomalies,
+        known_anomalies,
+    )
     from diffclass_hyperspectral.workflows.classification import SceneClassification, classify_scene
     from diffclass_hyperspectral.workflows.classification_report import ClassificationReport
     from diffclass_hyperspectral.workflows.classification_run import (
@@ -50,6 +56,7 @@ __all__ = [
     "LookupTable",
     "MapEvaluation",
     "Scene",
+    "SceneAnomalies",
     "SceneClassification",
     "SceneClusters",
     "SceneFeatures",
@@ -60,8 +67,11 @@ __all__ = [
     "classify_with_holdout",
     "classify_with_model",
     "cluster_scene",
+    "detection_of",
     "embed_file",
     "evaluate_map",
+    "find_anomalies",
+    "known_anomalies",
     "known_classes",
     "load_model",
     "mean_spectra",
@@ -87,6 +97,7 @@ _HOMES = {
     "LookupTable": "io.lookup_table",
     "MapEvaluation": "workflows.map_evaluation",
     "Scene": "io.scenes",
+    "SceneAnomalies": "workflows.anomaly_detection",
     "SceneClassification": "workflows.classification",
     "SceneClusters": "workflows.scene_clustering",
     "SceneFeatures": "features.scene_features",
@@ -97,8 +108,11 @@ _HOMES = {
     "classify_with_holdout": "workflows.classification_run",
     "classify_with_model": "workflows.classification_run",
     "cluster_scene": "workflows.scene_clustering",
+    "detection_of": "workflows.anomaly_detection",
     "embed_file": "workflows.scene_embedding",
     "evaluate_map": "workflows.map_evaluation",
+    "find_anomalies": "workflows.anomaly_detection",
+    "known_anomalies": "workflows.anomaly_detection",
     "known_classes": "workflows.scene_clustering",
     "load_model": "workflows.scene_models",
     "mean_spectra": "workflows.scene_clustering",

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.io
 import spectral.io.envi as envi
+from scipy.ndimage import label
 
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
@@ -106,6 +107,20 @@ def test_info(call, files):
     assert facts["valid_share"] == 1
 
 
+def test_features_beside_the_graph(classify):
+    plain = classify("-o", "map.npy", "--labels-per-class", "10")
+    joined = classify("-o", "joined.npy", "--labels-per-class", "10", "--ambient")
+    assert joined["parameters"]["ambient"] is True
+    kept, gained = (r["holdout"]["overall_accuracy"] for r in (plain, joined))
+    assert gained > kept - 0.05
+
+
+def test_a_stroke_is_one_label(classify, tissue):
+    report = classify("-o", "map.npy", "--ambiguity", "sets.npy")
+    regions = [label(tissue.labels == c, np.ones((3, 3)))[1] for c in (1, 2, 3)]
+    assert report["calibration"]["n_left_out"] == sum(n for n in regions if n > 1) > 0
+
+
 def test_info_reads_like_text(files, capsys):
     assert run(["info", str(files / "scene.img")]) == 0
     assert "64 rows x 64 columns x 20 bands" in capsys.readouterr().out
@@ -145,7 +160,6 @@ def test_the_ambiguity_map(classify, files, tissue):
         assert report["ambiguity"]["level"] == float(level)
         assert report["ambiguity"]["mean_size"] == pytest.approx(sizes.mean())
         assert report["ambiguity"]["single"] == pytest.approx((sizes == 1).mean())
-        assert report["calibration"]["n_left_out"] > 30
     assert (found[".8"] <= found[".95"]).all()
     assert "calibration" not in classify("-o", "map.npy", "--overwrite")
 
@@ -366,8 +380,8 @@ def test_a_truncated_file_in_a_process_of_its_own(files):
     data.write_bytes(data.read_bytes()[:100])
     done = in_a_process("classify", "scene.hdr", *LABELLED, folder=files)
     assert done.returncode == 3
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
+    assert done.stderr.splitlines()[-1].startswith("error: ")  # after progress, where it is slow
+    assert "Traceback" not in done.stderr
 
 
 def test_a_header_that_disagrees_with_the_data(fails, files):

@@ -95,9 +95,10 @@ _OPTIONS = (
     ),
     click.option(
         "--label-mode",
-        type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODES"),
-        help="How labels count. absorbing (default): the walk stops at them. summed, free: they "
-        "diffuse away, and count over the whole walk or at its end.",
+        type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODE_CHOICES"),
+        help="How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
+        "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
+        "one label per class, summed if their map cuts the graph less.",
     ),
     click.option("--tau", type=int, help="Diffusion time in steps; chosen by default."),
     click.option("--max-time", type=int, help="Last time to choose from."),
@@ -108,6 +109,12 @@ _OPTIONS = (
         show_default=True,
         help="Number of further diffusions, each by walks warped class by class with the last "
         "posteriors.",
+    ),
+    click.option(
+        "--ambient",
+        is_flag=True,
+        help="Let the features count beside the graph where labels left out speak for it, as in "
+        "mixtures without borders.",
     ),
 )
 
@@ -135,6 +142,7 @@ def diffusion_classifier(
     tau: int | None,
     max_time: int | None,
     rounds: int,
+    ambient: bool,
 ) -> DiffusionClassifier:
     """Return the classifier that was asked for, all else with the library's defaults."""
     from diffclass import kernels
@@ -143,5 +151,5 @@ def diffusion_classifier(
     given = {"n_neighbors": neighbors, "label_mode": label_mode, "tau": tau, "max_time": max_time}
     chosen = {name: value for name, value in given.items() if value is not None}
     return DiffusionClassifier(
-        kernel=_KERNELS[kernel](kernels), rounds=rounds, random_state=seed
+        kernel=_KERNELS[kernel](kernels), rounds=rounds, ambient=ambient, random_state=seed
     ).set_params(**chosen)

@@ -10,13 +10,13 @@ import numpy as np
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError
 from diffclass.label_diffusion import Decision, LabelDiffusion, decide
-from diffclass.label_diffusion.prediction_sets import check_level
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.cleanup import Cleanup, CleanupReport
+from diffclass_hyperspectral.workflows.label_regions import label_regions
 from diffclass_hyperspectral.workflows.parameters import check_classifier
 from diffclass_hyperspectral.workflows.scene_models import SceneModel
 
@@ -81,7 +81,6 @@ class SceneClassification:
         ParameterError
             If the level is not between 0 and 1.
         """
-        check_level(level)
         sets = self.model.classifier.calibration_.sets(self.posteriors, level=level)
         return sets.sum(axis=-1)
 
@@ -113,6 +112,9 @@ def classify_scene(
     classifier: DiffusionClassifier | None = None,
 ) -> SceneClassification:
     """Diffuse the labels of some pixels over all pixels of a scene.
+
+    Labelled pixels of a class that touch count as one label; see
+    `diffclass_hyperspectral.workflows.label_regions`.
 
     Parameters
     ----------
@@ -186,7 +188,9 @@ def classify_points(
     valid, ids = found.valid, _ids_of(labels, fit_on)
     _check_labels(ids[valid], labels)
     check_classifier(classifier, len(found.points))
-    classifier.fit(found.points, np.where(ids[valid] > 0, ids[valid], -1))
+    regions = label_regions(ids.reshape(scene.shape[:2])).ravel()
+    y = np.where(ids[valid] > 0, ids[valid], -1)
+    classifier.fit(found.points, y, groups=regions[valid])
     model = SceneModel(found.features, classifier, scene.wavelengths, labels.table)
     posteriors = classifier.raw_label_distributions_
     return _assembled(scene, valid, posteriors, classifier.diffusion_, model)

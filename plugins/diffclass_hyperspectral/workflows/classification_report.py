@@ -59,6 +59,8 @@ class FitReport:
 
     Attributes
     ----------
+    label_mode : {"absorbing", "summed", "free"}
+        How the labels counted.
     tau : int
         Diffusion time in steps.
     margin_curve : mapping of str to list
@@ -73,6 +75,7 @@ class FitReport:
         Labelled pixels with data by class.
     """
 
+    label_mode: str
     tau: int
     margin_curve: Mapping[str, list[float]]
     features: str
@@ -229,6 +232,7 @@ def report_fit(
     fit = labels.ids > 0 if split is None else split.fit
     used = np.bincount(labels.ids[fit & np.isfinite(result.margin)])
     return FitReport(
+        label_mode=classifier.diffusion_.label_mode,
         tau=int(classifier.tau_),
         margin_curve={
             "times": curve.times.tolist(),

@@ -235,6 +235,39 @@ def forecast_clustering(
     return _forecast(base, stages | {"writing": kept + _BYTES_OF_A_PIXEL * n})
 
 
+def forecast_anomalies(
+    scene: Scene, method: str, n_neighbors: int, n_components: int
+) -> MemoryForecast:
+    """Say what `find_anomalies` will need.
+
+    Parameters
+    ----------
+    scene : Scene
+    method : str
+        As for `find_anomalies`.
+    n_neighbors, n_components : int
+        Of the diffusion.
+
+    Returns
+    -------
+    MemoryForecast
+    """
+    base = _base()
+    (rows, columns, bands), n_bands = scene.shape, int(scene.band_mask.sum())
+    n, block = rows * columns, 24 * max(2**20, columns * bands)  # floats of both precisions
+    if method == "isolation-forest":
+        return _forecast(base, {"spectra": 8 * n * n_bands + 8 * n, "writing": 16 * n})
+    stages: dict[str, float] = {"covariance": block + 8 * n_bands**2}
+    if method == "diffusion":
+        p, kernel = min(n_components, n_bands), Gaussian(bandwidth="global")
+        m = graph.expected_edges(n, n_neighbors)
+        stages["components"] = block + 4 * n * p
+        stages |= _of_graph(n, p, n_neighbors, kernel)
+        held = _graph_held(n, p, n_neighbors) + operator_bytes(m)
+        stages["distances"] = held + 16 * m + 16 * n  # squares of the affinities
+    return _forecast(base, stages | {"writing": 16 * n})
+
+
 def _suggesting_bytes(n: int, n_classes: int) -> int:
     # three vectors of each eigenpair: its own, scaled by degrees, and weighed by the labels
     return 44 * n * n_classes + 8 * n * 3 * N_PAIRS

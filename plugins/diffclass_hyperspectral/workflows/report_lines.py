@@ -134,9 +134,9 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
     if report.get("tau") is not None:
         curve = report["margin_curve"]
         lines.append(
-            f"tau {report['tau']} steps; mean margin {report['mean_margin']:.3f}, at most "
-            f"{max(curve['margin']):.3f}; labels covered {curve['coverage'][-1]:.1%} of the graph "
-            f"by step {curve['times'][-1]}"
+            f"{report['label_mode']} labels, tau {report['tau']} steps; mean margin "
+            f"{report['mean_margin']:.3f}, at most {max(curve['margin']):.3f}; labels covered "
+            f"{curve['coverage'][-1]:.1%} of the graph by step {curve['times'][-1]}"
         )
     for entry in report["classes"]:
         fitted = f", {entry['labels']} labels" if "labels" in entry else ""

@@ -1,0 +1,13 @@
+"""Multiscale powers of a walk: A, A^2, A^4, ... on the few functions that they leave.
+
+`wavelets` holds the result, its bases and what is done with them; `levels` squares and splits, from
+one power to the next; `splits` orthogonalises bumps, `cells` says which lie together, and `panels`
+holds a power.
+"""
+
+from __future__ import annotations
+
+from diffclass.multiscale.levels import Level
+from diffclass.multiscale.wavelets import DiffusionWavelets, diffusion_wavelets
+
+__all__ = ["DiffusionWavelets", "Level", "diffusion_wavelets"]

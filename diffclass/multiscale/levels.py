@@ -1,0 +1,205 @@
+"""The levels of a compressed walk: split the space, keep the bumps, square what is left.
+
+    T_0 = S;    V_j = V_{j+1} + W_{j+1} by the bumps of T_j;    T_{j+1} = (Q_j' T_j Q_j)^2
+
+The first powers are sparse matrices on all points, since hardly a function is lost yet and fill is
+small. From the first split on they are panels; on the last thousand functions there is one cell,
+and the power is dense.
+
+Source: R. Coifman and M. Maggioni, Diffusion wavelets, 2006, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from diffclass._validation import RandomState
+from diffclass.multiscale.cells import cells_of
+from diffclass.multiscale.panels import Panel, Panels, check_entries, restricted, rows_of
+from diffclass.multiscale.splits import ROUNDING, Split, split_cells
+from diffclass.operators.markov import MarkovOperator
+
+MOST_LEVELS = 64
+CELL_SIZE = 256
+_NEGLECTED = 1e-3  # of the accuracy: the norm of a column left out of a panel
+_SAMPLED_CELLS = 6
+_WORTH_SPLITTING = 0.85  # share of the functions that are left
+
+
+def compressed_levels(
+    operator: MarkovOperator,
+    accuracy: float,
+    *,
+    max_levels: int,
+    max_entries: int,
+    random_state: RandomState,
+) -> tuple[Level, ...]:
+    """Return the powers S, S^2, S^4, ... on the spaces that they leave.
+
+    Parameters
+    ----------
+    operator, accuracy, max_levels, max_entries, random_state
+        As in `diffclass.multiscale.diffusion_wavelets`.
+
+    Returns
+    -------
+    tuple of Level
+        Until only the constants of the components are left, or as many as asked for.
+    """
+    builder = _Builder(operator, accuracy, max_entries, random_state)
+    levels = [builder.level()]
+    while len(levels) < max_levels and builder.n_functions > operator.n_connected_components:
+        builder.square()
+        levels.append(builder.level())
+    return tuple(levels)
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """One power of the walk and the split of the space on which it acts.
+
+    Parameters
+    ----------
+    time : int
+        2^j.
+    power : csr_array or Panels of shape (n_functions, n_functions)
+        S^(2^j) on V_j.
+    split : Split or None
+        V_j = V_{j+1} + W_{j+1}; None where nothing could be left out.
+    """
+
+    time: int
+    power: sp.csr_array | Panels
+    split: Split | None
+
+    @property
+    def n_entries(self) -> int:
+        """Number of stored entries of the power and of the split."""
+        power = self.power.n_entries if isinstance(self.power, Panels) else self.power.nnz
+        cells = self.split.cells if self.split else ()
+        return int(power) + sum(len(cell.members) ** 2 for cell in cells)
+
+    def down(self, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the coefficients in V_{j+1} and in W_{j+1}."""
+        if self.split is None:
+            return coefficients, np.empty((0, coefficients.shape[1]))
+        return self.split.analyse(coefficients)
+
+    def up(self, scaling: np.ndarray, wavelets: np.ndarray | None = None) -> np.ndarray:
+        """Return coefficients in V_j from those in V_{j+1} and W_{j+1}, or without the latter."""
+        return scaling if self.split is None else self.split.synthesise(scaling, wavelets)
+
+
+class _Builder:
+    """The power at hand, on its space: each level splits the space, then the power is squared.
+
+    Parameters
+    ----------
+    operator, accuracy, max_entries, random_state
+        As in `compressed_levels`.
+    """
+
+    def __init__(
+        self,
+        operator: MarkovOperator,
+        accuracy: float,
+        max_entries: int,
+        random_state: RandomState,
+    ):
+        self._graph = operator.affinity
+        self._accuracy = accuracy
+        self._threshold = _NEGLECTED * accuracy
+        self._max_entries = max_entries
+        self._random = check_random_state(random_state)
+        root = sp.diags_array(1 / np.sqrt(operator.degrees))
+        self._power: sp.csr_array | Panels = sp.csr_array(
+            root @ operator.affinity.astype(np.float64) @ root
+        )
+        self._next: sp.csr_array | Panels = self._power
+        self._time = 1
+        # of each function of the space: sqrt(pi), the point where it lies, and its component
+        self._means = np.sqrt(operator.stationary_distribution)
+        self._centers = np.arange(len(operator))
+        self._components = operator.components
+
+    @property
+    def n_functions(self) -> int:
+        """Dimension of the space."""
+        return len(self._centers)
+
+    def level(self) -> Level:
+        """Split the space, go on to its scaling functions, and return the level left behind."""
+        cells = cells_of(
+            self._graph,
+            self._centers,
+            self._components,
+            size=CELL_SIZE,
+            random=self._random,
+        )
+        split = None
+        if self._is_worth_splitting(cells):
+            split = self._split(cells)
+        level = Level(self._time, self._power, split)
+        if split is not None:
+            self._next = restricted(self._power, split, self._threshold, self._max_entries)
+            self._components = self._components[split.centers(np.arange(self.n_functions))]
+            self._centers = split.centers(self._centers)
+            self._means = split.analyse(self._means[:, None])[0][:, 0]
+            if len(cells) == 1:
+                self._next = _with_exact_means(self._next, self._means)
+        else:
+            self._next = self._power
+        return level
+
+    def square(self) -> None:
+        """Go on to twice the time."""
+        if isinstance(self._next, Panels):
+            self._power = self._next.squared(self._threshold, self._max_entries)
+        else:
+            self._power = sp.csr_array(self._next @ self._next)
+            self._power.data[np.abs(self._power.data) < self._threshold] = 0
+            self._power.eliminate_zeros()
+            check_entries(self._power.nnz, self._max_entries)
+        self._time *= 2
+
+    def _is_worth_splitting(self, cells: Sequence[np.ndarray]) -> bool:
+        if isinstance(self._power, Panels) or self._power.nnz > CELL_SIZE * self.n_functions:
+            return True
+        sample = [cells[c] for c in self._random.permutation(len(cells))[:_SAMPLED_CELLS]]
+        split = self._split(sample)
+        return split.n_scaling <= _WORTH_SPLITTING * sum(map(len, sample))
+
+    def _split(self, cells: Sequence[np.ndarray]) -> Split:
+        return split_cells(
+            lambda members: rows_of(self._power, members).values,
+            cells,
+            self._means,
+            self._components,
+            self._accuracy,
+        )
+
+
+def _with_exact_means(power: Panels, means: np.ndarray) -> Panels:
+    """Make the constants exact eigenvectors of a dense power, and the rest no longer than 1.
+
+    The constants are the first functions, the only ones whose means are not 0. Rounding could let
+    other functions, or the constants, grow from one squaring to the next.
+    """
+    n_constants = int(np.count_nonzero(np.abs(means) > ROUNDING))
+    (panel,) = power.panels
+    T = np.zeros((len(means), len(means)))
+    T[:, panel.columns] = panel.values
+    T[:n_constants] = 0
+    T[:, :n_constants] = 0
+    np.fill_diagonal(T[:n_constants, :n_constants], 1)
+    rest = T[n_constants:, n_constants:]
+    rest += rest.T.copy()
+    rest /= 2
+    if rest.size:
+        rest /= max(1.0, float(np.linalg.norm(rest, 2)))
+    return Panels([Panel(np.arange(len(means)), T)])

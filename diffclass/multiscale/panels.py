@@ -1,0 +1,162 @@
+"""A matrix by panels: the rows of a cell of functions, dense over the few columns they touch.
+
+    T = [T(B_1, :); T(B_2, :); ...],    T(B, :) stored on the columns where it is not nearly zero
+
+Functions of a cell lie close together, so that their rows touch the same columns: a panel is nearly
+full, and one dense product of two panels does what a sparse product does entry by entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass.exceptions import ParameterError
+from diffclass.multiscale.splits import Split
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Some rows of a matrix.
+
+    Parameters
+    ----------
+    columns : ndarray of int of shape (w,)
+        Numbers of the columns that are stored, in increasing order.
+    values : ndarray of shape (b, w)
+        The rows in these columns.
+    """
+
+    columns: np.ndarray
+    values: np.ndarray
+
+    def without_small(self, threshold: float) -> Panel:
+        """Leave out the columns whose norm is at most the threshold."""
+        kept = np.linalg.norm(self.values, axis=0) > threshold
+        return self if kept.all() else Panel(self.columns[kept], self.values[:, kept])
+
+
+class Panels:
+    """A square matrix whose consecutive rows are grouped into panels; it multiplies by ``@``.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        In the order of their rows.
+    """
+
+    def __init__(self, panels: Sequence[Panel]):
+        self.panels = tuple(panels)
+        sizes = [len(panel.values) for panel in self.panels]
+        self._starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        self._cell_of = np.repeat(np.arange(len(sizes)), sizes)
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    @property
+    def n_entries(self) -> int:
+        """Number of stored entries."""
+        return sum(panel.values.size for panel in self.panels)
+
+    def __matmul__(self, f: np.ndarray) -> np.ndarray:
+        return np.concatenate([panel.values @ f[panel.columns] for panel in self.panels])
+
+    def rows(self, functions: np.ndarray) -> Panel:
+        """Return any rows of the matrix as one panel."""
+        groups = list(self._groups(functions))
+        touched = np.concatenate([self.panels[cell].columns for cell, _, _ in groups])
+        columns = np.unique(touched)
+        values = np.zeros((len(functions), len(columns)))
+        for cell, among, inside in groups:
+            panel = self.panels[cell]
+            places = np.searchsorted(columns, panel.columns)
+            values[np.ix_(among, places)] = panel.values[inside]
+        return Panel(columns, values)
+
+    def squared(self, threshold: float, max_entries: int) -> Panels:
+        """Return the square, without the columns of panels whose norm is at most the threshold.
+
+        Raises
+        ------
+        ParameterError
+            If it has more than ``max_entries`` entries.
+        """
+        panels, n_entries = [], 0
+        for panel in self.panels:
+            panels.append(self._times(panel).without_small(threshold))
+            n_entries += panels[-1].values.size
+            check_entries(n_entries, max_entries)
+        return Panels(panels)
+
+    def _times(self, left: Panel) -> Panel:
+        groups = list(self._groups(left.columns))
+        columns = np.unique(np.concatenate([self.panels[cell].columns for cell, _, _ in groups]))
+        values = np.zeros((len(left.values), len(columns)))
+        for cell, among, inside in groups:
+            right = self.panels[cell]
+            places = np.searchsorted(columns, right.columns)
+            values[:, places] += left.values[:, among] @ right.values[inside]
+        return Panel(columns, values)
+
+    def _groups(self, functions: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Yield each cell, the places of its functions among those given, and in its panel."""
+        for cell, among in grouped(self._cell_of[functions]):
+            yield cell, among, functions[among] - self._starts[cell]
+
+
+def grouped(cells: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield each number that occurs, in order, and where it occurs."""
+    order = np.argsort(cells, kind="stable")
+    bounds = np.flatnonzero(np.diff(cells[order], prepend=-1))
+    for start, places in zip(bounds, np.split(order, bounds[1:]), strict=True):
+        yield int(cells[order[start]]), places
+
+
+def rows_of(matrix: sp.csr_array | Panels, functions: np.ndarray) -> Panel:
+    """Return rows of a sparse matrix, or of panels, as one panel."""
+    if isinstance(matrix, Panels):
+        return matrix.rows(functions)
+    rows = sp.csr_array(matrix[functions])
+    columns = np.unique(rows.indices)
+    return Panel(columns, rows[:, columns].toarray())
+
+
+def restricted(
+    matrix: sp.csr_array | Panels, split: Split, threshold: float, max_entries: int
+) -> Panels:
+    """Return Q' T Q for the scaling functions Q of a split, small columns left out.
+
+    Raises
+    ------
+    ParameterError
+        If it has more than ``max_entries`` entries.
+    """
+    cell_of, place_of, starts = split.numbering()
+    panels, n_entries = [], 0
+    for cell in split.cells:
+        rows = rows_of(matrix, cell.members)
+        values = cell.scaling.T @ rows.values
+        new_columns, blocks = [], []
+        for other, among in grouped(cell_of[rows.columns]):
+            scaling = split.cells[other].scaling
+            new_columns.append(starts[other] + np.arange(scaling.shape[1]))
+            blocks.append(values[:, among] @ scaling[place_of[rows.columns[among]]])
+        panel = Panel(np.concatenate(new_columns), np.concatenate(blocks, axis=1))
+        panels.append(panel.without_small(threshold))
+        n_entries += panels[-1].values.size
+        check_entries(n_entries, max_entries)
+    return Panels(panels)
+
+
+def check_entries(n_entries: int, max_entries: int) -> None:
+    """Raise a `ParameterError` for a matrix that has too many entries."""
+    if n_entries > max_entries:
+        raise ParameterError(
+            f"a power has more than {max_entries:,} entries before its rank is small; loosen "
+            "accuracy, raise max_entries (8 bytes each), or take operator.apply: on a graph of "
+            "many dimensions compression does not pay"
+        )

@@ -1,0 +1,381 @@
+"""Diffusion wavelets: the powers A, A^2, A^4, ... on ever smaller spaces, and their bases.
+
+With S = D^1/2 A D^-1/2, the symmetric conjugate of the walk, and V_0 all functions,
+
+    V_j = V_{j+1} + W_{j+1},    |S^(2^j) restricted to W_{j+1}| <= accuracy
+    T_0 = S,    T_{j+1} = (Q_j' T_j Q_j)^2,    Q_j the scaling functions of V_{j+1} in V_j
+
+T_j is S^(2^j) on V_j. As time doubles fewer functions survive, so that T_j shrinks. A step of t is
+the product of the T_j of t's binary digits, each on the space of its level:
+
+    A^t f  =  limit + pi^-1/2 Q_0 ... Q_{j-1} T_j Q_{j-1}' ... Q_0' pi^1/2 (f - limit),   t = 2^j
+
+where the limit, the mean of f on each component, is exact at all times. Functions phi with the
+coefficients pi^1/2 phi are orthonormal in the weights pi.
+
+What is neglected: wavelets, at most the accuracy in each cell of about 256 functions; and columns
+of a cell's rows whose norm is below a thousandth of it. The error that results is measured in
+experiments/multiscale.
+
+Source: R. Coifman and M. Maggioni, Diffusion wavelets, Applied and Computational Harmonic Analysis
+21 (2006), section 4; announced in Coifman et al. 2005, sections 2.1 and 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from diffclass._validation import RandomState, check_positive
+from diffclass.exceptions import ParameterError
+from diffclass.multiscale.levels import MOST_LEVELS, Level, compressed_levels
+from diffclass.operators.markov import MarkovOperator
+from diffclass.progress import stage
+
+MAX_ENTRIES = 400_000_000
+
+
+def diffusion_wavelets(
+    operator: MarkovOperator,
+    *,
+    accuracy: float = 1e-6,
+    max_levels: int | None = None,
+    max_entries: int = MAX_ENTRIES,
+    random_state: RandomState = 0,
+) -> DiffusionWavelets:
+    """Compress the powers A, A^2, A^4, ... of a walk, and return their multiscale bases.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        Of n points.
+    accuracy : float, default=1e-6
+        Of the powers, between 1e-12 and 0.1: a function of norm 1 in the weights pi that a power
+        shrinks to less is left out (of a cell, not of the whole). The error of A^t f is of this
+        order; see the experiments.
+    max_levels : int, optional
+        Largest number of powers. By default as many as it takes until only constants are left, at
+        most 64.
+    max_entries : int, default=400_000_000
+        Largest number of entries of one power, 8 bytes each.
+    random_state : int, RandomState or None, default=0
+        Draws the cells.
+
+    Returns
+    -------
+    DiffusionWavelets
+        Its levels hold A^(2^j) for j = 0, 1, ...
+
+    Raises
+    ------
+    ParameterError
+        If the accuracy is out of range, or if a power has too many entries.
+
+    Notes
+    -----
+    On a graph of dimension d a power has about n log(1 / accuracy)^d entries before its rank falls:
+    it pays in one or two dimensions, for many functions and times. In more, take
+    `MarkovOperator.apply` or `leading_eigenpairs`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass import markov_operator
+    >>> from diffclass.multiscale import diffusion_wavelets
+    >>> A = markov_operator(np.linspace(0, 1, 400)[:, None], n_neighbors=8)
+    >>> wavelets = diffusion_wavelets(A)
+    >>> bool(wavelets.ranks[7] < 60), wavelets.ranks[[0, -1]]
+    (True, array([400,   1]))
+    >>> f = np.sin(np.arange(400.0))
+    >>> bool(np.allclose(wavelets.apply(f, 10**6), A.apply(f, 10**6), atol=1e-6))
+    True
+    """
+    check_positive(accuracy, "accuracy")
+    if not 1e-12 <= accuracy <= 0.1:
+        raise ParameterError(f"accuracy = {accuracy:g}; it has to be from 1e-12 to 0.1")
+    check_positive(max_entries, "max_entries", integer=True)
+    n_levels = MOST_LEVELS if max_levels is None else max_levels
+    check_positive(n_levels, "max_levels", integer=True)
+    with stage("wavelets"):
+        levels = compressed_levels(
+            operator,
+            accuracy,
+            max_levels=min(n_levels, MOST_LEVELS),
+            max_entries=max_entries,
+            random_state=random_state,
+        )
+    return DiffusionWavelets(
+        levels, operator.stationary_distribution, operator.components, accuracy
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class DiffusionWavelets:
+    """Compressed powers of a walk and their orthonormal bases. Make one with `diffusion_wavelets`.
+
+    Parameters
+    ----------
+    levels : tuple of Level
+        Level j holds A^(2^j).
+    stationary_distribution : ndarray of shape (n,)
+        pi.
+    components : ndarray of int of shape (n,)
+        Component of the graph in which each point lies.
+    accuracy : float
+        The accuracy asked for.
+    """
+
+    levels: tuple[Level, ...]
+    stationary_distribution: np.ndarray
+    components: np.ndarray
+    accuracy: float
+
+    def __len__(self) -> int:
+        return len(self.stationary_distribution)
+
+    @property
+    def ranks(self) -> np.ndarray:
+        """Dimensions of V_0, V_1, ..., int of shape (n_levels + 1,); the first is n."""
+        sizes = [len(self)]
+        for level in self.levels:
+            sizes.append(sizes[-1] if level.split is None else level.split.n_scaling)
+        return np.array(sizes)
+
+    @property
+    def n_entries(self) -> int:
+        """Number of stored entries of all powers and bases; 8 to 12 bytes each."""
+        return sum(level.n_entries for level in self.levels)
+
+    def apply(self, f: ArrayLike, n_steps: int | Sequence[int] | np.ndarray = 1) -> np.ndarray:
+        """Diffuse functions backward: A^t f, for any t.
+
+        Parameters
+        ----------
+        f : array-like of shape (n,) or (n, m)
+            One function per column.
+        n_steps : int or sequence of int, default=1
+            The times t, at least 0.
+
+        Returns
+        -------
+        ndarray of float64 of the shape of f, or (n_times, ...) for a sequence of times
+            A constant stays constant up to rounding. Costs one product with each power that t is
+            the sum of, and a pass through the bases down to the smallest of them.
+
+        Raises
+        ------
+        ParameterError
+            If a time is beyond the levels, or if f has another number of rows.
+        """
+        if np.ndim(n_steps):
+            times: Sequence[int] = list(np.asarray(n_steps))
+            return np.stack([self.apply(f, t) for t in times])
+        t = int(check_positive(n_steps, "n_steps", integer=True, zero=True))
+        columns = self._columns(f)
+        limit = self._component_means(columns)
+        fluctuation = self._power(self._root * (columns - limit), t) / self._root
+        return (limit + fluctuation).reshape(np.shape(f))
+
+    def transform(self, f: ArrayLike) -> list[np.ndarray]:
+        """Return the coefficients of functions in all wavelets and the last scaling functions.
+
+        Parameters
+        ----------
+        f : array-like of shape (n,) or (n, m)
+            One function per column.
+
+        Returns
+        -------
+        list of n_levels + 1 ndarrays of shape (n_coefficients,) or (n_coefficients, m)
+            Of W_1, W_2, ..., and of the last V. The sum of their squares is sum pi f^2.
+        """
+        coefficients = self._root * self._columns(f)
+        found = []
+        for level in self.levels:
+            coefficients, wavelets = level.down(coefficients)
+            found.append(wavelets)
+        return [part.reshape(-1, *np.shape(f)[1:]) for part in (*found, coefficients)]
+
+    def inverse_transform(self, coefficients: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the functions that have these coefficients.
+
+        Parameters
+        ----------
+        coefficients : sequence of n_levels + 1 ndarrays
+            As returned by `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, m)
+
+        Raises
+        ------
+        ParameterError
+            If the coefficients are not as many as the functions.
+        """
+        sizes = [*(-np.diff(self.ranks)), self.ranks[-1]]
+        given = [len(part) for part in coefficients]
+        if given != sizes:
+            raise ParameterError(f"there are {given} coefficients; the levels have {sizes}")
+        n_columns = int(np.prod(np.shape(coefficients[-1])[1:]))
+        *wavelets, scaling = [np.reshape(part, (len(part), n_columns)) for part in coefficients]
+        shape = (len(self), *np.shape(coefficients[-1])[1:])
+        for level, detail in zip(self.levels[::-1], wavelets[::-1], strict=True):
+            scaling = level.up(scaling, detail)
+        return (scaling / self._root).reshape(shape)
+
+    def scaling_functions(self, level: int, which: ArrayLike | None = None) -> np.ndarray:
+        """Return scaling functions: orthogonalised bumps of A^(2^(level - 1)), a basis of V_level.
+
+        Parameters
+        ----------
+        level : int
+            From 0 to the number of levels.
+        which : array-like of int of shape (m,), optional
+            Numbers of the functions; all by default. In each cell the constant comes first, then
+            the bumps in the order in which they were taken.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Functions on the points, orthonormal in the weights pi.
+        """
+        rank = int(self.ranks[self._checked_level(level)])
+        return self._raised(_unit_columns(rank, which), level)
+
+    def wavelets(self, level: int, which: ArrayLike | None = None) -> np.ndarray:
+        """Return wavelets: a basis of W_level, what V_{level - 1} has beyond V_level.
+
+        Parameters
+        ----------
+        level : int
+            From 1 to the number of levels.
+        which : array-like of int of shape (m,), optional
+            Numbers of the functions; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            Functions on the points, orthonormal in the weights pi.
+        """
+        ranks = self.ranks
+        units = _unit_columns(int(ranks[level - 1] - ranks[self._checked_level(level, 1)]), which)
+        nothing = np.zeros((int(ranks[level]), units.shape[1]))
+        return self._raised(self.levels[level - 1].up(nothing, units), level - 1)
+
+    def smooth(self, f: ArrayLike, level: int) -> np.ndarray:
+        """Project functions on V_level: leave out what A^(2^(level - 1)) would erase.
+
+        Parameters
+        ----------
+        f : array-like of shape (n,) or (n, m)
+            One function per column.
+        level : int
+            From 0, which changes nothing, to the number of levels.
+
+        Returns
+        -------
+        ndarray of float64 of the shape of f
+            The nearest function in V_level, in the weights pi. A constant stays as it is.
+        """
+        coefficients = self._root * self._columns(f)
+        for finer in self.levels[: self._checked_level(level)]:
+            coefficients = finer.down(coefficients)[0]
+        return self._raised(coefficients, level).reshape(np.shape(f))
+
+    def denoise(self, f: ArrayLike, *, noise: float | None = None) -> np.ndarray:
+        """Set small wavelet coefficients to zero.
+
+        Parameters
+        ----------
+        f : array-like of shape (n,) or (n, m)
+            One noisy function per column.
+        noise : float, optional
+            Standard deviation of the noise at a point, above 0. By default estimated for each
+            function from its finest wavelets: their median modulus / 0.6745.
+
+        Returns
+        -------
+        ndarray of float64 of the shape of f
+            Of the wavelet coefficients those above sqrt(2 log n) standard deviations are kept
+            (D. Donoho and I. Johnstone, Ideal spatial adaptation by wavelet shrinkage, 1994), and
+            all scaling coefficients. The noise has the same size in each coefficient where pi is
+            nearly uniform.
+
+        Raises
+        ------
+        ParameterError
+            If there are no wavelets to estimate the noise from.
+        """
+        *wavelets, scaling = self.transform(f)
+        if noise is None:
+            finest = next((part for part in wavelets if len(part)), None)
+            if finest is None:
+                raise ParameterError("there are no wavelets; give noise, or more levels")
+            deviation = np.median(np.abs(finest), axis=0) / 0.6745
+        else:
+            deviation = check_positive(noise, "noise") / np.sqrt(len(self))
+        threshold = deviation * np.sqrt(2 * np.log(len(self)))
+        kept = [np.where(np.abs(part) > threshold, part, 0.0) for part in wavelets]
+        return self.inverse_transform([*kept, scaling])
+
+    @property
+    def _root(self) -> np.ndarray:
+        return np.sqrt(self.stationary_distribution)[:, None]
+
+    def _power(self, coefficients: np.ndarray, t: int) -> np.ndarray:
+        """S^t on coefficients of V_0 that have no constant part."""
+        passed = 0
+        while t and passed < len(self.levels):
+            level = self.levels[passed]
+            if t & 1:
+                coefficients = level.power @ coefficients
+            t >>= 1
+            if t:
+                coefficients, passed = level.down(coefficients)[0], passed + 1
+        if t and len(coefficients) > self.components.max() + 1:
+            raise ParameterError(f"n_steps has to be below 2^{passed}; take more levels")
+        if t:
+            coefficients = np.zeros_like(coefficients)
+        for level in self.levels[:passed][::-1]:
+            coefficients = level.up(coefficients)
+        return coefficients
+
+    def _raised(self, coefficients: np.ndarray, level: int) -> np.ndarray:
+        for finer in self.levels[:level][::-1]:
+            coefficients = finer.up(coefficients)
+        return coefficients / self._root
+
+    def _component_means(self, columns: np.ndarray) -> np.ndarray:
+        weights = self.stationary_distribution
+        n_components = int(self.components.max()) + 1
+        totals = np.zeros((n_components, columns.shape[1]))
+        np.add.at(totals, self.components, weights[:, None] * columns)
+        masses = np.bincount(self.components, weights)
+        return (totals / masses[:, None])[self.components]
+
+    def _columns(self, f: ArrayLike) -> np.ndarray:
+        columns = np.asarray(f, dtype=np.float64)
+        if columns.ndim not in (1, 2) or len(columns) != len(self):
+            raise ParameterError(
+                f"the functions have shape {columns.shape}; there are {len(self)} points"
+            )
+        return columns.reshape(len(self), -1)
+
+    def _checked_level(self, level: int, first: int = 0) -> int:
+        check_positive(level, "level", integer=True, zero=True)
+        if not first <= level <= len(self.levels):
+            raise ParameterError(f"level = {level}; there are {first} to {len(self.levels)}")
+        return level
+
+
+def _unit_columns(n: int, which: ArrayLike | None) -> np.ndarray:
+    numbers = np.arange(n) if which is None else np.atleast_1d(np.asarray(which))
+    if numbers.dtype.kind not in "iu" or ((numbers < 0) | (numbers >= n)).any():
+        raise ParameterError(f"functions are numbered 0 to {n - 1}; got {which!r}")
+    columns = np.zeros((n, len(numbers)))
+    columns[numbers, np.arange(len(numbers))] = 1
+    return columns

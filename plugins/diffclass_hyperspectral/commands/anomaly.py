@@ -1,0 +1,153 @@
+"""``diffclass anomaly``: a scene in, how unlike the others each pixel is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from diffclass.command_line.console import (
+    Console,
+    common_options,
+    overwrite_option,
+    seed_option,
+)
+from diffclass_hyperspectral.commands._results import (
+    costs_of,
+    forecast_sayer,
+    give_report,
+    say_orthorectified,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from diffclass_hyperspectral import Scene, SceneAnomalies
+
+_PATH = click.Path(path_type=Path)
+_SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
+
+
+@click.command()
+@click.argument("scene", type=_PATH)
+@click.option("-o", "--output", type=_PATH, required=True, help="Scores: .img, .tif, .png, .npy.")
+@click.option(
+    "--method",
+    type=click.Choice(["diffusion", "rx", "isolation-forest"]),
+    default="diffusion",
+    show_default=True,
+    help="diffusion: how far the walk from a pixel is from equilibrium; rx: squared Mahalanobis "
+    "distance from the mean; isolation-forest: how few cuts set a pixel apart.",
+)
+@click.option(
+    "--truth",
+    type=_PATH,
+    help="Known anomalies, above 0 (formats as classify's labels): prints the area under the ROC "
+    "curve, and RX's beside it.",
+)
+@click.option(
+    "--picture", type=_PATH, help="Scene, scores and, with --truth, ROC curves as a .png."
+)
+@click.option("--report", type=_PATH, help="Report as JSON.")
+@click.option(
+    "--neighbors",
+    type=click.IntRange(1),
+    default=32,
+    show_default=True,
+    help="Of diffusion: neighbours of a pixel in the graph; more than anomalies that are alike.",
+)
+@click.option(
+    "--time",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Of diffusion: steps of the walk. More find groups of anomalies that are alike, and lose "
+    "mixed pixels.",
+)
+@click.option("--variable", help="Array to take from a .mat scene with several.")
+@click.option("--truth-variable", help="Array to take from a .mat truth with several.")
+@seed_option
+@overwrite_option
+@common_options
+def anomaly(
+    scene: Path,
+    output: Path,
+    method: str,
+    truth: Path | None,
+    picture: Path | None,
+    report: Path | None,
+    *,
+    console: Console,
+    overwrite: bool,
+    **options: Any,
+) -> None:
+    """Score every pixel of SCENE by how unlike the others its spectrum is.
+
+    The score map has one band; the higher, the stranger. Pixels without data have none. What
+    counts as an anomaly is for you to say: take the highest scores (the report lists ten).
+    """
+    from diffclass.progress import stage
+    from diffclass_hyperspectral import open_scene, write_raster
+    from diffclass_hyperspectral.io.map_files import check_outputs, place_of
+    from diffclass_hyperspectral.workflows.anomaly_report import draw_anomalies, report_anomalies
+
+    if picture is not None and picture.suffix.lower() != ".png":
+        raise click.UsageError(f"--picture is written as .png, not as {picture.name}")
+    others = [path for path in (report, picture) if path is not None]
+    inputs = [path for path in (scene, truth) if path is not None]
+    check_outputs([output], others, inputs, overwrite=overwrite)
+    with console.timing():
+        with stage("opening"):
+            cube = open_scene(scene, variable=options["variable"])
+            marked = _marked(cube, truth, options["truth_variable"])
+        say_orthorectified(console, [output], cube)
+        found = _find(cube, method, console=console, **options)
+        curves = {} if marked is None else _curves(cube, found, marked)
+        with stage("writing"):
+            write_raster(
+                output,
+                found.scores,
+                band_names=[f"anomaly score, {method}"],
+                overwrite=overwrite,
+                **place_of(cube, output),
+            )
+            if picture is not None:
+                draw_anomalies(
+                    picture, found, cube, truth=marked, curves=curves, overwrite=overwrite
+                )
+    said = report_anomalies(found, cube, curves=curves, costs=costs_of(console))
+    give_report(console, said, report, overwrite=overwrite)
+
+
+def _find(
+    cube: Scene, method: str, *, console: Console, neighbors: int, time: int, seed: int, **_: Any
+) -> SceneAnomalies:
+    from diffclass import DiffusionAnomaly
+    from diffclass_hyperspectral import find_anomalies
+
+    return find_anomalies(
+        cube,
+        method=method,
+        model=DiffusionAnomaly(n_neighbors=neighbors, time=time, random_state=seed),
+        seed=seed,
+        before=forecast_sayer(console, _SMALLER),
+    )
+
+
+def _marked(cube: Scene, truth: Path | None, variable: str | None) -> np.ndarray | None:
+    from diffclass_hyperspectral import known_anomalies, read_labels
+
+    if truth is None:
+        return None
+    return known_anomalies(read_labels(truth, variable=variable, grid=cube), cube)
+
+
+def _curves(cube: Scene, found: SceneAnomalies, marked: np.ndarray) -> dict[str, Any]:
+    """Return the ROC curve of the scores, and that of RX to compare with."""
+    from diffclass_hyperspectral import detection_of, find_anomalies
+
+    curves = {found.method: detection_of(found, marked)}
+    if found.method != "rx":
+        curves["rx"] = detection_of(find_anomalies(cube, method="rx"), marked)
+    return curves
