@@ -43,7 +43,11 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.workflows.scene_embedding import embed_file, write_coordinates
     from diffclass_hyperspectral.workflows.scene_models import SceneModel, load_model, save_model
     from diffclass_hyperspectral.workflows.suggestion_files import write_suggestions
-    from diffclass_hyperspectral.workflows.suggestions import SuggestedPixel, suggest_for_scene
+    from diffclass_hyperspectral.workflows.suggestions import (
+        SuggestedPixel,
+        suggest_first,
+        suggest_for_scene,
+    )
 
 __all__ = [
     "ClassEntry",
@@ -78,6 +82,7 @@ __all__ = [
     "open_scene",
     "read_labels",
     "save_model",
+    "suggest_first",
     "suggest_for_scene",
     "write_class_map",
     "write_coordinates",
@@ -119,6 +124,7 @@ _HOMES = {
     "open_scene": "io.scenes",
     "read_labels": "io.label_files",
     "save_model": "workflows.scene_models",
+    "suggest_first": "workflows.suggestions",
     "suggest_for_scene": "workflows.suggestions",
     "write_class_map": "io.map_files",
     "write_coordinates": "workflows.scene_embedding",

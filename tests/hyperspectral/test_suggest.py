@@ -250,3 +250,45 @@ def test_salinas_a(tmp_path, data_folder, capsys):
     truth = read_labels(folder / "SalinasA_gt.mat").ids
     for pixel in json.loads(capsys.readouterr().out)["pixels"]:
         assert truth[pixel["row"], pixel["column"]] == 0
+
+
+# Without any label
+
+
+def first(files, *words, output="first.csv"):
+    words = ["suggest", str(files / "scene.npy"), "-o", str(files / output), *FAST, *words]
+    return run([*words, "--json", "-q"])
+
+
+def test_without_labels_each_mode_is_asked_for_once(files, tissue, capsys):
+    assert first(files, "-n", "6") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["rule"] == "modes"
+    assert report["tau"] is None
+    places = [(pixel["row"], pixel["column"]) for pixel in report["pixels"]]
+    assert len(set(places)) == len(places) >= 3
+    scores = [pixel["score"] for pixel in report["pixels"]]
+    assert scores == sorted(scores, reverse=True)
+    # six pixels find all three classes
+    assert {tissue.truth[place] for place in places} >= {1, 2, 3}
+    rows = list(csv.DictReader((files / "first.csv").read_text().splitlines()))
+    assert [(int(row["row"]), int(row["column"])) for row in rows] == places
+    assert {row["margin"] for row in rows} == {""}
+    distances = [np.hypot(*np.subtract(p, q)) for p in places for q in places if p != q]
+    assert min(distances) >= 5  # the default
+
+
+def test_first_pixels_become_labels(files, capsys):
+    assert first(files, "-n", "3", output="first.geojson") == 0
+    capsys.readouterr()
+    found = json.loads((files / "first.geojson").read_text())
+    assert {feature["properties"]["class"] for feature in found["features"]} == {None}
+    assert {feature["properties"]["margin"] for feature in found["features"]} == {None}
+
+
+def test_first_pixels_are_said_to_be_fewer(files, capsys):
+    words = ["suggest", str(files / "scene.npy"), "-o", str(files / "few.csv"), *FAST]
+    assert run([*words, "-n", "5", "--min-distance", "40"]) == 0
+    said = capsys.readouterr()
+    assert "modes lie 40 pixels apart" in said.out + said.err
+    assert "-  0" in said.out

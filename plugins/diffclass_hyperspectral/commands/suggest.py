@@ -32,9 +32,9 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--labels",
     type=_PATH,
-    required=True,
     help="Label image (0 is unlabelled) or shapes: .img, .tif, .png, .npy, .mat, .gis, .h5, "
-    ".geojson, .shp, .gpkg.",
+    ".geojson, .shp, .gpkg. Without labels: one pixel per mode of the density, found without "
+    "--rule and the options of the diffusion.",
 )
 @click.option("-o", "--output", type=_PATH, required=True, help="Pixels: .geojson, .json, .csv.")
 @click.option(
@@ -66,7 +66,7 @@ _PATH = click.Path(path_type=Path)
 @common_options
 def suggest(
     scene: Path,
-    labels: Path,
+    labels: Path | None,
     output: Path,
     *,
     console: Console,
@@ -83,7 +83,7 @@ def suggest(
     components: int | None,
     **options: Any,
 ) -> int:
-    """Suggest which pixels of SCENE to label next, the most useful first.
+    """Suggest which pixels of SCENE to label next, or first, the most useful first.
 
     GeoJSON has an empty field "class": filled in, it is a file of labels. Exit code 4: the pixels
     are there, but the labels did not cover the graph by --max-time.
@@ -92,6 +92,7 @@ def suggest(
     from diffclass_hyperspectral import (
         open_scene,
         read_labels,
+        suggest_first,
         suggest_for_scene,
         write_suggestions,
     )
@@ -100,26 +101,29 @@ def suggest(
 
     check_ending(output)
     others = [path for path in (output, report) if path is not None]
-    check_outputs([], others, [scene, labels], overwrite=overwrite)
+    inputs = [path for path in (scene, labels) if path is not None]
+    check_outputs([], others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
             cube = open_scene(scene, variable=variable)
-            given = read_labels(labels, variable=label_variable, grid=cube)
-        run = suggest_for_scene(
-            cube,
-            given,
-            number,
-            rule=rule,
-            min_distance=min_distance,
-            features=scene_features(features, metric, components),
-            classifier=diffusion_classifier(seed, **options),
-            before=forecast_sayer(console, SMALLER),
-        )
+            if labels is not None:
+                given = read_labels(labels, variable=label_variable, grid=cube)
+        shared: dict[str, Any] = {
+            "min_distance": min_distance,
+            "features": scene_features(features, metric, components),
+            "before": forecast_sayer(console, SMALLER),
+        }
+        if labels is None:
+            run = suggest_first(cube, number, random_state=seed, **shared)
+        else:
+            classifier = diffusion_classifier(seed, **options)
+            run = suggest_for_scene(cube, given, number, rule=rule, classifier=classifier, **shared)
         with stage("writing"):
             place = cube.map_georeference
             crs = None if place is None else place.crs
             write_suggestions(output, run.pixels, crs=crs, overwrite=overwrite)
     if len(run.pixels) < number:
-        console.say(f"only {len(run.pixels)} unlabelled pixels lie {min_distance:g} pixels apart")
+        which = "modes" if labels is None else "unlabelled pixels"
+        console.say(f"only {len(run.pixels)} {which} lie {min_distance:g} pixels apart")
     give_report(console, replace(run.report, costs=costs_of(console)), report, overwrite=overwrite)
     return 0 if run.is_covered else BOUND_MISSED

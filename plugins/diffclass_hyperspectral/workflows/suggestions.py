@@ -11,6 +11,7 @@ import numpy as np
 from diffclass import __version__, suggest
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError
+from diffclass.mode_clustering import DiffusionModes
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
@@ -24,6 +25,7 @@ from diffclass_hyperspectral.workflows.memory_forecast import (
     forecast_classification,
 )
 from diffclass_hyperspectral.workflows.run_costs import RunCosts
+from diffclass_hyperspectral.workflows.scene_clustering import cluster_scene
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,11 @@ class SuggestedPixel:
     score : float
         Larger = more worth a label; scales differ from rule to rule.
     current_class : int
-        Class id that it has now; 0 if no label has reached it.
+        Class id that it has now; 0 if no label has reached it, or there is none.
     current_name : str
         That class's name; empty for 0.
-    margin : float
-        Of that class, 0 to 1.
+    margin : float or None
+        Of that class, 0 to 1; None where there are no labels.
     """
 
     rank: int
@@ -58,7 +60,7 @@ class SuggestedPixel:
     score: float
     current_class: int
     current_name: str
-    margin: float
+    margin: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the pixel's facts by name, in values that JSON can hold."""
@@ -74,8 +76,8 @@ class SuggestionReport:
     rule : str
     min_distance : float
         Least distance between two of them, in pixels.
-    tau : int
-        Diffusion time in steps.
+    tau : int or None
+        Diffusion time in steps; None where there are no labels.
     pixels : tuple of SuggestedPixel
         The best first.
     memory : MemoryForecast
@@ -85,7 +87,7 @@ class SuggestionReport:
 
     rule: str
     min_distance: float
-    tau: int
+    tau: int | None
     pixels: tuple[SuggestedPixel, ...]
     memory: MemoryForecast
     costs: RunCosts | None = None
@@ -107,7 +109,7 @@ class SuggestionReport:
         lines = [f"{'':>4}  {'row':>6}  {'column':>6}  {'score':>10}  {'margin':>6}  class now"]
         lines += [
             f"{pixel.rank:>4}  {pixel.row:>6}  {pixel.column:>6}  {pixel.score:>10.4g}  "
-            f"{pixel.margin:>6.3f}  {pixel.current_class} {pixel.current_name}".rstrip()
+            f"{_margin_text(pixel.margin):>6}  {pixel.current_class} {pixel.current_name}".rstrip()
             for pixel in self.pixels
         ]
         return lines
@@ -115,15 +117,16 @@ class SuggestionReport:
 
 @dataclass(frozen=True)
 class SuggestionRun:
-    """A classified scene and those of its pixels to label next.
+    """Pixels of a scene to label next.
 
     Attributes
     ----------
-    result : SceneClassification
+    result : SceneClassification or None
+        The scene as classified so far; None where there are no labels.
     report : SuggestionReport
     """
 
-    result: SceneClassification
+    result: SceneClassification | None
     report: SuggestionReport
 
     @property
@@ -133,7 +136,9 @@ class SuggestionRun:
 
     @property
     def is_covered(self) -> bool:
-        """Whether the labels covered the graph by the last time looked at."""
+        """Whether the labels covered the graph by the last time looked at; true without any."""
+        if self.result is None:
+            return True
         return bool(self.result.model.classifier.margin_curve_.is_covered)
 
 
@@ -187,6 +192,59 @@ def suggest_for_scene(
         memory=memory,
     )
     return SuggestionRun(result, report)
+
+
+def suggest_first(
+    scene: Scene,
+    n_pixels: int = 10,
+    *,
+    min_distance: float = 0.0,
+    features: SceneFeatures | None = None,
+    random_state: int = 0,
+    before: Callable[[MemoryForecast], object] | None = None,
+) -> SuggestionRun:
+    """Choose the first pixels to label where there is no label yet: one per mode of the density.
+
+    Parameters
+    ----------
+    scene : Scene
+    n_pixels : int, default=10
+        Number of modes that are looked for; see `diffclass.DiffusionModes`.
+    min_distance : float, default=0
+        Least distance between the centres of two of them, in pixels; of two that are nearer the
+        less clear mode is left out.
+    features : SceneFeatures, optional
+        As for `cluster_scene`.
+    random_state : int, default=0
+        Seeds the neighbour search and the eigensolver.
+    before : callable, optional
+        Called with the forecast of memory before the scene is read.
+
+    Returns
+    -------
+    SuggestionRun
+        With the rule "modes", whose score is sqrt(density) times the diffusion distance to the
+        nearest denser pixel.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As `cluster_scene`.
+    """
+    model = DiffusionModes(n_pixels, random_state=random_state)
+    found = cluster_scene(scene, features=features, model=model, before=before)
+    scores = dict(zip(found.modes or (), model.mode_scores_[found.order], strict=True))
+    kept: list[tuple[int, int]] = []
+    for place in sorted(scores, key=lambda place: -scores[place]):
+        if all(np.hypot(*np.subtract(place, other)) >= min_distance for other in kept):
+            kept.append(place)
+    pixels = tuple(
+        _first_pixel(scene, place, rank=rank, score=float(scores[place]))
+        for rank, place in enumerate(kept, start=1)
+    )
+    assert found.memory is not None
+    report = SuggestionReport("modes", min_distance, None, pixels, found.memory)
+    return SuggestionRun(None, report)
 
 
 def suggest_pixels(
@@ -254,6 +312,17 @@ def suggest_pixels(
             zip(places[found.points], found.scores, strict=True), start=1
         )
     ]
+
+
+def _margin_text(margin: float | None) -> str:
+    return "-" if margin is None else f"{margin:.3f}"
+
+
+def _first_pixel(
+    scene: Scene, place: tuple[int, int], *, rank: int, score: float
+) -> SuggestedPixel:
+    x, y = scene.centre(*place) or (None, None)
+    return SuggestedPixel(rank, *place, x, y, "modes", score, 0, "", None)
 
 
 def _pixel(
