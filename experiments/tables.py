@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from experiments.clustering import comparison
+from experiments.clustering import scenes as cluster_scenes
 from experiments.coifman_2005 import kernels_ablation, warping_tables
 from experiments.few_labels import (
     accumulated,
@@ -80,6 +81,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
         read_rows("few_labels/acquisition_held_out.csv")
     ),
     "clusters": lambda: comparison.table(read_rows(comparison.NAME)),
+    "clusters-of-scenes": lambda: cluster_scenes.table(read_rows(cluster_scenes.NAME)),
     "sessions": _sessions,
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,
