@@ -14,8 +14,8 @@ eigenpairs, modes by p rho, and of the times 1, 4, 16, ..., 4^9 the one that agr
 truth, which the published figures do too (there neighbours and scale of the density as well). It is
 an upper limit that no user reaches without labels. Gaussian mixtures have full covariances, on
 bare spectra those of the principal components that hold 99 % of the variance; spectral clustering
-has scikit-learn's nearest neighbours, since its default kernel does not end on scenes. Ten seeds,
-three for spectral clustering; LUND and both of ours depend on them hardly or not at all.
+has scikit-learn's nearest neighbours, since its default kernel does not end on scenes. Ten seeds;
+three for spectral clustering and for ours, which depend on them hardly, one for LUND.
 
 Defaults of the library were chosen on the first half of `experiments.clustering.comparison`, of
 these scenes on Jasper Ridge alone (2,000 pixels of its components). Rows of what is run replace
@@ -52,7 +52,7 @@ SCENES = {
 }
 FEATURES = ("components", "spectra")
 PIXELS = ("all", "labelled")
-FEW = 3  # seeds of what takes minutes
+FEW = 3  # seeds of what takes long or depends on them hardly
 NAME = "clustering/scenes.csv"
 OUTPUT = Path(__file__).with_name("scenes.csv")
 
