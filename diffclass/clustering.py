@@ -143,13 +143,13 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         X = self._checked(X, reset=True)
         self._check_number(X.shape[0])
         members = self._inliers(X)
-        self._fit_to(self._among(X, members))
+        self._fit_to(X, members)
         for _ in range(_MAX_ROUNDS):
             kept = ~self._in_small_clusters()
             if kept.all():
                 break
             members = members[kept]
-            self._fit_to(self._among(X, members))
+            self._fit_to(X, members)
         self.outliers_ = np.ones(X.shape[0], dtype=bool)
         self.outliers_[members] = False
         self.reason_ = self._reason()
@@ -211,29 +211,33 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
             return everyone
         check_spread(X)
         graph = neighbors_graph(X, N_NEIGHBORS, random_state=self.random_state)
+        self._look_at(graph)
         members = np.flatnonzero(relative_scales(graph) <= _OUTLYING)
         least = 2 if isinstance(self.n_clusters, str) else self.n_clusters
         return members if len(members) > least else everyone
+
+    def _look_at(self, graph: sp.csr_array) -> None:
+        """Keep what `_partition` needs of the squared distances between neighbours: nothing."""
 
     def _among(self, X: Any, members: np.ndarray) -> Any:
         if len(members) == X.shape[0]:
             return X
         return X[members][:, members] if self._is_pairwise else X[members]
 
-    def _fit_to(self, X: Any) -> None:
-        self.embedding_ = self._embedding(X.shape[0])
+    def _fit_to(self, X: Any, members: np.ndarray) -> None:
+        self.embedding_ = self._embedding(len(members))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "the graph has .* components", UserWarning)
-            coordinates = self.embedding_.fit_transform(X)
+            coordinates = self.embedding_.fit_transform(self._among(X, members))
         self.n_clusters_ = (
             self.embedding_.n_components_ + 1
             if isinstance(self.n_clusters, str)
             else self.n_clusters
         )
         with stage("clusters"):
-            self._found = self._partition(X, coordinates)
+            self._found = self._partition(coordinates, members)
 
-    def _partition(self, X: Any, coordinates: np.ndarray) -> np.ndarray:
+    def _partition(self, coordinates: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return the clusters, 0 to n_clusters_ - 1, of the points that are not outliers."""
         from sklearn.cluster import KMeans
 

@@ -20,14 +20,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.spatial import KDTree
 
 from diffclass._validation import RandomState
-from diffclass.clustering import N_NEIGHBORS, SCALE_NEIGHBOR, DiffusionClustering
+from diffclass.clustering import SCALE_NEIGHBOR, DiffusionClustering
 from diffclass.embedding import DiffusionMap
 from diffclass.kernels.isotropic import neighbor_distances
-from diffclass.neighbors import neighbors_graph
 from diffclass.neighbors.denser import nearest_denser
 
 
@@ -90,8 +90,11 @@ class DiffusionModes(DiffusionClustering):
         self.modes_ = np.flatnonzero(~self.outliers_)[self._modes]
         return self
 
-    def _partition(self, X: Any, coordinates: np.ndarray) -> np.ndarray:
-        density = self._density(X)
+    def _look_at(self, graph: sp.csr_array) -> None:
+        self._density = neighbor_density(graph)
+
+    def _partition(self, coordinates: np.ndarray, members: np.ndarray) -> np.ndarray:
+        density = self.embedding_.operator_.density if self._is_pairwise else self._density[members]
         denser, distance = nearest_denser(coordinates, density)
         scores = np.sqrt(density) * distance
         order = np.argsort(-scores, kind="stable")
@@ -101,18 +104,12 @@ class DiffusionModes(DiffusionClustering):
         self.mode_scores_ = scores[self._modes]
         return labels_of_modes(denser, self._modes)
 
-    def _density(self, X: Any) -> np.ndarray:
-        if self._is_pairwise:
-            return self.embedding_.operator_.density
-        graph = neighbors_graph(X, N_NEIGHBORS, random_state=self.random_state)
-        return neighbor_density(graph)
-
     def _clusters_at(self, coordinates: np.ndarray) -> np.ndarray:
         """Return the clusters of the fitted points nearest in diffusion distance."""
         return self._found[KDTree(self.embedding_.embedding_).query(coordinates)[1]]
 
 
-def neighbor_density(graph: Any) -> np.ndarray:
+def neighbor_density(graph: sp.csr_array) -> np.ndarray:
     """Return p(x), the sum of exp(-d^2 / s^2) over neighbours, s the median seventh distance.
 
     Parameters

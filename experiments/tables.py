@@ -21,6 +21,7 @@ from pathlib import Path
 
 from experiments.anomaly import scenes as anomaly_scenes
 from experiments.clustering import comparison
+from experiments.clustering import scenes as cluster_scenes
 from experiments.coifman_2005 import kernels_ablation, warping_tables
 from experiments.few_labels import (
     accumulated,
@@ -86,6 +87,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "anomalies": lambda: anomaly_scenes.table(read_rows("anomaly/scenes.csv")),
     "anomalies-made": lambda: anomaly_scenes.made_table(read_rows("anomaly/made.csv")),
     "clusters": lambda: comparison.table(read_rows(comparison.NAME)),
+    "clusters-of-scenes": lambda: cluster_scenes.table(read_rows(cluster_scenes.NAME)),
     "sessions": _sessions,
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,

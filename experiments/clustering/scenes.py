@@ -14,8 +14,8 @@ eigenpairs, modes by p rho, and of the times 1, 4, 16, ..., 4^9 the one that agr
 truth, which the published figures do too (there neighbours and scale of the density as well). It is
 an upper limit that no user reaches without labels. Gaussian mixtures have full covariances, on
 bare spectra those of the principal components that hold 99 % of the variance; spectral clustering
-has scikit-learn's nearest neighbours, since its default kernel does not end on scenes. Ten seeds,
-three for spectral clustering; LUND and both of ours depend on them hardly or not at all.
+has scikit-learn's nearest neighbours, since its default kernel does not end on scenes. Ten seeds;
+three for spectral clustering and for ours, which depend on them hardly, one for LUND.
 
 Defaults of the library were chosen on the first half of `experiments.clustering.comparison`, of
 these scenes on Jasper Ridge alone (2,000 pixels of its components). Rows of what is run replace
@@ -52,7 +52,7 @@ SCENES = {
 }
 FEATURES = ("components", "spectra")
 PIXELS = ("all", "labelled")
-FEW = 3  # seeds of what takes minutes
+FEW = 3  # seeds of what takes long or depends on them hardly
 NAME = "clustering/scenes.csv"
 OUTPUT = Path(__file__).with_name("scenes.csv")
 
@@ -174,6 +174,28 @@ def _means(rows: Sequence[Row]) -> tuple[str, str]:
     return f"{100 * overall:.1f}", f"{kappa:.2f}"
 
 
+def run(problem: tuple[str, str, str], methods: Sequence[str], n_seeds: int) -> None:
+    """Replace the rows of these methods on a problem in the CSV file."""
+    keys = ("scene", "features", "pixels")
+    rows = [*compute(*problem, methods, n_seeds)]
+    kept: list = read_rows(NAME) if OUTPUT.exists() else []
+    kept = [
+        row
+        for row in kept
+        if tuple(row[key] for key in keys) != problem or row["method"] not in methods
+    ]
+    order, listed = problems(), list(METHODS)
+    rows = sorted(
+        kept + rows,
+        key=lambda row: (
+            order.index(tuple(row[key] for key in keys)),  # type: ignore[arg-type]
+            listed.index(str(row["method"])),
+        ),
+    )
+    write_rows(OUTPUT, rows)
+    print(*problem, *methods, flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scenes", nargs="+", default=list(SCENES), choices=list(SCENES))
@@ -181,18 +203,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     arguments = parser.parse_args()
     for problem in problems():
-        if problem[0] not in arguments.scenes:
-            continue
-        scene, features, pixels = problem
-        rows = [*compute(scene, features, pixels, arguments.methods, arguments.seeds)]
-        kept: list = read_rows(NAME) if OUTPUT.exists() else []
-        same = {(*problem, method) for method in arguments.methods}
-        keys = ("scene", "features", "pixels", "method")
-        kept = [row for row in kept if tuple(row[key] for key in keys) not in same]
-        order = [*problems()]
-        rows = sorted(kept + rows, key=lambda row: order.index(tuple(row[key] for key in keys[:3])))
-        write_rows(OUTPUT, rows)
-        print(*problem, len(rows), flush=True)
+        if problem[0] in arguments.scenes:
+            run(problem, arguments.methods, arguments.seeds)
 
 
 if __name__ == "__main__":

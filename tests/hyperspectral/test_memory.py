@@ -156,7 +156,7 @@ def test_line_and_warning():
     assert "free" not in unknown.line()
 
 
-@pytest.mark.parametrize("command", ["classify", "suggest", "embed"])
+@pytest.mark.parametrize("command", ["classify", "suggest", "embed", "cluster"])
 def test_one_warning_before_the_start(tmp_path, monkeypatch, capsys, command):
     def refuse(*_, **__):
         raise KeyboardInterrupt
@@ -166,15 +166,16 @@ def test_one_warning_before_the_start(tmp_path, monkeypatch, capsys, command):
     monkeypatch.setattr(memory, "available_memory_bytes", lambda: 10**6)
     monkeypatch.setattr(Scene, "usable_bands", refuse)
     words = [command, str(tmp_path / "scene.npy")]
-    words += ["--labels", str(tmp_path / "ids.npy")] if command != "embed" else []
+    labelled = command in ("classify", "suggest")
+    words += ["--labels", str(tmp_path / "ids.npy")] if labelled else []
     suffix = ".csv" if command == "suggest" else ".npy"
     assert run([*words, "-o", str(tmp_path / f"out{suffix}")]) == 130
     said = capsys.readouterr().err.splitlines()
     warned = [line for line in said if line.startswith("warning: ")]
     assert len(warned) == 1
     assert "--components" in warned[0]
-    assert "--neighbors" in warned[0]
-    assert ("--save" in warned[0]) == (command != "embed")
+    assert ("--neighbors" in warned[0]) == (command != "cluster")
+    assert ("--save" in warned[0]) == labelled
     assert sum(line.startswith("memory: about") for line in said) == 1
 
 
