@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh_tridiagonal
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from diffclass import _compiled
 
@@ -92,12 +93,14 @@ def leading_pairs(
     n = matrix.shape[0]
     if n <= DENSE_POINTS or 2 * n_pairs >= n:
         return _by_lapack(matrix, n_pairs, known, which)
-    block = _Block(matrix, n_pairs, known, which, random_state)
-    for _ in range(max_rounds):
-        block.refine(tolerance)
-        if block.excess(tolerance).max() <= 1:
-            break
-    else:
+    # the threads of BLAS would wait for the cores on which the sparse product runs
+    with threadpool_limits(1, user_api="blas"):
+        block = _Block(matrix, n_pairs, known, which, random_state)
+        for _ in range(max_rounds):
+            block.refine(tolerance)
+            if block.excess(tolerance).max() <= 1:
+                break
+    if block.excess(tolerance).max() > 1:
         _warn(block, tolerance, max_rounds)
     return block.values[:n_pairs], block.vectors[:, :n_pairs], block.residuals[:n_pairs]
 
