@@ -235,8 +235,8 @@ def _lanczos(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Return a few Ritz values, the share of all eigenvalues each stands for, and a lower bound.
 
-    The shares are the weights of Gauss' quadrature. The bound is the lowest value
-    less its residual.
+    The shares are the weights of Gauss' quadrature. The bound is the lowest value less its
+    residual.
     """
     n = matrix.shape[0]
     n_steps = min(_LANCZOS_STEPS, n)
@@ -262,13 +262,12 @@ def _filtered(
 ) -> np.ndarray:
     """Return T_degree((S - center) / half) of the columns, in the matrix's precision."""
     dtype = matrix.dtype.type
-    step = _compiled.products.recurrence_step
+    S = matrix.indptr, matrix.indices, matrix.data
     current = columns.astype(dtype, order="C")
     following = np.zeros_like(current)
     for k in range(degree):
         weight = dtype((1 if k == 0 else 2) / half)
-        K = matrix.indptr, matrix.indices, matrix.data
-        step(*K, weight, dtype(center), current, following)
+        _compiled.products.recurrence_step(*S, weight, dtype(center), current, following)
         current, following = following, current
     return current
 
@@ -276,8 +275,8 @@ def _filtered(
 def _product(matrix: sp.csr_array, columns: np.ndarray) -> np.ndarray:
     """Return S of the columns."""
     out = np.zeros_like(columns)
-    K = matrix.indptr, matrix.indices, matrix.data
-    _compiled.products.recurrence_step(*K, 1.0, 0.0, columns, out)
+    S = matrix.indptr, matrix.indices, matrix.data
+    _compiled.products.recurrence_step(*S, 1.0, 0.0, columns, out)
     return out
 
 
