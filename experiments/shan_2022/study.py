@@ -41,7 +41,7 @@ def coordinates(
     """First nontrivial coordinates lambda_l psi_l of the full kernel exp(-d^2 / 4t)."""
     kernel = Gaussian(bandwidth=4 * time)
     operator = markov_operator(X, n_neighbors=len(X) - 1, kernel=kernel, alpha=alpha)
-    # all pairs: where many eigenvalues are near 1, LAPACK is much faster than ARPACK
+    # all pairs: where many eigenvalues are near 1, LAPACK is much faster than iterations
     eigenpairs = leading_eigenpairs(operator, len(X) if is_crowded else n_coordinates + 1)
     return diffusion_coordinates(eigenpairs)[:, :n_coordinates]
 
