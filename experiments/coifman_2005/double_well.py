@@ -154,7 +154,7 @@ def _draw_function(axes: Any, results: dict[str, Any]) -> None:
               label="diffusion map")  # fmt: skip
     axes.plot(x[order], known[order], color="black", linewidth=1, label="Fokker-Planck")
     axes.set(xlabel="x", ylabel=r"$\psi_1$", title=r"first eigenfunction, $\alpha$ = 1/2")
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper left", handlelength=1.0)
 
 
 if __name__ == "__main__":

@@ -206,6 +206,8 @@ def _draw_scene(
     CompositeDisplay(picture.cube, picture.labels, **look).plot(
         ax=strokes, legend=False, title=f"{name}, strokes"
     )
+    for halo in strokes.collections:
+        halo.set_linewidth(0.4)  # in so small a picture the usual one hides the strokes
     title = "truth" if name == "tissue" else "its clusters"
     ClassMapDisplay(picture.truth, **look).plot(ax=known, legend=False, title=title)
     for axes, method in zip(below, DRAWN, strict=True):
