@@ -153,7 +153,9 @@ def _draw_function(axes: Any, results: dict[str, Any]) -> None:
     axes.plot(x[order], (f * np.sign(f @ known))[order], ".", markersize=2, color=BLUE,
               label="diffusion map")  # fmt: skip
     axes.plot(x[order], known[order], color="black", linewidth=1, label="Fokker-Planck")
-    axes.set(xlabel="x", ylabel=r"$\psi_1$", title=r"first eigenfunction, $\alpha$ = 1/2")
+    axes.set(
+        xlabel="x", ylim=(-1.3, 2), ylabel=r"$\psi_1$", title=r"first eigenfunction, $\alpha$ = 1/2"
+    )
     axes.legend(loc="upper left", handlelength=1.0)
 
 

@@ -136,6 +136,7 @@ def plot(results: dict[str, Any]) -> Figure:
     panels = figure.subplots(4, 2, height_ratios=(0.75, 1, 1, 1))
     for column, (name, result) in zip(panels.T, results.items(), strict=True):
         X, embedding = result["X"][:SHOWN], result["embedding"][:SHOWN]
+        embedding = embedding * np.sign(embedding[B] - embedding[A])  # signs mean nothing
         _draw_points(column[0], X, X, ("x", "y"))
         column[0].set_title(f"{name}, in the plane")
         for axes, other in zip(column[1:], (1, 2), strict=False):
