@@ -12,8 +12,8 @@ on 2,000 of its points.
 An open horseshoe keeps the order of the points and so has a circular correlation near 1. What tells
 it from a circle is the longest step between neighbours along the curve, over the mean radius. The
 curve is sampled densely, as the text asks: of 6,000 points, a ninth as dense at the sparsest place
-as at the densest, none is farther than epsilon^(1/2) from the next. Of 2,000 some are, and there
-the embedding opens; the numbers tell both.
+as at the densest, none is farther than epsilon^(1/2) from the next. Of 2,000 some are in every
+draw, and in most draws the embedding opens there; the numbers tell both.
 
     python -m experiments.coifman_2005.figure_3
 """
