@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import aslinearoperator
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -28,6 +27,8 @@ from diffclass.neighbors import NeighborSearch
 from diffclass.point_graph import PointGraph
 from diffclass.spectral.bandwidth import wide_gaussian
 from diffclass.spectral.eigensolver import leading_pairs
+
+_TOLERANCE = 1e-10  # of the eigenpairs: extending divides by eigenvalues
 
 
 class GeometricHarmonics(RegressorMixin, BaseEstimator):
@@ -178,10 +179,12 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
             n_pairs = min(2 * n_pairs, self.max_components, n)
 
     def _leading(self, K: sp.csr_array, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
-        return leading_pairs(
-            aslinearoperator(K),
+        values, vectors, _ = leading_pairs(
+            sp.csr_array(K.astype(np.float64)),
             n_pairs,
             known=np.empty((K.shape[0], 0)),
             which="algebraic",
+            tolerance=_TOLERANCE,
             random_state=check_random_state(self.random_state),
         )
+        return values, vectors

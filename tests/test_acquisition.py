@@ -342,6 +342,7 @@ def test_used_up_eigenpairs_do_not_end_the_search():
         pairs.eigenvalues[:20],
         pairs.right[:, :20],
         pairs.stationary_distribution,
+        pairs.residuals[:20],
         pairs.n_connected_components,
     )
     y = labelled_by("vopt", X, truth, 100, eigenpairs=few)

@@ -86,6 +86,12 @@ def small_cases():
     products.scaled_product(indptr, indices, data, f, 2 * f, out("scaled product", (n, 5)))
     row = np.uint64(indptr[1]), np.uint64(indptr[2])
     products.row_product(indices, data, *row, f, 1, out("row product", (n, 5)))
+    summed = out("summed row product", (n, 5))
+    summed[1] = f[1]
+    products.add_row_product(indices, data, *row, f, 1, summed)
+    recurrence = out("recurrence", (n, 5))
+    recurrence[:] = 2 * f
+    products.recurrence_step(indptr, indices, data, 1.5, 0.25, f, recurrence)
     previous, sums = out("chebyshev", (n, 5)), out("series", (2, n, 5))
     previous[:], sums[:] = f, 1
     products.chebyshev_step(cases["product 0"], previous, np.array([0.0, 2.0]), sums)
@@ -322,6 +328,9 @@ def test_products_are_numpys(cases):
     product = graph.toarray() @ f
     np.testing.assert_allclose(cases["scaled product"], 2 * f * product, atol=1e-14)
     np.testing.assert_allclose(cases["row product"][1], product[1], atol=1e-14)
+    np.testing.assert_allclose(cases["summed row product"][1], f[1] + product[1], atol=1e-14)
+    step = 1.5 * (product - 0.25 * f) - 2 * f
+    np.testing.assert_allclose(cases["recurrence"], step, atol=1e-14)
     after = 2 * expected - f
     np.testing.assert_allclose(cases["chebyshev"], after, atol=1e-14)
     np.testing.assert_allclose(cases["series"], [np.ones_like(f), 1 + 2 * after], atol=1e-14)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import math
 
+import legible
+import numpy as np
 import pytest
-
-pytest.importorskip("matplotlib")
+from matplotlib.figure import Figure
 
 
 def run(name: str) -> dict[str, float]:
@@ -15,9 +16,7 @@ def run(name: str) -> dict[str, float]:
     module = importlib.import_module(f"experiments.{name}")
     results = module.compute(True)
     found = module.numbers(results)
-    figure = module.plot(results)
-    figure.canvas.draw()
-    assert figure.axes or figure.subfigs
+    assert legible.faults(module.plot, results) == []
     assert all(math.isfinite(value) for value in found.values()), found
     return {key.split(", mean of")[0]: value for key, value in found.items()}
 
@@ -30,6 +29,19 @@ def socher_1(n):
 def socher_2(n):
     assert n["rank r of t, PCA"] < 0.5
     assert n["rank r of t, diffusion map"] > 0.99
+
+
+def socher_3(n):
+    assert (
+        n["the same in the embedding"] < n["error of the mixture / spread of the neighbours"] < 0.05
+    )
+    assert n["rank r of t, LLE"] > 0.99
+
+
+def socher_4(n):
+    assert n["one turn apart, through space / known"] < 0.2
+    assert n["one turn apart, along the graph / known"] == pytest.approx(1, abs=0.15)
+    assert n["rank r of arclength, Isomap"] > 0.99
 
 
 def socher_5(n):
@@ -119,6 +131,8 @@ def shan_12(n):
 FIGURES = {
     "socher_2008.figure_1": socher_1,
     "socher_2008.figure_2": socher_2,
+    "socher_2008.figure_3": socher_3,
+    "socher_2008.figure_4": socher_4,
     "socher_2008.figure_5": socher_5,
     "socher_2008.figure_8": socher_8,
     "socher_2008.figure_9": socher_9,
@@ -155,7 +169,35 @@ def test_roll_is_told_by_the_first_coordinate_only_near_the_chosen_time():
     module = importlib.import_module("experiments.shan_2022.figure_5")
     results = module.compute(True)
     n = {key.split(", mean of")[0]: value for key, value in module.numbers(results).items()}
-    module.plot(results).canvas.draw()
+    assert legible.faults(module.plot, results) == []
     assert n["share of draws in which the rule found t"] == 1
     arclength = "r of arclength with coordinate 1 at"
     assert n[f"{arclength} t"] > 0.95 > n[f"{arclength} 4t"]
+
+
+def test_weights_of_the_neighbours_are_those_of_scikit_learn():
+    from sklearn.manifold._locally_linear import barycenter_weights
+
+    figure = importlib.import_module("experiments.socher_2008.figure_3")
+    X = np.random.default_rng(0).random((30, 4))
+    near = np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, 1:7]
+    expected = barycenter_weights(X, X, near, reg=figure.REGULARISED)
+    np.testing.assert_allclose(figure.mixing_weights(X, near), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("draw", "fault"),
+    [
+        (lambda ax: ax.set_title("a title " * 20), "runs out"),
+        (lambda ax: ax.set_title("small", fontsize=4), "in 4 points"),
+        (lambda ax: [ax.text(0.5, 0.5, word) for word in ("one", "two")], "'one' on 'two'"),
+        (lambda ax: ax.figure.set_figwidth(8), "8.0 inches wide"),
+    ],
+)
+def test_faults_of_a_figure_are_found(draw, fault):
+    def plot(_):
+        figure = Figure(figsize=(3, 2), layout="constrained")
+        draw(figure.subplots())
+        return figure
+
+    assert any(fault in found for found in legible.faults(plot, None))

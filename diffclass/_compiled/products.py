@@ -98,9 +98,47 @@ def scaled_product(indptr, indices, data, scale, f, out):
             out[x, c] *= scale[x, c]
 
 
+@parallel
+def recurrence_step(indptr, indices, data, weight, shift, f, previous):
+    """Take previous <- weight (K f - shift f) - previous: a step of a three-term recurrence.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+        The matrix K.
+    weight, shift : float
+        In the dtype of f; the weight is not 0.
+    f : float of shape (n, n_columns)
+    previous : float of shape (n, n_columns), written
+    """
+    inverse = f.dtype.type(1) / weight
+    for x in prange(indptr.shape[0] - 1):
+        for c in range(f.shape[1]):
+            previous[x, c] = -(inverse * previous[x, c] + shift * f[x, c])
+        add_row_product(
+            indices, data, np.uint64(indptr[x]), np.uint64(indptr[x + 1]), f, x, previous
+        )
+        for c in range(f.shape[1]):
+            previous[x, c] *= weight
+
+
 @inlined
 def row_product(indices, data, start, stop, f, x, out):
     """out(x, c) = sum_e K(e) f(y(e), c) over the edges start <= e < stop of a row.
+
+    Parameters
+    ----------
+    as in `add_row_product`
+    """
+    for c in range(f.shape[1]):
+        out[x, c] = 0
+    add_row_product(indices, data, start, stop, f, x, out)
+
+
+@inlined
+def add_row_product(indices, data, start, stop, f, x, out):
+    """out(x, c) += sum_e K(e) f(y(e), c) over the edges start <= e < stop of a row.
 
     The loop takes four edges at a time: each pass over ``out`` then does four multiplications, and
     the four rows of ``f`` are fetched side by side.
@@ -118,8 +156,6 @@ def row_product(indices, data, start, stop, f, x, out):
         Only row x is written.
     """
     n_columns = f.shape[1]
-    for c in range(n_columns):
-        out[x, c] = 0
     e = start
     while e + np.uint64(4) <= stop:
         y0 = np.uint64(indices[e])

@@ -1,61 +1,78 @@
-"""Leading eigenpairs of a symmetric, matrix-free operator by ARPACK, repeated ones included.
+"""Leading eigenpairs of a sparse symmetric matrix by Chebyshev-filtered subspace iteration.
 
-A Krylov space holds one copy of a repeated eigenvalue; further copies arise from rounding errors or
-not at all. So each answer is checked by a second run on the complement of the pairs found. Where
-ARPACK does not converge, LOBPCG continues from the pairs found so far, and a warning states the
-residual.
+A block of random columns, some more than pairs are wanted, is multiplied by a Chebyshev polynomial
+T of the matrix: bounded by 1 on the interval of the eigenvalues not wanted, and growing steeply
+beyond it. The Rayleigh-Ritz pairs of the block then tell the interval of the next round. All
+columns share each pass over the matrix and are made orthogonal by matrix products, once per round,
+whereas Lanczos' method reads all its vectors at each step. A random block sees every copy of a
+repeated eigenvalue and amplifies a larger one no less than a smaller one, so that no pair is
+missed. Single precision carries the rounds until residuals are small.
 
-Sources: R. Lehoucq, D. Sorensen and C. Yang, ARPACK users' guide, 1998; A. Knyazev, Toward the
-optimal preconditioned eigensolver, 2001.
+Sources: Y. Zhou, Y. Saad, M. Tiago and J. Chelikowsky, Self-consistent-field calculations using
+Chebyshev-filtered subspace iteration, 2006; Y. Zhou and R.-C. Li, Bounding the spectrum of large
+Hermitian matrices, 2011.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh, lobpcg
+import scipy.sparse as sp
+from scipy.linalg import eigh_tridiagonal
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-TOLERANCE = 1e-10  # largest residual of an eigenpair, relative to its eigenvalue
-MAX_RESTARTS = 100  # of ARPACK, before LOBPCG takes over
+from diffclass import _compiled
+
+TOLERANCE = 1e-6  # largest residual of an eigenpair, relative to its eigenvalue
+MAX_ROUNDS = 50  # of filter and Rayleigh-Ritz
 DENSE_POINTS = 512  # up to which LAPACK is used
-# By how much a missed pair has to lead the last one found, and the tolerance of that check.
-_LEAD, _CHECK_TOLERANCE = 1e-7, 1e-4
-# ARPACK's tolerance is relative: for an eigenvalue near 0 it asks for more than double precision.
-_LOOSER = 1e4
-_LOBPCG_TOLERANCE, _LOBPCG_STEPS = 1e-8, 200
+# Residuals, relative to the largest eigenvalue: below the first, double precision is needed, which
+# reaches the second.
+_SINGLE, _ROUNDING = 1e-5, 1e-13
+_MORE_COLUMNS = 12  # than pairs, at least
+_LANCZOS_STEPS = 12
+_SLACK = 1e-6  # of their lower bound, relative to the largest eigenvalue
+_MAX_DEGREE = 100
+_MARGIN = 3  # times the reduction of residuals that is needed
+# A filter amplifies the leading vectors by so much more than others: random columns stay
+# independent in single precision, those near eigenvectors for longer.
+_GROWTH, _MOST_GROWTH = 1e4, 1e6
+# Eigenvalues that differ by less are copies, from which all others are taken to differ by more.
+_COPIES, _APART = 1e-8, 1e-3
+_ROWS = 4096  # that are handled at once, to save memory
 
 
 def leading_pairs(
-    operator: LinearOperator,
+    matrix: sp.csr_array,
     n_pairs: int,
     *,
     known: np.ndarray,
     which: str = "magnitude",
     tolerance: float = TOLERANCE,
-    max_restarts: int = MAX_RESTARTS,
+    max_rounds: int = MAX_ROUNDS,
     random_state: np.random.RandomState,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the leading eigenpairs of an operator, except those already known.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the leading eigenpairs of a matrix, except those already known.
 
     LAPACK is faster and exact up to 512 points, and where at least half of all pairs are wanted.
 
     Parameters
     ----------
-    operator : LinearOperator of shape (n, n)
-        Symmetric; no eigenvalue below -1.
+    matrix : csr_array of shape (n, n)
+        Symmetric, in double precision.
     n_pairs : int
         Number of pairs, at least 1 and at most n - n_known.
     known : ndarray of shape (n, n_known)
         Orthonormal eigenvectors to leave out.
     which : {"magnitude", "algebraic"}, default="magnitude"
         Whether those of largest modulus or of largest value lead.
-    tolerance : float, default=1e-10
+    tolerance : float, default=1e-6
         Largest residual, relative to the eigenvalue.
-    max_restarts : int, default=100
-        Restarts of ARPACK before LOBPCG takes over.
+    max_rounds : int, default=50
+        Rounds of filter and Rayleigh-Ritz.
     random_state : RandomState
         Draws the starts.
 
@@ -65,158 +82,238 @@ def leading_pairs(
         Leading first.
     vectors : ndarray of shape (n, n_pairs)
         Orthonormal.
+    residuals : ndarray of shape (n_pairs,)
+        |S v - lambda v|.
 
     Warns
     -----
     ConvergenceWarning
-        If a residual |S v - lambda v| is above the tolerance at the end.
+        If a residual is above the tolerance at the end.
     """
-    n = operator.shape[0]
+    n = matrix.shape[0]
     if n <= DENSE_POINTS or 2 * n_pairs >= n:
-        return _by_lapack(operator, n_pairs, known, which)
-    solve = _Arpack(operator, which, max_restarts, random_state)
-    # the threads of BLAS would compete for the cores on which the sparse product runs
+        return _by_lapack(matrix, n_pairs, known, which)
+    # the threads of BLAS would wait for the cores on which the sparse product runs
     with threadpool_limits(1, user_api="blas"):
-        values, vectors, how = _solved(solve, n_pairs, known, tolerance)
-        residuals = np.linalg.norm(operator.matmat(vectors) - vectors * values, axis=0)
-    if how and residuals.max() > tolerance:
-        warnings.warn(
-            f"{np.count_nonzero(residuals > tolerance)} of {n_pairs} eigenpairs did not converge to"
-            f" {tolerance:g} within {max_restarts} restarts of ARPACK; {how} the largest residual "
-            f"is {residuals.max():.1e}",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return values, vectors
+        block = _Block(matrix, n_pairs, known, which, random_state)
+        for _ in range(max_rounds):
+            block.refine(tolerance)
+            if block.excess(tolerance).max() <= 1:
+                break
+    if block.excess(tolerance).max() > 1:
+        _warn(block, tolerance, max_rounds)
+    return block.values[:n_pairs], block.vectors[:, :n_pairs], block.residuals[:n_pairs]
 
 
-def basis_size(n: int, n_pairs: int) -> int:
-    """Return how many vectors of length n ARPACK works with for so many pairs."""
-    return min(n, max(2 * n_pairs + 1, n_pairs + 40))
+def block_size(n_points: int, n_pairs: int) -> int:
+    """Return how many columns are iterated for so many pairs of a matrix of so many rows."""
+    return min(n_points, n_pairs + max(_MORE_COLUMNS, n_pairs // 4))
 
 
 def leading_order(values: np.ndarray, which: str) -> np.ndarray:
     """Return the indices that sort eigenvalues, the leading one first."""
-    return np.argsort(-_rank(values, which), kind="stable")
-
-
-def _rank(values: np.ndarray, which: str) -> np.ndarray:
-    return np.abs(values) if which == "magnitude" else values
+    return np.argsort(-np.abs(values) if which == "magnitude" else -values, kind="stable")
 
 
 def _by_lapack(
-    operator: LinearOperator, n_pairs: int, known: np.ndarray, which: str
-) -> tuple[np.ndarray, np.ndarray]:
-    n, n_known = known.shape
-    whole = operator.matmat(np.eye(n))
+    matrix: sp.csr_array, n_pairs: int, known: np.ndarray, which: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n_known = known.shape[1]
+    whole = matrix.toarray()
     others = whole - known @ (known.T @ whole)
     # moves the known eigenvalues below all others, so that they come first
     values, vectors = np.linalg.eigh(others - 3 * known @ known.T)
     values, vectors = values[n_known:], vectors[:, n_known:]
     leading = leading_order(values, which)[:n_pairs]
-    return values[leading], vectors[:, leading]
+    values, vectors = values[leading], vectors[:, leading]
+    return values, vectors, np.linalg.norm(matrix @ vectors - vectors * values, axis=0)
 
 
-def _solved(
-    solve: _Arpack, n_pairs: int, known: np.ndarray, tolerance: float
-) -> tuple[np.ndarray, np.ndarray, str]:
-    """Try the tolerance, then a looser one for the rest, which small eigenvalues meet, then LOBPCG.
-
-    Returns the values, the vectors and how they were found, "" for the tolerance asked for.
-    """
-    try:
-        return *_complete_pairs(solve, n_pairs, known, tolerance), ""
-    except ArpackNoConvergence as error:
-        converged = error.eigenvectors
-    try:
-        taken = np.hstack([known, converged])
-        n_left = n_pairs - converged.shape[1]
-        _, rest = _complete_pairs(solve, n_left, taken, _LOOSER * tolerance)
-    except ArpackNoConvergence as error:
-        converged = np.hstack([converged, error.eigenvectors])
-        return *_by_lobpcg(solve, n_pairs, known, converged), "by LOBPCG"
-    pairs = solve.ritz_pairs(known, np.hstack([converged, rest]), n_pairs)
-    return *pairs, "with a looser tolerance"
-
-
-def _complete_pairs(
-    solve: _Arpack, n_pairs: int, known: np.ndarray, tolerance: float
-) -> tuple[np.ndarray, np.ndarray]:
-    values, vectors = solve(known, n_pairs, tolerance)
-    while solve.has_missed(known, values, vectors):
-        _, more = solve(np.hstack([known, vectors]), n_pairs, tolerance)
-        values, vectors = solve.ritz_pairs(known, np.hstack([vectors, more]), n_pairs)
-    return values, vectors
-
-
-class _Arpack:
-    """``eigsh`` on what is orthogonal to given eigenvectors."""
+class _Block:
+    """Columns that approach the leading eigenvectors: one per pair wanted, and some more."""
 
     def __init__(
-        self, operator: LinearOperator, which: str, max_restarts: int, random: np.random.RandomState
+        self,
+        matrix: sp.csr_array,
+        n_pairs: int,
+        known: np.ndarray,
+        which: str,
+        random: np.random.RandomState,
     ):
-        self.operator = operator
+        n, n_known = known.shape
+        size = block_size(n - n_known, n_pairs)
+        self.matrix = matrix
+        self.in_single = sp.csr_array(
+            (matrix.data.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape
+        )
+        self.n_pairs = n_pairs
+        self.known = known
         self.which = which
-        self.max_restarts = max_restarts
-        self.random = random
+        self.vectors = random.normal(size=(n, size))
+        values, shares, self.low = _lanczos(matrix, random)
+        leading = leading_order(values, which)
+        self.norm = np.abs(values).max()
+        # the first guess: a value beyond which there are at least as many as the block has columns
+        n_beyond = n * np.cumsum(shares[leading])
+        cut = min(int(np.searchsorted(n_beyond, size)) + 1, len(leading) - 1)
+        self.cut = values[leading[cut]]
+        self.values = np.full(size, self.cut)
+        self.residuals = np.full(size, self.norm)
 
-    def __call__(
-        self, taken: np.ndarray, n_pairs: int, tolerance: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        n = self.operator.shape[0]
-        n_pairs = min(n_pairs, n - taken.shape[1])
-        start = self.random.normal(size=n)
-        _, vectors = eigsh(
-            self._deflated(taken),
-            k=n_pairs,
-            which="LM" if self.which == "magnitude" else "LA",
-            v0=start - taken @ (taken.T @ start),
-            ncv=basis_size(n, n_pairs),
-            maxiter=self.max_restarts,
-            tol=tolerance,
-        )
-        return self.ritz_pairs(taken, vectors, n_pairs)
+    def excess(self, tolerance: float) -> np.ndarray:
+        """Return by how many times the residual of each wanted pair exceeds the one asked for."""
+        asked = np.maximum(tolerance * np.abs(self.values), _ROUNDING * self.norm)
+        return (self.residuals / asked)[: self.n_pairs]
 
-    def has_missed(self, known: np.ndarray, values: np.ndarray, vectors: np.ndarray) -> bool:
-        """Return whether some pair that was not found leads the last one found."""
-        taken = np.hstack([known, vectors])
-        if taken.shape[1] == len(taken):
-            return False
-        left, _ = self(taken, 1, _CHECK_TOLERANCE)
-        return bool(_rank(left, self.which)[0] > _rank(values, self.which)[-1] + _LEAD)
+    def refine(self, tolerance: float) -> None:
+        """Filter the columns, except the first ones if they have converged, and sort them out."""
+        excess = self.excess(tolerance)
+        first = int(np.argmax(excess > 1))
+        worst = self.residuals[: self.n_pairs].max() / self.norm
+        growth = min(max(_GROWTH, _GROWTH / worst), _MOST_GROWTH)
+        center, half = self._damped(growth)
+        # beyond the interval |T_k(x)| = cosh(k arcosh |x|)
+        largest, last = np.abs(np.array([self.norm, self.values[self.n_pairs - 1]]) - center) / half
+        degrees = [
+            _MAX_DEGREE,
+            np.arccosh(growth) / _growth_rate(largest),
+            np.arccosh(_MARGIN * excess.max()) / _growth_rate(last),
+        ]
+        degree = max(int(min(degrees)), 1)
+        matrix = self.in_single if worst > _SINGLE else self.matrix
+        self.vectors[:, first:] = _filtered(matrix, self.vectors[:, first:], center, half, degree)
+        self._sort_out()
 
-    def ritz_pairs(
-        self, known: np.ndarray, vectors: np.ndarray, n_pairs: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the leading pairs in the span of vectors, made orthogonal to the known ones."""
-        basis = np.linalg.qr(np.hstack([known, vectors]))[0][:, known.shape[1] :]
-        values, rotation = np.linalg.eigh(basis.T @ self.operator.matmat(basis))
-        leading = leading_order(values, self.which)[:n_pairs]
-        return values[leading], basis @ rotation[:, leading]
+    def _damped(self, growth: float) -> tuple[float, float]:
+        """Return center and half width of the interval of the eigenvalues not wanted.
 
-    def _deflated(self, taken: np.ndarray) -> LinearOperator:
-        """Move the eigenvalues of taken pairs to 0, or below all others if negative ones count."""
-        rows = np.ascontiguousarray(taken.T)
-        sunk = 0 if self.which == "magnitude" else 2
+        It ends at the last value of the block, and is so wide that T_1 grows no more than allowed.
+        """
+        low, cut, last = self.low, self.cut, self.values[self.n_pairs - 1]
+        if self.which == "magnitude":
+            cut, last = abs(cut), abs(last)
+            low = max(low, -cut)
+        if last - cut <= _COPIES * abs(last):  # more copies than the block has columns
+            cut -= _APART * abs(last)
+        center = (low + cut) / 2
+        return center, max((cut - low) / 2, (self.norm - center) / growth)
 
-        def product(f: np.ndarray) -> np.ndarray:
-            f = f.ravel()
-            g = self.operator.matvec(f)
-            return g - rows.T @ (rows @ g + sunk * (rows @ f))
+    def _sort_out(self) -> None:
+        """Turn the columns into Rayleigh-Ritz vectors."""
+        _make_orthonormal(self.vectors, self.known)
+        product = _product(self.matrix, self.vectors)
+        values, rotation = np.linalg.eigh(self.vectors.T @ product)
+        leading = leading_order(values, self.which)
+        self.values, rotation = values[leading], rotation[:, leading]
+        _multiply(self.vectors, rotation)
+        _multiply(product, rotation)
+        squares = np.zeros(len(values))
+        for rows in _row_blocks(product):
+            squares += np.square(product[rows] - self.vectors[rows] * self.values).sum(axis=0)
+        self.residuals = np.sqrt(squares)
+        self._mend_bound()
 
-        return LinearOperator(self.operator.shape, matvec=product, dtype=np.float64)
+    def _mend_bound(self) -> None:
+        """Take the end of the next interval, and lower the bound if values were found below it.
+
+        The filter then amplified the lowest pairs as well, which may fill the block.
+        """
+        above = self.values[self.values >= self.low]
+        self.cut = above[-1] if len(above) else self.values[0]
+        lowest = int(np.argmin(self.values))
+        if self.values[lowest] < self.low - _SLACK * self.norm:
+            self.low = self.values[lowest] - self.residuals[lowest]
+            self.residuals[:] = self.norm
 
 
-def _by_lobpcg(
-    solve: _Arpack, n_pairs: int, known: np.ndarray, converged: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    S = solve.operator
-    start = solve.random.normal(size=(S.shape[0], n_pairs))
-    start[:, : converged.shape[1]] = converged
-    positive = S @ S if solve.which == "magnitude" else S
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the caller says what was reached
-        _, vectors = lobpcg(
-            positive, start, Y=known, largest=True, maxiter=_LOBPCG_STEPS, tol=_LOBPCG_TOLERANCE
-        )
-    return solve.ritz_pairs(known, vectors, n_pairs)
+def _growth_rate(x: float) -> float:
+    return float(np.arccosh(max(x, 1 + _ROUNDING)))
+
+
+def _lanczos(
+    matrix: sp.csr_array, random: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return a few Ritz values, the share of all eigenvalues each stands for, and a lower bound.
+
+    The shares are the weights of Gauss' quadrature. The bound is the lowest value less its
+    residual.
+    """
+    n = matrix.shape[0]
+    n_steps = min(_LANCZOS_STEPS, n)
+    diagonal, beside = np.zeros(n_steps), np.zeros(n_steps)
+    previous, current = np.zeros(n), random.normal(size=n)
+    current /= np.linalg.norm(current)
+    for j in range(n_steps):
+        following = matrix @ current - beside[j - 1] * previous
+        diagonal[j] = following @ current
+        following -= diagonal[j] * current
+        beside[j] = np.linalg.norm(following)
+        if beside[j] <= _ROUNDING * np.abs(diagonal).max():
+            n_steps = j + 1
+            break
+        previous, current = current, following / beside[j]
+    values, vectors = eigh_tridiagonal(diagonal[:n_steps], beside[: n_steps - 1])
+    off = beside[n_steps - 1] * np.abs(vectors[-1, 0])
+    return values, vectors[0] ** 2, values[0] - off
+
+
+def _filtered(
+    matrix: sp.csr_array, columns: np.ndarray, center: float, half: float, degree: int
+) -> np.ndarray:
+    """Return T_degree((S - center) / half) of the columns, in the matrix's precision."""
+    dtype = matrix.dtype.type
+    S = matrix.indptr, matrix.indices, matrix.data
+    current = columns.astype(dtype, order="C")
+    following = np.zeros_like(current)
+    for k in range(degree):
+        weight = dtype((1 if k == 0 else 2) / half)
+        _compiled.products.recurrence_step(*S, weight, dtype(center), current, following)
+        current, following = following, current
+    return current
+
+
+def _product(matrix: sp.csr_array, columns: np.ndarray) -> np.ndarray:
+    """Return S of the columns."""
+    out = np.zeros_like(columns)
+    S = matrix.indptr, matrix.indices, matrix.data
+    _compiled.products.recurrence_step(*S, 1.0, 0.0, columns, out)
+    return out
+
+
+def _make_orthonormal(columns: np.ndarray, known: np.ndarray) -> None:
+    """Make the columns orthonormal, and orthogonal to what is known.
+
+    By Cholesky's factor of all inner products, twice against rounding; by Householder's reflections
+    where the columns are dependent.
+    """
+    overlap = known.T @ columns
+    for rows in _row_blocks(columns):
+        columns[rows] -= known[rows] @ overlap
+    norms = np.sqrt(np.einsum("xc,xc->c", columns, columns))
+    columns /= np.where(norms > 0, norms, 1)
+    try:
+        for _ in range(2):
+            _multiply(columns, np.linalg.inv(np.linalg.cholesky(columns.T @ columns)).T)
+    except np.linalg.LinAlgError:
+        columns[:] = np.linalg.qr(np.hstack([known, columns]))[0][:, known.shape[1] :]
+
+
+def _multiply(columns: np.ndarray, factor: np.ndarray) -> None:
+    """Take columns <- columns factor."""
+    for rows in _row_blocks(columns):
+        columns[rows] = columns[rows] @ factor
+
+
+def _row_blocks(columns: np.ndarray) -> Iterator[slice]:
+    for start in range(0, len(columns), _ROWS):
+        yield slice(start, start + _ROWS)
+
+
+def _warn(block: _Block, tolerance: float, max_rounds: int) -> None:
+    warnings.warn(
+        f"{np.count_nonzero(block.excess(tolerance) > 1)} of {block.n_pairs} eigenpairs did not "
+        f"converge to {tolerance:g} within {max_rounds} rounds; the largest residual is "
+        f"{block.residuals[: block.n_pairs].max():.1e}",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

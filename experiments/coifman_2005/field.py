@@ -26,13 +26,16 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from diffclass.kernels import Directed, Gaussian
-from experiments.coifman_2005.figure_4 import explained_share, first_eigenfunction
-from experiments.figure import main
+from diffclass.plots.palette import BLUE
+from experiments.coifman_2005.figure_4 import explained_share, first_eigenfunction, ranks
+from experiments.figure import column_figure, main
 from experiments.measures import mean_and_spread
 
 EPSILON = 0.01
 PITCH = 0.5
 MOST_ENERGY = 0.8
+SHOWN = 1000  # points drawn
+ROWS = ("field: y", r"$\psi_1$ isotropic: y", r"$\psi_1$ along field: y", r"$\psi_1$ along field")
 
 
 class Equation(NamedTuple):
@@ -117,22 +120,27 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 
 def plot(results: dict[str, Any]) -> Figure:
-    figure = Figure(figsize=(9.5, 8.4), layout="constrained")
-    panels = figure.subplots(3, 3)
-    for row, (name, result) in zip(panels, results.items(), strict=True):
+    figure = column_figure(4.6)
+    panels = figure.subplots(4, len(EQUATIONS))
+    look = {"s": 2, "cmap": "viridis", "linewidths": 0, "vmin": 0, "vmax": 1}
+    for column, (name, result) in zip(panels.T, results.items(), strict=True):
         equation, X = EQUATIONS[name], result["X"]
-        for axes, values in zip(row, (result["isotropic psi"], result["psi"]), strict=False):
-            points = axes.scatter(*X.T, c=values, s=4, cmap="viridis")
-            axes.set(aspect="equal", xlabel="x", ylabel="y")
-            figure.colorbar(points, ax=axes, shrink=0.8)
-        row[0].set_title(rf"{name}: $\psi_1$, isotropic")
-        row[1].set_title(r"$\psi_1$ along the field")
-        _draw_field(row[1], equation.field, X)
+        _draw_field(column[0], equation.field, X)
+        column[0].set_title(name)
+        for axes, psi in zip(column[1:], ("isotropic psi", "psi"), strict=False):
+            points = axes.scatter(*X[:SHOWN].T, c=ranks(result[psi])[:SHOWN], **look)
+        for axes in column[:3]:
+            axes.set(aspect="equal", xticks=(-1, 0, 1), yticks=(-1, 0, 1))
+            axes.tick_params(labelbottom=axes is column[2])
+        column[2].set_xlabel("x")
         kept = equation.kept(X)
         kept = kept if kept.ndim == 1 else np.arctan2(kept[:, 1], kept[:, 0])
-        row[2].scatter(kept, result["psi"], s=3, color="black")
-        row[2].set(xlabel=f"known: {equation.label}", ylabel=r"$\psi_1$")
-        row[2].set_title(f"share explained: {result['along the field'][0]:.4f}", fontsize=10)
+        column[3].scatter(kept, result["psi"], s=1.5, color="black", linewidths=0)
+        column[3].set(xlabel=equation.label, title=f"share {result['along the field'][0]:.4f}")
+    for axes, text in zip(panels[:, 0], ROWS, strict=True):
+        axes.set_ylabel(text)
+    bar = figure.colorbar(points, ax=panels, location="bottom", aspect=40, pad=0.01)
+    bar.set_label(r"rank of $\psi_1$ (share of the points below)")
     return figure
 
 
@@ -140,7 +148,7 @@ def _draw_field(axes: Any, field: Any, X: np.ndarray) -> None:
     shown = X[:60]
     directions = field(shown)
     directions = directions / np.linalg.norm(directions, axis=1, keepdims=True)
-    axes.quiver(*shown.T, *directions.T, color="red", width=0.006, scale=18)
+    axes.quiver(*shown.T, *directions.T, color=BLUE, width=0.012, scale=12, pivot="middle")
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from matplotlib import cm
 from matplotlib.figure import Figure
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
@@ -38,14 +39,14 @@ from scipy.stats import spearmanr
 from diffclass import MarkovOperator, leading_eigenpairs, markov_operator, neighbors_graph
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import RadiusSearch
-from diffclass.plots.palette import BLUE
+from diffclass.plots.palette import BLUE, VERMILION
 from diffclass.spectral.distances import (
     bumps,
     diffusion_coordinates,
     numerical_rank,
     spanning_columns,
 )
-from experiments.figure import main
+from experiments.figure import column_figure, main
 
 HALF_SIDES = np.array([1.2, 1.0])
 RADIUS = 0.6
@@ -200,25 +201,34 @@ def _distances(places: np.ndarray) -> np.ndarray:
 
 
 def plot(results: dict[str, Any]) -> Figure:
-    figure = Figure(figsize=(11.25, 4.2), layout="constrained")
-    left, middle, right = figure.subplots(1, 3)
-    for t in POWERS[::2]:
-        left.semilogy(results["spectrum"] ** t, label=f"t = {t}")
-    left.axhline(DELTA, color="0.5", linewidth=1, linestyle=":", label=rf"$\delta$ = {DELTA:g}")
-    left.set(xlabel="l", ylabel=r"$\lambda_l^t$", ylim=(1e-8, 2), title="spectra of powers")
-    left.legend(frameon=False)
-    _draw_materials(middle, results["X"], results["X"])
-    middle.set(xlabel="x", ylabel="y", aspect="equal", title="two materials")
-    middle.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False, ncols=2)
-    _draw_materials(right, results["coordinates"][:, [0, 2]], results["X"])
-    right.set(xlabel="diffusion coordinate 1", ylabel="diffusion coordinate 3", title="butterfly")
+    figure = column_figure(3.6)
+    (spectra, ranks), (plate, butterfly) = figure.subplots(2, 2)
+    for t, color in zip(POWERS[::2], cm.viridis(np.linspace(0.0, 0.85, 4)), strict=True):
+        spectra.semilogy(results["spectrum"] ** t, color=color, label=f"t = {t}")
+    spectra.axhline(
+        DELTA, color="0.5", linewidth=0.8, linestyle=":", label=rf"$\delta$ = {DELTA:g}"
+    )
+    spectra.set(xlabel=r"$l$", ylabel=r"$\lambda_l^t$", ylim=(1e-8, 2), title="spectra of powers")
+    spectra.legend(loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
+    ranks.loglog(POWERS, results["ranks"].mean(axis=0), "o-", color=BLUE)
+    ranks.set(xlabel="t (steps)", ylabel=rf"$\lambda_l^t$ above {DELTA:g}", title="numerical rank")
+    ranks.set_xticks(POWERS, POWERS)
+    ranks.set_yticks((10, 30, 100, 300), (10, 30, 100, 300))
+    ranks.minorticks_off()
+    _draw_materials(plate, results["X"], results["X"])
+    plate.set(xlabel="x", ylabel="y", aspect="equal", title="two materials")
+    _draw_materials(butterfly, results["coordinates"][:, [0, 2]], results["X"])
+    butterfly.set(xlabel="diffusion coordinate 1", ylabel="diffusion coordinate 3")
+    butterfly.set_title("butterfly")
+    names = ("conductivity 1", "conductivity 10")
+    figure.legend(plate.collections, names, loc="outside lower center", ncols=2, markerscale=4)
     return figure
 
 
 def _draw_materials(axes: Any, places: np.ndarray, X: np.ndarray) -> None:
     conducting = _is_conducting(X)
-    for kind, color, label in ((False, BLUE, "c = 1"), (True, "#D62728", "c = 10")):
-        axes.scatter(*places[conducting == kind].T, s=4, color=color, label=label)
+    for kind, color in ((False, BLUE), (True, VERMILION)):
+        axes.scatter(*places[conducting == kind].T, s=1, color=color, linewidths=0)
 
 
 if __name__ == "__main__":

@@ -27,13 +27,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from diffclass import leading_eigenpairs, markov_operator
 from diffclass.datasets import make_dumbbell
 from diffclass.kernels import Gaussian
 from diffclass.plots.palette import BLUE, VERMILION
 from diffclass.spectral.distances import diffusion_coordinates, diffusion_distances
-from experiments.figure import main
+from experiments.figure import column_figure, main
 
 HEIGHTS = {"round lobes": 1.0, "tall lobes": 1.4}
 TIMES = (0.01, 0.03, 0.1, 1.0)  # in relaxation times
@@ -131,32 +132,33 @@ def _readings(sides: np.ndarray, name: str) -> dict[str, float]:
 
 
 def plot(results: dict[str, Any]) -> Figure:
-    figure = Figure(figsize=(11.25, 5.4), layout="constrained")
-    for row, (name, result) in enumerate(results.items()):
+    figure = column_figure(5.2)
+    panels = figure.subplots(4, 2, height_ratios=(0.75, 1, 1, 1))
+    for column, (name, result) in zip(panels.T, results.items(), strict=True):
         X, embedding = result["X"][:SHOWN], result["embedding"][:SHOWN]
-        plane = figure.add_subplot(2, 3, 3 * row + 1)
-        plane.scatter(*X.T, c=X[:, 0], s=2, cmap="viridis")
-        plane.set(aspect="equal", xlabel="x", ylabel="y", title=f"{name}, plane")
-        _mark(plane, X)
-        space = figure.add_subplot(2, 3, 3 * row + 2, projection="3d", computed_zorder=False)
-        space.scatter(*embedding.T, c=X[:, 0], s=2, cmap="viridis")
-        space.set(xlabel=r"$\psi_1$", ylabel=r"$\psi_2$", zlabel=r"$\psi_3$")
-        space.set_title(f"diffused, t = {TIMES[0]:g}")
-        space.tick_params(labelsize=7)
-        space.set_box_aspect(None, zoom=0.85)
-        _mark(space, embedding)
-        _draw_ratios(figure.add_subplot(2, 3, 3 * row + 3), result)
+        embedding = embedding * np.sign(embedding[B] - embedding[A])  # signs mean nothing
+        _draw_points(column[0], X, X, ("x", "y"))
+        column[0].set_title(f"{name}, in the plane")
+        for axes, other in zip(column[1:], (1, 2), strict=False):
+            names = (r"$\psi_1$", rf"$\psi_{other + 1}$")
+            _draw_points(axes, embedding[:, [0, other]], X, names)
+            axes.set_title(f"diffused, t = {TIMES[0]:g}")
+        _draw_ratios(column[3], result)
+    figure.legend(*column[3].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
-def _mark(axes: Any, places: np.ndarray) -> None:
-    for code, letter in enumerate("ABC"):
-        axes.scatter(*places[[code]].T, color="red", s=25, zorder=5)
-        beside = places[code].copy()
-        beside[0] += 0.03 * np.ptp(places[:, 0])
-        look = {"weight": "bold", "zorder": 6, "va": "top" if letter == "C" else "bottom"}
-        look["bbox"] = {"color": "white", "alpha": 0.7, "pad": 0.5}
-        axes.text(*beside, letter, **look)
+def _draw_points(axes: Any, places: np.ndarray, X: np.ndarray, names: tuple[str, str]) -> None:
+    """Draw the points, coloured by x, and A, B and C as letters beside them."""
+    axes.scatter(*places.T, c=X[:, 0], s=2, linewidths=0, cmap="viridis")
+    axes.set(xlabel=names[0], ylabel=names[1])
+    axes.set_aspect("equal", adjustable="datalim")
+    low, high = places[:, 1].min(), places[:, 1].max()
+    axes.update_datalim([(0, high + 0.3 * (high - low))])  # room for the letters
+    for code, (letter, shift) in enumerate((("A", (-9, -8)), ("B", (-2, 4)), ("C", (-9, 3)))):
+        axes.plot(*places[code], "o", color=VERMILION, markeredgecolor="black", markeredgewidth=0.5)
+        axes.annotate(letter, places[code], shift, textcoords="offset points", weight="bold",
+                      path_effects=[withStroke(linewidth=1.5, foreground="white")])  # fmt: skip
 
 
 def _draw_ratios(axes: Any, result: dict[str, Any]) -> None:
@@ -164,9 +166,8 @@ def _draw_ratios(axes: Any, result: dict[str, Any]) -> None:
         AB, AC, CB = np.moveaxis(result[kind], 2, 0)
         axes.loglog(TIMES, (AB / AC).mean(0), "o" + style, color=VERMILION, label=f"AB/AC, {label}")
         axes.loglog(TIMES, (AB / CB).mean(0), "s" + style, color=BLUE, label=f"AB/CB, {label}")
-    axes.axhline(1, color="0.5", linewidth=1)
+    axes.axhline(1, color="0.5", linewidth=0.8)
     axes.set(xlabel="t (relaxation times)", ylabel="ratio of distances", title="below 1: A nearer")
-    axes.legend(frameon=False, fontsize=8, loc="center right", bbox_to_anchor=(1.0, 0.35))
 
 
 if __name__ == "__main__":

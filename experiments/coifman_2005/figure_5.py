@@ -40,7 +40,7 @@ from diffclass.features import PartialWhitening
 from diffclass.kernels import LocalDiscriminant, SharedNeighbors
 from diffclass.label_diffusion import map_scores
 from diffclass.plots import ClassMapDisplay, CompositeDisplay
-from experiments.figure import main
+from experiments.figure import column_figure, main
 from experiments.problems import DATA
 
 METHODS = ("1-NN", "Gaussian", "linear", "diffusion", "discriminant")
@@ -188,35 +188,37 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 def plot(results: dict[str, Any]) -> Figure:
     rows = results["shown"]
-    heights = [3.4, 2.7][: len(rows)]  # inches
-    figure = Figure(figsize=(15, sum(heights)), layout="constrained")
-    lines = figure.subfigures(len(rows), 1, squeeze=False, height_ratios=heights)[:, 0]
-    for parts, (name, picture, maps) in zip(lines, rows, strict=True):
-        _draw_row(parts, name, picture, maps, results["accuracy"][0])
+    heights = [2.5, 2.0][: len(rows)]  # inches
+    figure = column_figure(sum(heights))
+    blocks = figure.subfigures(len(rows), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for block, (name, picture, maps) in zip(blocks, rows, strict=True):
+        _draw_scene(block, name, picture, maps, results["accuracy"][0])
     return figure
 
 
-def _draw_row(
-    parts: Any, name: str, picture: Slice, maps: dict[str, np.ndarray], accuracy: np.ndarray
+def _draw_scene(
+    block: Any, name: str, picture: Slice, maps: dict[str, np.ndarray], accuracy: np.ndarray
 ) -> None:
+    """Draw strokes, truth and legend, and below them the maps."""
     ids = range(1, len(picture.names) + 1)
     look = {"class_ids": ids, "class_names": picture.names, "class_colors": picture.colors}
-    axes = parts.subplots(1, 2 + len(DRAWN))
+    (strokes, known, names), below = block.subplots(2, len(DRAWN))
     CompositeDisplay(picture.cube, picture.labels, **look).plot(
-        ax=axes[0], legend=False, title=f"{name}, strokes"
+        ax=strokes, legend=False, title=f"{name}, strokes"
     )
-    known = "truth" if name == "tissue" else "clusters of the same spectra"
-    ClassMapDisplay(picture.truth, **look).plot(ax=axes[1], legend=False, title=known)
-    for ax, method in zip(axes[2:], DRAWN, strict=True):
+    for halo in strokes.collections:
+        halo.set_linewidth(0.4)  # in so small a picture the usual one hides the strokes
+    title = "truth" if name == "tissue" else "its clusters"
+    ClassMapDisplay(picture.truth, **look).plot(ax=known, legend=False, title=title)
+    for axes, method in zip(below, DRAWN, strict=True):
         title = method
         if name == "tissue":
-            title += f": {100 * accuracy[METHODS.index(method)]:.1f} % right"
-        display = ClassMapDisplay(maps[method], **look).plot(ax=ax, legend=False, title=title)
-    for ax in axes[1:]:
-        ax.set_ylabel("")
-    parts.legend(
-        handles=display.legend_patches(counts=False), loc="outside right center", frameon=False
-    )
+            title += f" {100 * accuracy[METHODS.index(method)]:.1f} %"
+        display = ClassMapDisplay(maps[method], **look).plot(ax=axes, legend=False, title=title)
+    for axes in (strokes, known, *below):
+        axes.set(xticks=[], yticks=[], xlabel="", ylabel="")
+    names.axis("off")
+    names.legend(handles=display.legend_patches(counts=False), loc="center")
 
 
 if __name__ == "__main__":

@@ -19,21 +19,28 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from diffclass import MarkovOperator, diffuse_labels
+from diffclass.plots.palette import BLUE, VERMILION
 from experiments.coifman_2005.rounds import ROUNDS, crossing, draw_rounds, restarted, warped
-from experiments.figure import main
+from experiments.figure import column_figure, main
 from experiments.problems import PROBLEMS, default_operator
 
-NAMES = ("digits", "salinas-spectral", "pines-spectral")
+NAMES = {
+    "digits": "digits",
+    "salinas-spectral": "Salinas-A",
+    "pines-spectral": "Indian Pines",
+}
 WAYS = {"restart": restarted, "warped": warped}
 QUANTITIES = ("accuracy (%)", "steps to tau", "crossing in a step", "time (s)")
 READINGS = (0.0, 0.25, 0.5, 1.0)
 FLOORS = (0.01, 0.1, 0.4)
 WRONG_SHARE, N_CLUMPS = 0.1, 5
+DRAWN = ("accuracy (%)", "steps to tau", "crossing (%)")
+MARKS = ((BLUE, "o"), (VERMILION, "s"), ("black", "^"))
 
 
 def compute(quick: bool) -> dict[str, Any]:
     n_draws = 2 if quick else 10
-    names = NAMES[:1] if quick else NAMES
+    names = [*NAMES][:1] if quick else [*NAMES]
     return {
         "rounds": {name: _compared(name, n_draws) for name in names},
         "forward_exponents": _forward_exponents(n_draws),
@@ -158,47 +165,57 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 
 def plot(results: dict[str, Any]) -> Figure:
-    runs = results["rounds"]
-    figure = Figure(figsize=(12, 3.2 * (len(runs) + 1)), layout="constrained")
-    axes = figure.subplots(len(runs) + 1, 4, squeeze=False)
-    for row, (name, found) in zip(axes, runs.items(), strict=False):
-        for ax, quantity, i in zip(row, QUANTITIES, range(4), strict=True):
-            for (labels, way), values in found.items():
-                ax.plot(
-                    range(ROUNDS + 1),
-                    values[:, :, i].mean(axis=0),
-                    color={"free": "tab:blue", "absorbing": "tab:orange"}[labels],
-                    linestyle={"restart": "--", "warped": "-"}[way],
-                    marker="o",
-                    markersize=3,
-                    label=f"{labels}, {way}",
-                )
-            ax.set(xlabel="round", ylabel=quantity, title=name if i == 0 else None)
-    axes[0, 0].legend(fontsize=7)
-    _plot_forward_exponents(axes[-1, :2], results["forward_exponents"])
-    _plot_overturned(axes[-1, 2:], results["overturned"])
+    figure = column_figure(6.8)
+    above, below = figure.subfigures(2, 1, height_ratios=(1.35, 1))
+    _plot_rounds(above, results["rounds"])
+    panels = below.subplots(2, 2)
+    _plot_forward_exponents(panels[0], results["forward_exponents"])
+    _plot_overturned(panels[1], results["overturned"])
+    handles = panels[1, 1].get_legend_handles_labels()
+    below.legend(*handles, loc="outside lower center", ncols=3, columnspacing=1.0)
     return figure
 
 
-def _plot_forward_exponents(axes: np.ndarray, found: dict[tuple[float, float], np.ndarray]) -> None:
-    for ax, i, quantity in zip(axes, (0, 1), QUANTITIES, strict=False):
-        for floor in FLOORS:
-            values = [found[forward_exponent, floor][:, i].mean() for forward_exponent in READINGS]
-            ax.plot(READINGS, values, marker="o", markersize=3, label=f"floor {floor}")
-        ax.set(xlabel="forward exponent: 0 backward, 1 forward", ylabel=f"{quantity}, last round")
-    axes[0].set_title("digits")
-    axes[0].legend(fontsize=7)
-
-
-def _plot_overturned(axes: np.ndarray, found: dict[tuple[str, str], np.ndarray]) -> None:
-    for ax, kind in zip(axes, ("scattered", "clumped"), strict=True):
-        for (of, way), values in found.items():
-            if of == kind:
-                ax.plot(
-                    range(1, ROUNDS + 1), values.mean(axis=0), marker="o", markersize=3, label=way
+def _plot_rounds(part: Any, runs: dict[str, Any]) -> None:
+    """Draw accuracy, steps and crossing by round, a column for each problem."""
+    panels = part.subplots(len(DRAWN), len(runs), squeeze=False)
+    for column, (name, found) in zip(panels.T, runs.items(), strict=True):
+        column[0].set_title(NAMES[name])
+        for i, (axes, label) in enumerate(zip(column, DRAWN, strict=True)):
+            for (labels, way), values in found.items():
+                axes.plot(
+                    range(ROUNDS + 1),
+                    values[:, :, i].mean(axis=0) * (1 if i < 2 else 100),
+                    color={"free": BLUE, "absorbing": VERMILION}[labels],
+                    linestyle={"restart": "--", "warped": "-"}[way],
+                    marker={"free": "o", "absorbing": "s"}[labels],
+                    label=f"{labels}, {way}",
                 )
-        ax.set(xlabel="round", ylabel="wrong scores overturned (%)", title=f"digits, {kind} errors")
-    axes[0].legend(fontsize=7)
+            if axes in panels[:, 0]:
+                axes.set_ylabel(label)
+        column[-1].set_xlabel("round")
+    part.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+
+
+def _plot_forward_exponents(
+    panels: np.ndarray, found: dict[tuple[float, float], np.ndarray]
+) -> None:
+    for axes, i in zip(panels, (0, 1), strict=True):
+        for floor, (color, mark) in zip(FLOORS, MARKS, strict=True):
+            values = [found[forward_exponent, floor][:, i].mean() for forward_exponent in READINGS]
+            axes.plot(READINGS, values, color=color, marker=mark, label=f"floor {floor}")
+        axes.set(xlabel="forward exponent", ylabel=DRAWN[i], title="digits, last round")
+    panels[0].legend(loc="lower center")
+
+
+def _plot_overturned(panels: np.ndarray, found: dict[tuple[str, str], np.ndarray]) -> None:
+    marks = dict(zip(dict.fromkeys(way for _, way in found), MARKS, strict=True))
+    for axes, kind in zip(panels, ("scattered", "clumped"), strict=True):
+        for way, (color, mark) in marks.items():
+            share = found[kind, way].mean(axis=0)
+            axes.plot(range(1, ROUNDS + 1), share, color=color, marker=mark, label=way)
+        axes.set(xlabel="round", title=f"digits, {kind} errors")
+    panels[0].set_ylabel("overturned (%)")
 
 
 if __name__ == "__main__":

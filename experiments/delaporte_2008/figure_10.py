@@ -1,10 +1,11 @@
 """De la Porte et al., figures 7 to 11: which method keeps the order of clusters in one dimension.
 
-Five clusters along a C, wider than in figure 5, are mapped to a line by PCA, MDS, Isomap and the
-first coordinate of a diffusion map (alpha = 0, epsilon as in figure 6; Isomap with 5 neighbours,
-the paper says "very small"; MDS by SMACOF from classical scaling, which is PCA). A draw keeps the
-order if the medians of the five clusters are monotonic. Clusters can be in order and still overlap,
-which shows in the share of points nearest to the median of their own cluster.
+Five clusters along a C, wider than in figure 5, are mapped to a plane and to a line by PCA, MDS,
+Isomap and a diffusion map (alpha = 0, epsilon as in figure 6; Isomap with 5 neighbours, the paper
+says "very small"; MDS by SMACOF from classical scaling, which is PCA). The numbers are those of the
+line. A draw keeps the order if the medians of the five clusters are monotonic. Clusters can be in
+order and still overlap, which shows in the share of points nearest to the median of their own
+cluster.
 
 The paper's claims: PCA and MDS lose the order, Isomap keeps it with a small neighbourhood,
 diffusion maps keep it and depend less on their parameter, which both sweeps test. Findings: PCA and
@@ -31,7 +32,7 @@ from diffclass.datasets import make_ordered_clusters
 from diffclass.plots.palette import BLUE, VERMILION
 from experiments.delaporte_2008.figure_6 import EPSILON
 from experiments.delaporte_2008.order import keeps_order, share_told_apart
-from experiments.figure import main
+from experiments.figure import column_figure, main
 from experiments.measures import rank_correlation
 
 ISOMAP_NEIGHBORS = 5
@@ -44,7 +45,8 @@ def compute(quick: bool) -> dict[str, Any]:
     lines = {name: [line(X) for X, _ in sets] for name, line in METHODS.items()}
     return {
         "set": sets[0],
-        "lines": {name: found[0] for name, found in lines.items()},
+        "lines": {name: found[0][:, 0] for name, found in lines.items()},
+        "planes": {name: line(sets[0][0], n_components=2) for name, line in METHODS.items()},
         "measures": {
             name: np.array([_measures(y, place) for y, (_, place) in zip(found, sets, strict=True)])
             for name, found in lines.items()
@@ -56,26 +58,28 @@ def compute(quick: bool) -> dict[str, Any]:
     }
 
 
-def _pca(X: np.ndarray) -> np.ndarray:
-    return PCA(1).fit_transform(X)[:, 0]
+def _pca(X: np.ndarray, *, n_components: int = 1) -> np.ndarray:
+    return PCA(n_components).fit_transform(X)
 
 
-def _mds(X: np.ndarray) -> np.ndarray:
-    start = PCA(1).fit_transform(X)  # classical scaling of Euclidean distances
-    return smacof(cdist(X, X), n_components=1, init=start, n_init=1)[0][:, 0]
+def _mds(X: np.ndarray, *, n_components: int = 1) -> np.ndarray:
+    start = _pca(X, n_components=n_components)  # classical scaling of Euclidean distances
+    return smacof(cdist(X, X), n_components=n_components, init=start, n_init=1)[0]
 
 
-def _isomap(X: np.ndarray, n_neighbors: float = ISOMAP_NEIGHBORS) -> np.ndarray:
+def _isomap(
+    X: np.ndarray, n_neighbors: float = ISOMAP_NEIGHBORS, *, n_components: int = 1
+) -> np.ndarray:
     with warnings.catch_warnings():
         # If few neighbours leave the graph disconnected, Isomap joins the parts with a warning.
         warnings.filterwarnings("ignore", message="The number of connected components")
         warnings.filterwarnings("ignore", message="Changing the sparsity structure")
-        return Isomap(n_neighbors=int(n_neighbors), n_components=1).fit_transform(X)[:, 0]
+        return Isomap(n_neighbors=int(n_neighbors), n_components=n_components).fit_transform(X)
 
 
-def _diffusion_map(X: np.ndarray, epsilon: float = EPSILON) -> np.ndarray:
-    chart = DiffusionMap(1, n_neighbors=len(X) - 1, bandwidth=epsilon, alpha=0.0)
-    return chart.fit_transform(X)[:, 0]
+def _diffusion_map(X: np.ndarray, epsilon: float = EPSILON, *, n_components: int = 1) -> np.ndarray:
+    chart = DiffusionMap(n_components, n_neighbors=len(X) - 1, bandwidth=epsilon, alpha=0.0)
+    return chart.fit_transform(X)
 
 
 METHODS: dict[str, Callable[..., np.ndarray]] = {
@@ -83,7 +87,8 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
 }  # fmt: skip
 
 
-def _measures(y: np.ndarray, place: np.ndarray) -> tuple[float, float, float]:
+def _measures(Y: np.ndarray, place: np.ndarray) -> tuple[float, float, float]:
+    y = Y[:, 0]
     return keeps_order(y, place), rank_correlation(y, place), share_told_apart(y, place)
 
 
@@ -107,25 +112,24 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 
 def plot(results: dict[str, Any]) -> Figure:
-    figure = Figure(figsize=(11.25, 4.8), layout="constrained")
-    grid = figure.add_gridspec(2, 3)
+    figure = column_figure(6.2)
+    panels = figure.subplots(len(METHODS) + 1, 2)
     place = results["set"][1]
     jitter = np.random.default_rng(0).uniform(-0.3, 0.3, len(place))
-    for row, name in enumerate(METHODS):
-        axes = figure.add_subplot(grid[row // 2, row % 2])
-        y = results["lines"][name]
-        axes.scatter(y, place + jitter, c=place, cmap="viridis", s=6)
-        r = results["measures"][name]
-        title = "PCA, classical MDS" if name == "PCA" else name
-        axes.set_title(
-            f"{title}: in order {r[:, 0].mean():.0%}, told apart {r[:, 2].mean():.0%}", size=10
-        )
-        axes.set(xlabel="first coordinate", ylabel="place along the C", yticks=range(5))
-    for row, (name, label) in enumerate(
-        (("Isomap", "neighbours"), ("diffusion map", r"$\epsilon$ (squared units)"))
-    ):
-        _draw_sweep(figure.add_subplot(grid[row, 2]), SWEEPS[name], results["sweeps"][name])
-        figure.axes[-1].set(xlabel=label, ylabel="share", title=name)
+    look = {"c": place, "cmap": "viridis", "s": 3, "linewidths": 0}
+    for (plane, line), name in zip(panels, METHODS, strict=False):
+        plane.scatter(*results["planes"][name].T, **look)
+        line.scatter(results["lines"][name], place + jitter, **look)
+        order, _, apart = results["measures"][name].mean(axis=0)
+        plane.set(title="PCA, classical MDS" if name == "PCA" else name, ylabel="coordinate 2")
+        line.set(title=f"order {order:.0%}, apart {apart:.0%}", yticks=range(5))
+        line.set_ylabel("place along the C")
+    for axes in panels[-2]:
+        axes.set_xlabel("coordinate 1")
+    labels = ("neighbours", r"$\epsilon$ (squared units)")
+    for axes, name, label in zip(panels[-1], SWEEPS, labels, strict=True):
+        _draw_sweep(axes, SWEEPS[name], results["sweeps"][name])
+        axes.set(xlabel=label, ylabel="share", title=f"{name}, swept")
     return figure
 
 
@@ -133,7 +137,7 @@ def _draw_sweep(axes: Any, values: tuple[float, ...], means: np.ndarray) -> None
     axes.semilogx(values, means[:, 0], "o-", color=BLUE, label="draws in order")
     axes.semilogx(values, means[:, 2], "s--", color=VERMILION, label="points told apart")
     axes.set_ylim(0, 1.08)
-    axes.legend(frameon=False, loc="lower left")
+    axes.legend(loc="lower left")
 
 
 if __name__ == "__main__":

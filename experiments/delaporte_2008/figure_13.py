@@ -24,7 +24,7 @@ from sklearn.decomposition import PCA
 from diffclass import DiffusionMap
 from diffclass.datasets import make_rotated_images
 from experiments.coifman_2005.circular import angles_about_middle, circular_correlation
-from experiments.figure import main
+from experiments.figure import column_figure, main
 
 SHOWN = 18  # pictures drawn at their coordinates
 
@@ -71,17 +71,18 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 
 def plot(results: dict[str, Any]) -> Figure:
-    figure = Figure(figsize=(11.25, 4.0), layout="compressed")
-    left, middle, right = figure.subplots(1, 3)
-    for axes, name in ((left, "PCA"), (middle, "alpha 1")):
-        points = axes.scatter(*results["planes"][name].T, c=np.rad2deg(results["angle"]),
-                              cmap="twilight", s=6)  # fmt: skip
+    figure = column_figure(3.6)
+    panels = figure.subplots(2, 2)
+    angle = np.rad2deg(results["angle"])
+    for axes, (name, plane) in zip(panels.flat, results["planes"].items(), strict=False):
+        points = axes.scatter(*plane.T, c=angle, cmap="twilight", s=3, linewidths=0)
+        axes.set_title(name if name == "PCA" else rf"diffusion map, $\alpha$ = {name[-1]}")
+    _draw_pictures(panels[1, 1], results["planes"]["alpha 1"], results["pictures"])
+    panels[1, 1].set_title("the pictures in their places")
+    for axes in panels.flat:
         axes.set(aspect="equal", xlabel="coordinate 1", ylabel="coordinate 2")
-        axes.set_title("PCA" if name == "PCA" else r"diffusion map, $\alpha$ = 1")
-    figure.colorbar(points, ax=middle, label="angle (deg)", shrink=0.6)
-    _draw_pictures(right, results["planes"]["alpha 1"], results["pictures"])
-    right.set(aspect="equal", xlabel="coordinate 1", ylabel="coordinate 2")
-    right.set_title("the pictures in their places")
+    bar = figure.colorbar(points, ax=panels, location="bottom", aspect=40)
+    bar.set_label("angle of the picture (degrees)")
     return figure
 
 

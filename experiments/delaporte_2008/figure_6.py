@@ -22,9 +22,10 @@ from sklearn.neighbors import NearestCentroid
 from diffclass import leading_eigenpairs, markov_operator
 from diffclass.datasets import make_c_shape
 from diffclass.kernels import Gaussian
+from diffclass.plots.palette import BLUE, VERMILION
 from diffclass.spectral.distances import diffusion_coordinates
 from experiments.delaporte_2008.order import keeps_order
-from experiments.figure import main
+from experiments.figure import column_figure, main
 from experiments.measures import rank_correlation
 
 EPSILON = 0.5
@@ -88,28 +89,41 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 
 def plot(results: dict[str, Any]) -> Figure:
-    figure = Figure(figsize=(11.25, 3.4), layout="constrained")
+    figure = column_figure(2.9)
+    panels = figure.subplots(2, 3)
     X, place = results["set"]
-    look = {"c": place, "cmap": "viridis", "s": 6}
-    space = figure.add_subplot(1, 5, 1, projection="3d")
-    space.scatter(*X.T, **look)
-    space.view_init(elev=8, azim=45)  # along x = y, across the plane of the C
-    space.set(title="points", xlabel="x", ylabel="y", zlabel="z")
-    space.set(xticks=(-1, 1), yticks=(-1, 1), zticks=(-1, 0, 1))
-    space.tick_params(labelsize=7)
-    space.set_box_aspect(None, zoom=0.8)
-    reach = 1.1 * np.abs(results["maps"][0]).max()
-    for column, (t, Y) in enumerate(zip(TIMES, results["maps"], strict=True)):
-        axes = figure.add_subplot(1, 5, column + 2)
+    look = {"c": place, "cmap": "viridis", "s": 3, "linewidths": 0}
+    across = (X[:, 0] - X[:, 1]) / np.sqrt(2)
+    panels[0, 0].scatter(across, X[:, 2], **look)
+    panels[0, 0].set(title="points, in the C's plane", xlabel=r"$(x - y) / \sqrt{2}$", ylabel="z")
+    panels[0, 0].set_aspect("equal", adjustable="datalim")
+    reach = 1.15 * np.abs(results["maps"][0]).max()
+    for axes, t, Y in zip(panels.flat[1:], TIMES, results["maps"], strict=False):
         points = axes.scatter(*Y.T, **look)
-        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal", title=f"t = {t}")
-        axes.set_xlabel(r"$\lambda_1^t \psi_1$")
-        if column == 0:
-            axes.set_ylabel(r"$\lambda_2^t \psi_2$")
-        else:
-            axes.set_yticklabels([])
-    figure.colorbar(points, ax=axes, label="place along the C", shrink=0.7, ticks=range(5))
+        axes.set(xlim=(-reach, reach), ylim=(-reach, reach), title=f"t = {t}")
+        axes.set(xticks=(-1, 0, 1), yticks=(-1, 0, 1), aspect="equal")
+        axes.set(xlabel=r"$\lambda_1^t \psi_1$", ylabel=r"$\lambda_2^t \psi_2$")
+    _draw_trade(panels[1, 2], results["measures"])
+    bar = figure.colorbar(points, ax=panels, location="bottom", aspect=40, ticks=range(5))
+    bar.set_label("place along the C (number of the cluster)")
     return figure
+
+
+def _draw_trade(axes: Any, measures: dict[float, np.ndarray]) -> None:
+    """Draw what no epsilon has: clusters told apart at t = 1, and no size left at t = 10."""
+    means = [found.mean(axis=0) for found in measures.values()]
+    sizes = [mean[TIMES.index(10), 1] / mean[0, 1] for mean in means]
+    for values, style, color, label in (
+        ([mean[0, 0] for mean in means], "o-", BLUE, "told apart"),
+        (sizes, "s--", VERMILION, "size, 10 / 1"),
+    ):
+        axes.semilogx(list(measures), values, style, color=color, label=label)
+    axes.set(
+        xlabel=r"$\epsilon$", ylim=(0, 1.7), yticks=(0, 0.5, 1), title=r"no $\epsilon$ has both"
+    )
+    axes.set_xticks((0.1, 0.3, 1.0), ("0.1", "0.3", "1"))
+    axes.minorticks_off()
+    axes.legend(loc="upper center", handlelength=1.0)
 
 
 if __name__ == "__main__":

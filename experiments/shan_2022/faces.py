@@ -21,6 +21,7 @@ import numpy as np
 from scipy.spatial.distance import pdist
 
 from diffclass.plots.palette import BLUE, VERMILION
+from experiments.figure import column_figure
 from experiments.problems import DATA
 from experiments.shan_2022.study import coordinates, curve_of, others
 
@@ -111,31 +112,26 @@ def multiple_correlation(Y: np.ndarray, angle: np.ndarray) -> float:
 
 def plot_faces(result: dict[str, Any], angles: np.ndarray) -> Any:
     """Draw the error, and coordinates 1 and 2 (by azimuth) and 1 and 3 (by elevation)."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.6, 5.6), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=[1.0, 2.2])
-    draw_error(left.subplots(), result)
-    grid = right.subplots(2, 3)
-    for column, name in enumerate(SHOWN):
-        Y = result["maps"][name]
-        for row, angle in enumerate(ANGLES):
-            ax, other = grid[row, column], row + 1
-            points = ax.scatter(Y[:, 0], Y[:, other], c=angles[:, row], s=16, cmap="coolwarm")
+    figure = column_figure(4.4)
+    above, below = figure.subfigures(2, 1, height_ratios=(1, 2.2))
+    draw_error(above.subplots(), result)
+    grid = below.subplots(2, 3)
+    for row, (line, angle) in enumerate(zip(grid, ANGLES, strict=True)):
+        for ax, name in zip(line, SHOWN, strict=True):
+            Y, other = result["maps"][name], row + 1
+            points = ax.scatter(Y[:, 0], Y[:, other], c=angles[:, row], s=5, cmap="coolwarm")
             ax.set(xticks=[], yticks=[], xlabel="coordinate 1", ylabel=f"coordinate {other + 1}")
-            if row == 0:
-                ax.set_title(name)
-            if column == 2:
-                right.colorbar(points, ax=ax, label=f"{angle} (degrees)")
+            ax.set_title(name)
+        below.colorbar(points, ax=line, location="bottom", aspect=40, label=f"{angle} (degrees)")
     return figure
 
 
 def draw_error(ax: Any, result: dict[str, Any]) -> None:
     fine, coarse = result["fine"], result["coarse"]
-    ax.plot(fine.epsilons / 4, fine.values, color=BLUE, label="steps of sqrt(2)")
+    ax.plot(fine.epsilons / 4, fine.values, color=BLUE, label=r"steps of $\sqrt{2}$")
     ax.plot(coarse.epsilons / 4, coarse.values, "s", color=BLUE, label="powers of 4")
     ax.axvline(PAPERS, color="0.25", linestyle="--", label="the paper's t")
     ax.axvline(result["weak"], color=VERMILION, linestyle=":", label="weak minimum")
     ax.set(xscale="log", xlabel="t (squared median distances)", ylabel="semigroup error")
     ax.set_ylim(0, None)
-    ax.legend(frameon=False)
+    ax.legend()

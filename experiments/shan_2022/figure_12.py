@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import procrustes
 from scipy.spatial.distance import pdist
 
-from experiments.figure import main
+from experiments.figure import column_figure, main
 from experiments.measures import mean_and_spread
 from experiments.shan_2022.faces import ALPHA, PAPERS, isometric, read_faces, with_noise
 from experiments.shan_2022.study import coordinates
@@ -37,27 +37,26 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 
 def plot(results: dict[str, Any]) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.6, 3.5), layout="constrained")
-    left, middle, right = figure.subfigures(1, 3, width_ratios=[0.9, 2, 2])
-    pair = left.subplots(2, 1)
+    figure = column_figure(3.6)
+    grid = figure.subplots(2, 2, height_ratios=(1, 1.6))
     clean, noisy, _ = procrustes(results["clean"], results["noisy"][0])
-    panels = zip(pair, (middle, right), results["faces"], (clean, noisy), strict=True)
-    for (ax, side, faces, Y), title in zip(panels, ("without noise", "with noise"), strict=True):
-        ax.imshow(faces[7].reshape(results["shape"])[::3, ::3], cmap="gray", vmin=0, vmax=255)
-        ax.set(xticks=[], yticks=[], title=title)
-        _thumbnails(side.subplots(), Y, faces, results["shape"], title)
+    columns = zip(grid.T, results["faces"], (clean, noisy), strict=True)
+    for ((above, below), faces, Y), title in zip(
+        columns, ("without noise", "with noise"), strict=True
+    ):
+        above.imshow(faces[7].reshape(results["shape"])[::3, ::3], cmap="gray", vmin=0, vmax=255)
+        above.set(xticks=[], yticks=[], title=title)
+        _thumbnails(below, Y, faces, results["shape"])
     return figure
 
 
-def _thumbnails(ax: Any, Y: np.ndarray, faces: np.ndarray, shape: Any, title: str) -> None:
+def _thumbnails(ax: Any, Y: np.ndarray, faces: np.ndarray, shape: Any) -> None:
     from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 
     for y, face in zip(Y, faces, strict=True):
-        picture = OffsetImage(face.reshape(shape)[::16, ::16], zoom=1.2, cmap="gray")
+        picture = OffsetImage(face.reshape(shape)[::8, ::8], zoom=0.5, cmap="gray")
         ax.add_artist(AnnotationBbox(picture, y, frameon=False, pad=0))
-    ax.set(xlim=(-0.22, 0.22), ylim=(-0.22, 0.22), title=f"{title}, t = 1/4, after Procrustes")
+    ax.set(xlim=(-0.24, 0.24), ylim=(-0.24, 0.24), title="t = 1/4, after Procrustes")
     ax.set(xticks=[], yticks=[], xlabel="coordinate 1", ylabel="coordinate 2")
 
 

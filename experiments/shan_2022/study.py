@@ -21,6 +21,7 @@ from diffclass.kernels import Gaussian
 from diffclass.plots.palette import BLUE, VERMILION
 from diffclass.spectral.bandwidth import semigroup_bandwidth
 from diffclass.spectral.distances import diffusion_coordinates
+from experiments.figure import column_figure
 from experiments.measures import mean_and_spread
 
 FACTORS = {"t/4": 0.25, "t": 1.0, "4t": 4.0}
@@ -41,7 +42,7 @@ def coordinates(
     """First nontrivial coordinates lambda_l psi_l of the full kernel exp(-d^2 / 4t)."""
     kernel = Gaussian(bandwidth=4 * time)
     operator = markov_operator(X, n_neighbors=len(X) - 1, kernel=kernel, alpha=alpha)
-    # all pairs: where many eigenvalues are near 1, LAPACK is much faster than ARPACK
+    # all pairs: where many eigenvalues are near 1, LAPACK is much faster than iterations
     eigenpairs = leading_eigenpairs(operator, len(X) if is_crowded else n_coordinates + 1)
     return diffusion_coordinates(eigenpairs)[:, :n_coordinates]
 
@@ -162,47 +163,52 @@ def plot_study(results: dict[str, Any], *, label: str, components: tuple[int, in
     for ax, (name, Y) in zip(axes[1:], shown["maps"].items(), strict=True):
         title = f"{name} = {FACTORS[name] * t:.3g}"
         points = scatter(ax, Y, colors, title, components=components)
-    figure.colorbar(points, ax=axes[-1], label=label)
+    figure.colorbar(points, ax=axes, location="bottom", aspect=40, label=label)
     return figure
 
 
 def draw_maps(maps: dict[str, np.ndarray], arclength: np.ndarray) -> Any:
     """Draw each method's map of the same points in a panel of its own, coloured by arclength."""
-    figure, axes = panels(len(maps), height=3.2)
+    figure, axes = panels(len(maps))
     for ax, (name, Y) in zip(axes, maps.items(), strict=True):
         points = scatter(ax, Y, arclength, name)
-    figure.colorbar(points, ax=axes[-1], label="arclength (units of the points)")
+    label = "arclength (units of the points)"
+    figure.colorbar(points, ax=axes, location="bottom", aspect=40, label=label)
     return figure
 
 
-def panels(n: int, *, height: float = 3.6) -> tuple[Any, list[Any]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11.6, height), layout="constrained")
-    return figure, list(figure.subplots(1, n, squeeze=False)[0])
+def panels(n: int) -> tuple[Any, list[Any]]:
+    """Return a figure of n panels, two in a row, and its axes."""
+    n_rows = (n + 1) // 2
+    figure = column_figure(1.5 * n_rows + 0.4)
+    return figure, list(figure.subplots(n_rows, min(n, 2), squeeze=False).flat)
 
 
 def draw_curves(ax: Any, curves: list[Any]) -> None:
     """Draw one thin line per draw, and the chosen t of each."""
     for curve in curves:
         times = curve.epsilons / 4
-        ax.plot(times, curve.values, color=BLUE, linewidth=0.8, alpha=0.6)
+        ax.plot(times, curve.values, color=BLUE, linewidth=0.6, alpha=0.6)
         if curve.is_found:
             ax.plot(
-                curve.epsilon / 4, curve.values[curve.epsilons == curve.epsilon], "o", ms=5,
+                curve.epsilon / 4, curve.values[curve.epsilons == curve.epsilon], "o", ms=3,
                 color=VERMILION,
             )  # fmt: skip
-    ax.plot([], [], "o", ms=5, color=VERMILION, label="chosen")
-    ax.set(xscale="log", xlabel="t (squared units of the points)", ylabel="semigroup error")
+    ax.plot([], [], "o", ms=3, color=VERMILION, label="chosen")
+    ax.set(xscale="log", xlabel="t (squared units)", ylabel="semigroup error")
     ax.set_ylim(0, None)
+    ax.margins(x=0.1)
+    ax.tick_params("x", pad=4)  # clear of the 0 beside them
     ax.set_title(f"{len(curves)} draws")
-    ax.legend(frameon=False)
+    ax.legend()
 
 
 def scatter(
     ax: Any, Y: np.ndarray, colors: np.ndarray, title: str, *, components: tuple[int, int] = (0, 1)
 ) -> Any:
-    points = ax.scatter(Y[:, components[0]], Y[:, components[1]], s=4, c=colors, cmap="viridis")
+    points = ax.scatter(
+        Y[:, components[0]], Y[:, components[1]], s=2, linewidths=0, c=colors, cmap="viridis"
+    )
     ax.set_title(title)
     ax.set_xlabel(f"coordinate {components[0] + 1}")
     ax.set_ylabel(f"coordinate {components[1] + 1}")

@@ -59,13 +59,15 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 
 def plot(results: dict[str, Any]) -> Any:
-    figure, axes = panels(2, 5, height=4.6)
-    for row, (noise, shown) in zip(axes, results["first"].items(), strict=True):
-        for ax, (name, Y) in zip(row, shown["maps"].items(), strict=True):
-            drawn = ax.scatter(*Y[::4].T, c=shown["s"][::4], s=4, cmap="viridis")
-            ax.set(title=f"{name}, noise {noise:g}", xticks=[], yticks=[], xlabel="coordinate 1")
-        row[0].set_ylabel("coordinate 2")
-    figure.colorbar(drawn, ax=axes[:, 4], label="arclength (units of the points)")
+    figure, axes = panels(5, 2, height=5.6)
+    for column, (noise, shown) in zip(axes.T, results["first"].items(), strict=True):
+        for ax, (name, Y) in zip(column, shown["maps"].items(), strict=True):
+            look = {"s": 3, "linewidths": 0, "cmap": "viridis"}
+            drawn = ax.scatter(*Y[::4].T, c=shown["s"][::4], **look)
+            ax.set(title=f"{name}, noise {noise:g}", xticks=[], yticks=[], ylabel="coordinate 2")
+        ax.set_xlabel("coordinate 1")
+    label = "arclength (units of the points)"
+    figure.colorbar(drawn, ax=axes, location="bottom", aspect=40, pad=0.02, label=label)
     return figure
 
 

@@ -43,17 +43,17 @@ def plot(results: dict[str, Any]) -> Any:
 def plot_projection(X: np.ndarray, colors: np.ndarray, label: str) -> Any:
     """Draw the points with their two components, and their projections on the first."""
     pca = PCA(2).fit(X)
-    figure, axes = panels(1, 2)
-    points(axes[0, 0], X, colors, "points and principal components")
+    figure, axes = panels(1, 2, height=2.1)
+    points(axes[0, 0], X, colors, "points, components")
     for axis, variance in zip(pca.components_, pca.explained_variance_, strict=True):
         end = pca.mean_ + 2 * np.sqrt(variance) * axis
-        look = {"arrowstyle": "->", "lw": 2, "color": VERMILION}
+        look = {"arrowstyle": "->", "lw": 1.2, "shrinkA": 0, "color": VERMILION}
         axes[0, 0].annotate("", end, pca.mean_, arrowprops=look)
     on_first = pca.mean_ + pca.transform(X)[:, :1] * pca.components_[:1]
-    drawn = points(axes[0, 1], on_first, colors, "projection on the first component")
+    drawn = points(axes[0, 1], on_first, colors, "projected on the first")
     for ax in axes[0]:
         ax.set(xlabel="x1", ylabel="x2")
-    figure.colorbar(drawn, ax=axes[0, 1], label=label)
+    figure.colorbar(drawn, ax=axes, location="bottom", aspect=40, label=label)
     return figure
 
 

@@ -44,18 +44,21 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 
 def plot(results: dict[str, Any]) -> Any:
-    figure, axes = panels(2, 4, height=6.0)
-    for row, (shape, shown) in zip(axes, results["first"].items(), strict=True):
+    figure, axes = panels(4, 2, height=6.0)
+    look = {"cmap": "twilight"}
+    for (curve, density, *maps), (shape, shown) in zip(
+        axes.T, results["first"].items(), strict=True
+    ):
         theta = shown["theta"]
-        look = {"cmap": "twilight"}
-        points(row[0], shown["X"][:, :2], theta, shape, **look)
-        row[0].set(xlabel="x1", ylabel="x2")
-        row[1].hist(theta, bins=40, color="0.6")
-        row[1].set(title="density", xlabel="arclength (2 pi = all)", ylabel="points")
-        for ax, (alpha, Y) in zip(row[2:], shown["maps"].items(), strict=True):
-            drawn = points(ax, Y, theta, f"alpha = {alpha:g}", **look)
+        points(curve, shown["X"][:, :2], theta, shape, **look)
+        curve.set(xlabel="x1", ylabel="x2")
+        density.hist(theta, bins=40, color="0.6")
+        density.set(title="density", xlabel="arclength (rad)", ylabel="points")
+        for ax, (alpha, Y) in zip(maps, shown["maps"].items(), strict=True):
+            drawn = points(ax, Y, theta, rf"$\alpha$ = {alpha:g}", **look)
             ax.set(xlabel="coordinate 1", ylabel="coordinate 2")
-    figure.colorbar(drawn, ax=axes[:, 3], label="arclength (2 pi = all)")
+    label = "arclength (rad; the length is 2 pi)"
+    figure.colorbar(drawn, ax=axes, location="bottom", aspect=40, pad=0.02, label=label)
     return figure
 
 

@@ -48,18 +48,20 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 def plot(results: dict[str, Any]) -> Any:
     X, operator = results["first"]["X"], results["first"]["operator"]
-    figure, axes = panels(2, 3, height=5.2)
-    for column, t in enumerate(TIMES):
+    figure, axes = panels(2, 3, height=2.9)
+    look = {"vmin": 0, "vmax": 3, "cmap": "viridis"}
+    for (above, below), t in zip(axes.T, TIMES, strict=True):
         P = bumps(operator, np.arange(len(X)), time=t) * len(X)
-        above, below = axes[:, column]
-        look = {"vmin": 0, "vmax": 3, "cmap": "viridis"}
-        drawn = above.scatter(*X.T, c=P[0], s=6, **look)
-        above.plot(*X[0], "x", color=VERMILION, label="start")
-        above.set(title=f"t = {t}", xlabel="x1", ylabel="x2", aspect="equal")
+        drawn = above.scatter(*X.T, c=P[0], s=2, linewidths=0, **look)
+        above.plot(*X[0], "o", color=VERMILION, markeredgecolor="white", markeredgewidth=0.5)
+        above.set(title=f"t = {t} steps", xlabel="x1", xlim=(-1.5, 3.3), ylim=(-1.2, 3.6))
+        above.set(aspect="equal", xticks=(0, 2), yticks=(0, 2))
         below.imshow(P[::5, ::5], extent=(0, len(P), len(P), 0), **look)
-        below.set(xlabel="point (to)", ylabel="point (from)")
-    axes[0, 0].legend(frameon=False)
-    figure.colorbar(drawn, ax=axes[:, 2], label="P^t times the number of points")
+        below.set(xlabel="to point", xticks=(0, 300, 600), yticks=(0, 300, 600))
+    axes[0, 0].set_ylabel("x2 (circle: start)")
+    axes[1, 0].set_ylabel("from point")
+    bar = figure.colorbar(drawn, ax=axes, location="bottom", aspect=40, extend="max")
+    bar.set_label("probability to be there after t steps, times the number of points")
     return figure
 
 

@@ -47,15 +47,20 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 def plot(results: dict[str, Any]) -> Any:
     first = results["first"]
-    figure, axes = panels(2, 3, height=4.8)
-    for i, ax in enumerate(axes.ravel()[:4]):
+    figure, axes = panels(3, 2, height=4.3)
+    for i, ax in enumerate(axes[:2].flat):
         look = {"cmap": "coolwarm", "vmin": -2, "vmax": 2}
         drawn = points(ax, first["X"], first["psi"][:, i], f"eigenfunction {i + 1}", **look)
         ax.set(xlabel="x1", ylabel="x2")
-    figure.colorbar(drawn, ax=axes[:, 2], label="eigenfunction (to 2), or x1 in the maps")
-    for ax, columns in zip(axes.ravel()[4:], ([0, 1], [0, 2]), strict=True):
-        points(ax, first["map"][:, columns], first["X"][:, 0], "diffusion map", cmap="coolwarm")
+    label = "value of the eigenfunction (mean square 1)"
+    figure.colorbar(
+        drawn, ax=axes[:2], location="bottom", aspect=40, extend="both", pad=0.02, label=label
+    )
+    for ax, columns in zip(axes[2], ([0, 1], [0, 2]), strict=True):
+        drawn = points(ax, first["map"][:, columns], first["X"][:, 0], "diffusion map")
         ax.set(xlabel="coordinate 1", ylabel=f"coordinate {columns[1] + 1}")
+    label = "x1 of the point"
+    figure.colorbar(drawn, ax=axes[2:], location="bottom", aspect=40, pad=0.02, label=label)
     return figure
 
 

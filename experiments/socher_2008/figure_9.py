@@ -18,6 +18,7 @@ from scipy.spatial.distance import cdist
 
 from diffclass import MarkovOperator, leading_eigenpairs
 from diffclass.datasets import make_two_gaussians
+from diffclass.plots.palette import BLUE
 from experiments.figure import main
 from experiments.socher_2008.panels import over_draws, panels
 
@@ -47,13 +48,13 @@ def numbers(results: dict[str, Any]) -> dict[str, float]:
 
 def plot(results: dict[str, Any]) -> Any:
     x, vectors = results["first"]["x"], results["first"]["vectors"]
-    figure, axes = panels(1, 2)
+    figure, axes = panels(1, 2, height=1.9)
     for ax, (name, v) in zip(axes[0], vectors.items(), strict=True):
         unit = v / np.linalg.norm(v)
-        ax.plot(x, unit * np.sign(unit[-200:].sum()), label="second eigenvector")
-        ax.plot(x, np.zeros_like(x), "|", color="0.4", label="points")
-        ax.set(title=name, xlabel="x", ylabel="eigenvector of length 1")
-    axes[0, 0].legend(frameon=False)
+        ax.plot(x, unit * np.sign(unit[-200:].sum()), color=BLUE, label="second eigenvector")
+        ax.plot(x, np.zeros_like(x), "|", color="0.4", markeredgewidth=0.15, label="points")
+        ax.set(title=f"$L_{{{name[2:]}}}$", xlabel="x", ylabel="eigenvector of length 1")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 

@@ -198,7 +198,7 @@ def forecast_embedding(
     held = _graph_held(n, p, k) + operator_bytes(m) + kernel.kept_bytes(m)
     stages: dict[str, float] = {"features": _of_features(scene, features)}
     stages |= _of_graph(n, p, k, kernel)
-    stages["eigenpairs"] = held + eigenpairs.solving_bytes(n, n_pairs)
+    stages["eigenpairs"] = held + eigenpairs.solving_bytes(n, m, n_pairs)
     stages["writing"] = held + eigenpairs.pairs_bytes(n, n_pairs)
     return _forecast(base, stages)
 
