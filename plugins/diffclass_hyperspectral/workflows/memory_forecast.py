@@ -229,7 +229,7 @@ def forecast_clustering(
     held = inliers + _graph_held(n, p, k) + operator_bytes(m) + kernel.kept_bytes(m)
     stages: dict[str, float] = {"features": _of_features(scene, features)}
     stages |= {name: inliers + size for name, size in _of_graph(n, p, k, kernel).items()}
-    stages["eigenpairs"] = held + eigenpairs.solving_bytes(n, n_pairs)
+    stages["eigenpairs"] = held + eigenpairs.solving_bytes(n, m, n_pairs)
     kept = held + eigenpairs.pairs_bytes(n, n_pairs)
     stages["clusters"] = kept + 24 * n * n_pairs  # coordinates, and those of the search
     return _forecast(base, stages | {"writing": kept + _BYTES_OF_A_PIXEL * n})
