@@ -185,7 +185,7 @@ def diffuse_labels(
         the sum ends at 3 tau, or at 6 tau with one label per class.
     max_time : int, optional
         Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
-        Where "auto" goes by the cut, it is 16,384 for up to 4,096 points.
+        Where "auto" goes by the cut, it is 16,384 for up to 32,768 points.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected sizes of the classes among the points. The map's classes get these shares, unless
         that cuts the graph clearly more.

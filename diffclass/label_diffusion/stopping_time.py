@@ -26,7 +26,7 @@ from diffclass.label_diffusion.cut import Cut
 RULES = ("auto", "margin")
 COVERED = 0.999
 _POINTS_WITH_TIME = 65_536
-_POINTS_WITH_MUCH_TIME = 4096
+_POINTS_WITH_MUCH_TIME = 32_768
 _TOLERATED = 0.5  # of the standard error of the least cut
 _HALF = 0.5  # of the cut, for which a later time is taken
 _SETTLED_SHARE = 0.001  # of the points
@@ -37,7 +37,7 @@ def last_time(n_points: int, rule: str = "margin") -> int:
 
     1,024 for up to 65,536 points, where so many steps take little time; 256 for more. A late map
     has to halve the cut, so "auto" may look farther where that takes little time: up to 16,384 for
-    up to 4,096 points.
+    up to 32,768 points, which few labels in large clusters need.
     """
     if rule == "auto" and n_points <= _POINTS_WITH_MUCH_TIME:
         return 16_384
