@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from diffclass.evaluation import DetectionCurve
 from diffclass.plots.axes import axes_or_new, list_above
 from diffclass.plots.palette import BLUE, DEFAULT_PALETTE, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from diffclass.evaluation import DetectionCurve
 
 _COLORS = (BLUE, VERMILION, DEFAULT_PALETTE[2], "0.3", DEFAULT_PALETTE[6], DEFAULT_PALETTE[0])
 _STYLES = ("-", "--", "-.", ":", "-", "--")
