@@ -193,5 +193,6 @@ def _largest_ratio(extremes: list[tuple[np.ndarray, np.ndarray]], degree: int) -
             return np.inf
         size = 2 * min(degree, len(most)) + 1
         nearby = maximum_filter1d(most, size, mode="constant")
-        largest = max(largest, float((nearby / least).max()))
+        with np.errstate(over="ignore"):  # infinite is what it is
+            largest = max(largest, float((nearby / least).max()))
     return largest
