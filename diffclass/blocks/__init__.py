@@ -1,0 +1,24 @@
+"""Graphs and label diffusion in blocks: beyond memory, and over several machines.
+
+The way of the data is that of `diffclass.point_graph` and `diffclass.label_diffusion`, cut into
+blocks of near points that one process holds at a time:
+
+    points        (n, p) on disk
+      -> cells        k-means on a sample; a block is the points of some cells, next to one another
+      -> neighbors    each block is searched together with guests: points near its border
+      -> affinities   of a block's rows, with the rows of the neighbours that lie in other blocks
+      -> operator     rows of a block; columns are its own points, then ghosts of other blocks
+           -> walk        a step is a product within each block and an exchange of ghosts
+           -> tau, map    margin, cut and coverage are sums over the blocks
+
+A *place* is the number of a point in the order of the blocks: block b holds the places from
+``starts[b]`` to ``starts[b + 1]``. What a stage makes lies in a `Scratch` folder, from which the
+next one, another process or a resumed run reads it. An `Engine` runs the work on blocks, here or
+on the workers of a dask cluster; the results are the same.
+"""
+
+from diffclass.blocks.block_operator import BlockOperator, OperatorBlock
+from diffclass.blocks.engine import Engine, SerialEngine
+from diffclass.blocks.scratch import Scratch
+
+__all__ = ["BlockOperator", "Engine", "OperatorBlock", "Scratch", "SerialEngine"]

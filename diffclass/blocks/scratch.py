@@ -1,0 +1,169 @@
+"""A folder for what does not fit into memory, and for what a killed run has already done.
+
+Every array is a ``.npy`` file that appears whole (written beside, then renamed), so that a process
+that reads it sees all of it, whoever is killed when. Its name is "stage/array". A stage that is
+complete leaves its facts in a JSON file; a resumed run takes them and goes on with the next stage.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+from diffclass.output import replacing
+from diffclass.progress import stage
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """A folder of arrays and of facts about complete stages.
+
+    It is a small value that tasks take with them; workers of other machines have to see the folder
+    under the same path.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+
+    folder: Path
+
+    @classmethod
+    @contextmanager
+    def opened(
+        cls,
+        folder: str | os.PathLike[str],
+        *,
+        job: dict[str, Any],
+        resume: bool = False,
+        keep: bool = False,
+    ) -> Iterator[Scratch]:
+        """Open a folder for a job, and remove it at the end, also after an error or Ctrl-C.
+
+        Parameters
+        ----------
+        folder : path-like
+            Made here, or that of an earlier run of the same job.
+        job : dict
+            What the results depend on: inputs and parameters, in values that JSON can hold.
+        resume : bool, default=False
+            Whether stages that an earlier run completed are taken over.
+        keep : bool, default=False
+            Whether complete stages stay after an error (not after Ctrl-C), so that another run can
+            resume.
+
+        Raises
+        ------
+        DataError
+            If the folder holds anything else, another job, or, without ``resume``, any stage.
+        """
+        scratch = cls(Path(folder))
+        scratch._begin(job, resume=resume)
+        try:
+            yield scratch
+        except Exception:
+            scratch.remove(keep=keep)
+            raise
+        except BaseException:
+            scratch.remove()
+            raise
+        scratch.remove()
+
+    def path(self, name: str) -> Path:
+        """Return the file of an array."""
+        return self.folder / f"{name}.npy"
+
+    def save(self, name: str, array: np.ndarray) -> None:
+        """Write an array; it appears whole."""
+        with self._room(), replacing(self._place(name), overwrite=True) as temporary:
+            np.save(temporary, array)
+
+    def load(self, name: str) -> np.ndarray:
+        """Return an array on its file, read-only; it takes memory as it is read."""
+        return np.load(self.path(name), mmap_mode="r")
+
+    def create(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """Return a new array on its file, to be filled by this process."""
+        with self._room():
+            return np.lib.format.open_memmap(self._place(name), "w+", dtype=dtype, shape=shape)
+
+    def drop(self, *names: str) -> None:
+        """Remove arrays that are no longer needed."""
+        for name in names:
+            self.path(name).unlink(missing_ok=True)
+
+    def completed(self, name: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return the facts of a stage; do its work unless an earlier run completed it.
+
+        Parameters
+        ----------
+        name : str
+            Of the stage, also for those who listen to progress.
+        work : callable
+            Does the stage and returns its facts, in values that JSON can hold.
+        """
+        marker = self.folder / f"{name}.json"
+        if marker.exists():
+            return json.loads(marker.read_text())
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+        with stage(name):
+            facts = work()
+        with self._room(), replacing(marker, overwrite=True) as temporary:
+            temporary.write_text(json.dumps(facts))
+        return facts
+
+    def remove(self, *, keep: bool = False) -> None:
+        """Remove the folder with all that is in it, or what is in unfinished stages only."""
+        if not keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            return
+        for part in self.folder.iterdir():
+            if part.is_dir() and not part.with_suffix(".json").exists():
+                shutil.rmtree(part, ignore_errors=True)
+
+    def _place(self, name: str) -> Path:
+        path = self.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def _begin(self, job: dict[str, Any], *, resume: bool) -> None:
+        marker = self.folder / "job.json"
+        text = json.dumps(job, indent=1, sort_keys=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if marker.exists():
+            if not resume:
+                raise DataError(
+                    f"{self.folder} holds an unfinished run; pass --resume, or remove the folder"
+                )
+            if marker.read_text() != text:
+                raise DataError(
+                    f"{self.folder} holds a run with other inputs or parameters; run it as before, "
+                    "or remove the folder"
+                )
+        elif any(self.folder.iterdir()):
+            raise DataError(f"{self.folder} is not empty; name a new folder for scratch files")
+        else:
+            with self._room(), replacing(marker) as temporary:
+                temporary.write_text(text)
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise DataError(
+                f"{self.folder}: no space is left for scratch files; "
+                "choose a folder on a larger disk"
+            ) from error

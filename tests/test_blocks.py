@@ -1,0 +1,80 @@
+"""Operators cut into blocks, and the scratch folder that holds them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from diffclass import markov_operator
+from diffclass.blocks import BlockOperator, Scratch
+from diffclass.exceptions import DataError
+
+
+@pytest.fixture
+def operator():
+    return markov_operator(np.random.default_rng(0).normal(size=(90, 3)), n_neighbors=6)
+
+
+def test_blocks_hold_the_rows_of_the_operator(operator, tmp_path):
+    scratch = Scratch(tmp_path)
+    starts = (0, 20, 21, 90)
+    cut = BlockOperator.from_operator(operator, starts, scratch)
+    dense = operator.affinity.toarray()
+    for b in range(cut.n_blocks):
+        block = cut.block(b)
+        places = np.concatenate([np.arange(starts[b], starts[b + 1]), block.ghosts])
+        found = np.zeros((len(block), 90), dtype=dense.dtype)
+        found[:, places] = block.affinity.toarray()
+        assert np.array_equal(found, dense[starts[b] : starts[b + 1]])
+        assert np.array_equal(block.degrees, operator.degrees[starts[b] : starts[b + 1]])
+
+
+def test_complete_stages_outlive_an_error_and_nothing_outlives_an_interrupt(tmp_path):
+    folder, done, scratch = tmp_path / "scratch", [], Scratch(tmp_path)
+
+    def cells() -> dict[str, int]:
+        done.append("cells")
+        scratch.save("cells/order", np.arange(3))
+        return {"n": 3}
+
+    def graph() -> dict[str, int]:
+        scratch.save("graph/0", np.arange(3))
+        raise OSError("a worker is lost")
+
+    def failing_run() -> None:
+        nonlocal scratch
+        with Scratch.opened(folder, job={"a": 1}, keep=True) as scratch:
+            scratch.completed("cells", cells)
+            scratch.completed("graph", graph)
+
+    def interrupted_run() -> None:
+        nonlocal scratch
+        with Scratch.opened(folder, job={"a": 1}, resume=True, keep=True) as scratch:
+            assert scratch.completed("cells", cells) == {"n": 3}
+            assert scratch.load("cells/order").tolist() == [0, 1, 2]
+            raise KeyboardInterrupt
+
+    with pytest.raises(OSError, match="lost"):
+        failing_run()
+    assert sorted(part.name for part in folder.iterdir()) == ["cells", "cells.json", "job.json"]
+    with (
+        pytest.raises(DataError, match="unfinished run"),
+        Scratch.opened(folder, job={"a": 1}),
+    ):
+        pass
+    with (
+        pytest.raises(DataError, match="other inputs"),
+        Scratch.opened(folder, job={"a": 2}, resume=True),
+    ):
+        pass
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_run()
+    assert done == ["cells"]
+    assert not folder.exists()
+
+
+def test_a_foreign_folder_is_not_touched(tmp_path):
+    (tmp_path / "letters.txt").write_text("mine")
+    with pytest.raises(DataError, match="not empty"), Scratch.opened(tmp_path, job={}):
+        pass
+    assert (tmp_path / "letters.txt").read_text() == "mine"
