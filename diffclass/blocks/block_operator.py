@@ -36,7 +36,7 @@ class OperatorBlock:
 
     @classmethod
     def from_rows(cls, rows: sp.csr_array, degrees: np.ndarray, *, start: int) -> OperatorBlock:
-        """Number the columns of some rows within their block.
+        """Renumber the columns of some rows within their block.
 
         Parameters
         ----------
