@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import spearmanr
 
+from diffclass.label_diffusion import LabelDiffusion
+
 
 def mean_and_spread(quantity: str, values: Sequence[float]) -> dict[str, float]:
     """Return the mean and the standard deviation of a quantity over its draws."""
@@ -19,3 +21,8 @@ def mean_and_spread(quantity: str, values: Sequence[float]) -> dict[str, float]:
 def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
     """Return |Spearman's r|; if b has n equally frequent values, at most 1 - 1 / (2 n^2)."""
     return abs(float(spearmanr(a, b)[0]))
+
+
+def mapped_classes(found: LabelDiffusion) -> np.ndarray:
+    """Return the class of each point; 0, which counts as wrong, where no label arrives."""
+    return np.where(found.reached, found.classes[found.codes], 0)

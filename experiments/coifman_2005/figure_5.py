@@ -41,6 +41,7 @@ from diffclass.kernels import LocalDiscriminant, SharedNeighbors
 from diffclass.label_diffusion import map_scores
 from diffclass.plots import ClassMapDisplay, CompositeDisplay
 from experiments.figure import column_figure, main
+from experiments.measures import mapped_classes
 from experiments.problems import DATA
 
 METHODS = ("1-NN", "Gaussian", "linear", "diffusion", "discriminant")
@@ -106,7 +107,7 @@ def _second_round(points: np.ndarray, y: np.ndarray, first: DiffusionClassifier)
         points, kernel=kernel, search=first.graph_.search, y=y, scores=scores
     )
     second = diffuse_labels(operator, y, label_mode="free", max_time=256)
-    return np.where(second.reached, second.classes[second.codes], 0)
+    return mapped_classes(second)
 
 
 def _accuracy(picture: Slice, found: np.ndarray) -> float:

@@ -27,6 +27,7 @@ import numpy as np
 from diffclass import Eigenpairs, MarkovOperator, diffuse_labels, suggest
 from diffclass.acquisition import RULES, process_eigenpairs
 from experiments.few_labels.draws import draw_labels
+from experiments.measures import mapped_classes
 from experiments.problems import PROBLEMS, Problem, default_operator
 
 BUDGETS = (10, 20, 40, 60, 100, 200)
@@ -108,8 +109,7 @@ class Run:
         ).points
 
     def _accuracy(self) -> float:
-        result = self.diffusion
-        found = np.where(result.reached, result.classes[result.codes], 0)
+        found = mapped_classes(self.diffusion)
         return float((found == self.truth)[self.scored & (self.y < 0)].mean())
 
 

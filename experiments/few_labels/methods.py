@@ -27,6 +27,7 @@ from sklearn.svm import SVC
 
 from diffclass import MarkovOperator, diffuse_labels
 from diffclass_hyperspectral.workflows.label_regions import label_regions
+from experiments.measures import mapped_classes
 from experiments.problems import Problem, default_operator
 
 FEW = 5  # labels in the middling class from which on C is cross-validated
@@ -87,7 +88,7 @@ def diffused(
     if sized:
         parameters["class_prior"] = setting.shares_of(y)
     result = diffuse_labels(setting.operator, y, groups=setting.groups_of(y), **parameters)
-    return np.where(result.reached, result.classes[result.codes], 0)[at]
+    return mapped_classes(result)[at]
 
 
 def learned(setting: Setting, y: np.ndarray, at: np.ndarray, *, learner: Callable) -> np.ndarray:

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from diffclass import MarkovOperator, diffuse_labels
-from diffclass.label_diffusion import LabelDiffusion
 from experiments.few_labels.draws import BUDGETS, drawn
 from experiments.few_labels.families import FAMILIES
 from experiments.markdown import Row, markdown_table
+from experiments.measures import mapped_classes
 from experiments.problems import PROBLEMS, Problem, default_operator, problem_of
 
 TIMES = np.unique(np.rint(2 ** np.arange(0, 10.01, 0.5)).astype(int))
@@ -105,14 +105,10 @@ def _accuracies(
     by_time = [float((found[scored] == known).mean()) for found in codes_at_times(operator, y)]
     chosen = {rule: diffuse_labels(operator, y, **options) for rule, options in RULES.items()}
     by_rule = {
-        rule: (float((_classes(result)[scored] == known).mean()), result.tau)
+        rule: (float((mapped_classes(result)[scored] == known).mean()), result.tau)
         for rule, result in chosen.items()
     }
     return by_time, by_rule
-
-
-def _classes(result: LabelDiffusion) -> np.ndarray:
-    return np.where(result.reached, result.classes[result.codes], 0)
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import click
+
 from diffclass.command_line.console import Console, peak_memory_bytes
 
 if TYPE_CHECKING:
@@ -22,6 +24,17 @@ class Report(Protocol):
 
     def lines(self) -> list[str]:
         """Return the facts as lines to read."""
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a picture that is not a PNG.
+
+    Raises
+    ------
+    UsageError
+    """
+    if path is not None and path.suffix.lower() != ".png":
+        raise click.UsageError(f"--picture is written as .png, not as {path.name}")
 
 
 def forecast_sayer(console: Console, advice: str) -> Callable[[MemoryForecast], None]:

@@ -19,6 +19,7 @@ from diffclass_hyperspectral.commands._diffusion import (
     scene_features,
 )
 from diffclass_hyperspectral.commands._results import (
+    check_picture,
     costs_of,
     forecast_sayer,
     give_report,
@@ -103,8 +104,7 @@ def cluster(
     from diffclass_hyperspectral.io.map_files import check_outputs, place_of
     from diffclass_hyperspectral.workflows.cluster_report import draw_clusters, report_clusters
 
-    if picture is not None and picture.suffix.lower() != ".png":
-        raise click.UsageError(f"--picture is written as .png, not as {picture.name}")
+    check_picture(picture)
     others = [path for path in (report, picture) if path is not None]
     inputs = [path for path in (scene, truth) if path is not None]
     check_outputs([output], others, inputs, overwrite=overwrite)

@@ -19,6 +19,7 @@ from diffclass_hyperspectral.commands._diffusion import (
     scene_features,
 )
 from diffclass_hyperspectral.commands._results import (
+    check_picture,
     costs_of,
     forecast_sayer,
     give_report,
@@ -146,8 +147,7 @@ def _check_outputs(
         raise click.UsageError("-o takes numbers (.npy, .csv, .img, .tif); a picture is --picture")
     if suffix not in (".csv", ".npy") and is_table(points):
         raise click.UsageError("a table's coordinates are written as .npy or .csv")
-    if picture is not None and picture.suffix.lower() != ".png":
-        raise click.UsageError("--picture is a .png")
+    check_picture(picture)
     rasters = [] if suffix == ".csv" else [output]
     others = [path for path in (picture, report) if path is not None]
     others += [output] if suffix == ".csv" else []

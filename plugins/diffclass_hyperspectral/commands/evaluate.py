@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from diffclass.command_line.console import Console, common_options, overwrite_option
-from diffclass_hyperspectral.commands._results import give_report
+from diffclass_hyperspectral.commands._results import check_picture, give_report
 
 _PATH = click.Path(path_type=Path)
 
@@ -73,7 +73,7 @@ def evaluate(
     assert given is not None
     if gap is not None and inputs["fitted"] is None:
         raise click.UsageError("--gap is that to the labels of --fitted; give these too")
-    _check_picture(picture)
+    check_picture(picture)
     read = [class_map, given, *(path for path in inputs.values() if path is not None)]
     written = [path for path in (report, picture) if path is not None]
     check_outputs([], written, read, overwrite=overwrite)
@@ -83,8 +83,3 @@ def evaluate(
     if picture is not None:
         draw_evaluation(picture, evaluation, overwrite=overwrite)
     give_report(console, evaluation, report, overwrite=overwrite)
-
-
-def _check_picture(picture: Path | None) -> None:
-    if picture is not None and picture.suffix.lower() != ".png":
-        raise click.UsageError(f"--picture is written as .png, not as {picture.name}")
