@@ -47,9 +47,8 @@ def small_cases():
     edges.scaled_by_ends(indptr, indices, data, scale, 2 * scale, out("scaled_by_ends", m))
     pair = other.indptr, other.indices, other.data
     edges.leaving_class(indptr, indices, data, np.arange(n) % 3, out("leaving_class", n))
-    edges.row_products(indptr, indices, data, *pair, out("row_products", m))
+    edges.row_products(indptr, indices, data, *pair, n, out("row_products", m))
     vectors = indices, data, indptr[1], indptr[2], indices, data, indptr[2], indptr[3]
-    out("merged_product", 1)[0] = edges.merged_product(*vectors)
     out("looked_up_product", 1)[0] = edges.looked_up_product(*vectors)
     edges.row_sums(indptr, data, out("row_sums", n))
     arrays = out("t indptr", n + 1, int), out("t indices", m, int), out("t data", m)
@@ -244,8 +243,7 @@ def test_edges_are_numpys(cases):
     np.testing.assert_allclose(cases["row_sums"], dense.sum(axis=1), rtol=1e-14)
     scaled = (np.outer(scale, 2 * scale) * dense)[rows, graph.indices]
     np.testing.assert_allclose(cases["scaled_by_ends"], scaled, rtol=1e-14)
-    for name in ("merged_product", "looked_up_product"):
-        np.testing.assert_allclose(cases[name], dense[1] @ dense[2], atol=1e-14)
+    np.testing.assert_allclose(cases["looked_up_product"], dense[1] @ dense[2], atol=1e-14)
     expected = (dense @ dense)[rows, graph.indices]
     np.testing.assert_allclose(cases["row_products"], expected, atol=1e-14)
     for without in (False, True):
@@ -392,7 +390,7 @@ def test_products_of_rows_of_very_different_lengths():
     dense[5] = dense[:, 7] = rng.random(200)
     graph = sp.csr_array(dense)
     arrays, out = (graph.indptr, graph.indices, graph.data), np.empty(graph.nnz)
-    edges.row_products(*arrays, *arrays, out)
+    edges.row_products(*arrays, *arrays, 200, out)
     rows = np.repeat(np.arange(200), np.diff(graph.indptr))
     np.testing.assert_allclose(out, (dense @ dense.T)[rows, graph.indices], atol=1e-13)
 

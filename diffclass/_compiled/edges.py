@@ -6,6 +6,8 @@ import numpy as np
 
 from diffclass._compiled._jit import parallel, prange, serial
 
+N_PARTS = 64  # of the rows, so that threads share them evenly
+
 
 @parallel
 def squared_distances(indptr, indices, X, Y, out):
@@ -135,66 +137,47 @@ def row_sums(indptr, data, out):
 
 
 @parallel
-def row_products(indptr, indices, data, other_indptr, other_indices, other_data, out):
+def row_products(
+    indptr, indices, data, other_indptr, other_indices, other_data, n_columns, out
+):  # fmt: skip
     """out(e) = <row x of one matrix, row y of the other> for the edge e = (x, y).
 
-    The edges are the entries of the first matrix. The row of a point with many duplicates is as
-    long as their number; the few entries of the other row are then looked up in it.
+    The edges are the entries of the first matrix. Its row x is spread over an array of all columns,
+    where the entries of each row y meet it. The row of a point with many duplicates is as long as
+    their number; the few entries of row x are then looked up in it.
 
     Parameters
     ----------
     indptr, indices : index of shape (n + 1,), (m,)
     data : float of shape (m,)
-        The first matrix, rows sorted by column.
-    other_indptr, other_indices : index of shape (n_columns + 1,), (m_other,)
+        The first matrix.
+    other_indptr, other_indices : index of shape (n_other + 1,), (m_other,)
     other_data : float of shape (m_other,)
         The other matrix, rows sorted by column.
+    n_columns : int
+        Number of columns of both.
     out : float of shape (m,)
     """
-    for x in prange(indptr.shape[0] - 1):
-        a, a_stop = indptr[x], indptr[x + 1]
-        for e in range(a, a_stop):
-            b, b_stop = other_indptr[indices[e]], other_indptr[indices[e] + 1]
-            if a_stop - a > 8 * (b_stop - b):
-                out[e] = looked_up_product(
-                    other_indices, other_data, b, b_stop, indices, data, a, a_stop
-                )
-            elif b_stop - b > 8 * (a_stop - a):
-                out[e] = looked_up_product(
-                    indices, data, a, a_stop, other_indices, other_data, b, b_stop
-                )
-            else:
-                out[e] = merged_product(
-                    indices, data, a, a_stop, other_indices, other_data, b, b_stop
-                )
-
-
-@serial
-def merged_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop):
-    """Return the product of two sparse vectors sorted by index, walking along both.
-
-    Parameters
-    ----------
-    a_indices, b_indices : index of shape (m_a,), (m_b,)
-    a_data, b_data : float of shape (m_a,), (m_b,)
-    a, a_stop, b, b_stop : int
-        The entries a <= i < a_stop of the first arrays, b <= i < b_stop of the second.
-
-    Returns
-    -------
-    float64
-    """
-    total = 0.0
-    while a < a_stop and b < b_stop:
-        if a_indices[a] == b_indices[b]:
-            total += a_data[a] * b_data[b]
-            a += 1
-            b += 1
-        elif a_indices[a] < b_indices[b]:
-            a += 1
-        else:
-            b += 1
-    return total
+    n = indptr.shape[0] - 1
+    for part in prange(N_PARTS):
+        spread = np.zeros(n_columns, dtype=data.dtype)
+        for x in range(part * n // N_PARTS, (part + 1) * n // N_PARTS):
+            start, stop = indptr[x], indptr[x + 1]
+            for a in range(start, stop):
+                spread[indices[a]] = data[a]
+            for e in range(start, stop):
+                b, b_stop = other_indptr[indices[e]], other_indptr[indices[e] + 1]
+                if b_stop - b > 8 * (stop - start):
+                    out[e] = looked_up_product(
+                        indices, data, start, stop, other_indices, other_data, b, b_stop
+                    )
+                else:
+                    total = 0.0
+                    for i in range(b, b_stop):
+                        total += spread[other_indices[i]] * other_data[i]
+                    out[e] = total
+            for a in range(start, stop):
+                spread[indices[a]] = 0
 
 
 @serial
@@ -203,8 +186,10 @@ def looked_up_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop
 
     Parameters
     ----------
-    a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop
-        As in `merged_product`.
+    a_indices, b_indices : index of shape (m_a,), (m_b,)
+    a_data, b_data : float of shape (m_a,), (m_b,)
+    a, a_stop, b, b_stop : int
+        The entries a <= i < a_stop of the first arrays, b <= i < b_stop of the second.
 
     Returns
     -------

@@ -128,7 +128,7 @@ class FittedSharedNeighbors(FittedKernel):
         fitted = self.bumps
         _compiled.edges.row_products(
             bumps.indptr, bumps.indices, bumps.data,
-            fitted.indptr, fitted.indices, fitted.data, cosines,
+            fitted.indptr, fitted.indices, fitted.data, fitted.shape[1], cosines,
         )  # fmt: skip
         data = K.data * np.maximum(cosines**self.power, _LEAST_SHARE)
         return sp.csr_array((data.astype(K.dtype, copy=False), K.indices, K.indptr), shape=K.shape)
