@@ -10,14 +10,27 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Protocol
 
-_listener: ContextVar[Callable[[str, float | None], None] | None] = ContextVar(
-    "listener", default=None
-)
+
+class Listener(Protocol):
+    """What hears of stages."""
+
+    def begins(self, name: str) -> None:
+        """Hear that a stage begins."""
+
+    def advances(self, name: str, done: int, parts: int) -> None:
+        """Hear how many of the parts of a stage are done."""
+
+    def ends(self, name: str, seconds: float) -> None:
+        """Hear that a stage has ended, and how long it took."""
+
+
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def stage(name: str) -> Iterator[None]:
+def stage(name: str, *, parts: int = 0) -> Iterator[Callable[[], None]]:
     """Announce that a stage begins and, when the block is left, that it has ended.
 
     Parameters
@@ -25,33 +38,62 @@ def stage(name: str) -> Iterator[None]:
     name : str
         Name of the stage, such as "neighbors". A part of a stage is called "features: smoothing";
         the time of the stage around it includes its own.
+    parts : int, default=0
+        Number of parts of about the same size, if it is known.
+
+    Yields
+    ------
+    callable
+        Call it once for each part that is done.
     """
     listener = _listener.get()
     if listener is None:
-        yield
+        yield _nothing
         return
-    listener(name, None)
+    listener.begins(name)
     start = time.perf_counter()
+    done = 0
+
+    def part_done() -> None:
+        nonlocal done
+        done += 1
+        listener.advances(name, done, parts)
+
     try:
-        yield
+        yield part_done
     finally:
-        listener(name, time.perf_counter() - start)
+        listener.ends(name, time.perf_counter() - start)
+
+
+def _nothing() -> None:
+    pass
 
 
 @contextmanager
-def listening(listener: Callable[[str, float | None], None]) -> Iterator[None]:
-    """Call a listener at the stages within the block.
-
-    Parameters
-    ----------
-    listener : callable
-        Called with a stage's name and None when it begins, with its seconds when it ends.
-    """
+def listening(listener: Listener) -> Iterator[None]:
+    """Tell a listener of the stages within the block."""
     token = _listener.set(listener)
     try:
         yield
     finally:
         _listener.reset(token)
+
+
+class _Seconds:
+    """Collects the seconds of each stage."""
+
+    def __init__(self) -> None:
+        self.by_stage: dict[str, float] = {}
+
+    def begins(self, name: str) -> None:
+        """Nothing is to be done."""
+
+    def advances(self, name: str, done: int, parts: int) -> None:
+        """Nothing is to be done."""
+
+    def ends(self, name: str, seconds: float) -> None:
+        """Add the seconds."""
+        self.by_stage[name] = self.by_stage.get(name, 0.0) + seconds
 
 
 @contextmanager
@@ -63,11 +105,6 @@ def stage_seconds() -> Iterator[dict[str, float]]:
     dict of str to float
         Seconds by stage; repeated stages are added up.
     """
-    seconds: dict[str, float] = {}
-
-    def hear(name: str, spent: float | None) -> None:
-        if spent is not None:
-            seconds[name] = seconds.get(name, 0.0) + spent
-
-    with listening(hear):
-        yield seconds
+    listener = _Seconds()
+    with listening(listener):
+        yield listener.by_stage

@@ -20,6 +20,8 @@ from diffclass.progress import listening
 # Exit codes of commands; 0 means done.
 OTHER_ERROR, USAGE, DATA, BOUND_MISSED, INTERRUPTED = 1, 2, 3, 4, 130
 
+_SILENT_SECONDS, _PAUSE = 2.0, 10.0  # before the first message; between those of one stage
+
 
 class Console:
     """Prints messages and results, and times the stages.
@@ -46,6 +48,7 @@ class Console:
         self.memory_bytes: dict[str, int] = {}
         self._start = time.perf_counter()
         self._status: Any = None
+        self._stage_start = self._last_said = self._start
 
     def say(self, text: str) -> None:
         """Print a message to standard error, unless quiet."""
@@ -64,17 +67,34 @@ class Console:
     @contextmanager
     def timing(self) -> Iterator[None]:
         """Time the stages within the block and show the current one on a terminal."""
-        with self._live_status(), listening(self._hear):
+        with self._live_status(), listening(self):
             yield
 
-    def _hear(self, stage: str, seconds: float | None) -> None:
-        if seconds is not None:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + seconds
-            self.memory_bytes[stage] = peak_memory_bytes()
-        elif self._status is not None:
-            self._status.update(f"{stage} ...")
-        elif not self.quiet and self.total_seconds > 2:
-            self.say(f"{stage} ... ({self.total_seconds:.0f} s so far)")
+    def begins(self, name: str) -> None:
+        """Show that a stage begins; without a terminal, once the run has taken a while."""
+        self._stage_start = time.perf_counter()
+        if self._status is not None or self.total_seconds > _SILENT_SECONDS:
+            self._show(f"{name} ...", f"{name} ... ({self.total_seconds:.0f} s so far)")
+
+    def advances(self, name: str, done: int, parts: int) -> None:
+        """Show how much of a stage is done and about how long the rest will take."""
+        now = time.perf_counter()
+        left = (now - self._stage_start) / done * (parts - done)
+        text = f"{name} ... {done} of {parts}, about {duration(left)} left"
+        if self._status is not None or now - max(self._last_said, self._stage_start) > _PAUSE:
+            self._show(text, text)
+
+    def ends(self, name: str, seconds: float) -> None:
+        """Keep how long a stage took, and the memory by its end."""
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+        self.memory_bytes[name] = peak_memory_bytes()
+
+    def _show(self, status: str, line: str) -> None:
+        if self._status is not None:
+            self._status.update(status)
+        else:
+            self._last_said = time.perf_counter()
+            self.say(line)
 
     @contextmanager
     def _live_status(self) -> Iterator[None]:
@@ -86,6 +106,14 @@ class Console:
         with Terminal(stderr=True).status("starting ...") as self._status:
             yield
         self._status = None
+
+
+def duration(seconds: float) -> str:
+    """Return a time to read: "45 s", "3 min", "2 h 10 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def peak_memory_bytes() -> int:
