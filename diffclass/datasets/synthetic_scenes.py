@@ -341,10 +341,10 @@ def make_hyperspectral_scene(
     rng = np.random.default_rng(random_state)
     ids = [int(i) for i in np.unique(fields) if i > 0]
     weights = np.concatenate([_background_weights(fields, rng), _class_weights(fields, ids, rng)])
-    basis = _reflectances(4, len(ids), n_bands=n_bands, rng=rng)
+    basis = reflectances(4, len(ids), n_bands=n_bands, rng=rng)
     light = np.float32(1.0) + np.float32(0.04) * _smooth_field(fields.shape, 25.0, rng)
     cube = np.tensordot(weights * light, basis, axes=(0, 0))
-    _add_correlated_noise(cube, noise, rng)
+    add_correlated_noise(cube, noise, rng)
     return cube
 
 
@@ -352,7 +352,7 @@ def _background_weights(fields: IntArray, rng: np.random.Generator) -> FloatArra
     """Share the background among four spectra by smooth fields; (4, rows, columns)."""
     scores = np.stack([_smooth_field(fields.shape, 10.0, rng) for _ in range(4)])
     shares = np.exp(1.5 * scores)
-    shares *= _abundance(fields, 0) / shares.sum(axis=0)
+    shares *= abundance(fields, 0) / shares.sum(axis=0)
     return shares
 
 
@@ -363,17 +363,20 @@ def _class_weights(fields: IntArray, ids: list[int], rng: np.random.Generator) -
         numbered, n_regions = ndimage.label(fields == i)
         offsets = rng.standard_normal(n_regions + 1).astype(np.float32)
         change = _smooth_field(fields.shape, 15.0, rng) + 0.7 * offsets[numbered]
-        weights[2 * place] = _abundance(fields, i)
+        weights[2 * place] = abundance(fields, i)
         weights[2 * place + 1] = weights[2 * place] * change
     return weights
 
 
-def _abundance(fields: IntArray, i: int) -> FloatArray:
-    """Blur a class's indicator by the instrument's point spread; sums to 1 over the classes."""
+def abundance(fields: IntArray, i: int) -> FloatArray:
+    """Blur a class's indicator by the instrument's point spread, which reaches two pixels.
+
+    Sums to 1 over the classes; of shape (rows, columns).
+    """
     return ndimage.gaussian_filter((fields == i).astype(np.float32), 0.6)
 
 
-def _reflectances(
+def reflectances(
     n_background: int, n_classes: int, *, n_bands: int, rng: np.random.Generator
 ) -> FloatArray:
     """Draw the spectra that the weights mix; (n_background + 2 * n_classes, n_bands)."""
@@ -390,7 +393,7 @@ def _reflectances(
     return np.asarray(rows, dtype=np.float32)
 
 
-def _add_correlated_noise(cube: FloatArray, noise: float, rng: np.random.Generator) -> None:
+def add_correlated_noise(cube: FloatArray, noise: float, rng: np.random.Generator) -> None:
     """Add noise in place; neighbouring bands share half of its variance."""
     for row in cube:
         white = rng.standard_normal(row.shape, dtype=np.float32)

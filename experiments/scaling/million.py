@@ -31,14 +31,28 @@ STAGES = ("features", "neighbors", "affinities", "diffusion", "total")
 OUTPUT = Path(__file__).with_name("million.csv")
 
 
-def fields(side: int, seed: int = 0) -> np.ndarray:
-    """Return the class of each pixel of a square scene: cells of random points."""
+def n_fields(side: int) -> int:
+    """Return how many fields a square scene has."""
+    return max(2 * N_CLASSES, side * side // PIXELS_PER_FIELD)
+
+
+def cells(side: int, rows: range, seed: int = 0) -> np.ndarray:
+    """Return the field of each pixel of some rows of a square scene: cells of random points."""
     rng = np.random.default_rng(seed)
-    n_fields = max(2 * N_CLASSES, side * side // PIXELS_PER_FIELD)
-    centers = rng.random((n_fields, 2)) * side
-    pixels = np.stack(np.indices((side, side)), axis=-1).reshape(-1, 2)
-    classes = 1 + np.arange(n_fields) % N_CLASSES
-    return classes[cKDTree(centers).query(pixels)[1]].reshape(side, side).astype(np.uint8)
+    centers = rng.random((n_fields(side), 2)) * side
+    places = np.meshgrid(np.arange(rows.start, rows.stop), np.arange(side), indexing="ij")
+    pixels = np.stack(places, axis=-1).reshape(-1, 2)
+    return cKDTree(centers).query(pixels)[1].reshape(len(rows), side)
+
+
+def fields(side: int, seed: int = 0) -> np.ndarray:
+    """Return the class of each pixel of a square scene."""
+    return class_of(cells(side, range(side), seed))
+
+
+def class_of(fields: np.ndarray) -> np.ndarray:
+    """Return the class of each field, by its number."""
+    return (1 + fields % N_CLASSES).astype(np.uint8)
 
 
 def run(side: int, folder: Path, features: str) -> dict[str, Any]:

@@ -20,17 +20,13 @@ import numpy as np
 _LEAST_VARIANCE = 1e-3
 
 
-def field_weights(
-    image: np.ndarray, smooth: np.ndarray, valid: np.ndarray, power: float
-) -> np.ndarray:
+def field_weights(within: np.ndarray, power: float) -> np.ndarray:
     """Return V diag(l)^-p, or the identity where smoothing took nothing away.
 
     Parameters
     ----------
-    image, smooth : ndarray of float32 of shape (rows, columns, k)
-        Components before and after smoothing.
-    valid : ndarray of bool of shape (rows, columns)
-        Where there is data.
+    within : ndarray of float64 of shape (k, k)
+        W, the covariance of what smoothing took away.
     power : float
         p, at least 0; 0 gives the identity.
 
@@ -41,33 +37,18 @@ def field_weights(
 
     Examples
     --------
-    Two fields whose pixels differ in the first component only:
+    Pixels of a field differ in the first component only:
 
     >>> import numpy as np
     >>> from diffclass_hyperspectral.features.field_weights import field_weights
-    >>> fields = np.zeros((4, 4, 2)); fields[:, 2:] = 1
-    >>> image = fields + np.eye(4)[..., None] * [1, 0]
-    >>> weights = field_weights(image, fields, np.ones((4, 4), dtype=bool), 1.0)
+    >>> weights = field_weights(np.diag([2.0, 0.0]), 1.0)
     >>> np.linalg.norm(weights, axis=1).round().astype(int).tolist()
     [1, 1000]
     """
-    identity = np.eye(image.shape[2])
-    if power == 0 or smooth is image:
+    identity = np.eye(len(within))
+    if power == 0:
         return identity
-    variances, directions = np.linalg.eigh(_covariance_within(image, smooth, valid))
+    variances, directions = np.linalg.eigh(within)
     if not variances[-1] > 0:
         return identity
     return directions * np.maximum(variances / variances[-1], _LEAST_VARIANCE) ** -power
-
-
-def _covariance_within(image: np.ndarray, smooth: np.ndarray, valid: np.ndarray) -> np.ndarray:
-    """Return the covariance of what smoothing took away, one row of the picture at a time."""
-    k = image.shape[2]
-    total, products, n_pixels = np.zeros(k), np.zeros((k, k)), 0
-    for row, smooth_row, has_data in zip(image, smooth, valid, strict=True):
-        taken = row[has_data].astype(np.float64) - smooth_row[has_data]
-        total += taken.sum(axis=0)
-        products += taken.T @ taken
-        n_pixels += len(taken)
-    mean = total / max(n_pixels, 1)
-    return products / max(n_pixels, 1) - np.outer(mean, mean)

@@ -17,7 +17,7 @@ Unit spectra u = x / |x|, and u of x minus its mean over the bands, turn both in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,25 +26,39 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
-from diffclass_hyperspectral.features.field_weights import field_weights
+from diffclass_hyperspectral.features.covariances import (
+    finite_rows,
+    sampled_rows,
+    signal_and_noise,
+)
 from diffclass_hyperspectral.features.metrics import METRICS
+from diffclass_hyperspectral.features.moments import Moments
 from diffclass_hyperspectral.features.smoothing import (
+    GRID_BYTES,
     GaussianSmoothing,
     GridDiffusion,
     Smoothing,
-    grid_bytes,
 )
+from diffclass_hyperspectral.features.spatial_scales import (
+    add_positions,
+    scale_features,
+    smooth_scales,
+)
+from diffclass_hyperspectral.features.streamed_quantile import quantile_bytes
+from diffclass_hyperspectral.features.unit_spectra import lengths_of, unit_rows
 from diffclass_hyperspectral.io import row_blocks
+from diffclass_hyperspectral.io.mapped_pages import release_pages
+from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
 from diffclass_hyperspectral.io.scenes import Scene
 
 _COMPONENTS = 20
-_MOST_PIXELS = 30_000  # for covariances: over a hundred times the bands
 _BLOCK_ROWS = 64
 _BYTES_PER_VALUE = 56  # of working space for a value of a block
 _NOISE_FLOOR = 1e-6  # of the mean noise variance, so that a noiseless band cannot divide by zero
 _LOST_SPREAD = 1e-4  # of unit spectra: distances change by a hundredth at most, on average
 _ROUNDING = 1e-12  # of squares of unit spectra, which are single
 _FLAT = 1e-5  # of a spectrum's length; below it what is left is rounding
+_WINDOW_BYTES = 2**28  # at least, of a window of a picture that is smoothed
 
 
 class SceneFeatures(TransformerMixin, BaseEstimator):
@@ -97,8 +111,9 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     Notes
     -----
     The covariances take up to 30,000 pixels in double precision, the scene itself is read in
-    blocks of rows: memory is that of the result, 4 bytes x pixels x features, and while
-    smoothing three to four times 4 bytes x pixels x components more.
+    blocks of rows, and smoothed in windows of rows: memory is that of the result, 4 bytes x pixels
+    x features, and of one block or window. With `fit_transform_points` and `transform_points` the
+    result may lie in a file. It does not depend on the size of blocks and windows but for rounding.
 
     Examples
     --------
@@ -137,22 +152,22 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         Raises
         ------
         DataError
-            Where no pixel has data, all bands are constant, no two valid pixels touch, or no
-            spectrum has a direction.
+            Where no pixel has data, all bands are constant, no two valid pixels touch, no
+            spectrum has a direction, or the scene's file changes while it is read.
         ParameterError
             For fewer than one component, an unknown metric, or a scale or a weight below 0.
         """
         scene = _as_scene(X)
         self._fit_components(scene)
         if self.spatial:
-            self._scaled(scene, fit=True)
+            self._fill(scene, _in_memory, fit=True)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit and return the features of the same scene, as `transform`."""
         scene = _as_scene(X)
         self._fit_components(scene)
-        return self._features(scene, fit=True)
+        return self._of_all_pixels(scene, fit=True)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the features of a scene with the same bands.
@@ -167,6 +182,70 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             Row-major; missing pixels are rows of NaN. p = n_components_, or if spatial
             len(scales) x n_components_, plus 2 for the position.
         """
+        return self._of_all_pixels(self._checked_scene(X), fit=False)
+
+    def fit_transform_points(
+        self,
+        X: Any,
+        create: Callable[[tuple[int, int]], np.ndarray] | None = None,
+        *,
+        window_bytes: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Fit and return the features of the same scene's pixels, as `transform_points`."""
+        scene = _as_scene(X)
+        self._fit_components(scene)
+        return self._fill(scene, create or _in_memory, fit=True, window_bytes=window_bytes)
+
+    def transform_points(
+        self,
+        X: Any,
+        create: Callable[[tuple[int, int]], np.ndarray] | None = None,
+        *,
+        window_bytes: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the features of the pixels with data only, in memory or in a file.
+
+        Parameters
+        ----------
+        X : Scene or array-like of shape (rows, columns, bands)
+        create : callable, optional
+            Makes the array of float32 of a shape (n, p) that is filled, such as a memory map; an
+            array in memory by default. What is not a map of `numpy` then stays in memory.
+        window_bytes : int, optional
+            Working memory for smoothing; by default as much as is needed, 256 MiB at least.
+
+        Returns
+        -------
+        points : ndarray of float32 of shape (n, p)
+            In the order of pixels; what ``create`` made.
+        valid : ndarray of bool of shape (rows, columns)
+            Which pixels these are.
+
+        Raises
+        ------
+        DataError
+            As `fit`.
+        ParameterError
+            Where ``window_bytes`` is too small for a window.
+
+        Examples
+        --------
+        >>> import tempfile, numpy as np
+        >>> from diffclass.datasets import make_tissue_scene
+        >>> from diffclass_hyperspectral import SceneFeatures
+        >>> cube = make_tissue_scene(48, 48, random_state=0).cube
+        >>> cube[0, 0] = np.nan
+        >>> file = tempfile.NamedTemporaryFile(suffix=".npy")
+        >>> def create(shape):
+        ...     return np.lib.format.open_memmap(file.name, "w+", np.float32, shape)
+        >>> points, valid = SceneFeatures().fit_transform_points(cube, create)
+        >>> points.shape, int(valid.sum())
+        ((2303, 20), 2303)
+        """
+        scene = self._checked_scene(X)
+        return self._fill(scene, create or _in_memory, fit=False, window_bytes=window_bytes)
+
+    def _checked_scene(self, X: Any) -> Scene:
         check_is_fitted(self)
         scene = _as_scene(X)
         if scene.n_bands != len(self.bands_):
@@ -174,7 +253,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
                 f"{scene.path}: has {scene.n_bands} bands; the features were fitted to "
                 f"{len(self.bands_)}"
             )
-        return self._features(scene, fit=False)
+        return scene
 
     def weight_beyond(self, X: Any) -> np.ndarray:
         """Return how much of a pixel's features other pixels make, by their distance.
@@ -208,8 +287,10 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         if not self.spatial:
             return np.zeros(1)
         scene = _as_scene(X)
-        image = self._components(scene).reshape(*scene.shape[:2], self.n_components_)
-        valid = np.isfinite(image[..., 0])
+        valid = self._pixels(scene)
+        picture = PointPicture(_in_memory((int(valid.sum()), self.n_components_)), valid)
+        self._project(scene, picture)
+        image = picture[:]
         with stage("features: reach"):
             found = [s.weight_beyond(image, valid) for s in self._smoothings()]
         largest = np.zeros(max(map(len, found)))
@@ -224,8 +305,10 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         positions = 2 if self.position_weight else 0
         return len(self.scales) * k + positions if self.spatial else k
 
-    def working_bytes(self, shape: tuple[int, int, int], n_bands: int) -> int:
-        """Return the most bytes that making the features holds: blocks of the scene, or the result.
+    def working_bytes(
+        self, shape: tuple[int, int, int], n_bands: int, *, on_disk: bool = False
+    ) -> int:
+        """Return the most bytes that making the features holds: a block of the scene or a window.
 
         Parameters
         ----------
@@ -233,15 +316,21 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             Rows, columns and bands of the scene.
         n_bands : int
             Usable ones.
+        on_disk : bool, default=False
+            Whether the features themselves lie in a file.
         """
         rows, columns, bands = shape
         n, p = rows * columns, self.n_features(n_bands)
         most = max(2 * columns * bands, row_blocks.BLOCK_VALUES)
-        block = _BYTES_PER_VALUE * min(n * bands, most)
-        result = 4 * n * p
-        if self.spatial:  # the components and three terms of the series that smooths them
-            result += 16 * n * (p // len(self.scales)) + grid_bytes(n)
-        return max(block, result) + 8 * n
+        working = _BYTES_PER_VALUE * min(n * bands, most)
+        if self.spatial:
+            k = p // len(self.scales)
+            n_rows = min(self._window_rows(columns, k) + 2 * self._reach, rows)
+            window = n_rows * columns * _window_bytes_per_pixel(k)
+            working = max(working, window + quantile_bytes(4 * n))
+        held = 0 if on_disk else 4 * n * p
+        # a block of rows is gone before the whole result has been filled, a window is not
+        return (held + working if self.spatial else max(held, working)) + 8 * n
 
     def check_parameters(self) -> None:
         """Raise `ParameterError` for parameters that no scene can be fitted with."""
@@ -269,7 +358,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         from scipy.linalg import eigh
 
         with stage("features: covariances"):
-            self.mean_, signal, noise = _covariances(scene, self.bands_)
+            self.mean_, signal, noise = signal_and_noise(scene, self.bands_)
         n_bands = len(signal)
         noise += _NOISE_FLOOR * np.trace(noise) / n_bands * np.eye(n_bands)
         wanted = _COMPONENTS if self.n_components is None else self.n_components
@@ -284,33 +373,28 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         from scipy.linalg import eigh
 
         with stage("features: covariances"):
-            mean, moments = self._unit_moments(scene)
+            moments = self._unit_moments(scene)
         with stage("features: directions"):
-            squares, vectors = eigh(moments)
-        spread = np.trace(moments) - mean @ mean
+            squares, vectors = eigh(moments.mean_products)
+        spread = np.trace(moments.covariance)
         lost = np.cumsum(squares)  # ascending: without the first j directions, lost[j - 1] is
         n_left_out = int(np.searchsorted(lost, max(_LOST_SPREAD * spread, _ROUNDING)))
         n_kept = max(1, len(squares) - n_left_out)
         self.n_components_ = n_kept if self.n_components is None else min(self.n_components, n_kept)
         self.directions_ = vectors[:, : -self.n_components_ - 1 : -1]
 
-    def _unit_moments(self, scene: Scene) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mean of u and of u u' over a sample of rows."""
-        n_bands = int(self.bands_.sum())
-        total, products, n_pixels = np.zeros(n_bands), np.zeros((n_bands, n_bands)), 0
-        for rows in _sampled_rows(scene.shape):
-            spectra = [scene.spectra(slice(r, r + 1), bands=self.bands_) for r in rows]
-            units = _unit_rows(_finite_rows(self._with_direction(np.concatenate(spectra))))
-            units = units.astype(np.float64)
-            total += units.sum(axis=0)
-            products += units.T @ units
-            n_pixels += len(units)
-        if n_pixels == 0:
+    def _unit_moments(self, scene: Scene) -> Moments:
+        """Return the moments of unit spectra over a sample of rows."""
+        moments = Moments(int(self.bands_.sum()))
+        for row in sampled_rows(scene.shape):  # one at a time: sums do not depend on blocks
+            spectra = scene.spectra(slice(row, row + 1), bands=self.bands_)
+            moments.add(unit_rows(finite_rows(self._with_direction(spectra))))
+        if moments.n_points == 0:
             raise DataError(
                 f"{scene.path}: every spectrum is {'flat' if self._is_centered else 'zero'}, none "
                 f"has a direction for metric={self.metric!r}; use metric='euclidean'"
             )
-        return total / n_pixels, products / n_pixels
+        return moments
 
     @property
     def _is_centered(self) -> bool:
@@ -320,129 +404,130 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         """Make what the directions are applied to, in place; NaN where there is no direction."""
         if self.metric == "euclidean":
             return spectra
-        length = _lengths(spectra)
+        length = lengths_of(spectra)
         if self._is_centered:
             spectra -= spectra.mean(axis=1, keepdims=True)
-        spectra[_lengths(spectra) <= _FLAT * length] = np.nan
+        spectra[lengths_of(spectra) <= _FLAT * length] = np.nan
         return spectra
 
-    def _features(self, scene: Scene, *, fit: bool) -> np.ndarray:
-        if self.spatial:
-            return self._scaled(scene, fit=fit)
-        components = self._components(scene)
-        return components if self.metric == "euclidean" else _unit_rows(components)
+    def _of_all_pixels(self, scene: Scene, *, fit: bool) -> np.ndarray:
+        n_pixels = scene.shape[0] * scene.shape[1]
+        out = _in_memory((n_pixels, self._n_features_out))
+        _, valid = self._fill(scene, lambda shape: out[: shape[0]], fit=fit)
+        spread_out(out, valid)
+        return out
 
-    def _components(self, scene: Scene) -> np.ndarray:
+    @property
+    def _n_features_out(self) -> int:
+        if not self.spatial:
+            return self.n_components_
+        return len(self.scales) * self.n_components_ + (2 if self.position_weight else 0)
+
+    def _fill(
+        self,
+        scene: Scene,
+        create: Callable[[tuple[int, int]], np.ndarray],
+        *,
+        fit: bool,
+        window_bytes: int | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Make the features of the pixels that have any, and say which these are."""
+        k = self.n_components_
+        n_rows = self._window_rows(scene.shape[1], k, window_bytes) if self.spatial else 0
+        valid = self._pixels(scene)
+        points = create((int(np.count_nonzero(valid)), self._n_features_out))
+        picture = PointPicture(points, valid)
+        self._project(scene, picture)
+        if self.spatial:
+            with stage("features: smoothing"):
+                self._smooth(picture, fit=fit, n_rows=n_rows)
+        return points, valid
+
+    def _pixels(self, scene: Scene) -> np.ndarray:
+        """Return which pixels have finite spectra with a direction, bool of shape (rows, columns).
+
+        The scene knows, unless its pixels are judged by other bands or must have a direction.
+        """
         rows, columns, bands = scene.shape
-        out = np.empty((rows * columns, self.n_components_), dtype=np.float32)
+        judged = scene.band_mask & ~scene.empty_bands
+        is_single = scene.data.dtype.kind != "f" or scene.data.dtype.itemsize <= 4
+        if self.metric == "euclidean" and is_single and not (self.bands_ & ~judged).any():
+            return scene.valid
+        out = np.empty((rows, columns), dtype=bool)
+        with stage("features: bands"):
+            for block in row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS):
+                spectra = self._with_direction(scene.spectra(block, bands=self.bands_))
+                out[block] = np.isfinite(spectra).all(axis=1).reshape(-1, columns)
+        return out
+
+    def _project(self, scene: Scene, picture: PointPicture) -> None:
+        """Write the components to the first columns of the picture's points."""
+        rows, columns, bands = scene.shape
         directions = self.directions_.astype(np.float32)
+        is_centered = self.metric == "euclidean"
+        centre = (self.mean_ @ self.directions_).astype(np.float32) if is_centered else None
         with stage("features: projection"):
             for block in row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS):
-                pixels = slice(block.start * columns, block.stop * columns)
                 spectra = self._with_direction(scene.spectra(block, bands=self.bands_))
-                np.matmul(spectra, directions, out=out[pixels])
-            if self.metric == "euclidean":
-                out -= (self.mean_ @ self.directions_).astype(np.float32)
-        return out
+                with np.errstate(over="ignore", invalid="ignore"):
+                    found = (spectra @ directions)[picture.valid[block].ravel()]
+                if centre is not None:
+                    found -= centre
+                elif not self.spatial:
+                    found = unit_rows(found)
+                if not np.isfinite(found).all():
+                    raise DataError(
+                        f"{scene.path}: holds values near the largest of single precision; "
+                        "divide them by a scale factor"
+                    )
+                picture.points[picture.numbers(block), : self.n_components_] = found
+                release_pages(picture.points)
 
-    def _scaled(self, scene: Scene, *, fit: bool) -> np.ndarray:
-        rows, columns, _ = scene.shape
-        k = self.n_components_
-        image = self._components(scene).reshape(rows, columns, k)
-        with stage("features: smoothing"):
-            valid = np.isfinite(image[..., 0])
-            smoothings = self._smoothings()
-            n_scales = len(smoothings)
-            positions = 2 if self.position_weight else 0
-            out = np.full((rows * columns, n_scales * k + positions), np.nan, dtype=np.float32)
-            if fit:
-                self.scales_ = np.ones(n_scales)
-                self.weights_ = np.zeros((n_scales, k, k), dtype=np.float32)
-            for j, smoothing in enumerate(smoothings):
-                smooth = smoothing.smooth(image, valid)
-                if self.metric != "euclidean":
-                    found = _unit_rows(smooth[valid])
-                else:
-                    if fit:
-                        self.weights_[j] = field_weights(image, smooth, valid, self.field_power)
-                    found = smooth[valid] @ self.weights_[j]
-                if fit:
-                    self.scales_[j] = self._spread(found) or 1
-                out[valid.ravel(), j * k : (j + 1) * k] = found / np.float32(self.scales_[j])
-            if positions:
-                out[valid.ravel(), -2:] = np.argwhere(valid) * np.float32(self.position_weight)
-        return out
+    def _smooth(self, picture: PointPicture, *, fit: bool, n_rows: int) -> None:
+        """Fill the columns of all scales from the components in the first ones."""
+        k, is_unit = self.n_components_, self.metric != "euclidean"
+        found = smooth_scales(picture, self._smoothings(), k, is_unit=is_unit, n_rows=n_rows)
+        if fit:
+            weights = [moments.weights(self.field_power) for moments in found]
+            self.weights_ = np.array(weights, dtype=np.float32)
+            pairs = zip(found, self.weights_.astype(np.float64), strict=True)
+            self.scales_ = np.array([moments.spread(w) for moments, w in pairs])
+        scale_features(picture, self.weights_, self.scales_, is_unit=is_unit)
+        if self.position_weight:
+            add_positions(picture, self.position_weight)
+
+    @property
+    def _reach(self) -> int:
+        return max(s.reach for s in self._smoothings())
+
+    def _window_rows(self, columns: int, k: int, window_bytes: int | None = None) -> int:
+        """Return how many rows of its own a window has, beside those that smoothing reaches."""
+        of_a_row, around = columns * _window_bytes_per_pixel(k), 2 * self._reach
+        if window_bytes is None:  # rows around are worked on twice: no more of them than own ones
+            return max(_WINDOW_BYTES // of_a_row - around, around, 1)
+        n_rows = window_bytes // of_a_row - around
+        if n_rows < 1:
+            raise ParameterError(
+                f"window_bytes = {window_bytes}: a window of {columns} columns needs at least "
+                f"{(around + 1) * of_a_row} bytes for these features; give more memory, or take "
+                "spectral features"
+            )
+        return n_rows
 
     def _smoothings(self) -> list[Smoothing]:
         if not len(self.scales):
             raise ParameterError("scales is empty; give one or more, 0 for the picture as it is")
         return [s if isinstance(s, Smoothing) else GaussianSmoothing(s) for s in self.scales]
 
-    def _spread(self, found: np.ndarray) -> float:
-        square = np.mean(np.square(found), dtype=np.float64)
-        if self.metric != "euclidean":  # unit spectra lie around their mean, not around 0
-            square -= np.mean(np.square(found.mean(axis=0, dtype=np.float64)))
-        return float(np.sqrt(max(square, 0)))
-
 
 def _as_scene(X: Any) -> Scene:
     return X if isinstance(X, Scene) else Scene.from_array(np.asarray(X))
 
 
-def _sampled_rows(shape: tuple[int, int, int]) -> Iterator[range]:
-    """Yield evenly spaced rows, as many at a time as make a block."""
-    rows, columns, bands = shape
-    step = -(-rows * columns // _MOST_PIXELS)
-    reach = step * min(_BLOCK_ROWS, row_blocks.rows_of_a_block(columns * bands))
-    return (range(r, min(r + reach, rows), step) for r in range(0, rows, reach))
+def _in_memory(shape: tuple[int, int]) -> np.ndarray:
+    return np.empty(shape, dtype=np.float32)
 
 
-def _lengths(spectra: np.ndarray) -> np.ndarray:
-    # in double precision: squares of digital numbers soon pass what single can tell apart
-    return np.sqrt(np.einsum("ij,ij->i", spectra, spectra, dtype=np.float64))
-
-
-def _unit_rows(spectra: np.ndarray) -> np.ndarray:
-    """Scale the rows to length 1, in place; rows of zeros stay."""
-    lengths = _lengths(spectra)
-    spectra /= np.where(lengths > 0, lengths, 1).astype(spectra.dtype)[:, None]
-    return spectra
-
-
-def _covariances(scene: Scene, bands: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return mean, signal and noise covariance: noise from differences to the right and below."""
-    columns, n_bands = scene.shape[1], int(bands.sum())
-    mean = np.zeros(n_bands)
-    products, differences = np.zeros((2, n_bands, n_bands))
-    n_pixels = n_differences = 0
-    shift = np.zeros(n_bands)
-    for rows in _sampled_rows(scene.shape):
-        lines = [slice(r, r + 2) for r in rows]
-        pairs = [scene.spectra(line, bands=bands).reshape(-1, columns, n_bands) for line in lines]
-        block = np.stack([pair[0] for pair in pairs]).astype(np.float64)
-        pixels = _finite_rows(block)
-        if n_pixels == 0 and len(pixels):
-            shift = pixels.mean(axis=0)  # what is squared below should be small
-        pixels -= shift
-        mean += pixels.sum(axis=0)
-        products += pixels.T @ pixels
-        n_pixels += len(pixels)
-        below = [pair[1] - pair[0] for pair in pairs if len(pair) > 1]
-        for difference in [np.diff(block, axis=1), *([np.stack(below)] if below else [])]:
-            found = _finite_rows(difference)
-            differences += found.T @ found
-            n_differences += 2 * len(found)
-    if n_differences == 0:
-        raise DataError(f"{scene.path}: no two pixels with data touch; noise cannot be estimated")
-    if not differences.any():
-        raise DataError(
-            f"{scene.path}: pixels that touch are all equal; there is no noise to estimate"
-        )
-    mean /= n_pixels
-    signal = products / n_pixels - np.outer(mean, mean)
-    return mean + shift, signal, differences / n_differences
-
-
-def _finite_rows(values: np.ndarray) -> np.ndarray:
-    table = values.reshape(-1, values.shape[-1])
-    return table[np.isfinite(table).all(axis=1)]
+def _window_bytes_per_pixel(k: int) -> int:
+    """Return what smoothing holds of a pixel of a window: k components, and the walk over it."""
+    return 30 * k + GRID_BYTES

@@ -17,7 +17,9 @@ values were measured, see experiments/few_labels/spatial.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Real
 from typing import Protocol, runtime_checkable
 
@@ -26,6 +28,12 @@ import scipy.sparse as sp
 
 from diffclass import MarkovOperator
 from diffclass.exceptions import ParameterError
+from diffclass.operators.chebyshev import TOLERANCE, power_coefficients
+from diffclass_hyperspectral.features.streamed_quantile import streamed_quantile
+from diffclass_hyperspectral.features.windows import Window
+
+# What the walk of `GridDiffusion` holds of a pixel: nine affinities and the numbers of neighbours.
+GRID_BYTES = 150
 
 _SAMPLED = 64  # pixels on which the reach of a walk is measured
 _TOGETHER = 8  # of these walks at once: one alone is too little for the loops
@@ -34,7 +42,33 @@ _OFFSETS = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1)]  # in 
 
 @runtime_checkable
 class Smoothing(Protocol):
-    """What makes one spatial scale of an image's components."""
+    """What makes one spatial scale of an image's components.
+
+    A picture that does not fit into memory is smoothed by windows of rows. What must be known of
+    the whole picture is found first, by `fitted`; then each window is read with ``reach`` further
+    rows on both sides, and its own rows of the result are those of the whole picture.
+    """
+
+    @property
+    def reach(self) -> int:
+        """How many rows away a pixel can be and still count."""
+        ...
+
+    @property
+    def fitting_reach(self) -> int:
+        """How many further rows the windows of `fitted` need."""
+        ...
+
+    def fitted(self, windows: Callable[[], Iterable[Window]]) -> Smoothing:
+        """Return the smoothing for one picture.
+
+        Parameters
+        ----------
+        windows : callable
+            Gives all windows of the picture, with ``fitting_reach`` rows beyond; may be called
+            several times.
+        """
+        ...
 
     def smooth(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
         """Return the smoothed image.
@@ -85,6 +119,20 @@ class GaussianSmoothing:
         if not (isinstance(self.sigma, Real) and self.sigma >= 0):
             raise ParameterError(f"sigma = {self.sigma!r}; a width in pixels is at least 0")
 
+    @property
+    def reach(self) -> int:
+        """Where SciPy cuts the Gaussian off."""
+        return int(4 * self.sigma + 0.5)
+
+    @property
+    def fitting_reach(self) -> int:
+        """0: there is nothing to fit."""
+        return 0
+
+    def fitted(self, windows: Callable[[], Iterable[Window]]) -> GaussianSmoothing:
+        """Return the smoothing itself; it is the same for all pictures."""
+        return self
+
     def smooth(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
         """Return the smoothed image; see `Smoothing`."""
         from scipy.ndimage import gaussian_filter
@@ -105,9 +153,9 @@ class GaussianSmoothing:
 
         if self.sigma == 0:
             return np.zeros(1)
-        reach = int(4 * self.sigma + 0.5)  # where SciPy cuts the Gaussian off
-        line = gaussian_filter1d(np.eye(1, 2 * reach + 1, reach)[0], self.sigma, mode="constant")
-        within = 2 * np.cumsum(line[reach:]) - line[reach]
+        point = np.eye(1, 2 * self.reach + 1, self.reach)[0]
+        line = gaussian_filter1d(point, self.sigma, mode="constant")
+        within = 2 * np.cumsum(line[self.reach :]) - line[self.reach]
         return np.clip(1 - within**2, 0, 1)
 
 
@@ -124,17 +172,42 @@ class GridDiffusion:
         neighbours are compared, so that single noisy pixels are no edges.
     quantile : float, default=0.25
         Of the squared differences between neighbours, 0 to 1; it is h.
+    bandwidth : float, optional
+        h; by default the quantile in the picture that is smoothed.
     """
 
     n_steps: int = 128
     sigma: float = 0.7
     quantile: float = 0.25
+    bandwidth: float | None = None
 
     def __post_init__(self) -> None:
         if not self.n_steps >= 1:
             raise ParameterError(f"n_steps = {self.n_steps!r}; a walk takes at least 1 step")
         if not 0 < self.quantile <= 1:
             raise ParameterError(f"quantile = {self.quantile!r} is not above 0 and at most 1")
+
+    @cached_property
+    def reach(self) -> int:
+        """As many rows as the series that makes the steps has terms, and what the Gaussian sees."""
+        series = power_coefficients([self.n_steps], TOLERANCE["f"])
+        return min(self.n_steps, series.shape[1] - 1) + self._guide.reach
+
+    @property
+    def fitting_reach(self) -> int:
+        """A neighbour, and what the Gaussian sees around it."""
+        return 1 + self._guide.reach
+
+    def fitted(self, windows: Callable[[], Iterable[Window]]) -> GridDiffusion:
+        """Return the walk with the bandwidth of one picture; see `Smoothing`."""
+        if self.bandwidth is not None:
+            return self
+
+        def squares() -> Iterator[np.ndarray]:
+            for window in windows():
+                yield _onward(self._squares(window.image, window.valid)[window.inner])
+
+        return replace(self, bandwidth=streamed_quantile(squares, self.quantile))
 
     def smooth(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
         """Return the smoothed image; see `Smoothing`."""
@@ -180,22 +253,29 @@ class GridDiffusion:
         MarkovOperator
             Of rows * columns points, in the order of rows.
         """
-        guide = GaussianSmoothing(self.sigma).smooth(image, valid)
-        squares = _squared_differences(np.where(valid[..., None], guide, np.float32(np.nan)))
-        h = self._bandwidth(squares)
+        squares = self._squares(image, valid)
+        h = self.bandwidth
+        if h is None:
+            h = streamed_quantile(lambda: [_onward(squares)], self.quantile)
         with np.errstate(under="ignore"):
             affinity = np.exp(-squares / h) if h > 0 else (squares == 0).astype(np.float32)
         np.nan_to_num(affinity, copy=False)
         affinity[..., _OFFSETS.index((0, 0))] = 1
         return MarkovOperator.from_affinity(_on_the_grid(affinity), check=False)
 
-    def _bandwidth(self, squares: np.ndarray) -> float:
-        onward = squares[..., _OFFSETS.index((0, 0)) + 1 :]  # each pair of pixels once
-        onward = onward[np.isfinite(onward)]
-        if not len(onward):
-            return 0.0
-        place = min(int(self.quantile * len(onward)), len(onward) - 1)
-        return float(np.partition(onward, place)[place])
+    @property
+    def _guide(self) -> GaussianSmoothing:
+        return GaussianSmoothing(self.sigma)
+
+    def _squares(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
+        guide = self._guide.smooth(image, valid)
+        return _squared_differences(np.where(valid[..., None], guide, np.float32(np.nan)))
+
+
+def _onward(squares: np.ndarray) -> np.ndarray:
+    """Return the differences of pairs of neighbours, each pair once."""
+    onward = squares[..., _OFFSETS.index((0, 0)) + 1 :]
+    return onward[np.isfinite(onward)]
 
 
 def _filled(image: np.ndarray, valid: np.ndarray) -> np.ndarray:
@@ -238,8 +318,3 @@ def _on_the_grid(affinity: np.ndarray) -> sp.csr_array:
     indices = (np.arange(n)[:, None] + steps)[kept].astype(np.int32)
     indptr = np.concatenate([[0], np.cumsum(kept.sum(axis=1))]).astype(np.int32)
     return sp.csr_array((affinity.reshape(n, -1)[kept], indices, indptr), shape=(n, n))
-
-
-def grid_bytes(n_pixels: int) -> int:
-    """Return what the walk of `GridDiffusion` holds: nine affinities, and what they are made of."""
-    return 250 * n_pixels

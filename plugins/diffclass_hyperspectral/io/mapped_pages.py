@@ -6,12 +6,16 @@ import mmap
 
 import numpy as np
 
+_SHARED = ("r", "r+", "w+")
+
 
 def release_pages(array: object) -> None:
     """Let go of what was read of a memory map, so that a scene may be larger than memory.
 
-    Later reads fetch the pages again, from the system's cache as long as it holds them. Only maps
-    opened read-only are touched (another kind could lose changes); all else is left as it is.
+    Later reads fetch the pages again, from the system's cache as long as it holds them. What was
+    written to a map that is shared with its file stays in that cache, and goes to the disk when the
+    system sees fit. Copies on write would lose their changes: they are left as they are, as all
+    else is.
 
     Parameters
     ----------
@@ -20,7 +24,7 @@ def release_pages(array: object) -> None:
     """
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
-    if array is None or getattr(array, "mode", None) != "r":
+    if array is None or getattr(array, "mode", None) not in _SHARED:
         return
     pages = getattr(array, "_mmap", None)
     if pages is not None and hasattr(mmap, "MADV_DONTNEED"):

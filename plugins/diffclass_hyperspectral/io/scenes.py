@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral.io.band_survey import BandSurvey
+from diffclass_hyperspectral.io.file_stamps import FileStamp
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
 from diffclass_hyperspectral.io.images import read_image
 from diffclass_hyperspectral.io.lookup_table import LookupTable
@@ -101,6 +103,9 @@ class Scene:
         Affine transform and coordinate system, where the file states them.
     lookup_table : LookupTable or None
         What `read_lookup_table` reads, once it is asked for.
+    stamp : FileStamp or None
+        What the file looked like when it was opened. Reading raises `DataError` where it has
+        changed since.
     """
 
     data: Any  # BlockArray reads like an array, but is no ndarray
@@ -113,6 +118,7 @@ class Scene:
     band_names: tuple[str, ...] | None = None
     map_info: tuple[str, ...] | None = None
     read_lookup_table: Callable[[], LookupTable] | None = None
+    stamp: FileStamp | None = None
 
     @classmethod
     def from_array(
@@ -148,7 +154,8 @@ class Scene:
         mask = np.ones(cube.shape[2], bool) if band_mask is None else np.asarray(band_mask, bool)
         if not mask.any():
             raise DataError(f"{place}: its bad band list (bbl) leaves no band; correct the header")
-        return cls(data=cube, path=place, format=format, band_mask=mask, **facts)
+        stamp = FileStamp.of_data(cube)
+        return cls(data=cube, path=place, format=format, band_mask=mask, stamp=stamp, **facts)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -190,12 +197,8 @@ class Scene:
         A pixel is valid where every good band is finite and not every good band is the ignore
         value. Bands without any finite value are ignored.
         """
-        asked = self.band_mask & ~self.empty_bands
-        mask = np.full(self.shape[:2], asked.any())
         may_lack = self.data.dtype.kind == "f" or self.ignore_value is not None
-        if asked.any() and may_lack:
-            for rows in self._row_blocks():
-                mask[rows] = _has_data(_take_bands(self.data[rows], asked), self.ignore_value)
+        mask = self._survey.valid if may_lack else np.ones(self.shape[:2], dtype=bool)
         mask.flags.writeable = False
         return mask
 
@@ -204,19 +207,28 @@ class Scene:
         """Bands without one finite value, bool of shape (bands,)."""
         if self.data.dtype.kind != "f":
             return np.zeros(self.n_bands, dtype=bool)
-        filled = np.zeros(self.n_bands, dtype=bool)
-        for rows in self._row_blocks():
-            filled |= np.isfinite(self.data[rows]).any(axis=(0, 1))
-        return ~filled
+        return ~self._survey.filled
 
     @cached_property
     def constant_bands(self) -> np.ndarray:
         """Good bands with the same value in all valid pixels, bool of shape (bands,)."""
-        considered = self.band_mask & ~self.empty_bands
-        lowest, highest = self._extremes(considered)
-        constant = np.zeros(self.n_bands, dtype=bool)
-        constant[considered] = lowest == highest
-        return constant
+        lowest, highest = self._survey.lowest, self._survey.highest
+        if lowest is None:  # without data no band is known to be constant
+            return np.zeros(self.n_bands, dtype=bool)
+        return (lowest == highest) & self.band_mask & ~self.empty_bands
+
+    @cached_property
+    def _survey(self) -> BandSurvey:
+        """What one pass over the file says of pixels and bands."""
+        survey = BandSurvey(self.shape, self.band_mask, self.ignore_value)
+        for rows in self._row_blocks():
+            survey.add(rows, self.data[rows])
+        return survey
+
+    def check_unchanged(self) -> None:
+        """Raise `DataError` if the scene's file is another one than when it was opened."""
+        if self.stamp is not None:
+            self.stamp.check()
 
     def usable_bands(self) -> np.ndarray:
         """Return the bands to work with: good, not empty and not constant.
@@ -270,9 +282,11 @@ class Scene:
         out = np.empty((*valid.shape, int(chosen.sum())), dtype=np.float32)
         numbers = range(self.shape[0])[rows]
         for block in row_blocks(len(numbers), self._values_per_row):
+            self.check_unchanged()
             part = numbers[block]
             self._fill(out[block], self.data[part.start : part.stop : part.step], chosen)
             release_pages(self.data)
+        self.check_unchanged()
         out[~valid] = np.nan
         return out.reshape(-1, out.shape[2])
 
@@ -310,8 +324,10 @@ class Scene:
 
     def _row_blocks(self) -> Iterator[slice]:
         for rows in row_blocks(self.shape[0], self._values_per_row):
+            self.check_unchanged()
             yield rows
             release_pages(self.data)
+        self.check_unchanged()
 
     def _fill(self, out: np.ndarray, stored: np.ndarray, bands: np.ndarray) -> None:
         # Cast before dividing: int16 / float would make a float64 copy of the block.
@@ -319,22 +335,6 @@ class Scene:
             out[...] = _take_bands(stored, bands)
             if self.scale_factor != 1.0:
                 out /= np.float32(self.scale_factor)
-
-    def _extremes(self, bands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and greatest stored value of each of ``bands`` over valid pixels."""
-        lowest = highest = np.zeros(int(bands.sum()))
-        started = False
-        for rows in self._row_blocks():
-            pixels = _take_bands(self.data[rows], bands)[self.valid[rows]]
-            if len(pixels) == 0:
-                continue
-            low, high = pixels.min(axis=0), pixels.max(axis=0)
-            lowest = np.minimum(lowest, low) if started else low
-            highest = np.maximum(highest, high) if started else high
-            started = True
-        if not started:
-            return lowest, lowest + 1  # without data no band is known to be constant
-        return lowest, highest
 
 
 def _check_cube(cube: np.ndarray | BlockArray, path: Path) -> None:
@@ -351,23 +351,6 @@ def _check_cube(cube: np.ndarray | BlockArray, path: Path) -> None:
 
 def _take_bands(block: np.ndarray, bands: np.ndarray) -> np.ndarray:
     return block if bands.all() else block[..., bands]
-
-
-def _has_data(block: np.ndarray, ignore_value: float | None) -> np.ndarray:
-    finite = np.ones(block.shape[:2], dtype=bool)
-    if block.dtype.kind == "f":
-        finite = np.isfinite(block).all(axis=2)
-    if ignore_value is None or not np.isfinite(ignore_value):
-        return finite
-    return finite & ~_equals(block, ignore_value).all(axis=2)
-
-
-def _equals(block: np.ndarray, value: float) -> np.ndarray:
-    if block.dtype.kind == "f":
-        # The header's decimal stands for a number of the file's own precision.
-        with np.errstate(over="ignore"):
-            return block == np.asarray(value).astype(block.dtype)
-    return block == value
 
 
 def _range(values: np.ndarray | None) -> list[float] | None:

@@ -171,9 +171,8 @@ def scene_points(
     with stage("features"):
         if scene.valid.any():  # else the features say what is wrong
             _check_labels(_ids_of(labels, fit_on)[scene.valid.ravel()], labels)
-        points = features.fit_transform(scene)
-        valid = np.isfinite(points[:, 0])
-        return ScenePoints(points if valid.all() else points[valid], valid, features)
+        points, valid = features.fit_transform_points(scene)
+        return ScenePoints(points, valid.ravel(), features)
 
 
 def classify_points(

@@ -136,11 +136,10 @@ def cluster_scene(
     if before is not None:
         before(memory)
     with stage("features"):
-        points = features.fit_transform(scene)
-    valid = np.isfinite(points[:, 0])
-    check_clustering(model, int(valid.sum()))
-    model.fit(points if valid.all() else points[valid])
-    return _assembled(scene, valid, model, features, memory)
+        points, valid = features.fit_transform_points(scene)
+    check_clustering(model, len(points))
+    model.fit(points)
+    return _assembled(scene, valid.ravel(), model, features, memory)
 
 
 def known_classes(truth: LabelImage, scene: Scene) -> np.ndarray:

@@ -50,7 +50,7 @@ class BlockArray:
     ):
         self._stored_shape = shape
         self._read_rows = read_rows
-        self._path = path
+        self.path = path
         self._step = max(1, min(step, shape[0]))
         self._bands = bands
         self._kept: tuple[int, int, np.ndarray] | None = None
@@ -87,7 +87,7 @@ class BlockArray:
             self._stored_shape,
             self.dtype,
             read_rows=self._read_rows,
-            path=self._path,
+            path=self.path,
             step=self._step,
             bands=np.atleast_1d(stored[wanted]),
         )
@@ -119,11 +119,11 @@ class BlockArray:
         return piece, low
 
     def _checked(self, start: int, stop: int) -> np.ndarray:
-        with reading(self._path, "an image"):
+        with reading(self.path, "an image"):
             block = np.asarray(self._read_rows(start, stop))
         if block.shape != (stop - start, *self._stored_shape[1:]):
             raise DataError(
-                f"{self._path}: rows {start} to {stop} have the shape {block.shape}; "
+                f"{self.path}: rows {start} to {stop} have the shape {block.shape}; "
                 "the file is damaged, fetch it again"
             )
         return block

@@ -1,0 +1,98 @@
+"""One pass over a scene: which pixels and bands have data, and the extremes of each band.
+
+Whether a pixel is valid depends on which bands are empty, and that is known only at the end. A band
+counts as empty until a block has a finite value of it. All pixels before that block lack a band
+that is not empty: they are not valid, and what was gathered from them is dropped.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class BandSurvey:
+    """What blocks of rows, added from the top down, say of pixels and bands.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows, columns and bands.
+    asked : ndarray of bool of shape (bands,)
+        Bands that a valid pixel has: the good ones. Among them empty ones do not count.
+    ignore_value : float or None
+        The stored value that means "no data" where all asked bands have it.
+
+    Attributes
+    ----------
+    valid : ndarray of bool of shape (rows, columns)
+    filled : ndarray of bool of shape (bands,)
+        Bands with a finite value.
+    lowest, highest : ndarray of shape (bands,) or None
+        Over valid pixels; None without any. Of use for asked bands that are filled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> survey = BandSurvey((2, 1, 2), np.ones(2, dtype=bool), None)
+    >>> survey.add(slice(0, 1), np.array([[[1.0, np.nan]]]))
+    >>> survey.valid.ravel().tolist()
+    [True, False]
+    >>> survey.add(slice(1, 2), np.array([[[2.0, 5.0]]]))
+    >>> survey.valid.ravel().tolist(), survey.lowest.tolist()
+    ([False, True], [2.0, 5.0])
+    """
+
+    def __init__(self, shape: tuple[int, int, int], asked: np.ndarray, ignore_value: float | None):
+        self.valid = np.zeros(shape[:2], dtype=bool)
+        self.filled = np.zeros(shape[2], dtype=bool)
+        self.lowest: np.ndarray | None = None
+        self.highest: np.ndarray | None = None
+        self._asked = asked
+        self._ignore_value = ignore_value
+
+    def add(self, rows: slice, block: np.ndarray) -> None:
+        """Add the stored values (n_rows, columns, bands) of some rows."""
+        finite = np.isfinite(block) if block.dtype.kind == "f" else None
+        self._fill(np.ones_like(self.filled) if finite is None else finite.any(axis=(0, 1)))
+        used = self._asked & self.filled
+        if not used.any():
+            return
+        valid = self._has_data(block, finite, used)
+        self.valid[rows] = valid
+        if valid.any():
+            self._extend(block if valid.all() else block[valid][None])
+
+    def _fill(self, filled: np.ndarray) -> None:
+        if (filled & ~self.filled & self._asked).any():
+            self.valid[:] = False
+            self.lowest = self.highest = None
+        self.filled |= filled
+
+    def _has_data(
+        self, block: np.ndarray, finite: np.ndarray | None, used: np.ndarray
+    ) -> np.ndarray:
+        has = np.ones(block.shape[:2], dtype=bool)
+        if finite is not None:
+            has &= _of_bands(finite, used).all(axis=2)
+        if self._ignore_value is None or not np.isfinite(self._ignore_value):
+            return has
+        ignored = _equals(_of_bands(block, used), self._ignore_value).all(axis=2)
+        return np.asarray(has & ~ignored)
+
+    def _extend(self, pixels: np.ndarray) -> None:
+        with np.errstate(invalid="ignore"):  # bands that are not asked for may hold NaN
+            low, high = pixels.min(axis=(0, 1)), pixels.max(axis=(0, 1))
+        self.lowest = low if self.lowest is None else np.minimum(self.lowest, low)
+        self.highest = high if self.highest is None else np.maximum(self.highest, high)
+
+
+def _of_bands(block: np.ndarray, bands: np.ndarray) -> np.ndarray:
+    return block if bands.all() else block[..., bands]
+
+
+def _equals(block: np.ndarray, value: float) -> np.ndarray:
+    if block.dtype.kind == "f":
+        # The header's decimal stands for a number of the file's own precision.
+        with np.errstate(over="ignore"):
+            return block == np.asarray(value).astype(block.dtype)
+    return block == value

@@ -1,0 +1,269 @@
+"""Scenes read and smoothed by windows: the same features and map as from the whole picture."""
+
+from __future__ import annotations
+
+import os
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy.ndimage import gaussian_filter
+
+from diffclass import DiffusionClassifier
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
+from diffclass_hyperspectral.features import streamed_quantile as quantiles
+from diffclass_hyperspectral.features.smoothing import GridDiffusion
+from diffclass_hyperspectral.features.streamed_quantile import streamed_quantile
+from diffclass_hyperspectral.io.band_survey import BandSurvey
+from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
+
+BLOCKS = "diffclass_hyperspectral.io.row_blocks.BLOCK_VALUES"
+
+
+@pytest.fixture
+def cube(rng):
+    """Fields of two kinds under noise, with rows and a corner without data."""
+    kind = (np.arange(90)[:, None] // 15 + np.arange(40) // 10) % 2
+    cube = gaussian_filter(rng.normal(size=(90, 40, 8)), (3, 3, 0)) * 5
+    cube += rng.normal(size=cube.shape) + 3 * kind[..., None] * np.arange(8)
+    cube[31:52] = cube[70:75, :9] = np.nan
+    return cube.astype(np.float32)
+
+
+def on_disk(folder):
+    def create(shape):
+        return np.lib.format.open_memmap(folder / "points.npy", "w+", np.float32, shape)
+
+    return create
+
+
+def window_bytes(features, scene, rows):
+    """Return what windows with that many rows of their own need."""
+    features.fit(scene)
+    return (rows + 2 * features._reach) * scene.shape[1] * (30 * features.n_components_ + 150)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "correlation"])
+@pytest.mark.parametrize(
+    "scales", [(0, GridDiffusion(40)), (1.5, GridDiffusion(9)), (GridDiffusion(200), 0, 2.0)]
+)
+def test_features_do_not_depend_on_the_window(tmp_path, monkeypatch, cube, metric, scales):
+    scene = Scene.from_array(cube)
+    features = SceneFeatures(4, metric=metric, spatial=True, scales=scales, position_weight=0.1)
+    whole, valid = features.fit_transform_points(scene)
+    np.testing.assert_array_equal(valid, np.isfinite(cube[..., 0]))
+    for rows, values in ((1, 300), (7, 2000), (33, 10**6)):
+        monkeypatch.setattr(BLOCKS, values)
+        size = window_bytes(features, scene, rows)
+        points, _ = features.fit_transform_points(
+            Scene.from_array(cube), on_disk(tmp_path), window_bytes=size
+        )
+        np.testing.assert_allclose(points, whole, atol=1e-5)
+        again, _ = features.transform_points(scene, window_bytes=size)
+        np.testing.assert_allclose(again, whole, atol=1e-5)
+        del points
+        np.testing.assert_array_equal(np.load(tmp_path / "points.npy"), again)
+
+
+def test_spectral_features_do_not_depend_on_the_block(tmp_path, monkeypatch, cube):
+    whole = SceneFeatures(4).fit_transform(cube)
+    valid = np.isfinite(whole[:, 0])
+    for values in (300, 3000):
+        monkeypatch.setattr(BLOCKS, values)
+        points, where = SceneFeatures(4).fit_transform_points(cube, on_disk(tmp_path))
+        np.testing.assert_array_equal(where.ravel(), valid)
+        np.testing.assert_allclose(points, whole[valid], atol=1e-5)
+
+
+def test_the_map_does_not_depend_on_the_window(cube):
+    scene, features = Scene.from_array(cube), SceneFeatures(4, spatial=True)
+    maps = []
+    for rows in (None, 2, 15, 40):
+        size = None if rows is None else window_bytes(features, scene, rows)
+        points, _ = features.fit_transform_points(scene, window_bytes=size)
+        y = np.full(len(points), -1)
+        y[[0, 5, 12, 17]] = [0, 0, 1, 1]
+        maps.append(DiffusionClassifier(random_state=0).fit(points, y).transduction_)
+    for other in maps[1:]:
+        np.testing.assert_array_equal(other, maps[0])
+
+
+def test_the_reach_is_how_far_a_pixel_counts(rng):
+    image = rng.normal(size=(61, 5, 2)).astype(np.float32) * 1e-3  # nearly alike: it goes far
+    valid = np.ones(image.shape[:2], dtype=bool)
+    changed = image.copy()
+    changed[30] += np.float32(1e-3)
+    for smoothing in (GridDiffusion(12, bandwidth=1.0), GridDiffusion(3, 0, bandwidth=1.0)):
+        first, second = (smoothing.smooth(i, valid) for i in (image, changed))
+        counts = (first != second).any(axis=(1, 2))
+        assert not counts[: 30 - smoothing.reach].any()
+        assert counts[31 - smoothing.n_steps : 30].all()
+    assert GridDiffusion(128).reach < 70
+
+
+def test_memory_is_a_window_and_not_the_scene(tmp_path, cube, monkeypatch):
+    monkeypatch.setattr(BLOCKS, 2000)
+    monkeypatch.setattr(quantiles, "_KEPT", 100)
+    scene = Scene.from_array(np.tile(cube, (8, 2, 1)))
+    features = SceneFeatures(4, spatial=True, scales=(0, GridDiffusion(9)))
+    features.fit(np.tile(cube, (1, 2, 1)))  # compiled
+    for rows in (5, 50):
+        size = window_bytes(features, scene, rows)
+        tracemalloc.start()
+        features.fit_transform_points(scene, on_disk(tmp_path), window_bytes=size)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < size + 4 * scene.valid.size + quantiles.quantile_bytes(100)
+    assert peak > size / 2
+
+
+def test_features_in_a_file_are_not_counted_as_memory():
+    shape, features = (20_000, 3_000, 200), SceneFeatures(spatial=True)
+    on_disk, in_memory = (features.working_bytes(shape, 180, on_disk=d) for d in (True, False))
+    assert in_memory - on_disk == 4 * 40 * 20_000 * 3_000
+    assert on_disk < 3 * 2**30
+    more_rows = features.working_bytes((40_000, 3_000, 200), 180, on_disk=True)
+    assert more_rows - on_disk == 8 * 20_000 * 3_000  # which pixels have data, and their labels
+
+
+def test_a_window_that_is_too_small_for_a_row(cube):
+    features = SceneFeatures(4, spatial=True)
+    with pytest.raises(ParameterError, match=r"window_bytes = 1000: .* needs at least \d+ bytes"):
+        features.fit_transform_points(cube, window_bytes=1000)
+
+
+def test_other_bands_than_those_fitted_to_decide_which_pixels_have_features(cube):
+    features = SceneFeatures(3).fit(cube)
+    other = cube.copy()
+    other[5, 5, 2] = np.nan  # not a good band there
+    mask = np.arange(8) != 2
+    points, valid = features.transform_points(Scene.from_array(other, band_mask=mask))
+    assert not valid[5, 5]
+    assert len(points) == valid.sum() == np.isfinite(cube[..., 0]).sum() - 1
+
+
+def test_values_that_single_precision_cannot_square(cube):
+    features = SceneFeatures(3).fit(cube)
+    huge = cube.copy()
+    huge[3, 3] = 3e38
+    with pytest.raises(DataError, match="scale factor"):
+        features.transform(huge * np.sign(features.directions_[:, 0]).astype(np.float32))
+
+
+# What one pass says of the bands
+
+
+def naive_survey(cube, asked, ignore):
+    finite = np.isfinite(cube)
+    used = asked & finite.any(axis=(0, 1))
+    valid = finite[..., used].all(axis=2) & used.any()
+    if ignore is not None:
+        valid &= ~(cube[..., used] == ignore).all(axis=2)
+    return finite.any(axis=(0, 1)), valid
+
+
+@pytest.mark.parametrize("ignore", [None, -1.0])
+@pytest.mark.parametrize("seed", range(12))
+def test_one_pass_says_what_several_say(seed, ignore):
+    rng = np.random.default_rng(seed)
+    cube = rng.integers(-1, 3, (7, 3, 4)).astype(float)
+    cube[rng.random(cube.shape) < 0.1] = np.nan
+    cube[: rng.integers(0, 8), :, rng.integers(4)] = np.nan  # filled late, or never
+    cube[rng.integers(7)] = -1
+    asked = rng.random(4) < 0.8
+    filled, valid = naive_survey(cube, asked, ignore)
+    for step in (1, 2, 7):
+        survey = BandSurvey(cube.shape, asked, ignore)
+        for start in range(0, 7, step):
+            survey.add(slice(start, start + step), cube[start : start + step])
+        np.testing.assert_array_equal(survey.filled, filled)
+        np.testing.assert_array_equal(survey.valid, valid)
+        used = asked & filled
+        if valid.any():
+            np.testing.assert_array_equal(survey.lowest[used], cube[valid].min(axis=0)[used])
+            np.testing.assert_array_equal(survey.highest[used], cube[valid].max(axis=0)[used])
+        else:
+            assert survey.lowest is None
+
+
+def test_a_scene_is_read_once_for_its_bands(tmp_path, cube, monkeypatch):
+    np.save(tmp_path / "scene.npy", cube)
+    scene = open_scene(tmp_path / "scene.npy")
+    blocks = []
+    add = BandSurvey.add
+    monkeypatch.setattr(BandSurvey, "add", lambda *a: (blocks.append(a[1]), add(*a))[1])
+    monkeypatch.setattr(BLOCKS, 3200)
+    scene.usable_bands()
+    scene.describe()
+    assert len(blocks) == 9
+
+
+# Files that change while they are read
+
+
+@pytest.mark.parametrize("change", ["cut", "written", "grown", "removed"])
+def test_a_file_that_changes_while_it_is_read(tmp_path, cube, change):
+    path = tmp_path / "scene.npy"
+    np.save(path, cube)
+    scene = open_scene(path)
+    features = SceneFeatures(3).fit(scene)
+    if change == "cut":
+        os.truncate(path, path.stat().st_size // 2)
+    elif change == "removed":
+        path.unlink()
+    elif change == "grown":
+        with path.open("ab") as stream:
+            stream.write(b"more")
+    else:
+        facts = path.stat()
+        os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns + 10**9))
+    expected = {"cut": "was cut from", "removed": "put the file back"}
+    with pytest.raises(DataError, match=expected.get(change, "was changed while it was read")):
+        features.transform(scene)
+
+
+def test_a_change_during_the_last_block_is_found(tmp_path, cube, monkeypatch):
+    path = tmp_path / "scene.npy"
+    np.save(path, cube)
+    scene = open_scene(path)
+    add = BandSurvey.add
+
+    def add_and_change(self, rows, block):
+        add(self, rows, block)
+        os.utime(path, ns=(0, 0))
+
+    monkeypatch.setattr(BandSurvey, "add", add_and_change)
+    with pytest.raises(DataError, match="was changed"):
+        scene.usable_bands()
+
+
+# Quantiles and pictures of points
+
+
+@pytest.mark.parametrize("quantile", [0.0001, 0.25, 0.7, 1.0])
+@pytest.mark.parametrize("kept", [10**6, 10])
+def test_a_streamed_quantile_is_the_sorted_one(rng, monkeypatch, quantile, kept):
+    monkeypatch.setattr(quantiles, "_KEPT", kept)
+    numbers = (rng.random(1000) ** 8 * 50).astype(np.float32)
+    numbers[::7] = 0
+    chunks = np.array_split(numbers, 13)
+    place = min(int(quantile * 1000), 999)
+    assert streamed_quantile(lambda: iter(chunks), quantile) == np.sort(numbers)[place]
+    assert streamed_quantile(lambda: iter([]), quantile) == 0
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 1])
+def test_points_are_placed_among_missing_pixels(rng, monkeypatch, share):
+    monkeypatch.setattr(BLOCKS, 20)
+    valid = rng.random((9, 4)) < share
+    image = np.where(valid[..., None], rng.normal(size=(9, 4, 3)), np.nan)
+    picture = PointPicture(image[valid], valid, fill=np.nan)
+    assert (picture.shape, picture.ndim, picture.size, len(picture)) == ((9, 4, 3), 3, 108, 9)
+    np.testing.assert_array_equal(picture[:], image)
+    np.testing.assert_array_equal(picture[3:5], image[3:5])
+    np.testing.assert_array_equal(picture.image(slice(2, 9), slice(1, 2)), image[2:, :, 1:2])
+    out = np.empty((36, 3))
+    out[: valid.sum()] = image[valid]
+    spread_out(out, valid)
+    np.testing.assert_array_equal(out.reshape(9, 4, 3), image)
