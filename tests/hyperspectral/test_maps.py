@@ -183,7 +183,7 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
     def fail(*args, **kwargs):
         raise OSError("disk full")
 
-    monkeypatch.setattr(envi, "save_classification", fail)
+    monkeypatch.setattr(envi, "write_envi_header", fail)
     with pytest.raises(OSError, match="disk full"):
         write_class_map(tmp_path / "map.img", IDS * 0, TABLE, overwrite=True)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from diffclass.exceptions import ParameterError
 from diffclass.targets import MOST_CLASSES
@@ -15,14 +14,13 @@ LARGEST_BYTE = 255
 _LARGEST_IDS = {"a PNG": LARGEST_BYTE, "an ENVI": 65534, "a GeoTIFF": 65535}
 
 
-def largest_id(ids: Any, more: Iterable[int], format: str) -> int:
-    """Return the largest id of a class map and its table, at least 0, if the format can hold it.
+def largest_id(ids: Iterable[int], format: str) -> int:
+    """Return the largest of a class map's ids, at least 0, if the format can hold it.
 
     Parameters
     ----------
-    ids : ndarray of int
-    more : iterable of int
-        Ids of the table.
+    ids : iterable of int
+        Of the map's table, which has those of all pixels.
     format : {"a PNG", "an ENVI", "a GeoTIFF"}
 
     Raises
@@ -30,7 +28,7 @@ def largest_id(ids: Any, more: Iterable[int], format: str) -> int:
     ParameterError
         Where it is too large for the format.
     """
-    largest, limit = max(int(ids.max()), *more, 0), _LARGEST_IDS[format]
+    largest, limit = max(ids, default=0), _LARGEST_IDS[format]
     if largest > limit:
         instead = ".img or .npy" if format == "a PNG" else ".npy"
         raise ParameterError(

@@ -1,12 +1,14 @@
-"""ENVI pairs (data and header) written by ``spectral``, both or none."""
+"""ENVI pairs, both or none: data in blocks of rows, the header by ``spectral``."""
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from diffclass_hyperspectral.io.georeference import (
     georeference_of,
 )
 from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
 
 ENDINGS = (".hdr", ".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
 # ENVI keeps lists between braces, divided by commas, and knows no escape for either.
@@ -47,49 +50,88 @@ def _header_name(name: str) -> str:
 
 def write_classification(
     path: Path,
-    ids: np.ndarray,
+    ids: Raster,
     table: ClassTable,
     *,
     overwrite: bool,
     map_info: Sequence[str] | None,
 ) -> None:
-    """Write class ids (rows, columns) as an ENVI classification, value == id."""
-    envi = require("spectral.io.envi")
-    n_classes = largest_id(ids, table.ids, "an ENVI") + 1
+    """Write class ids (rows, columns) of a table as an ENVI classification, value == id."""
+    n_classes = largest_id(table.ids, "an ENVI") + 1
     # spectral adds 1 to the greatest value in the map's own type, so 255 needs 16 bits.
     dtype = np.uint8 if n_classes <= LARGEST_BYTE else np.uint16
-
-    def save(header: str, **options: Any) -> None:
-        envi.save_classification(
-            header,
-            ids.astype(dtype),
-            class_names=_names(table, n_classes),
-            class_colors=_colors(table, n_classes),
-            **options,
-        )
-
-    _write_pair(path, save, overwrite=overwrite, metadata=_georeference(map_info))
+    fields = _georeference(map_info) | {
+        "file type": "ENVI Classification",
+        "class names": _names(table, n_classes),
+        "classes": str(n_classes),
+        "class lookup": [part for color in _colors(table, n_classes) for part in color],
+    }
+    with _replacing_pair(*pair(path), overwrite=overwrite) as header:
+        found = _write_data(header, cast(ids, dtype, with_bands=True), _interleave(path))
+        _write_header(header, found.fields | fields)
 
 
 def write_standard(
     path: Path,
-    array: np.ndarray,
+    raster: Raster,
     *,
     band_names: Sequence[str],
     overwrite: bool,
     map_info: Sequence[str] | None,
 ) -> None:
-    """Write a float32 array (rows, columns, bands); NaN is declared as "no data"."""
+    """Write a float32 raster (rows, columns, bands); NaN is declared as "no data"."""
+    fields = _georeference(map_info) | {"band names": [_header_name(n) for n in band_names]}
+    with _replacing_pair(*pair(path), overwrite=overwrite) as header:
+        found = _write_data(header, raster, _interleave(path))
+        if found.lacks_values:
+            fields["data ignore value"] = "nan"
+        _write_header(header, found.fields | fields)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What a header says of data that were written, and whether NaN is among them."""
+
+    fields: dict[str, Any]
+    lacks_values: bool
+
+
+def _interleave(path: Path) -> str:
+    ending = pair(path)[0].suffix.lower().removeprefix(".")
+    return ending if ending in {"bil", "bip"} else "bsq"
+
+
+def _write_data(header: Path, raster: Raster, interleave: str) -> _Written:
+    """Write a raster (rows, columns, bands) beside its header, a block of rows at a time."""
     envi = require("spectral.io.envi")
-    values = array.astype(np.float32, copy=False)
-    metadata = _georeference(map_info) | {"band names": [_header_name(n) for n in band_names]}
-    if np.isnan(values).any():
-        metadata["data ignore value"] = "nan"
+    rows, columns, bands = raster.shape
+    plane, lacks_values = rows * columns * raster.dtype.itemsize, False
+    with header.with_suffix(".img").open("wb") as stream:
+        for part, block in blocks_of(raster):
+            lacks_values |= block.dtype.kind == "f" and bool(np.isnan(block).any())
+            if interleave == "bsq":
+                for band in range(bands):
+                    stream.seek(band * plane + part.start * plane // rows)
+                    stream.write(np.ascontiguousarray(block[..., band]).data)
+            else:
+                ordered = block.transpose(0, 2, 1) if interleave == "bil" else block
+                stream.write(np.ascontiguousarray(ordered).data)
+    fields = {
+        "lines": rows,
+        "samples": columns,
+        "bands": bands,
+        "header offset": 0,
+        "file type": "ENVI Standard",
+        "data type": envi.dtype_to_envi[raster.dtype.char],
+        "interleave": interleave,
+        "byte order": int(sys.byteorder == "big"),
+    }
+    return _Written(fields, lacks_values)
 
-    def save(header: str, **options: Any) -> None:
-        envi.save_image(header, values, **options)
 
-    _write_pair(path, save, overwrite=overwrite, metadata=metadata)
+def _write_header(header: Path, fields: dict[str, Any]) -> None:
+    require("spectral.io.envi").write_envi_header(os.fspath(header), fields)
+    header.write_text(from_ascii(header.read_text("ascii")), encoding="utf-8")
 
 
 def _names(table: ClassTable, n_classes: int) -> list[str]:
@@ -126,23 +168,6 @@ def _holds(map_info: Sequence[str], place: Georeference) -> bool:
     return again is not None and np.allclose(
         again.transform, place.transform, rtol=1e-9, atol=1e-6 * size
     )
-
-
-def _write_pair(
-    path: Path, save: Callable[..., None], *, overwrite: bool, metadata: dict[str, Any]
-) -> None:
-    data, header = pair(path)
-    interleave = data.suffix.lower().removeprefix(".")
-    with _replacing_pair(data, header, overwrite=overwrite) as temporary, warnings.catch_warnings():
-        # spectral's buffer is as long as a piece of the data, which may be one byte.
-        warnings.filterwarnings("ignore", message="line buffering")
-        save(
-            os.fspath(temporary),
-            ext=".img",
-            interleave=interleave if interleave in {"bil", "bip"} else "bsq",
-            metadata=metadata,
-        )
-        temporary.write_text(from_ascii(temporary.read_text("ascii")), encoding="utf-8")
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.georeference import georeference_of, parsed_crs
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.rasterio_warnings import quiet
+from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
 from diffclass_hyperspectral.io.readers.png import NAMES_KEY
 
 ENDINGS = (".tif",)
@@ -37,18 +38,18 @@ def pair(path: Path) -> tuple[Path, Path]:
 
 def write_classification(
     path: Path,
-    ids: np.ndarray,
+    ids: Raster,
     table: ClassTable,
     *,
     overwrite: bool,
     map_info: Sequence[str] | None,
 ) -> None:
-    """Write class ids (rows, columns) with palette, names and coordinates, value == id."""
-    is_small = largest_id(ids, table.ids, "a GeoTIFF") <= LARGEST_BYTE
+    """Write class ids (rows, columns) of a table with its palette, names and coordinates."""
+    is_small = largest_id(table.ids, "a GeoTIFF") <= LARGEST_BYTE
     dtype = np.uint8 if is_small else np.uint16
     names = {entry.id: entry.name for entry in table.entries}
     with _replacing(path, overwrite=overwrite) as (temporary, beside):
-        with _created(temporary, ids[:, :, None].astype(dtype), map_info) as raster:
+        with _created(temporary, cast(ids, dtype, with_bands=True), map_info) as raster:
             raster.write_colormap(1, {entry.id: (*entry.color, 255) for entry in table.entries})
             raster.update_tags(1, **{NAMES_KEY: json.dumps(names)})
         _write_categories(beside, [names.get(i, "") for i in range(max(names) + 1)])
@@ -56,38 +57,38 @@ def write_classification(
 
 def write_standard(
     path: Path,
-    array: np.ndarray,
+    raster: Raster,
     *,
     band_names: Sequence[str],
     overwrite: bool,
     map_info: Sequence[str] | None,
 ) -> None:
-    """Write a float32 array (rows, columns, bands) with coordinates; NaN is "no data"."""
-    values = array.astype(np.float32, copy=False)
-    options = {"nodata": float("nan")} if np.isnan(values).any() else {}
+    """Write a float32 raster (rows, columns, bands) with coordinates; NaN is "no data"."""
     with (
         _replacing(path, overwrite=overwrite) as (temporary, _),
-        _created(temporary, values, map_info, **options) as raster,
+        _created(temporary, raster, map_info) as written,
     ):
-        raster.descriptions = tuple(band_names)
+        written.descriptions = tuple(band_names)
 
 
 @contextmanager
-def _created(
-    path: Path, values: np.ndarray, map_info: Sequence[str] | None, **options: Any
-) -> Iterator[Any]:
-    """Yield rasterio's dataset of a new TIFF that holds ``values``."""
+def _created(path: Path, values: Raster, map_info: Sequence[str] | None) -> Iterator[Any]:
+    """Yield rasterio's dataset of a new TIFF that holds ``values`` (rows, columns, bands)."""
     rasterio = require("rasterio", extra="maps")
-    options |= _coordinates(map_info)
     rows, columns, bands = values.shape
     with (
         quiet(),
         rasterio.open(
             path, "w", driver="GTiff", height=rows, width=columns, count=bands,
-            dtype=values.dtype, compress="deflate", bigtiff="if_safer", **options,
+            dtype=values.dtype, compress="deflate", bigtiff="if_safer", **_coordinates(map_info),
         ) as raster,
     ):  # fmt: skip
-        raster.write(np.ascontiguousarray(values.transpose(2, 0, 1)))
+        # whole strips: one that is compressed twice leaves a hole in the file
+        for part, block in blocks_of(values, step=raster.block_shapes[0][0]):
+            place = ((part.start, part.stop), (0, columns))
+            raster.write(np.ascontiguousarray(block.transpose(2, 0, 1)), window=place)
+            if block.dtype.kind == "f" and raster.nodata is None and np.isnan(block).any():
+                raster.nodata = float("nan")
         yield raster
 
 

@@ -17,6 +17,7 @@ from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.class_limits import MOST_CLASSES
 from diffclass_hyperspectral.io.class_table import UNUSED, ClassTable
 from diffclass_hyperspectral.io.georeference import check_overlap, georeference_of, same_crs
+from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster
 from diffclass_hyperspectral.io.readers.contents import Color, Contents
 
 
@@ -182,19 +183,48 @@ class LabelImage:
 
 
 def _single_band(array: np.ndarray, path: Path) -> np.ndarray:
-    if array.ndim == 3 and array.shape[2] == 1:
-        array = array[:, :, 0]
-    if array.ndim != 2:
+    _picture_shape(array.shape, path)
+    return array[:, :, 0] if array.ndim == 3 else array
+
+
+def _picture_shape(shape: tuple[int, ...], path: Path) -> tuple[int, int]:
+    if len(shape) not in (2, 3) or shape[2:] not in ((), (1,)):
         raise DataError(
-            f"{path}: an array of shape {array.shape}; labels are one band of class ids "
+            f"{path}: an array of shape {shape}; labels are one band of class ids "
             "(rows, columns) - take the argmax of scores or one-hot layers first"
         )
-    if array.size == 0:
-        raise DataError(f"{path}: an empty array {array.shape}; check how it was written")
-    return array
+    if 0 in shape:
+        raise DataError(f"{path}: an empty array {shape}; check how it was written")
+    return shape[0], shape[1]
 
 
-def _as_ids(array: np.ndarray, path: Path, *, ignore_value: float | None = None) -> np.ndarray:
+def class_id_raster(raster: Raster, path: Path) -> ComputedRaster:
+    """Return a picture of class ids as int32, 0 = unlabelled, checked where it is read.
+
+    Parameters
+    ----------
+    raster : Raster of shape (rows, columns) or (rows, columns, 1)
+        Whole numbers; 0 or -1 = unlabelled.
+    path : Path
+        What messages call it.
+
+    Raises
+    ------
+    DataError
+        Where it is no picture, and on reading where the values are no class ids.
+    """
+    rows, columns = _picture_shape(raster.shape, path)
+
+    def read(wanted: slice) -> np.ndarray:
+        block = np.asarray(raster[wanted]).reshape(-1, columns)
+        return _as_ids(block, path, first_row=wanted.indices(rows)[0])
+
+    return ComputedRaster((rows, columns), np.int32, read)
+
+
+def _as_ids(
+    array: np.ndarray, path: Path, *, ignore_value: float | None = None, first_row: int = 0
+) -> np.ndarray:
     """Return class ids as int32, 0 = unlabelled."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"{path}: holds {array.dtype} values; class ids are whole numbers")
@@ -204,27 +234,27 @@ def _as_ids(array: np.ndarray, path: Path, *, ignore_value: float | None = None)
     if ignore_value is not None and np.isnan(ignore_value):
         ignored = np.isnan(array)
     values = np.where(ignored, np.zeros((), array.dtype), array)
-    _check_ids(values, path)
+    _check_ids(values, path, first_row)
     ids = values.astype(np.int32)
     ids[ids == -1] = 0
     ids.flags.writeable = False
     return ids
 
 
-def _check_ids(values: np.ndarray, path: Path) -> None:
+def _check_ids(values: np.ndarray, path: Path, first_row: int) -> None:
     if values.dtype.kind == "f":
         broken = ~(np.isfinite(values) & (values == np.rint(values)))
         if broken.any():
             row, column = np.argwhere(broken)[0]
             raise DataError(
-                f"{path}: value {values[row, column]:g} at row {row}, column {column} is no class "
-                "id; labels are whole numbers, 0 = unlabelled"
+                f"{path}: value {values[row, column]:g} at row {first_row + row}, column {column} "
+                "is no class id; labels are whole numbers, 0 = unlabelled"
             )
     if values.min() < -1:
         row, column = np.unravel_index(values.argmin(), values.shape)
         raise DataError(
-            f"{path}: class id {values.min():g} at row {row}, column {column}; ids are 1, 2, ... "
-            "and 0 or -1 for unlabelled"
+            f"{path}: class id {values.min():g} at row {first_row + row}, column {column}; ids are "
+            "1, 2, ... and 0 or -1 for unlabelled"
         )
     if values.max() > np.iinfo(np.int32).max:
         raise DataError(f"{path}: class id {values.max():g} is too large for a class number")

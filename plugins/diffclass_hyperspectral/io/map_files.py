@@ -13,8 +13,10 @@ from diffclass.exceptions import ParameterError
 from diffclass.output import replacing, require_writable
 from diffclass_hyperspectral.io import envi_writer, geotiff_writer, png_maps
 from diffclass_hyperspectral.io.class_table import ClassTable
-from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.io.label_images import class_id_raster
 from diffclass_hyperspectral.io.lookup_table import LookupTable
+from diffclass_hyperspectral.io.npy_files import save_rows
+from diffclass_hyperspectral.io.rasters import Raster, as_raster, blocks_of, cast
 from diffclass_hyperspectral.io.scale_bar import add_scale_bar
 from diffclass_hyperspectral.io.scenes import Scene
 
@@ -126,7 +128,7 @@ def _files_of(path: Path) -> tuple[Path, ...]:
 
 def write_class_map(
     path: str | os.PathLike[str],
-    class_ids: np.ndarray,
+    class_ids: np.ndarray | Raster,
     table: ClassTable | None = None,
     *,
     overwrite: bool = False,
@@ -145,8 +147,9 @@ def write_class_map(
         The ending chooses the format: ``.img .dat .bsq .bil .bip .raw .bin`` (ENVI data with a
         ``.hdr`` beside), ``.hdr`` (with an ``.img`` beside), ``.tif`` (palette, names and
         coordinates), ``.png``, ``.npy`` (ids alone).
-    class_ids : array of shape (rows, columns)
-        Whole numbers; 0 or -1 = unclassified.
+    class_ids : array or Raster of shape (rows, columns)
+        Whole numbers; 0 or -1 = unclassified. Read twice, a block of rows at a time, but whole for
+        a PNG and for an orthorectified map.
     table : ClassTable, optional
         Names and colours; classes that it lacks get defaults.
     overwrite : bool, default=False
@@ -183,17 +186,17 @@ def write_class_map(
     (['map.img', 'map.hdr'], [[0, 2], [1, 2]])
     """
     files = require_outputs(path, overwrite=overwrite)
-    ids = LabelImage.from_array(class_ids, path="class_ids").ids
+    ids: Raster = class_id_raster(as_raster(class_ids), Path("class_ids"))
     if lookup_table is not None and carries_coordinates(path):
-        ids, map_info = lookup_table.to_map(ids), lookup_table.map_info
-    full = (table or ClassTable.from_ids([])).including(np.unique(ids).tolist())
+        ids, map_info = lookup_table.to_map(ids[:]), lookup_table.map_info
+    full = (table or ClassTable.from_ids([])).including(_present(ids))
     suffix = files[0].suffix.lower()
     if suffix == ".npy":
         _save_npy(files[0], ids, overwrite=overwrite)
     elif suffix == ".png":
         save = png_maps.save_class_png if legend else png_maps.save_palette_png
         with replacing(files[0], overwrite=overwrite) as temporary:
-            save(temporary, ids, full)
+            save(temporary, ids[:], full)
             if legend:
                 dots = png_maps.dots_of_a_pixel(ids.shape)
                 add_scale_bar(temporary, map_info, ids.shape, dots=dots)
@@ -203,9 +206,16 @@ def write_class_map(
     return files
 
 
+def _present(ids: Raster) -> list[int]:
+    found: set[int] = set()
+    for _, block in blocks_of(ids):
+        found.update(np.unique(block).tolist())
+    return sorted(found)
+
+
 def write_raster(
     path: str | os.PathLike[str],
-    array: np.ndarray,
+    array: np.ndarray | Raster,
     *,
     band_names: Sequence[str] | None = None,
     overwrite: bool = False,
@@ -218,8 +228,9 @@ def write_raster(
     ----------
     path : path-like
         As for `write_class_map`; ``.png`` only for one band.
-    array : array of shape (rows, columns, bands) or (rows, columns)
-        Real numbers, written as float32; NaN = no data.
+    array : array or Raster of shape (rows, columns, bands) or (rows, columns)
+        Real numbers, written as float32; NaN = no data. Read a block of rows at a time, but whole
+        for a PNG and for an orthorectified map.
     band_names : sequence of str, optional
         ``"band 1"`` and so on by default.
     overwrite : bool, default=False
@@ -240,26 +251,27 @@ def write_raster(
         Where nothing can be written there, or the shapes do not fit.
     """
     files = require_outputs(path, overwrite=overwrite)
-    values = np.asarray(array)
-    if values.ndim not in (2, 3) or values.size == 0 or values.dtype.kind not in "biuf":
+    values = as_raster(array)
+    if len(values.shape) not in (2, 3) or 0 in values.shape or values.dtype.kind not in "biuf":
         raise ParameterError(
             f"array has shape {values.shape} and type {values.dtype}; a raster is "
             "(rows, columns) or (rows, columns, bands) of real numbers"
         )
     names = _band_names(values, band_names)
+    values = cast(values, np.float32)
     if lookup_table is not None and carries_coordinates(path):
-        values = lookup_table.to_map(values.astype(np.float32, copy=False), fill=np.nan)
+        values = lookup_table.to_map(values[:], fill=np.nan)
         map_info = lookup_table.map_info
     suffix = files[0].suffix.lower()
     if suffix == ".npy":
-        _save_npy(files[0], values.astype(np.float32, copy=False), overwrite=overwrite)
+        _save_npy(files[0], values, overwrite=overwrite)
     elif suffix == ".png":
         _save_raster_png(files[0], values, names, overwrite=overwrite, map_info=map_info)
     else:
         is_tiff = suffix in geotiff_writer.ENDINGS
         (geotiff_writer if is_tiff else envi_writer).write_standard(
             Path(path),
-            values.reshape(*values.shape[:2], -1),
+            cast(values, np.float32, with_bands=True),
             band_names=names,
             overwrite=overwrite,
             map_info=map_info,
@@ -268,8 +280,8 @@ def write_raster(
     return files
 
 
-def _band_names(values: np.ndarray, names: Sequence[str] | None) -> list[str]:
-    n_bands = values.shape[2] if values.ndim == 3 else 1
+def _band_names(values: Raster, names: Sequence[str] | None) -> list[str]:
+    n_bands = values.shape[2] if len(values.shape) == 3 else 1
     if names is None:
         return [f"band {i + 1}" for i in range(n_bands)]
     if len(names) != n_bands:
@@ -277,14 +289,14 @@ def _band_names(values: np.ndarray, names: Sequence[str] | None) -> list[str]:
     return [str(name) for name in names]
 
 
-def _save_npy(path: Path, array: np.ndarray, *, overwrite: bool) -> None:
+def _save_npy(path: Path, raster: Raster, *, overwrite: bool) -> None:
     with replacing(path, overwrite=overwrite, suffix=".npy") as temporary:
-        np.save(temporary, array, allow_pickle=False)
+        save_rows(temporary, raster)
 
 
 def _save_raster_png(
     path: Path,
-    values: np.ndarray,
+    values: Raster,
     names: list[str],
     *,
     overwrite: bool,
@@ -295,6 +307,6 @@ def _save_raster_png(
             f"{path}: a PNG shows one band, not {len(names)}; write .img, .tif or .npy"
         )
     with replacing(path, overwrite=overwrite) as temporary:
-        plane = values.reshape(values.shape[:2]).astype(np.float64)
+        plane = values[:].reshape(values.shape[:2])
         png_maps.save_raster_png(temporary, plane, label=names[0])
         add_scale_bar(temporary, map_info, plane.shape, dots=png_maps.dots_of_a_pixel(plane.shape))

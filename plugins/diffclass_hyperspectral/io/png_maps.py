@@ -31,7 +31,7 @@ def save_palette_png(path: Path, ids: np.ndarray, table: ClassTable) -> None:
     """Save ids as palette indices with the table's colours; names go into a text chunk."""
     images = require("PIL.Image")
     text = require("PIL.PngImagePlugin").PngInfo()
-    palette = np.zeros((largest_id(ids, table.ids, "a PNG") + 1, 3), dtype=np.uint8)
+    palette = np.zeros((largest_id(table.ids, "a PNG") + 1, 3), dtype=np.uint8)
     for entry in table.entries:
         palette[entry.id] = entry.color
     text.add_text(NAMES_KEY, json.dumps({entry.id: entry.name for entry in table.entries}))
@@ -109,7 +109,7 @@ def _literal(text: str) -> str:
 
 
 def _colored(ids: np.ndarray, table: ClassTable) -> np.ndarray:
-    colors = np.zeros((max(int(ids.max()), *table.ids, 0) + 1, 3), dtype=np.uint8)
+    colors = np.zeros((max(table.ids, default=0) + 1, 3), dtype=np.uint8)
     for entry in table.entries:
         colors[entry.id] = entry.color
     return colors[ids]

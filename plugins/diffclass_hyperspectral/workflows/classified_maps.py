@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from diffclass_hyperspectral.io.map_files import place_of, write_class_map, write_raster
+from diffclass_hyperspectral.io.rasters import ComputedRaster
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification import SceneClassification
 
@@ -63,11 +64,27 @@ def write_maps(
     files = write_class_map(path, result.class_map, result.table, **place(path))
     if probability is not None:
         bands = {"band_names": names, **place(probability)}
-        files += write_raster(probability, result.posteriors, **bands)
+        files += write_raster(probability, _probabilities(result), **bands)
     if margin is not None:
         files += write_raster(margin, result.margin, band_names=["margin"], **place(margin))
     if ambiguity is not None:
-        sizes = np.where(np.isfinite(result.margin), result.set_sizes(level=level), np.nan)
         bands = {"band_names": [f"classes at {level:g}"], **place(ambiguity)}
-        files += write_raster(ambiguity, sizes, **bands)
+        files += write_raster(ambiguity, _set_sizes(result, level), **bands)
     return files
+
+
+def _probabilities(result: SceneClassification) -> ComputedRaster:
+    """Return the calibrated probabilities of the classes, block by block."""
+    calibration, raw = result.model.classifier.calibration_, result.raw_posteriors
+    return ComputedRaster(raw.shape, np.float32, lambda rows: calibration.apply(raw[rows]))
+
+
+def _set_sizes(result: SceneClassification, level: float) -> ComputedRaster:
+    """Return how many classes may be each pixel's own, NaN where the scene has no data."""
+    calibration, probabilities = result.model.classifier.calibration_, _probabilities(result)
+
+    def read(rows: slice) -> np.ndarray:
+        sizes = calibration.sets(probabilities[rows], level=level).sum(axis=-1)
+        return np.where(np.isfinite(result.margin[rows]), sizes, np.nan)
+
+    return ComputedRaster(result.raw_posteriors.shape[:2], np.float32, read)
