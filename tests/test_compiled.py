@@ -220,6 +220,13 @@ def test_compiled_and_not_compiled_agree():
         np.testing.assert_allclose(compiled, interpreted[name], rtol=rtol, err_msg=name)
 
 
+def test_shares_change_no_bit(cases, shared_by):
+    for number in (2, 3):
+        with shared_by(number):
+            for name, values in small_cases().items():
+                np.testing.assert_array_equal(values, cases[name], err_msg=name)
+
+
 @pytest.fixture(scope="module")
 def cases():
     return small_cases()

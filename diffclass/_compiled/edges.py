@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import parallel, prange, serial
+from diffclass._compiled._jit import parallel, serial, share
 
 
 @parallel
-def squared_distances(indptr, indices, X, Y, out):
+def squared_distances(part, indptr, indices, X, Y, out):
     """out(e) = |X(x) - Y(y)|^2 for the edge e from x to y.
 
     Parameters
@@ -17,7 +17,7 @@ def squared_distances(indptr, indices, X, Y, out):
     X, Y : float of shape (n, d), (n_columns, d)
     out : float of shape (m,)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
             total = X[x, 0] - X[x, 0]
@@ -28,7 +28,7 @@ def squared_distances(indptr, indices, X, Y, out):
 
 
 @parallel
-def field_distances(indptr, indices, X, Y, V, W, along, across, out):
+def field_distances(part, indptr, indices, X, Y, V, W, along, across, out):
     """out(e) = along |delta|^2 + across |delta - (u . delta) u|^2, delta = X(x) - Y(y).
 
     u is the unit vector of V(x) + W(y), where W(y) is turned to the side of V(x); 0 where that sum
@@ -44,7 +44,7 @@ def field_distances(indptr, indices, X, Y, V, W, along, across, out):
     along, across : float
     out : float of shape (m,)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         zero = X[x, 0] - X[x, 0]
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
@@ -68,7 +68,7 @@ def field_distances(indptr, indices, X, Y, V, W, along, across, out):
 
 
 @parallel
-def kth_smallest(indptr, indices, data, k, without_diagonal, out):
+def kth_smallest(part, indptr, indices, data, k, without_diagonal, out):
     """out(x) = k-th smallest value of row x, its largest if it has fewer than k, 0 if it has none.
 
     The k smallest are kept sorted by insertion: rows are short and k is small.
@@ -83,7 +83,7 @@ def kth_smallest(indptr, indices, data, k, without_diagonal, out):
         Whether to pass over the edges from a point to itself.
     out : float of shape (n,)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         smallest = np.full(k, np.inf, dtype=data.dtype)
         found = 0
         for e in range(indptr[x], indptr[x + 1]):
@@ -101,7 +101,7 @@ def kth_smallest(indptr, indices, data, k, without_diagonal, out):
 
 
 @parallel
-def scaled_by_ends(indptr, indices, data, row_scale, column_scale, out):
+def scaled_by_ends(part, indptr, indices, data, row_scale, column_scale, out):
     """out(e) = data(e) row_scale(x) column_scale(y) for the edge e from x to y.
 
     Parameters
@@ -111,14 +111,14 @@ def scaled_by_ends(indptr, indices, data, row_scale, column_scale, out):
     row_scale, column_scale : float of shape (n,), (n_columns,)
     out : float of shape (m,)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         scale = row_scale[x]
         for e in range(indptr[x], indptr[x + 1]):
             out[e] = data[e] * (scale * column_scale[indices[e]])
 
 
 @parallel
-def row_sums(indptr, data, out):
+def row_sums(part, indptr, data, out):
     """out(x) = sum of row x, added in double precision.
 
     Parameters
@@ -127,7 +127,7 @@ def row_sums(indptr, data, out):
     data : float of shape (m,)
     out : float64 of shape (n,)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         total = 0.0
         for e in range(indptr[x], indptr[x + 1]):
             total += data[e]
@@ -135,7 +135,7 @@ def row_sums(indptr, data, out):
 
 
 @parallel
-def row_products(indptr, indices, data, other_indptr, other_indices, other_data, out):
+def row_products(part, indptr, indices, data, other_indptr, other_indices, other_data, out):
     """out(e) = <row x of one matrix, row y of the other> for the edge e = (x, y).
 
     The edges are the entries of the first matrix. The row of a point with many duplicates is as
@@ -151,7 +151,7 @@ def row_products(indptr, indices, data, other_indptr, other_indices, other_data,
         The other matrix, rows sorted by column.
     out : float of shape (m,)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         a, a_stop = indptr[x], indptr[x + 1]
         for e in range(a, a_stop):
             b, b_stop = other_indptr[indices[e]], other_indptr[indices[e] + 1]
@@ -219,7 +219,7 @@ def looked_up_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop
 
 
 @parallel
-def leaving_class(indptr, indices, affinity, codes, out):
+def leaving_class(part, indptr, indices, affinity, codes, out):
     """out(x) = sum of K(x,y) over the y of another class than x.
 
     Parameters
@@ -230,7 +230,7 @@ def leaving_class(indptr, indices, affinity, codes, out):
         Class of each point.
     out : float64 of shape (n,), written
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         total = 0.0
         for e in range(indptr[x], indptr[x + 1]):
             if codes[indices[e]] != codes[x]:

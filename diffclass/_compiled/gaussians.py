@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import parallel, prange, serial
+from diffclass._compiled._jit import parallel, serial, share
 
 
 @parallel
-def principal_directions(indptr, indices, X, directions, variances, residual):
+def principal_directions(part, indptr, indices, X, directions, variances, residual):
     """Principal components of the points that each row of a graph names.
 
     Beyond the rank of the points, directions and variances are 0.
@@ -25,7 +25,7 @@ def principal_directions(indptr, indices, X, directions, variances, residual):
         Mean variance along all other directions.
     """
     n_features = X.shape[1]
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         directions[x] = 0
         variances[x] = 0
         residual[x] = 0
@@ -96,7 +96,7 @@ def leading_components(centered, directions, squares):
 
 @parallel
 def overlap_energies(
-    indptr, indices, X, factors, variances, noise, base,
+    part, indptr, indices, X, factors, variances, noise, base,
     others, other_factors, other_variances, other_noise, other_base, once, out,
 ):  # fmt: skip
     """out(e) = 1/2 log det S + 1/2 d' S^-1 d - (base(x) + base(z)) / 2, e = (x, z), d = x - z.
@@ -118,7 +118,7 @@ def overlap_energies(
     out : float64 of shape (m,)
     """
     r, n_features = factors.shape[1], factors.shape[2]
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         d = np.empty(n_features)
         u, v, roots = np.empty(r), np.empty(r), np.empty(r)
         cross, schur = np.empty((r, r)), np.empty((r, r))
@@ -249,7 +249,7 @@ def ridge_value(d, U, u, V, v, s):
 
 @parallel
 def mahalanobis_energies(
-    indptr, indices, X, factors, variances, noise,
+    part, indptr, indices, X, factors, variances, noise,
     others, other_factors, other_variances, other_noise, once, out,
 ):  # fmt: skip
     """out(e) = d' (S_x^-1 + S_z^-1) d / 2, e = (x, z), d = x - z, S_x and S_z the covariances.
@@ -261,7 +261,7 @@ def mahalanobis_energies(
         As in `overlap_energies`.
     """
     n_features = factors.shape[2]
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         d, rest = np.empty(n_features), np.empty(n_features)
         for e in range(indptr[x], indptr[x + 1]):
             z = indices[e]
@@ -301,7 +301,7 @@ def quadratic_form(d, U, variances, s, rest):
 
 
 @parallel
-def mirror(indptr, indices, diagonal, out):
+def mirror(part, indptr, indices, diagonal, out):
     """Copy out(x, z) from out(z, x) where z owns the edge; write NaN where the graph lacks (z, x).
 
     Parameters
@@ -312,7 +312,7 @@ def mirror(indptr, indices, diagonal, out):
         Written on the diagonal.
     out : float64 of shape (m,), read and written
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         for e in range(indptr[x], indptr[x + 1]):
             z = indices[e]
             if z == x:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import inlined, parallel, prange
+from diffclass._compiled._jit import inlined, parallel, share
 
 
 @parallel
-def row_scaled_product(indptr, indices, data, row_scale, f, out, total, n_terms):
+def row_scaled_product(part, indptr, indices, data, row_scale, f, out, total, n_terms):
     """out(x, c) = row_scale(x) sum_y K(x, y) f(y, c), and a running sum in the same pass.
 
     Parameters
@@ -29,7 +29,7 @@ def row_scaled_product(indptr, indices, data, row_scale, f, out, total, n_terms)
         0 adds nothing, 1 adds out, 2 adds f + out. Every second step of a walk adds its own value
         and the one before, which halves the passes over ``total``.
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         row_product(indices, data, np.uint64(indptr[x]), np.uint64(indptr[x + 1]), f, x, out)
         scale = row_scale[x]
         for c in range(f.shape[1]):
@@ -43,7 +43,7 @@ def row_scaled_product(indptr, indices, data, row_scale, f, out, total, n_terms)
 
 
 @parallel
-def row_scaled_column_product(indptr, indices, data, row_scale, f, out, total, n_terms):
+def row_scaled_column_product(part, indptr, indices, data, row_scale, f, out, total, n_terms):
     """`row_scaled_product` of a single column, whose sum stays in a register.
 
     Parameters
@@ -59,7 +59,7 @@ def row_scaled_column_product(indptr, indices, data, row_scale, f, out, total, n
     n_terms : int
         As in `row_scaled_product`.
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         value = f.dtype.type(0)
         e = np.uint64(indptr[x])
         stop = np.uint64(indptr[x + 1])
@@ -81,7 +81,7 @@ def row_scaled_column_product(indptr, indices, data, row_scale, f, out, total, n
 
 
 @parallel
-def scaled_product(indptr, indices, data, scale, f, out):
+def scaled_product(part, indptr, indices, data, scale, f, out):
     """out(x, c) = scale(x, c) sum_y K(x, y) f(y, c).
 
     Parameters
@@ -92,14 +92,14 @@ def scaled_product(indptr, indices, data, scale, f, out):
     scale, f : float of shape (n, n_columns)
     out : float of shape (n, n_columns)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         row_product(indices, data, np.uint64(indptr[x]), np.uint64(indptr[x + 1]), f, x, out)
         for c in range(f.shape[1]):
             out[x, c] *= scale[x, c]
 
 
 @parallel
-def recurrence_step(indptr, indices, data, weight, shift, f, previous):
+def recurrence_step(part, indptr, indices, data, weight, shift, f, previous):
     """Take previous <- weight (K f - shift f) - previous: a step of a three-term recurrence.
 
     Parameters
@@ -113,7 +113,7 @@ def recurrence_step(indptr, indices, data, weight, shift, f, previous):
     previous : float of shape (n, n_columns), written
     """
     inverse = f.dtype.type(1) / weight
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         for c in range(f.shape[1]):
             previous[x, c] = -(inverse * previous[x, c] + shift * f[x, c])
         add_row_product(
@@ -178,7 +178,7 @@ def add_row_product(indices, data, start, stop, f, x, out):
 
 
 @parallel
-def chebyshev_step(product, previous, coefficients, sums):
+def chebyshev_step(part, product, previous, coefficients, sums):
     """Take previous <- 2 product - previous, then sums(j) += coefficients(j) previous.
 
     With product = A T_k(A) f and previous = T_(k-1)(A) f this leaves T_(k+1)(A) f in ``previous``
@@ -191,7 +191,7 @@ def chebyshev_step(product, previous, coefficients, sums):
     coefficients : float of shape (n_series,)
     sums : float of shape (n_series, n, n_columns), written
     """
-    for x in prange(previous.shape[0]):
+    for x in share(part, previous.shape[0]):
         for c in range(previous.shape[1]):
             previous[x, c] = product[x, c] + product[x, c] - previous[x, c]
         for j in range(coefficients.shape[0]):
