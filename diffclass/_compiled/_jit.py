@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core.compiler import Compiler
 
 from diffclass._compiled._threads import share_out
 
@@ -16,10 +17,24 @@ __all__ = ["inlined", "parallel", "serial", "share"]
 # Tests set this to 0, so that they never run a stale binary.
 _cached_on_disk = os.environ.get("DIFFCLASS_NUMBA_CACHE", "1") != "0"
 
+
+class _NothingOverlaps(Compiler):
+    """Compile in the knowledge that what a loop writes overlaps nothing else it is given."""
+
+    def define_pipelines(self) -> Any:
+        self.state.flags.noalias = True
+        return super().define_pipelines()
+
+
 # Multiplications are not fused with additions and sums keep their order: a column gets the same
 # bits alone and in a block, and what is symmetric on paper is so to the last bit. A row is summed
 # by one thread, so the number of threads changes nothing.
-_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_OPTIONS = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+    "pipeline_class": _NothingOverlaps,
+}
 
 
 def serial(function: Callable[..., Any]) -> Callable[..., Any]:
