@@ -51,6 +51,7 @@ def small_cases():
     vectors = indices, data, indptr[1], indptr[2], indices, data, indptr[2], indptr[3]
     out("merged_product", 1)[0] = edges.merged_product(*vectors)
     out("looked_up_product", 1)[0] = edges.looked_up_product(*vectors)
+    out("position", 1)[0] = edges.first_not_below(np.array([1, 3, 3, 8]), 1, 4, 3)
     edges.row_sums(indptr, data, out("row_sums", n))
     arrays = out("t indptr", n + 1, int), out("t indices", m, int), out("t data", m)
     graphs.transpose(indptr, indices, data, *arrays)

@@ -10,6 +10,7 @@ from typing import Any
 import numba
 from numba.core.compiler import Compiler
 
+from diffclass._compiled._cache import LoopCache
 from diffclass._compiled._threads import share_out
 
 __all__ = ["inlined", "parallel", "serial", "share"]
@@ -39,12 +40,10 @@ _OPTIONS = {
 
 def serial(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop that runs on one thread."""
-    if _cached_on_disk:
-        try:
-            return numba.njit(cache=True, **_OPTIONS)(function)
-        except RuntimeError:  # there is no writable folder for the cache
-            pass
-    return numba.njit(**_OPTIONS)(function)
+    compiled = numba.njit(**_OPTIONS)(function)
+    if _cached_on_disk and not numba.config.DISABLE_JIT:
+        compiled._cache = LoopCache(function)
+    return compiled
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -38,13 +38,13 @@ def read_off(part, columns, limits, component, class_weight, codes, probability,
         p_(1) and p_(1) - p_(2).
     """
     n_points = columns.shape[1]
+    total, first, second = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    best = np.empty(BLOCK)
     for block in share(part, (n_points + BLOCK - 1) // BLOCK):
         start = block * BLOCK
-        length = min(BLOCK, n_points - start)
-        total = np.zeros(BLOCK)
-        first = np.zeros(BLOCK)
-        second = np.zeros(BLOCK)
-        best = np.full(BLOCK, -1.0)
+        length = BLOCK if start + BLOCK < n_points else n_points - start
+        for k in range(length):
+            total[k], first[k], second[k], best[k] = 0.0, 0.0, 0.0, -1.0
         for i in range(columns.shape[0]):
             weight = class_weight[i]
             for k in range(length):
@@ -61,4 +61,5 @@ def read_off(part, columns, limits, component, class_weight, codes, probability,
             whole = total[k] if total[k] > 0 else 1.0
             codes[start + k] = best[k]
             probability[start + k] = first[k] / whole
-            margin[start + k] = max(first[k] - second[k], 0.0) / whole
+            lead = first[k] - second[k]
+            margin[start + k] = (lead if lead > 0 else 0.0) / whole

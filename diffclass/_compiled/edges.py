@@ -83,8 +83,10 @@ def kth_smallest(part, indptr, indices, data, k, without_diagonal, out):
         Whether to pass over the edges from a point to itself.
     out : float of shape (n,)
     """
+    smallest = np.empty(k, dtype=data.dtype)
     for x in share(part, indptr.shape[0] - 1):
-        smallest = np.full(k, np.inf, dtype=data.dtype)
+        for i in range(k):
+            smallest[i] = np.inf
         found = 0
         for e in range(indptr[x], indptr[x + 1]):
             if without_diagonal and indices[e] == x:
@@ -97,7 +99,7 @@ def kth_smallest(part, indptr, indices, data, k, without_diagonal, out):
                     position -= 1
                 smallest[position] = value
             found += 1
-        out[x] = smallest[min(found, k) - 1] if found > 0 else 0
+        out[x] = smallest[(found if found < k else k) - 1] if found > 0 else 0
 
 
 @parallel
@@ -212,10 +214,31 @@ def looked_up_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop
     """
     total = 0.0
     for i in range(a, a_stop):
-        b += np.searchsorted(b_indices[b:b_stop], a_indices[i])
+        b = first_not_below(b_indices, b, b_stop, a_indices[i])
         if b < b_stop and b_indices[b] == a_indices[i]:
             total += a_data[i] * b_data[b]
     return total
+
+
+@serial
+def first_not_below(values, start, stop, value):
+    """Return the first position start <= i < stop with values(i) >= value, stop if there is none.
+
+    NumPy's searchsorted takes half a second to compile.
+
+    Parameters
+    ----------
+    values : index of shape (m,)
+        Sorted from start to stop.
+    start, stop, value : int
+    """
+    while start < stop:
+        middle = (start + stop) // 2
+        if values[middle] < value:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
 
 
 @parallel

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from diffclass._compiled._jit import parallel, serial, share
+from diffclass._compiled.edges import first_not_below
 
 
 @parallel
@@ -319,7 +320,7 @@ def mirror(part, indptr, indices, diagonal, out):
                 out[e] = diagonal[x]
             elif not is_owner(x, z):
                 start, stop = indptr[z], indptr[z + 1]
-                found = start + np.searchsorted(indices[start:stop], x)
+                found = first_not_below(indices, start, stop, x)
                 back = found < stop and indices[found] == x
                 out[e] = out[found] if back else np.nan
 

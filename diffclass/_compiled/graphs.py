@@ -25,13 +25,15 @@ def transpose(indptr, indices, data, out_indptr, out_indices, out_data):
         out_indptr[indices[e] + 1] += 1
     for y in range(n):
         out_indptr[y + 1] += out_indptr[y]
-    filled = out_indptr[:-1].copy()
     for x in range(n):
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
-            out_indices[filled[y]] = x
-            out_data[filled[y]] = data[e]
-            filled[y] += 1
+            out_indices[out_indptr[y]] = x
+            out_data[out_indptr[y]] = data[e]
+            out_indptr[y] += 1
+    for y in range(n, 0, -1):  # each start has moved to its row's end
+        out_indptr[y] = out_indptr[y - 1]
+    out_indptr[0] = 0
 
 
 @parallel
@@ -54,7 +56,7 @@ def merged_row_lengths(part, indptr, indices, other_indptr, other_indices, mutua
         while a < a_stop or b < b_stop:
             ya = indices[a] if a < a_stop else n
             yb = other_indices[b] if b < b_stop else n
-            y = min(ya, yb)
+            y = ya if ya < yb else yb
             in_both = ya == yb
             if ya == y:
                 a += 1
@@ -98,11 +100,11 @@ def merged_rows(
         while a < a_stop or b < b_stop:
             ya = indices[a] if a < a_stop else n
             yb = other_indices[b] if b < b_stop else n
-            y = min(ya, yb)
+            y = ya if ya < yb else yb
             in_both = ya == yb
             value = data[a] if ya == y else other_data[b]
             if in_both:
-                value = min(data[a], other_data[b])
+                value = data[a] if data[a] < other_data[b] else other_data[b]
             if ya == y:
                 a += 1
             if yb == y:

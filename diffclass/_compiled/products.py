@@ -10,6 +10,9 @@ import numpy as np
 
 from diffclass._compiled._jit import inlined, parallel, share
 
+# unsigned, since an index with a sign might count from the end
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+
 
 @parallel
 def row_scaled_product(part, indptr, indices, data, row_scale, f, out, total, n_terms):
@@ -63,16 +66,16 @@ def row_scaled_column_product(part, indptr, indices, data, row_scale, f, out, to
         value = f.dtype.type(0)
         e = np.uint64(indptr[x])
         stop = np.uint64(indptr[x + 1])
-        while e + np.uint64(4) <= stop:
+        while e + FOUR <= stop:
             first = data[e] * f[np.uint64(indices[e])]
-            second = data[e + np.uint64(1)] * f[np.uint64(indices[e + np.uint64(1)])]
-            third = data[e + np.uint64(2)] * f[np.uint64(indices[e + np.uint64(2)])]
-            fourth = data[e + np.uint64(3)] * f[np.uint64(indices[e + np.uint64(3)])]
+            second = data[e + ONE] * f[np.uint64(indices[e + ONE])]
+            third = data[e + TWO] * f[np.uint64(indices[e + TWO])]
+            fourth = data[e + THREE] * f[np.uint64(indices[e + THREE])]
             value += (first + second) + (third + fourth)
-            e += np.uint64(4)
+            e += FOUR
         while e < stop:
             value += data[e] * f[np.uint64(indices[e])]
-            e += np.uint64(1)
+            e += ONE
         out[x] = value * row_scale[x]
         if n_terms == 1:
             total[x] += out[x]
@@ -157,24 +160,24 @@ def add_row_product(indices, data, start, stop, f, x, out):
     """
     n_columns = f.shape[1]
     e = start
-    while e + np.uint64(4) <= stop:
+    while e + FOUR <= stop:
         y0 = np.uint64(indices[e])
-        y1 = np.uint64(indices[e + np.uint64(1)])
-        y2 = np.uint64(indices[e + np.uint64(2)])
-        y3 = np.uint64(indices[e + np.uint64(3)])
+        y1 = np.uint64(indices[e + ONE])
+        y2 = np.uint64(indices[e + TWO])
+        y3 = np.uint64(indices[e + THREE])
         k0 = data[e]
-        k1 = data[e + np.uint64(1)]
-        k2 = data[e + np.uint64(2)]
-        k3 = data[e + np.uint64(3)]
+        k1 = data[e + ONE]
+        k2 = data[e + TWO]
+        k3 = data[e + THREE]
         for c in range(n_columns):
             out[x, c] += (k0 * f[y0, c] + k1 * f[y1, c]) + (k2 * f[y2, c] + k3 * f[y3, c])
-        e += np.uint64(4)
+        e += FOUR
     while e < stop:
         y = np.uint64(indices[e])
         k = data[e]
         for c in range(n_columns):
             out[x, c] += k * f[y, c]
-        e += np.uint64(1)
+        e += ONE
 
 
 @parallel
