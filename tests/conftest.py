@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 # before anything compiles: a test must not run yesterday's binary
 os.environ.setdefault("DIFFCLASS_NUMBA_CACHE", "0")
-# small loops on a busy machine mostly wait for their second thread to get its turn
+# small work on a busy machine mostly waits for its second thread to get its turn
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import numba
 import numpy as np
 import pytest
 
+from diffclass._compiled import _threads
 
-@pytest.fixture(scope="session", autouse=True)
-def _one_thread() -> None:
-    """Compiled loops run on one thread, but where a test asks for more."""
-    numba.set_num_threads(1)
+
+@pytest.fixture
+def shared_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], AbstractContextManager[None]]:
+    """A ``with`` block in which so many threads share every loop, even the smallest."""
+    monkeypatch.setattr(_threads, "SHARE_BYTES", 1)
+    monkeypatch.setattr(_threads, "PATIENCE", 0.0)
+    return _threads.threads
 
 
 @pytest.fixture(scope="session")

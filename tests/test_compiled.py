@@ -50,6 +50,7 @@ def small_cases():
     edges.row_products(indptr, indices, data, *pair, n, out("row_products", m))
     vectors = indices, data, indptr[1], indptr[2], indices, data, indptr[2], indptr[3]
     out("looked_up_product", 1)[0] = edges.looked_up_product(*vectors)
+    out("position", 1)[0] = edges.first_not_below(np.array([1, 3, 3, 8]), 1, 4, 3)
     edges.row_sums(indptr, data, out("row_sums", n))
     arrays = out("t indptr", n + 1, int), out("t indices", m, int), out("t data", m)
     graphs.transpose(indptr, indices, data, *arrays)
@@ -217,6 +218,13 @@ def test_compiled_and_not_compiled_agree():
     for name, compiled in small_cases().items():
         rtol = 1e-5 if compiled.dtype == np.float32 else 1e-12
         np.testing.assert_allclose(compiled, interpreted[name], rtol=rtol, err_msg=name)
+
+
+def test_shares_change_no_bit(cases, shared_by):
+    for number in (2, 3):
+        with shared_by(number):
+            for name, values in small_cases().items():
+                np.testing.assert_array_equal(values, cases[name], err_msg=name)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 
-import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -168,18 +167,14 @@ def test_the_order_of_the_points_does_not_matter(points, form):
     np.testing.assert_allclose(permuted, K[np.ix_(order, order)], atol=1e-12)
 
 
-def test_neither_units_nor_threads_matter(points):
+def test_neither_units_nor_threads_matter(points, shared_by):
     graph = neighbors_graph(points, 7)
     K = LocalCovariance().affinity(graph, points)
     moved = LocalCovariance().affinity(graph, 1000 * points + 5)
     np.testing.assert_allclose(moved.data, K.data, rtol=1e-8)
-    if numba.config.NUMBA_NUM_THREADS > 1:
-        numba.set_num_threads(2)
-        try:
-            again = LocalCovariance().affinity(graph, points)
-        finally:
-            numba.set_num_threads(1)
-        np.testing.assert_array_equal(again.data, K.data)
+    with shared_by(2):
+        again = LocalCovariance().affinity(graph, points)
+    np.testing.assert_array_equal(again.data, K.data)
 
 
 @pytest.mark.parametrize("form", FORMS)

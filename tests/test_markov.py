@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import naive
-import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -403,28 +399,22 @@ def test_refuses_tolerances(tolerance):
 # --- threads
 
 
-def test_the_number_of_threads_does_not_matter(rng):
+def test_the_number_of_threads_does_not_matter(rng, shared_by):
     X, y = rng.normal(size=(500, 3)).astype("f4"), np.where(np.arange(500) < 9, 1, -1)
     y[:4] = 0
     A = markov_operator(X, alpha=0.5)
     f = rng.normal(size=(500, 7)).astype("f4")
     expected = A.apply(f, 20)
     posteriors = diffuse_labels(A, y, label_mode="free").posteriors
-    threads = numba.get_num_threads()
-    try:
-        for number in {1, 2, numba.config.NUMBA_NUM_THREADS}:
-            numba.set_num_threads(min(number, numba.config.NUMBA_NUM_THREADS))
+    for number in (1, 2, 5):
+        with shared_by(number):
             again = markov_operator(X, alpha=0.5)
             assert (again.affinity.data == A.affinity.data).all()
             assert (again.apply(f, 20) == expected).all()
             assert (diffuse_labels(again, y, label_mode="free").posteriors == posteriors).all()
-    finally:
-        numba.set_num_threads(threads)
 
 
-def many_threads_at_once():
-    """Run by the test below in this process and, as a script, under another threading layer."""
-    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+def test_python_threads_may_share_an_operator(shared_by):
     rng = np.random.default_rng(0)
     A = markov_operator(rng.normal(size=(300, 3)))
     f, y = rng.normal(size=(300, 4)), np.where(np.arange(300) % 30, -1, np.arange(300) % 4)
@@ -433,30 +423,11 @@ def many_threads_at_once():
         return A.apply(f * i, 30), diffuse_labels(A, y, tau=20 + i).posteriors
 
     serial = [work(i) for i in range(8)]
-    with ThreadPoolExecutor(8) as pool:
+    with shared_by(3), ThreadPoolExecutor(8) as pool:
         together = list(pool.map(work, range(8)))
     for alone, beside in zip(serial, together, strict=True):
         assert (alone[0] == beside[0]).all()
         assert (alone[1] == beside[1]).all()
-
-
-def test_python_threads_may_share_an_operator():
-    threads = numba.get_num_threads()
-    try:
-        many_threads_at_once()
-    finally:
-        numba.set_num_threads(threads)
-
-
-@pytest.mark.slow
-def test_python_threads_do_not_abort_numbas_portable_layer():
-    environment = os.environ | {"NUMBA_THREADING_LAYER": "workqueue", "NUMBA_NUM_THREADS": "2"}
-    code = "import test_markov; test_markov.many_threads_at_once()"
-    folder = os.path.dirname(__file__)
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, cwd=folder, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def test_markov_operator_is_neighbors_kernel_and_normalisation(rng):

@@ -6,7 +6,6 @@ import pickle
 
 import faiss
 import naive
-import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -262,18 +261,16 @@ def test_recall_is_as_reported(many_points, large_search):
     np.testing.assert_allclose(graph.data.reshape(-1, 10)[sample], expected, rtol=1e-4)
 
 
-def test_same_graph_for_any_number_of_threads(many_points, large_search):
+def test_same_graph_for_any_number_of_threads(many_points, large_search, shared_by):
     search = clone(large_search[0])
-    threads, faiss_threads = numba.get_num_threads(), faiss.omp_get_max_threads()
+    faiss_threads = faiss.omp_get_max_threads()
     graphs = []
     try:
         for number in (1, 2):
-            numba.set_num_threads(min(number, numba.config.NUMBA_NUM_THREADS))
-            with threadpool_limits(number):
+            with shared_by(number), threadpool_limits(number):
                 faiss.omp_set_num_threads(number)
                 graphs.append(neighbors_graph(many_points, search=search))
     finally:
-        numba.set_num_threads(threads)
         faiss.omp_set_num_threads(faiss_threads)
     for name in ("indptr", "indices", "data"):
         np.testing.assert_array_equal(getattr(graphs[0], name), getattr(graphs[1], name))

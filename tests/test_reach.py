@@ -167,16 +167,11 @@ def test_a_label_without_weight_reaches_nothing():
     np.testing.assert_array_equal(clf.transduction_ == -1, np.arange(120) >= 60)
 
 
-def test_threads_do_not_matter():
-    import numba
-
+def test_threads_do_not_matter(shared_by):
     A = markov_operator(strip(2000, 0).astype(np.float32), kernel=SharedNeighbors())
     y = marked(2000, {0: 0, 1999: 1})
-    before, found = numba.get_num_threads(), []
-    try:
-        for n_threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            numba.set_num_threads(n_threads)
+    found = []
+    for n_threads in (1, 2):
+        with shared_by(n_threads):
             found.append(diffuse_labels(A, y, label_mode="free", tau=300).values.tobytes())
-    finally:
-        numba.set_num_threads(before)
     assert found[0] == found[1]

@@ -265,19 +265,14 @@ def test_the_order_of_strokes_of_different_classes_does_not_matter(seed):
     assert maps[0] == maps[1]
 
 
-def test_the_number_of_threads_does_not_matter():
-    import numba
-
-    if numba.config.NUMBA_NUM_THREADS < 2:
-        pytest.skip("only one thread is allowed here")
+def test_the_number_of_threads_does_not_matter(shared_by):
     maps = []
     for n_threads in (1, 2):
-        numba.set_num_threads(n_threads)
-        session = RelabelSession(operator_of(0, np.float32), ["a", "b"], tau=100)
-        session.apply({"op": "stroke", "class": 1, "points": [0, 1]})
-        session.apply({"op": "stroke", "class": 2, "points": [30]})
-        maps.append(bits(session))
-    numba.set_num_threads(1)
+        with shared_by(n_threads):
+            session = RelabelSession(operator_of(0, np.float32), ["a", "b"], tau=100)
+            session.apply({"op": "stroke", "class": 1, "points": [0, 1]})
+            session.apply({"op": "stroke", "class": 2, "points": [30]})
+            maps.append(bits(session))
     assert maps[0] == maps[1]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import parallel, prange
+from diffclass._compiled._jit import parallel, share
 
 BLOCK = 512
 # Values whose relative difference is below this are equal, so that rounding does not decide a tie.
@@ -14,7 +14,7 @@ TIE = 1e-12
 
 
 @parallel
-def read_off(columns, limits, component, class_weight, codes, probability, margin):
+def read_off(part, columns, limits, component, class_weight, codes, probability, margin):
     """codes(x) = the i of the largest p_i = w_i N_i / sum_j w_j N_j, with p_(1) and p_(1) - p_(2).
 
     N_i(x) = columns(i, x) + limits(component of x, i), added in double precision: late in a
@@ -38,13 +38,13 @@ def read_off(columns, limits, component, class_weight, codes, probability, margi
         p_(1) and p_(1) - p_(2).
     """
     n_points = columns.shape[1]
-    for block in prange((n_points + BLOCK - 1) // BLOCK):
+    total, first, second = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    best = np.empty(BLOCK)
+    for block in share(part, (n_points + BLOCK - 1) // BLOCK):
         start = block * BLOCK
-        length = min(BLOCK, n_points - start)
-        total = np.zeros(BLOCK)
-        first = np.zeros(BLOCK)
-        second = np.zeros(BLOCK)
-        best = np.full(BLOCK, -1.0)
+        length = BLOCK if start + BLOCK < n_points else n_points - start
+        for k in range(length):
+            total[k], first[k], second[k], best[k] = 0.0, 0.0, 0.0, -1.0
         for i in range(columns.shape[0]):
             weight = class_weight[i]
             for k in range(length):
@@ -61,4 +61,5 @@ def read_off(columns, limits, component, class_weight, codes, probability, margi
             whole = total[k] if total[k] > 0 else 1.0
             codes[start + k] = best[k]
             probability[start + k] = first[k] / whole
-            margin[start + k] = max(first[k] - second[k], 0.0) / whole
+            lead = first[k] - second[k]
+            margin[start + k] = (lead if lead > 0 else 0.0) / whole

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import parallel, prange, serial
-
-N_PARTS = 64  # of the rows, so that threads share them evenly
+from diffclass._compiled._jit import parallel, serial, share
 
 
 @parallel
-def squared_distances(indptr, indices, X, Y, out):
+def squared_distances(part, indptr, indices, X, Y, out):
     """out(e) = |X(x) - Y(y)|^2 for the edge e from x to y.
 
     Parameters
@@ -19,7 +17,7 @@ def squared_distances(indptr, indices, X, Y, out):
     X, Y : float of shape (n, d), (n_columns, d)
     out : float of shape (m,)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
             total = X[x, 0] - X[x, 0]
@@ -30,7 +28,7 @@ def squared_distances(indptr, indices, X, Y, out):
 
 
 @parallel
-def field_distances(indptr, indices, X, Y, V, W, along, across, out):
+def field_distances(part, indptr, indices, X, Y, V, W, along, across, out):
     """out(e) = along |delta|^2 + across |delta - (u . delta) u|^2, delta = X(x) - Y(y).
 
     u is the unit vector of V(x) + W(y), where W(y) is turned to the side of V(x); 0 where that sum
@@ -46,7 +44,7 @@ def field_distances(indptr, indices, X, Y, V, W, along, across, out):
     along, across : float
     out : float of shape (m,)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         zero = X[x, 0] - X[x, 0]
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
@@ -70,7 +68,7 @@ def field_distances(indptr, indices, X, Y, V, W, along, across, out):
 
 
 @parallel
-def kth_smallest(indptr, indices, data, k, without_diagonal, out):
+def kth_smallest(part, indptr, indices, data, k, without_diagonal, out):
     """out(x) = k-th smallest value of row x, its largest if it has fewer than k, 0 if it has none.
 
     The k smallest are kept sorted by insertion: rows are short and k is small.
@@ -85,8 +83,10 @@ def kth_smallest(indptr, indices, data, k, without_diagonal, out):
         Whether to pass over the edges from a point to itself.
     out : float of shape (n,)
     """
-    for x in prange(indptr.shape[0] - 1):
-        smallest = np.full(k, np.inf, dtype=data.dtype)
+    smallest = np.empty(k, dtype=data.dtype)
+    for x in share(part, indptr.shape[0] - 1):
+        for i in range(k):
+            smallest[i] = np.inf
         found = 0
         for e in range(indptr[x], indptr[x + 1]):
             if without_diagonal and indices[e] == x:
@@ -99,11 +99,11 @@ def kth_smallest(indptr, indices, data, k, without_diagonal, out):
                     position -= 1
                 smallest[position] = value
             found += 1
-        out[x] = smallest[min(found, k) - 1] if found > 0 else 0
+        out[x] = smallest[(found if found < k else k) - 1] if found > 0 else 0
 
 
 @parallel
-def scaled_by_ends(indptr, indices, data, row_scale, column_scale, out):
+def scaled_by_ends(part, indptr, indices, data, row_scale, column_scale, out):
     """out(e) = data(e) row_scale(x) column_scale(y) for the edge e from x to y.
 
     Parameters
@@ -113,14 +113,14 @@ def scaled_by_ends(indptr, indices, data, row_scale, column_scale, out):
     row_scale, column_scale : float of shape (n,), (n_columns,)
     out : float of shape (m,)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         scale = row_scale[x]
         for e in range(indptr[x], indptr[x + 1]):
             out[e] = data[e] * (scale * column_scale[indices[e]])
 
 
 @parallel
-def row_sums(indptr, data, out):
+def row_sums(part, indptr, data, out):
     """out(x) = sum of row x, added in double precision.
 
     Parameters
@@ -129,7 +129,7 @@ def row_sums(indptr, data, out):
     data : float of shape (m,)
     out : float64 of shape (n,)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         total = 0.0
         for e in range(indptr[x], indptr[x + 1]):
             total += data[e]
@@ -138,8 +138,8 @@ def row_sums(indptr, data, out):
 
 @parallel
 def row_products(
-    indptr, indices, data, other_indptr, other_indices, other_data, n_columns, out
-):  # fmt: skip
+    part, indptr, indices, data, other_indptr, other_indices, other_data, n_columns, out
+):
     """out(e) = <row x of one matrix, row y of the other> for the edge e = (x, y).
 
     The edges are the entries of the first matrix. Its row x is spread over an array of all columns,
@@ -158,26 +158,24 @@ def row_products(
         Number of columns of both.
     out : float of shape (m,)
     """
-    n = indptr.shape[0] - 1
-    for part in prange(N_PARTS):
-        spread = np.zeros(n_columns, dtype=data.dtype)
-        for x in range(part * n // N_PARTS, (part + 1) * n // N_PARTS):
-            start, stop = indptr[x], indptr[x + 1]
-            for a in range(start, stop):
-                spread[indices[a]] = data[a]
-            for e in range(start, stop):
-                b, b_stop = other_indptr[indices[e]], other_indptr[indices[e] + 1]
-                if b_stop - b > 8 * (stop - start):
-                    out[e] = looked_up_product(
-                        indices, data, start, stop, other_indices, other_data, b, b_stop
-                    )
-                else:
-                    total = 0.0
-                    for i in range(b, b_stop):
-                        total += spread[other_indices[i]] * other_data[i]
-                    out[e] = total
-            for a in range(start, stop):
-                spread[indices[a]] = 0
+    spread = np.zeros(n_columns, dtype=data.dtype)
+    for x in share(part, indptr.shape[0] - 1):
+        start, stop = indptr[x], indptr[x + 1]
+        for a in range(start, stop):
+            spread[indices[a]] = data[a]
+        for e in range(start, stop):
+            b, b_stop = other_indptr[indices[e]], other_indptr[indices[e] + 1]
+            if b_stop - b > 8 * (stop - start):
+                out[e] = looked_up_product(
+                    indices, data, start, stop, other_indices, other_data, b, b_stop
+                )
+            else:
+                total = 0.0
+                for i in range(b, b_stop):
+                    total += spread[other_indices[i]] * other_data[i]
+                out[e] = total
+        for a in range(start, stop):
+            spread[indices[a]] = 0
 
 
 @serial
@@ -197,14 +195,35 @@ def looked_up_product(a_indices, a_data, a, a_stop, b_indices, b_data, b, b_stop
     """
     total = 0.0
     for i in range(a, a_stop):
-        b += np.searchsorted(b_indices[b:b_stop], a_indices[i])
+        b = first_not_below(b_indices, b, b_stop, a_indices[i])
         if b < b_stop and b_indices[b] == a_indices[i]:
             total += a_data[i] * b_data[b]
     return total
 
 
+@serial
+def first_not_below(values, start, stop, value):
+    """Return the first position start <= i < stop with values(i) >= value, stop if there is none.
+
+    NumPy's searchsorted takes half a second to compile.
+
+    Parameters
+    ----------
+    values : index of shape (m,)
+        Sorted from start to stop.
+    start, stop, value : int
+    """
+    while start < stop:
+        middle = (start + stop) // 2
+        if values[middle] < value:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
 @parallel
-def leaving_class(indptr, indices, affinity, codes, out):
+def leaving_class(part, indptr, indices, affinity, codes, out):
     """out(x) = sum of K(x,y) over the y of another class than x.
 
     Parameters
@@ -215,7 +234,7 @@ def leaving_class(indptr, indices, affinity, codes, out):
         Class of each point.
     out : float64 of shape (n,), written
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         total = 0.0
         for e in range(indptr[x], indptr[x + 1]):
             if codes[indices[e]] != codes[x]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import parallel, prange, serial
+from diffclass._compiled._jit import parallel, serial, share
+from diffclass._compiled.edges import first_not_below
 
 
 @parallel
-def principal_directions(indptr, indices, X, directions, variances, residual):
+def principal_directions(part, indptr, indices, X, directions, variances, residual):
     """Principal components of the points that each row of a graph names.
 
     Beyond the rank of the points, directions and variances are 0.
@@ -25,7 +26,7 @@ def principal_directions(indptr, indices, X, directions, variances, residual):
         Mean variance along all other directions.
     """
     n_features = X.shape[1]
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         directions[x] = 0
         variances[x] = 0
         residual[x] = 0
@@ -96,7 +97,7 @@ def leading_components(centered, directions, squares):
 
 @parallel
 def overlap_energies(
-    indptr, indices, X, factors, variances, noise, base,
+    part, indptr, indices, X, factors, variances, noise, base,
     others, other_factors, other_variances, other_noise, other_base, once, out,
 ):  # fmt: skip
     """out(e) = 1/2 log det S + 1/2 d' S^-1 d - (base(x) + base(z)) / 2, e = (x, z), d = x - z.
@@ -118,7 +119,7 @@ def overlap_energies(
     out : float64 of shape (m,)
     """
     r, n_features = factors.shape[1], factors.shape[2]
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         d = np.empty(n_features)
         u, v, roots = np.empty(r), np.empty(r), np.empty(r)
         cross, schur = np.empty((r, r)), np.empty((r, r))
@@ -249,7 +250,7 @@ def ridge_value(d, U, u, V, v, s):
 
 @parallel
 def mahalanobis_energies(
-    indptr, indices, X, factors, variances, noise,
+    part, indptr, indices, X, factors, variances, noise,
     others, other_factors, other_variances, other_noise, once, out,
 ):  # fmt: skip
     """out(e) = d' (S_x^-1 + S_z^-1) d / 2, e = (x, z), d = x - z, S_x and S_z the covariances.
@@ -261,7 +262,7 @@ def mahalanobis_energies(
         As in `overlap_energies`.
     """
     n_features = factors.shape[2]
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         d, rest = np.empty(n_features), np.empty(n_features)
         for e in range(indptr[x], indptr[x + 1]):
             z = indices[e]
@@ -301,7 +302,7 @@ def quadratic_form(d, U, variances, s, rest):
 
 
 @parallel
-def mirror(indptr, indices, diagonal, out):
+def mirror(part, indptr, indices, diagonal, out):
     """Copy out(x, z) from out(z, x) where z owns the edge; write NaN where the graph lacks (z, x).
 
     Parameters
@@ -312,14 +313,14 @@ def mirror(indptr, indices, diagonal, out):
         Written on the diagonal.
     out : float64 of shape (m,), read and written
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         for e in range(indptr[x], indptr[x + 1]):
             z = indices[e]
             if z == x:
                 out[e] = diagonal[x]
             elif not is_owner(x, z):
                 start, stop = indptr[z], indptr[z + 1]
-                found = start + np.searchsorted(indices[start:stop], x)
+                found = first_not_below(indices, start, stop, x)
                 back = found < stop and indices[found] == x
                 out[e] = out[found] if back else np.nan
 

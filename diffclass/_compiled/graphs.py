@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import parallel, prange, serial
+from diffclass._compiled._jit import parallel, serial, share
 
 
 @serial
@@ -25,17 +25,19 @@ def transpose(indptr, indices, data, out_indptr, out_indices, out_data):
         out_indptr[indices[e] + 1] += 1
     for y in range(n):
         out_indptr[y + 1] += out_indptr[y]
-    filled = out_indptr[:-1].copy()
     for x in range(n):
         for e in range(indptr[x], indptr[x + 1]):
             y = indices[e]
-            out_indices[filled[y]] = x
-            out_data[filled[y]] = data[e]
-            filled[y] += 1
+            out_indices[out_indptr[y]] = x
+            out_data[out_indptr[y]] = data[e]
+            out_indptr[y] += 1
+    for y in range(n, 0, -1):  # each start has moved to its row's end
+        out_indptr[y] = out_indptr[y - 1]
+    out_indptr[0] = 0
 
 
 @parallel
-def merged_row_lengths(indptr, indices, other_indptr, other_indices, mutual, out):
+def merged_row_lengths(part, indptr, indices, other_indptr, other_indices, mutual, out):
     """out(x) = length of row x of `merged_rows`.
 
     Parameters
@@ -47,14 +49,14 @@ def merged_row_lengths(indptr, indices, other_indptr, other_indices, mutual, out
     out : int64 of shape (n,)
     """
     n = indptr.shape[0] - 1
-    for x in prange(n):
+    for x in share(part, n):
         a, a_stop = indptr[x], indptr[x + 1]
         b, b_stop = other_indptr[x], other_indptr[x + 1]
         length = 1
         while a < a_stop or b < b_stop:
             ya = indices[a] if a < a_stop else n
             yb = other_indices[b] if b < b_stop else n
-            y = min(ya, yb)
+            y = ya if ya < yb else yb
             in_both = ya == yb
             if ya == y:
                 a += 1
@@ -67,7 +69,7 @@ def merged_row_lengths(indptr, indices, other_indptr, other_indices, mutual, out
 
 @parallel
 def merged_rows(
-    indptr, indices, data, other_indptr, other_indices, other_data, mutual,
+    part, indptr, indices, data, other_indptr, other_indices, other_data, mutual,
     out_indptr, out_indices, out_data,
 ):  # fmt: skip
     """Write the union of two patterns (if mutual, the intersection) plus the diagonal.
@@ -90,7 +92,7 @@ def merged_rows(
     out_data : float of shape (m_out,), written
     """
     n = indptr.shape[0] - 1
-    for x in prange(n):
+    for x in share(part, n):
         a, a_stop = indptr[x], indptr[x + 1]
         b, b_stop = other_indptr[x], other_indptr[x + 1]
         position = out_indptr[x]
@@ -98,11 +100,11 @@ def merged_rows(
         while a < a_stop or b < b_stop:
             ya = indices[a] if a < a_stop else n
             yb = other_indices[b] if b < b_stop else n
-            y = min(ya, yb)
+            y = ya if ya < yb else yb
             in_both = ya == yb
             value = data[a] if ya == y else other_data[b]
             if in_both:
-                value = min(data[a], other_data[b])
+                value = data[a] if data[a] < other_data[b] else other_data[b]
             if ya == y:
                 a += 1
             if yb == y:
@@ -122,7 +124,7 @@ def merged_rows(
 
 
 @parallel
-def hops_from_groups(indptr, indices, group_of, n_groups, out):
+def hops_from_groups(part, indptr, indices, group_of, n_groups, out):
     """out(i, x) = edges between x and the nearest point of group i, -1 where no path leads there.
 
     A breadth-first search from each group.
@@ -136,7 +138,7 @@ def hops_from_groups(indptr, indices, group_of, n_groups, out):
     out : int32 of shape (n_groups, n)
     """
     n = indptr.shape[0] - 1
-    for i in prange(n_groups):
+    for i in share(part, n_groups):
         queue = np.empty(n, dtype=np.int32)
         end = 0
         for x in range(n):

@@ -27,11 +27,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import inlined, parallel, prange, serial
+from diffclass._compiled._jit import inlined, parallel, serial, share
 
 
 @parallel
-def halve(X, order, starts, picks, directions, thresholds, projections, out):
+def halve(part, X, order, starts, picks, directions, thresholds, projections, out):
     """Halve each set order[starts(i) : starts(i + 1)] at the median along a direction of its own.
 
     The direction leads from one of the picked members to the other, turned towards the largest
@@ -50,7 +50,7 @@ def halve(X, order, starts, picks, directions, thresholds, projections, out):
     out : int32 of shape (n,)
         The new ``order``.
     """
-    for i in prange(starts.shape[0] - 1):
+    for i in share(part, starts.shape[0] - 1):
         start, stop = starts[i], starts[i + 1]
         half = (stop - start) // 2
         turned_direction(X, order[start:stop], picks[i], directions[i])
@@ -113,7 +113,7 @@ def turned_direction(X, members, picks, direction):
 
 
 @parallel
-def join_leaves(X, n_features, order, starts, neighbors, distances, is_new):
+def join_leaves(part, X, n_features, order, starts, neighbors, distances, is_new):
     """Enter all points of order[starts(i) : starts(i + 1)] into the lists of one another.
 
     A point lies in one set, so each list is written by one thread.
@@ -127,7 +127,7 @@ def join_leaves(X, n_features, order, starts, neighbors, distances, is_new):
     neighbors, distances, is_new
         See the module; written.
     """
-    for i in prange(starts.shape[0] - 1):
+    for i in share(part, starts.shape[0] - 1):
         members = order[starts[i] : starts[i + 1]]
         n = members.shape[0]
         columns, row = np.empty((n_features, n), X.dtype), np.empty(n, X.dtype)
@@ -265,7 +265,7 @@ def holds(entries, n_entries, x):
 
 
 @parallel
-def refine(X, pools, sizes, neighbors, distances, is_new):
+def refine(part, X, pools, sizes, neighbors, distances, is_new):
     """Enter into each list the pool of its point and the pools of the points in that pool.
 
     Of an old entry's pool only new entries are tried: the others were tried when it was new. Pools
@@ -280,7 +280,7 @@ def refine(X, pools, sizes, neighbors, distances, is_new):
         See the module; written.
     """
     last = neighbors.shape[1] - 1
-    for x in prange(neighbors.shape[0]):
+    for x in share(part, neighbors.shape[0]):
         farthest = distances[x, last]
         for i in range(sizes[x]):
             y = pools[x, i]
@@ -305,7 +305,7 @@ def refine(X, pools, sizes, neighbors, distances, is_new):
 
 @parallel
 def enter_leaves(
-    Q, without, X, order, starts, directions, thresholds, neighbors, distances, is_new
+    part, Q, without, X, order, starts, directions, thresholds, neighbors, distances, is_new
 ):  # fmt: skip
     """Enter into the list of each point of Q the leaf of a tree in which it falls.
 
@@ -319,7 +319,7 @@ def enter_leaves(
         See the module, of shape (n_queries, k); written.
     """
     n_nodes, last = thresholds.shape[0], neighbors.shape[1] - 1
-    for x in prange(Q.shape[0]):
+    for x in share(part, Q.shape[0]):
         node = 0
         while node < n_nodes:
             node = 2 * node + (1 if dot(Q, x, directions, node) < thresholds[node] else 2)
@@ -330,7 +330,7 @@ def enter_leaves(
 
 
 @parallel
-def ask_pools(Q, without, X, pools, sizes, neighbors, distances, is_new):
+def ask_pools(part, Q, without, X, pools, sizes, neighbors, distances, is_new):
     """Enter into the list of each point of Q the pools of its entries, until no entry is new.
 
     Parameters
@@ -343,7 +343,7 @@ def ask_pools(Q, without, X, pools, sizes, neighbors, distances, is_new):
         See the module, of shape (n_queries, k); written.
     """
     last = neighbors.shape[1] - 1
-    for x in prange(Q.shape[0]):
+    for x in share(part, Q.shape[0]):
         i = 0
         while i <= last:
             if not is_new[x, i] or neighbors[x, i] < 0:

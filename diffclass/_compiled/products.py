@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import inlined, parallel, prange
+from diffclass._compiled._jit import inlined, parallel, share
+
+# unsigned, since an index with a sign might count from the end
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 @parallel
-def row_scaled_product(indptr, indices, data, row_scale, f, out, total, n_terms):
+def row_scaled_product(part, indptr, indices, data, row_scale, f, out, total, n_terms):
     """out(x, c) = row_scale(x) sum_y K(x, y) f(y, c), and a running sum in the same pass.
 
     Parameters
@@ -29,7 +32,7 @@ def row_scaled_product(indptr, indices, data, row_scale, f, out, total, n_terms)
         0 adds nothing, 1 adds out, 2 adds f + out. Every second step of a walk adds its own value
         and the one before, which halves the passes over ``total``.
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         row_product(indices, data, np.uint64(indptr[x]), np.uint64(indptr[x + 1]), f, x, out)
         scale = row_scale[x]
         for c in range(f.shape[1]):
@@ -43,7 +46,7 @@ def row_scaled_product(indptr, indices, data, row_scale, f, out, total, n_terms)
 
 
 @parallel
-def row_scaled_column_product(indptr, indices, data, row_scale, f, out, total, n_terms):
+def row_scaled_column_product(part, indptr, indices, data, row_scale, f, out, total, n_terms):
     """`row_scaled_product` of a single column, whose sum stays in a register.
 
     Parameters
@@ -59,20 +62,20 @@ def row_scaled_column_product(indptr, indices, data, row_scale, f, out, total, n
     n_terms : int
         As in `row_scaled_product`.
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         value = f.dtype.type(0)
         e = np.uint64(indptr[x])
         stop = np.uint64(indptr[x + 1])
-        while e + np.uint64(4) <= stop:
+        while e + FOUR <= stop:
             first = data[e] * f[np.uint64(indices[e])]
-            second = data[e + np.uint64(1)] * f[np.uint64(indices[e + np.uint64(1)])]
-            third = data[e + np.uint64(2)] * f[np.uint64(indices[e + np.uint64(2)])]
-            fourth = data[e + np.uint64(3)] * f[np.uint64(indices[e + np.uint64(3)])]
+            second = data[e + ONE] * f[np.uint64(indices[e + ONE])]
+            third = data[e + TWO] * f[np.uint64(indices[e + TWO])]
+            fourth = data[e + THREE] * f[np.uint64(indices[e + THREE])]
             value += (first + second) + (third + fourth)
-            e += np.uint64(4)
+            e += FOUR
         while e < stop:
             value += data[e] * f[np.uint64(indices[e])]
-            e += np.uint64(1)
+            e += ONE
         out[x] = value * row_scale[x]
         if n_terms == 1:
             total[x] += out[x]
@@ -81,7 +84,7 @@ def row_scaled_column_product(indptr, indices, data, row_scale, f, out, total, n
 
 
 @parallel
-def scaled_product(indptr, indices, data, scale, f, out):
+def scaled_product(part, indptr, indices, data, scale, f, out):
     """out(x, c) = scale(x, c) sum_y K(x, y) f(y, c).
 
     Parameters
@@ -92,14 +95,14 @@ def scaled_product(indptr, indices, data, scale, f, out):
     scale, f : float of shape (n, n_columns)
     out : float of shape (n, n_columns)
     """
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         row_product(indices, data, np.uint64(indptr[x]), np.uint64(indptr[x + 1]), f, x, out)
         for c in range(f.shape[1]):
             out[x, c] *= scale[x, c]
 
 
 @parallel
-def recurrence_step(indptr, indices, data, weight, shift, f, previous):
+def recurrence_step(part, indptr, indices, data, weight, shift, f, previous):
     """Take previous <- weight (K f - shift f) - previous: a step of a three-term recurrence.
 
     Parameters
@@ -113,7 +116,7 @@ def recurrence_step(indptr, indices, data, weight, shift, f, previous):
     previous : float of shape (n, n_columns), written
     """
     inverse = f.dtype.type(1) / weight
-    for x in prange(indptr.shape[0] - 1):
+    for x in share(part, indptr.shape[0] - 1):
         for c in range(f.shape[1]):
             previous[x, c] = -(inverse * previous[x, c] + shift * f[x, c])
         add_row_product(
@@ -157,28 +160,28 @@ def add_row_product(indices, data, start, stop, f, x, out):
     """
     n_columns = f.shape[1]
     e = start
-    while e + np.uint64(4) <= stop:
+    while e + FOUR <= stop:
         y0 = np.uint64(indices[e])
-        y1 = np.uint64(indices[e + np.uint64(1)])
-        y2 = np.uint64(indices[e + np.uint64(2)])
-        y3 = np.uint64(indices[e + np.uint64(3)])
+        y1 = np.uint64(indices[e + ONE])
+        y2 = np.uint64(indices[e + TWO])
+        y3 = np.uint64(indices[e + THREE])
         k0 = data[e]
-        k1 = data[e + np.uint64(1)]
-        k2 = data[e + np.uint64(2)]
-        k3 = data[e + np.uint64(3)]
+        k1 = data[e + ONE]
+        k2 = data[e + TWO]
+        k3 = data[e + THREE]
         for c in range(n_columns):
             out[x, c] += (k0 * f[y0, c] + k1 * f[y1, c]) + (k2 * f[y2, c] + k3 * f[y3, c])
-        e += np.uint64(4)
+        e += FOUR
     while e < stop:
         y = np.uint64(indices[e])
         k = data[e]
         for c in range(n_columns):
             out[x, c] += k * f[y, c]
-        e += np.uint64(1)
+        e += ONE
 
 
 @parallel
-def chebyshev_step(product, previous, coefficients, sums):
+def chebyshev_step(part, product, previous, coefficients, sums):
     """Take previous <- 2 product - previous, then sums(j) += coefficients(j) previous.
 
     With product = A T_k(A) f and previous = T_(k-1)(A) f this leaves T_(k+1)(A) f in ``previous``
@@ -191,7 +194,7 @@ def chebyshev_step(product, previous, coefficients, sums):
     coefficients : float of shape (n_series,)
     sums : float of shape (n_series, n, n_columns), written
     """
-    for x in prange(previous.shape[0]):
+    for x in share(part, previous.shape[0]):
         for c in range(previous.shape[1]):
             previous[x, c] = product[x, c] + product[x, c] - previous[x, c]
         for j in range(coefficients.shape[0]):

@@ -238,6 +238,6 @@ def _medians_in_turn(calls: list[Callable[[], object]], repeats: int) -> list[fl
 
 
 def _threads() -> int:
-    import numba
+    from diffclass._compiled._threads import allowed_threads
 
-    return numba.get_num_threads()
+    return allowed_threads()

@@ -36,7 +36,6 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -307,12 +306,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("without --peer PYTHON: the methods of graph_peers are left out", file=sys.stderr)
         methods = [method for method in methods if method not in PEERS]
     warnings.simplefilter("ignore")  # LabelPropagation's 1000 steps are seldom enough
-    # two processes on as many cores: a second thread would wait for its turn longer than it works
-    numba.set_num_threads(1)
     folder = options.output or Path(__file__).parent
     runs: dict[Key, float] = {}
     with (
-        threadpool_limits(1),
+        threadpool_limits(1),  # two processes on as many cores: a second thread would only wait
         nullcontext() if options.peer is None else Peer(options.peer) as peer,
     ):
         for file, kind in (("benchmark.csv", REAL), ("families.csv", FAMILIES)):

@@ -28,7 +28,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
@@ -68,13 +67,10 @@ np.save(sys.argv[3], embedding)
 
 
 def ours(operator: MarkovOperator, **options: float) -> tuple[float, Eigenpairs]:
-    n_threads = numba.get_num_threads()
-    numba.set_num_threads(1)
     with threadpool_limits(1):
         start = time.process_time()
         eigenpairs = leading_eigenpairs(operator, N_PAIRS, which="algebraic", **options)
         spent = time.process_time() - start
-    numba.set_num_threads(n_threads)
     return spent, eigenpairs
 
 

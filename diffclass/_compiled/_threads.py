@@ -1,0 +1,159 @@
+"""Which threads run a compiled loop: one where the work is small, never more than are allowed.
+
+A loop over many rows is cut into shares. The calling thread begins with the first share; only if
+shares are left after half a millisecond do other threads help, and they stop when none is left.
+Small work is thus done where it is asked for, which on a busy machine is much faster than waiting
+for a thread that has no core. Nobody ever spins.
+
+All threads inside loops are counted. Callers always run, but helpers only join while fewer threads
+are at work than are allowed: loops called from many threads at once (joblib, dask, a server) get
+no helpers and do not oversubscribe the cores.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import numba
+import numpy as np
+from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
+__all__ = ["allowed_threads", "share_out", "threads"]
+
+SHARE_BYTES = 2**19  # arguments of a share: tens of microseconds at the least, a call takes one
+PATIENCE = 5e-4  # seconds of work after which help pays: waking a thread takes about 1e-4
+SHARES_PER_THREAD = 16  # rows differ in length; who is done early takes another share
+
+
+class _Team:
+    """The threads that are at work in loops, and helpers that sleep until they are called."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.n_working = 0
+        self.helpers = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="diffclass")
+
+    def join(self, n_threads: int) -> None:
+        with self.lock:
+            self.n_working += n_threads
+
+    def join_if_allowed(self, n_threads: int) -> int:
+        """Count in as many of the threads as are allowed beside those at work; return how many."""
+        with self.lock:
+            n_joined = max(0, min(n_threads, allowed_threads() - self.n_working))
+            self.n_working += n_joined
+        return n_joined
+
+
+_team = _Team()
+_limit: int | None = None
+
+
+def _start_anew() -> None:
+    global _team
+    _team = _Team()
+
+
+if hasattr(os, "register_at_fork"):  # only the thread that forks lives on in the new process
+    os.register_at_fork(after_in_child=_start_anew)
+
+
+def allowed_threads() -> int:
+    """Return the largest number of threads that loops may use at a time.
+
+    The smaller of NUMBA_NUM_THREADS (by default all cores of the process) and of the number that
+    scikit-learn's OpenMP may use: as set by OMP_NUM_THREADS, threadpoolctl, joblib and dask.
+    """
+    if _limit is not None:
+        return _limit
+    return min(numba.config.NUMBA_NUM_THREADS, _openmp_effective_n_threads())
+
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
+    """Allow so many threads inside a ``with`` block, whatever the environment says."""
+    global _limit
+    before, _limit = _limit, number
+    try:
+        yield
+    finally:
+        _limit = before
+
+
+def share_out(loop: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    """Run a loop in one thread, or in shares that several threads take.
+
+    Parameters
+    ----------
+    loop : callable
+        ``loop((i, k), *arguments)`` does the i-th of k shares. The order changes nothing.
+    arguments : tuple
+        Arrays, whose size says into how many shares to cut, and numbers.
+    """
+    _team.join(1)
+    try:
+        n_shares = _number_of_shares(arguments)
+        if n_shares == 1:
+            loop((0, 1), *arguments)
+        else:
+            _share_out(loop, arguments, n_shares)
+    finally:
+        _team.join(-1)
+
+
+def _number_of_shares(arguments: tuple[Any, ...]) -> int:
+    size = sum(a.nbytes for a in arguments if isinstance(a, np.ndarray))
+    if size < 2 * SHARE_BYTES or (n_threads := allowed_threads()) == 1:
+        return 1
+    return min(size // SHARE_BYTES, SHARES_PER_THREAD * n_threads)
+
+
+def _share_out(loop: Callable[..., Any], arguments: tuple[Any, ...], n_shares: int) -> None:
+    shares = deque((i, n_shares) for i in range(n_shares))
+    helpers: list[Future[None]] = []
+    patient_until = time.perf_counter() + PATIENCE
+
+    def work() -> None:
+        while _take_share(loop, arguments, shares):
+            pass
+
+    try:
+        while _take_share(loop, arguments, shares) and not helpers:
+            if shares and time.perf_counter() >= patient_until:
+                helpers = _called(work, len(shares) - 1)
+        work()
+    finally:
+        shares.clear()
+        _dismiss(helpers)
+
+
+def _take_share(
+    loop: Callable[..., Any], arguments: tuple[Any, ...], shares: deque[tuple[int, int]]
+) -> bool:
+    try:
+        share = shares.popleft()
+    except IndexError:
+        return False
+    loop(share, *arguments)
+    return True
+
+
+def _called(work: Callable[[], None], n_wanted: int) -> list[Future[None]]:
+    n_helpers = _team.join_if_allowed(n_wanted)
+    return [_team.helpers.submit(work) for _ in range(n_helpers)]
+
+
+def _dismiss(helpers: list[Future[None]]) -> None:
+    """Wait for the helpers that have begun; the others need not come any more."""
+    try:
+        for begun in [helper for helper in helpers if not helper.cancel()]:
+            begun.result()
+    finally:
+        _team.join(-len(helpers))

@@ -1,0 +1,153 @@
+"""Which threads run compiled loops: as many as the work is worth, never more than are allowed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
+
+from diffclass._compiled import _threads
+from diffclass._compiled._jit import share
+from diffclass._compiled._threads import allowed_threads, share_out, threads
+
+LARGE = np.empty(2**23, dtype=np.uint8)  # 8 MB: 16 shares
+
+
+class Watched:
+    """A loop whose shares take some time; it sees who runs them, and how many at once."""
+
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+        self.shares, self.runners = [], set()
+        self.n_running, self.most_running = 0, 0
+        self.lock = threading.Lock()
+
+    def __call__(self, part, *arguments):
+        with self.lock:
+            self.shares.append(part)
+            self.runners.add(threading.get_ident())
+            self.n_running += 1
+            self.most_running = max(self.most_running, self.n_running)
+        time.sleep(self.seconds)
+        with self.lock:
+            self.n_running -= 1
+
+
+@given(n=st.integers(0, 200), k=st.integers(1, 70))
+def test_shares_are_the_rows_in_order(n, k):
+    rows_of = getattr(share, "py_func", share)  # compiled, it gives its range to loops only
+    assert [x for i in range(k) for x in rows_of((i, k), n)] == list(range(n))
+
+
+def test_small_arguments_are_one_share_of_the_caller():
+    loop = Watched(0.01)
+    with threads(4):
+        share_out(loop, (np.empty(1000), 3))
+    assert loop.shares == [(0, 1)]
+    assert loop.runners == {threading.get_ident()}
+
+
+def test_fast_loops_get_no_help(monkeypatch):
+    monkeypatch.setattr(_threads, "PATIENCE", 100.0)
+    loop = Watched(0.001)
+    with threads(4):
+        share_out(loop, (LARGE,))
+    assert loop.shares == [(i, 16) for i in range(16)]
+    assert loop.runners == {threading.get_ident()}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_long_loops_get_as_many_threads_as_allowed(number):
+    loop = Watched(0.02)
+    with threads(number):
+        share_out(loop, (LARGE,))
+    assert loop.most_running == len(loop.runners) == number
+    k = 1 if number == 1 else 16
+    assert sorted(loop.shares) == [(i, k) for i in range(k)]
+
+
+def test_callers_beside_each_other_get_no_help():
+    loop = Watched(0.005)
+    with threads(2), ThreadPoolExecutor(4) as pool:
+        barrier = threading.Barrier(4)
+
+        def call(_):
+            barrier.wait()
+            share_out(loop, (LARGE,))
+
+        list(pool.map(call, range(4)))
+    assert len(loop.shares) == 4 * 16
+    assert loop.most_running == 4  # the callers
+
+
+def test_a_helper_comes_when_others_have_finished():
+    long, short = Watched(0.02), Watched(0.02)
+    with threads(2), ThreadPoolExecutor(1) as pool:
+        beside = pool.submit(share_out, short, (np.empty(10),))
+        share_out(long, (LARGE,))
+        beside.result()
+    assert len(long.runners) == 2
+
+
+def test_an_error_in_a_share_ends_the_loop():
+    def fails(part, _):
+        time.sleep(0.002)
+        if part[0] == 5:
+            raise ZeroDivisionError
+
+    with threads(3):
+        with pytest.raises(ZeroDivisionError):
+            share_out(fails, (LARGE,))
+        loop = Watched(0.01)
+        share_out(loop, (LARGE,))
+    assert len(loop.runners) == 3  # nobody is still counted as working
+
+
+def test_threadpoolctl_is_respected():
+    with threadpool_limits(1):
+        assert allowed_threads() == 1
+
+
+def test_workers_of_joblib_do_not_oversubscribe():
+    with parallel_config("loky", n_jobs=2, inner_max_num_threads=1):
+        assert Parallel()(delayed(allowed_threads)() for _ in range(2)) == [1, 1]
+
+
+@pytest.mark.parametrize("variable", ["OMP_NUM_THREADS", "NUMBA_NUM_THREADS"])
+def test_the_environment_is_respected(variable):
+    """Workers of dask have the first one set to 1."""
+    environment = os.environ | {"OMP_NUM_THREADS": "2", "NUMBA_NUM_THREADS": "2", variable: "1"}
+    code = "from diffclass._compiled._threads import allowed_threads; print(allowed_threads())"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
+    assert done.stdout.strip() == b"1"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_forked_process_has_helpers_of_its_own():
+    code = """
+import os
+from test_threads import LARGE, Watched, share_out, threads
+with threads(2):
+    share_out(Watched(0.01), (LARGE,))
+    child = os.fork()
+    share_out(loop := Watched(0.01), (LARGE,))
+if not child:
+    os._exit(len(loop.runners))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), len(loop.runners))
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        cwd=os.path.dirname(__file__),
+        capture_output=True,
+    )
+    assert done.stdout.split() == [b"2", b"2"], done.stderr
