@@ -7,6 +7,7 @@ are read from the blocks that own them, in the columns that the block has.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -169,14 +170,12 @@ def _with_ghosts(
         bumps[pattern.own]
         if a == b
         else _bumps_of(scratch, a, pattern.places[first:last] - starts[a], pattern.places)
-        for a, (first, last) in enumerate(zip(bounds, bounds[1:], strict=False))
+        for a, (first, last) in enumerate(itertools.pairwise(bounds))
     ]
     return sp.csr_array(sp.vstack(parts, format="csr"))
 
 
-def _bumps_of(
-    scratch: Scratch, a: int, rows: np.ndarray, columns: np.ndarray
-) -> sp.csr_array:
+def _bumps_of(scratch: Scratch, a: int, rows: np.ndarray, columns: np.ndarray) -> sp.csr_array:
     """Return some rows of block a in some columns, given as places."""
     indptr = scratch.load(f"graph/indptr.{a}")
     begin, lengths = indptr[rows].astype(np.int64), indptr[rows + 1] - indptr[rows]

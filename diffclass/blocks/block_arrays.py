@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch
@@ -60,22 +60,16 @@ def read_places(
     places : ndarray of int of shape (m,)
         Ascending.
     """
-    bounds = np.searchsorted(places, starts)
+    bounds = np.searchsorted(places, starts).tolist()
     first = scratch.load(f"{name}.0")
     out = np.empty((len(places), *first.shape[1:]), dtype=first.dtype)
-    for b in np.flatnonzero(np.diff(bounds)):
-        part = slice(bounds[b], bounds[b + 1])
-        out[part] = scratch.load(f"{name}.{b}")[places[part] - starts[b]]
+    for b, bound in enumerate(itertools.pairwise(bounds)):
+        if bound[0] < bound[1]:
+            part = slice(*bound)
+            out[part] = scratch.load(f"{name}.{b}")[places[part] - starts[b]]
     return out
 
 
-def save_rows(scratch: Scratch, name: str, b: int, rows: sp.csr_array) -> None:
-    """Write the rows of a block."""
-    scratch.save(f"{name}.indptr.{b}", rows.indptr)
-    scratch.save(f"{name}.indices.{b}", rows.indices)
-    scratch.save(f"{name}.data.{b}", rows.data)
-
-
-def place_dtype(n_points: int) -> type:
+def place_dtype(n_points: int) -> type[np.integer]:
     """Return the type that holds places."""
     return np.int32 if n_points <= np.iinfo(np.int32).max else np.int64

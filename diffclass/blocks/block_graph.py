@@ -62,9 +62,7 @@ class BlockPattern:
         return sp.csr_array((values, self.indices, indptr), shape=(n, n))
 
 
-def join_neighbors(
-    scratch: Scratch, engine: Engine, starts: Sequence[int]
-) -> dict[str, Any]:
+def join_neighbors(scratch: Scratch, engine: Engine, starts: Sequence[int]) -> dict[str, Any]:
     """Make the graph symmetric: x and y are joined if one is a neighbour of the other.
 
     For each block b it writes the arrays of a `BlockPattern` and "graph/distances.b", the squared
@@ -127,9 +125,7 @@ def _edges_of(
     scratch: Scratch, starts: Sequence[int], b: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the directed edges that begin or end in a block."""
-    found = [
-        [scratch.load(f"graph/{kind}.{part}.{b}") for part in _PARTS] for kind in _KINDS
-    ]
+    found = [[scratch.load(f"graph/{kind}.{part}.{b}") for part in _PARTS] for kind in _KINDS]
     for a in range(len(starts) - 1):
         if a != b:
             passed = [scratch.load(f"graph/passed.{part}.{a}") for part in _PARTS]

@@ -55,9 +55,7 @@ def find_neighbors(
         recall: share of the true neighbours that were found, measured on 256 points.
     """
     n_blocks, k = len(starts) - 1, min(n_neighbors, n_searched - 1)
-    on_each_block(
-        engine, "neighbors", n_blocks, search_block, scratch, starts, n_neighbors, seed
-    )
+    on_each_block(engine, "neighbors", n_blocks, search_block, scratch, starts, n_neighbors, seed)
     on_each_block(engine, "neighbors: merging", n_blocks, merge_lists, scratch, starts, k)
     recall = _measured_recall(scratch, engine, starts, k, seed)
     parts = ("own", "guests", "found", "found_lengths")
@@ -112,9 +110,7 @@ def merge_lists(scratch: Scratch, starts: Sequence[int], k: int, b: int) -> None
     scratch.save(f"neighbors/lengths.{b}", lengths)
 
 
-def _rows_of(
-    scratch: Scratch, starts: Sequence[int], a: int, b: int
-) -> tuple[np.ndarray, slice]:
+def _rows_of(scratch: Scratch, starts: Sequence[int], a: int, b: int) -> tuple[np.ndarray, slice]:
     """Return which points of block b were searched in block a, and where their lists are."""
     own = scratch.load(f"neighbors/own.{a}")
     if a == b:
@@ -124,9 +120,7 @@ def _rows_of(
     return guests[first:last] - starts[b], slice(len(own) + first, len(own) + last)
 
 
-def _nearest(
-    places: np.ndarray, lengths: np.ndarray, k: int
-) -> tuple[np.ndarray, np.ndarray]:
+def _nearest(places: np.ndarray, lengths: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the k nearest distinct places of each row; of equal lengths, the first place."""
     order = np.argsort(places, axis=1)
     places = np.take_along_axis(places, order, axis=1)

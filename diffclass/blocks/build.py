@@ -146,9 +146,7 @@ def find_densities(scratch: Scratch, starts: Sequence[int], b: int) -> None:
     scratch.save(f"operator/density.{b}", with_row_sums(K)[1][pattern.own])
 
 
-def make_operator_block(
-    scratch: Scratch, starts: Sequence[int], alpha: float, b: int
-) -> None:
+def make_operator_block(scratch: Scratch, starts: Sequence[int], alpha: float, b: int) -> None:
     """Write a block of the operator."""
     pattern, K = _affinities(scratch, starts, b)
     K, degrees = with_row_sums(K)

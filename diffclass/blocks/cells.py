@@ -32,7 +32,7 @@ _CELLS_PER_BIN, _SAMPLE_PER_CELL, _LEAST_SAMPLE = 16, 128, 16_384
 _LARGEST_CELL = 0.25  # of a bin
 _SPLITTING_ROUNDS, _ROUNDS = 6, 10
 _NEAREST_CELLS = 32
-_CHUNK = 16_384
+_CHUNK_VALUES = 2**22  # of differences to the nearest cells
 # Equal points that would take so much of a block are fillers: they get blocks of their own.
 _FILLING_SHARE, _FILLING_SAMPLES = 0.125, 16
 _TOGETHER = 0.995  # aimed share of true neighbours that are searched together
@@ -64,9 +64,7 @@ class Cells:
     reach: float
 
     @classmethod
-    def of_sample(
-        cls, sample: np.ndarray, n_points: int, block_points: int, *, seed: int
-    ) -> Cells:
+    def of_sample(cls, sample: np.ndarray, n_points: int, block_points: int, *, seed: int) -> Cells:
         """Cut space into cells, and group them; the reach is still 0.
 
         Parameters
@@ -99,9 +97,10 @@ class Cells:
         """Yield chunks of the points: which, the cell of each, and its gaps (m, n_bins)."""
         import faiss
 
-        for start in range(0, len(points), _CHUNK):
-            rows = slice(start, min(start + _CHUNK, len(points)))
-            k = min(_NEAREST_CELLS, len(self.centers))
+        k = min(_NEAREST_CELLS, len(self.centers))
+        size = max(256, _CHUNK_VALUES // (k * points.shape[1]))
+        for start in range(0, len(points), size):
+            rows = slice(start, min(start + size, len(points)))
             squared, cells = faiss.knn(points[rows] - self.offset, self.centers, k)
             yield rows, cells[:, 0], self._gaps_to_bins(squared, cells)
 
@@ -157,9 +156,11 @@ class Cells:
     @classmethod
     def load(cls, scratch: Scratch) -> Cells:
         """Read the cells."""
-        parts = ("offset", "centers", "bins", "fillers")
-        reach = float(scratch.load("cells/reach"))
-        return cls(*(np.array(scratch.load(f"cells/{part}")) for part in parts), reach)
+        offset, centers, bins, fillers, reach = (
+            np.array(scratch.load(f"cells/{part}"))
+            for part in ("offset", "centers", "bins", "fillers", "reach")
+        )
+        return cls(offset, centers, bins, fillers, float(reach))
 
 
 def sample_size(n_points: int, block_points: int) -> int:
@@ -212,7 +213,8 @@ def _k_means(points: np.ndarray, n_cells: int, seed: int) -> tuple[np.ndarray, n
         min_points_per_centroid=1, max_points_per_centroid=len(points),
     )  # fmt: skip
     trained.train(np.ascontiguousarray(points))
-    return trained.centroids, _nearest(points, trained.centroids)
+    centers = np.asarray(trained.centroids)
+    return centers, _nearest(points, centers)
 
 
 def _nearest(points: np.ndarray, centers: np.ndarray) -> np.ndarray:

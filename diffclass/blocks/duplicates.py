@@ -71,7 +71,9 @@ def link_blocks(scratch: Scratch, starts: Sequence[int]) -> int:
     n_blocks = len(starts) - 1
     heads = np.concatenate([scratch.load(f"cells/heads.{b}") for b in range(n_blocks)])
     hashes = np.concatenate([scratch.load(f"cells/head_hashes.{b}") for b in range(n_blocks)])
-    scratch.drop(*(f"cells/{name}.{b}" for name in ("heads", "head_hashes") for b in range(n_blocks)))
+    scratch.drop(
+        *(f"cells/{name}.{b}" for name in ("heads", "head_hashes") for b in range(n_blocks))
+    )
     _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
     chief = heads[first[group]]
     n_joined = 0

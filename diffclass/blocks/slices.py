@@ -77,7 +77,7 @@ def make_blocks(
     """
     n, _ = check_file(points)
     edges = _even_slices(n, block_points)
-    cells, share = _make_cells(scratch, engine, points, edges, n_neighbors, block_points, seed)
+    share = _make_cells(scratch, engine, points, edges, n_neighbors, block_points, seed)
     bounds = on_each_block(
         engine, "cells: sorting", len(edges) - 1, sort_slice, scratch, points, edges
     )
@@ -109,7 +109,8 @@ def _make_cells(
     n_neighbors: int,
     block_points: int,
     seed: int,
-) -> tuple[Cells, float]:
+) -> float:
+    """Write the cells, and return the share of true neighbours that are searched together."""
     n, random = edges[-1], np.random.RandomState(seed)
     size = sample_size(n, block_points)
     chosen = np.arange(n) if size == n else np.unique(random.randint(n, size=size))
@@ -126,7 +127,7 @@ def _make_cells(
         )  # fmt: skip
         cells, share = cells.with_reach(queries, _nearest_of_slices(scratch, len(edges) - 1, k))
     cells.save(scratch)
-    return cells, share
+    return share
 
 
 def find_sampled_neighbors(
@@ -219,9 +220,7 @@ class _Layout:
     shift: np.ndarray
 
     @classmethod
-    def of_slices(
-        cls, bounds: np.ndarray, edges: Sequence[int], block_points: int
-    ) -> _Layout:
+    def of_slices(cls, bounds: np.ndarray, edges: Sequence[int], block_points: int) -> _Layout:
         counts = np.diff(bounds, axis=1)
         sizes = counts.sum(axis=0)
         bin_starts = np.cumsum(np.append(0, sizes))
@@ -281,11 +280,11 @@ def _guests(scratch: Scratch, layout: _Layout, b: int) -> np.ndarray:
 
 
 def _write_order(scratch: Scratch, layout: _Layout) -> None:
-    order = scratch.create("cells/order", (layout.starts[-1],), np.int64)
+    order = np.empty(layout.starts[-1], dtype=np.int64)
     for b, (start, stop) in enumerate(itertools.pairwise(layout.starts)):
         order[start:stop] = scratch.load(f"cells/order.{b}")
         scratch.drop(f"cells/order.{b}")
-    order.flush()
+    scratch.save("cells/order", order)
 
 
 def _drop_slices(scratch: Scratch, n_slices: int) -> None:

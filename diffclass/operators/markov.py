@@ -396,7 +396,7 @@ def _without_zeros(K: sp.csr_array) -> sp.csr_array:
 
 
 def with_row_sums(K: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
-    """Return an affinity without stored zeros, empty rows linked to themselves, and its row sums."""
+    """Return an affinity without stored zeros, isolated points linked to themselves; row sums."""
     K = _without_zeros(K)
     q = row_sums(K)
     isolated = q < np.finfo(K.dtype).tiny  # 1 / q would overflow
