@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +11,17 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from diffclass.blocks import BlockOperator, Scratch, SerialEngine, build_operator
+from diffclass.blocks import BlockOperator, Scratch, SerialEngine, build_operator, costs
 from diffclass.blocks.block_affinities import BlockKernel, weigh_edges
 from diffclass.blocks.block_graph import BlockPattern, join_neighbors
 from diffclass.blocks.block_neighbors import NOBODY
 from diffclass.blocks.build import _normalise
+from diffclass.blocks.cells import sample_size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
 from diffclass.neighbors import ExactSearch, neighbors_graph
 from diffclass.operators.markov import MarkovOperator
+from diffclass.progress import listening
 
 CUTS = {
     "one": (0, 400),
@@ -287,6 +290,64 @@ def test_a_run_that_failed_anywhere_resumes_to_the_same_operator(tmp_path):
         assert facts == expected[2]
         assert np.array_equal(affinity.data, expected[0].data)
         assert np.array_equal(degrees, expected[1])
+
+
+class Weighing(SerialEngine):
+    """Weighs the arrays of tasks, those between the tasks, and the files."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.in_tasks = self.between = self.on_disk = 0
+
+    def submit(self, task, *arguments):
+        self.between = max(self.between, tracemalloc.get_traced_memory()[1])
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        result = super().submit(task, *arguments)
+        self.in_tasks = max(self.in_tasks, tracemalloc.get_traced_memory()[1] - before)
+        tracemalloc.reset_peak()
+        files = [path.stat().st_size for path in self.folder.rglob("*.npy")]
+        self.on_disk = max(self.on_disk, sum(files))
+        return result
+
+
+def test_memory_and_scratch_files_stay_within_what_is_stated(tmp_path):
+    n = 60_000
+    points = clusters(n, 12)
+    engine = Weighing(tmp_path / "scratch")
+    built(points[:5000], tmp_path, block_points=5000, name="warm")
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        np.save(tmp_path / "points.npy", points)
+        with Scratch.opened(engine.folder, job={}) as scratch:
+            build_operator(
+                tmp_path / "points.npy", scratch=scratch, engine=engine, block_points=10_000,
+                random_state=0,
+            )  # fmt: skip
+            left = sum(path.stat().st_size for path in engine.folder.rglob("*.npy"))
+    finally:
+        tracemalloc.stop()
+    sample = 4 * 12 * 2 * sample_size(n, 10_000)
+    assert engine.between - before < 32 * n + 3 * sample
+    assert engine.in_tasks < costs.task_bytes(10_000, 12, 12) - costs._PROCESS
+    assert 0.75 < engine.on_disk / costs.scratch_bytes(n, 12, 12) < 1.25
+    assert 0.75 < left / costs.kept_bytes(n, 12) < 1.25
+
+
+def test_a_budget_too_small_for_a_block_is_refused():
+    with pytest.raises(ParameterError, match="too little for a block of 10000 points"):
+        costs.block_points_within(1e8, 20, 12)
+    size = costs.block_points_within(2e9, 20, 12)
+    assert costs.task_bytes(size, 20, 12) == pytest.approx(2e9, rel=0.01)
+
+
+def test_progress_is_told_block_by_block(tmp_path):
+    heard = []
+    with listening(lambda name, seconds: heard.append(name)):
+        built(clusters(1200, 4), tmp_path, block_points=400)
+    assert "neighbors: block 2 of 3" in heard
+    assert heard[0] == "cells"
 
 
 def test_nothing_but_the_operator_and_the_order_is_left(tmp_path):
