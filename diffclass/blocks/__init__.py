@@ -18,7 +18,8 @@ on the workers of a dask cluster; the results are the same.
 """
 
 from diffclass.blocks.block_operator import BlockOperator, OperatorBlock
+from diffclass.blocks.build import build_operator
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.scratch import Scratch
 
-__all__ = ["BlockOperator", "Engine", "OperatorBlock", "Scratch", "SerialEngine"]
+__all__ = ["BlockOperator", "Engine", "OperatorBlock", "Scratch", "SerialEngine", "build_operator"]

@@ -373,6 +373,16 @@ def neighbor_distances(graph: sp.csr_array, neighbor: int, *, without_diagonal: 
         Above 0. If duplicates make it 0, it is the distance to the farthest neighbour, or if that
         is 0 too, the median of the other rows.
     """
+    squared = squared_neighbor_distances(graph, neighbor, without_diagonal=without_diagonal)
+    if not squared.all():
+        squared[squared == 0] = median_above_0(squared)
+    return np.sqrt(squared)
+
+
+def squared_neighbor_distances(
+    graph: sp.csr_array, neighbor: int, *, without_diagonal: bool
+) -> np.ndarray:
+    """Return the squares of `neighbor_distances`; still 0 where all neighbours are duplicates."""
     squared = np.empty(graph.shape[0], dtype=graph.dtype)
     _compiled.edges.kth_smallest(
         graph.indptr, graph.indices, graph.data, neighbor, without_diagonal, squared
@@ -380,9 +390,13 @@ def neighbor_distances(graph: sp.csr_array, neighbor: int, *, without_diagonal: 
     if not squared.all():
         farthest = graph.max(axis=1).toarray().ravel()
         squared = np.where(squared > 0, squared, farthest)
-        positive = squared[squared > 0]
-        squared[squared == 0] = np.median(positive) if len(positive) else 1
-    return np.sqrt(squared)
+    return squared
+
+
+def median_above_0(values: np.ndarray) -> float:
+    """Return the median of the values above 0, or 1 if there are none."""
+    positive = values[values > 0]
+    return np.median(positive) if len(positive) else 1.0
 
 
 def exponentials(exponents: np.ndarray) -> np.ndarray:

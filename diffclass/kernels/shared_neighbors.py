@@ -89,11 +89,10 @@ class SharedNeighbors(OverKernel):
         """
         check_positive(self.power, "power", zero=True)
         K, inner = self._inner.fit(graph, X, y=y, scores=scores)
-        degrees = K.sum(axis=1)
-        root_degrees = np.sqrt(np.where(degrees > 0, degrees, 1)).astype(K.dtype)
-        bumps = _unit_bumps(K, root_degrees)
+        root_degrees = roots_of_degrees(K)
+        bumps = unit_bumps(K, root_degrees)
         fitted = FittedSharedNeighbors(inner, bumps, root_degrees, self.power)
-        return _with_diagonal_scaled(K, fitted.shared(K, fitted.bumps)), fitted
+        return with_diagonal_scaled(K, fitted.shared(K, bumps)), fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,21 +119,33 @@ class FittedSharedNeighbors(FittedKernel):
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
         """Return k c^power between new points and the fitted ones."""
         K = self.kernel.extend(graph, X_new)
-        return self.shared(K, _unit_bumps(K, self.root_degrees))
+        return self.shared(K, unit_bumps(K, self.root_degrees))
 
     def shared(self, K: sp.csr_array, bumps: sp.csr_array) -> sp.csr_array:
         """Return affinities (m, n) times powers of the cosines of given and fitted bumps."""
-        cosines = np.empty_like(K.data)
-        fitted = self.bumps
-        _compiled.edges.row_products(
-            bumps.indptr, bumps.indices, bumps.data,
-            fitted.indptr, fitted.indices, fitted.data, fitted.shape[1], cosines,
-        )  # fmt: skip
-        data = K.data * np.maximum(cosines**self.power, _LEAST_SHARE)
-        return sp.csr_array((data.astype(K.dtype, copy=False), K.indices, K.indptr), shape=K.shape)
+        return times_shared(K, bumps, self.bumps, self.power)
 
 
-def _unit_bumps(K: sp.csr_array, root_degrees: np.ndarray) -> sp.csr_array:
+def roots_of_degrees(K: sp.csr_array) -> np.ndarray:
+    """Return the square roots of the row sums, 1 for empty rows."""
+    degrees = K.sum(axis=1)
+    return np.sqrt(np.where(degrees > 0, degrees, 1)).astype(K.dtype)
+
+
+def times_shared(
+    K: sp.csr_array, bumps: sp.csr_array, others: sp.csr_array, power: float
+) -> sp.csr_array:
+    """Return affinities (m, n) times powers of the cosines of their rows' and columns' bumps."""
+    cosines = np.empty_like(K.data)
+    _compiled.edges.row_products(
+        bumps.indptr, bumps.indices, bumps.data,
+        others.indptr, others.indices, others.data, others.shape[1], cosines,
+    )  # fmt: skip
+    data = K.data * np.maximum(cosines**power, _LEAST_SHARE)
+    return sp.csr_array((data.astype(K.dtype, copy=False), K.indices, K.indptr), shape=K.shape)
+
+
+def unit_bumps(K: sp.csr_array, root_degrees: np.ndarray) -> sp.csr_array:
     """Rows a(x, .) / sqrt(pi), scaled to length 1; their products are the cosines."""
     rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
     data = K.data / root_degrees[K.indices]
@@ -144,7 +155,7 @@ def _unit_bumps(K: sp.csr_array, root_degrees: np.ndarray) -> sp.csr_array:
     return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
 
 
-def _with_diagonal_scaled(K: sp.csr_array, shared: sp.csr_array) -> sp.csr_array:
+def with_diagonal_scaled(K: sp.csr_array, shared: sp.csr_array) -> sp.csr_array:
     """Scale the diagonal of ``shared`` so that it has the same share of each row as in ``K``."""
     rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
     diagonal = K.indices == rows

@@ -72,7 +72,7 @@ def neighbors_graph(
     with stage("neighbors"):
         directed = _directed_graph(X, n_neighbors, search, random_state)
         directed.data = directed.data * directed.data
-        return _symmetrized(directed, mutual=symmetrize == "mutual")
+        return symmetrized(directed, mutual=symmetrize == "mutual")
 
 
 def _directed_graph(
@@ -96,7 +96,20 @@ def _searched(search: NeighborSearch, X: np.ndarray) -> sp.csr_array:
     return graph.astype(X.dtype, copy=False)
 
 
-def _symmetrized(directed: sp.csr_array, *, mutual: bool) -> sp.csr_array:
+def symmetrized(directed: sp.csr_array, *, mutual: bool) -> sp.csr_array:
+    """Return the union of a graph and its transpose, or what both hold, with the diagonal.
+
+    Parameters
+    ----------
+    directed : csr_array of shape (n, n)
+        Squared distances; indices sorted.
+    mutual : bool
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Of two distances the smaller one; indices sorted.
+    """
     graphs = _compiled.graphs
     n = directed.shape[0]
     indptr, indices, data = _int32(directed)

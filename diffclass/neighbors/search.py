@@ -147,14 +147,20 @@ def _duplicate_representatives(X: np.ndarray, n_neighbors: int) -> np.ndarray:
     return representative
 
 
-def _groups_of_equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort the rows by a hash of their bits; a group ends where the rows themselves differ."""
+def row_hashes(X: np.ndarray) -> np.ndarray:
+    """Return a 64-bit hash of the bits of each row, the same for equal rows."""
     words = (X + 0.0).view(np.uint32).reshape(len(X), -1)  # + 0.0: -0.0 and 0.0 are equal
     factors = np.random.RandomState(0).randint(1, 2**32, size=words.shape[1], dtype=np.uint64) | 1
     hashes = np.zeros(len(X), dtype=np.uint64)
     for word, factor in zip(words.T, factors, strict=True):
         hashes = (hashes ^ word) * factor
         hashes ^= hashes >> np.uint64(29)
+    return hashes
+
+
+def _groups_of_equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort the rows by a hash of their bits; a group ends where the rows themselves differ."""
+    hashes = row_hashes(X)
     order = np.argsort(hashes, kind="stable")
     differs = np.ones(len(X) + 1, dtype=bool)
     same_hash = hashes[order[1:]] == hashes[order[:-1]]

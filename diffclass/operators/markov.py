@@ -90,18 +90,10 @@ class MarkovOperator:
             If the affinity is not square, symmetric, finite and non-negative.
         """
         check_positive(alpha, "alpha", zero=True)
-        K = _without_zeros(check_affinity(affinity) if check else affinity)
-        q = _row_sums(K)
-        isolated = q < np.finfo(K.dtype).tiny  # 1 / q would overflow
-        if isolated.any():
-            K = sp.csr_array(K + sp.diags_array(isolated.astype(K.dtype)))
-            q[isolated] += 1
+        K, q = with_row_sums(check_affinity(affinity) if check else affinity)
         if alpha:
-            weights = (q**-alpha).astype(K.dtype)
-            data = np.empty_like(K.data)
-            _compiled.edges.scaled_by_ends(K.indptr, K.indices, K.data, weights, weights, data)
-            K = sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
-        return cls(K, _row_sums(K) if alpha else q, q, float(alpha))
+            K = divided_by_density(K, q, alpha)
+        return cls(K, row_sums(K) if alpha else q, q, float(alpha))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -403,7 +395,27 @@ def _without_zeros(K: sp.csr_array) -> sp.csr_array:
     return K if K.data.all() else kept_edges(K, K.data != 0)
 
 
-def _row_sums(K: sp.csr_array) -> np.ndarray:
+def with_row_sums(K: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
+    """Return an affinity without stored zeros, isolated points linked to themselves; row sums."""
+    K = _without_zeros(K)
+    q = row_sums(K)
+    isolated = q < np.finfo(K.dtype).tiny  # 1 / q would overflow
+    if isolated.any():
+        K = sp.csr_array(K + sp.diags_array(isolated.astype(K.dtype)))
+        q[isolated] += 1
+    return K, q
+
+
+def divided_by_density(K: sp.csr_array, density: np.ndarray, alpha: float) -> sp.csr_array:
+    """Return k(x, y) q(x)^-alpha q(y)^-alpha for a square affinity and the densities q."""
+    weights = (density**-alpha).astype(K.dtype)
+    data = np.empty_like(K.data)
+    _compiled.edges.scaled_by_ends(K.indptr, K.indices, K.data, weights, weights, data)
+    return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
+
+
+def row_sums(K: sp.csr_array) -> np.ndarray:
+    """Return the row sums, added in double precision."""
     sums = np.empty(K.shape[0])
     _compiled.edges.row_sums(K.indptr, K.data, sums)
     return sums

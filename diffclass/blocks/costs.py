@@ -1,0 +1,99 @@
+"""What a graph in blocks costs: memory of a task, space on the scratch disk.
+
+The figures count the arrays that a stage holds. Guests are not known before: scenes have 0.3 to 0.9
+per point; `GUESTS` are counted on, at most 2 are taken.
+"""
+
+from __future__ import annotations
+
+from diffclass._validation import check_positive
+from diffclass.exceptions import ParameterError
+from diffclass.neighbors.graph import expected_edges
+from diffclass.neighbors.nn_descent import index_bytes, searching_bytes
+
+GUESTS = 0.7
+LEAST_BLOCK = 10_000  # points; smaller blocks would be little else than borders
+_PROCESS = 250e6  # interpreter, libraries, compiled loops
+_CHUNKS = 50e6  # differences to cells, a chunk of points at a time
+_LARGER = 1.25  # points of the largest block, relative to `block_points`
+
+
+def task_bytes(block_points: int, n_features: int, n_neighbors: int) -> float:
+    """Return the peak memory in bytes of a process that runs the tasks of a block.
+
+    Parameters
+    ----------
+    block_points : int
+        As in `build_operator`.
+    n_features, n_neighbors : int
+    """
+    return _PROCESS + _CHUNKS + max(_stage_bytes(int(_LARGER * block_points), n_features, n_neighbors))
+
+
+def _stage_bytes(n: int, p: int, k: int) -> tuple[float, ...]:
+    searched = int((1 + GUESTS) * n)
+    edges = expected_edges(n, k)
+    sorting = 12 * n * p + 60 * n
+    searching = (
+        8 * searched * p
+        + index_bytes(searched, p, k)
+        + searching_bytes(searched, p, k)
+        + 24 * searched * k
+    )
+    merging = 56 * n * k
+    uniting = 80 * n * k
+    sharing = 60 * edges
+    return sorting, searching, merging, uniting, sharing
+
+
+def block_points_within(memory: float, n_features: int, n_neighbors: int) -> int:
+    """Return the largest ``block_points`` whose tasks fit into a budget.
+
+    Parameters
+    ----------
+    memory : float
+        Of one worker, in bytes.
+    n_features, n_neighbors : int
+
+    Raises
+    ------
+    ParameterError
+        If a block of 10,000 points does not fit.
+
+    Examples
+    --------
+    >>> from diffclass.blocks.costs import block_points_within
+    >>> block_points_within(2e9, 20, 12) > 300_000
+    True
+    """
+    check_positive(memory, "memory")
+    needed = task_bytes(LEAST_BLOCK, n_features, n_neighbors)
+    if memory < needed:
+        raise ParameterError(
+            f"memory = {memory / 1e9:.3g} GB is too little for a block of {LEAST_BLOCK} points "
+            f"with {n_features} features and {n_neighbors} neighbours; give each worker at least "
+            f"{needed / 1e9:.2g} GB"
+        )
+    fixed = _PROCESS + _CHUNKS
+    return int((memory - fixed) / (needed - fixed) * LEAST_BLOCK)
+
+
+def scratch_bytes(n_points: int, n_features: int, n_neighbors: int) -> float:
+    """Return the peak size in bytes of the scratch folder.
+
+    Parameters
+    ----------
+    n_points, n_features, n_neighbors : int
+    """
+    n, p, k = n_points, n_features, n_neighbors
+    edges = expected_edges(n, k)
+    sorting = n * (8 * p + 32 + 16 * GUESTS)
+    searching = n * (4 * p + 24 + 8 * GUESTS + 8 * k * (2 + GUESTS))
+    joining = n * (24 + 20 * k) + 8 * edges
+    sharing = n * 36 + 20 * edges
+    return max(sorting, searching, joining, sharing)
+
+
+def kept_bytes(n_points: int, n_neighbors: int) -> float:
+    """Return the size in bytes of the operator and the order on the scratch disk."""
+    return 28 * n_points + 8 * expected_edges(n_points, n_neighbors)

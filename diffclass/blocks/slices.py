@@ -1,0 +1,305 @@
+"""From a file of points to blocks of near points: the file is read by slices, twice.
+
+    true neighbours of sampled points      to choose which points are guests, see `cells`
+    cell, guests and hash of each point    each slice is sorted by bin, and written
+    blocks                                 the parts of a bin in all slices, next to one another
+
+A bin with more points than 1.5 blocks, because the sample misjudged it or because it holds fillers,
+is cut into several blocks. The places of a bin are consecutive, so a point's place is its position
+in its slice plus a shift that slice and bin have.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.blocks.block_arrays import on_each_block, place_dtype
+from diffclass.blocks.cells import Cells, sample_size
+from diffclass.blocks.duplicates import frequent_hashes, link_blocks, represent_in_block
+from diffclass.blocks.engine import Engine
+from diffclass.blocks.scratch import Scratch
+from diffclass.exceptions import DataError
+from diffclass.neighbors.recall import row_distances
+from diffclass.neighbors.search import check_spread, row_hashes
+
+_QUERIES = 256
+_LARGEST_BLOCK = 1.5  # times the points of a block
+_MOST_GUESTS = 2.0  # times the points of a block
+
+
+def check_file(points: Path) -> tuple[int, int]:
+    """Return the shape (n, p) of a file of points.
+
+    Raises
+    ------
+    DataError
+        If it is not a ``.npy`` file of a table of float32.
+    """
+    try:
+        array = np.load(points, mmap_mode="r")
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{points} cannot be read as a .npy file ({error}); workers of other machines have to "
+            "see it under the same path"
+        ) from None
+    if array.ndim != 2 or 0 in array.shape or array.dtype != np.float32:
+        raise DataError(
+            f"{points} holds {array.dtype} of shape {array.shape}; "
+            "points are a table (points, features) of float32"
+        )
+    return array.shape
+
+
+def make_blocks(
+    scratch: Scratch,
+    engine: Engine,
+    points: Path,
+    *,
+    n_neighbors: int,
+    block_points: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Sort the points of a file into blocks, with their guests.
+
+    It writes "cells/order", the point of each place, and for each block b "cells/points.b",
+    "cells/guests.b" (places, ascending) and "cells/representatives.b" (see `duplicates`).
+
+    Returns
+    -------
+    dict
+        starts, and the share of true neighbours that are searched together.
+    """
+    n, _ = check_file(points)
+    edges = _even_slices(n, block_points)
+    share = _make_cells(scratch, engine, points, edges, n_neighbors, block_points, seed)
+    bounds = on_each_block(
+        engine, "cells: sorting", len(edges) - 1, sort_slice, scratch, points, edges
+    )
+    layout = _Layout.of_slices(np.array(bounds), edges, block_points)
+    scratch.save("cells/frequent", frequent_hashes(scratch, edges, n_neighbors))
+    n_blocks = layout.n_blocks
+    found = on_each_block(engine, "cells: blocks", n_blocks, gather_block, scratch, layout)
+    n_secondary = link_blocks(scratch, layout.starts)
+    _write_order(scratch, layout)
+    _drop_slices(scratch, len(edges) - 1)
+    return {
+        "starts": list(layout.starts),
+        "searched_together": share,
+        "n_guests": sum(block["n_guests"] for block in found),
+        "n_searched": n - n_secondary - sum(block["n_joined"] for block in found),
+    }
+
+
+def _even_slices(n: int, slice_points: int) -> tuple[int, ...]:
+    n_slices = -(-n // slice_points)
+    return tuple(n * s // n_slices for s in range(n_slices + 1))
+
+
+def _make_cells(
+    scratch: Scratch,
+    engine: Engine,
+    points: Path,
+    edges: Sequence[int],
+    n_neighbors: int,
+    block_points: int,
+    seed: int,
+) -> float:
+    """Write the cells, and return the share of true neighbours that are searched together."""
+    n, random = edges[-1], np.random.RandomState(seed)
+    size = sample_size(n, block_points)
+    chosen = np.arange(n) if size == n else np.unique(random.randint(n, size=size))
+    sample = _read(points, chosen)
+    check_spread(sample)
+    cells, share = Cells.of_sample(sample, n, block_points, seed=seed), 1.0
+    if cells.n_bins > 1:
+        queries = sample[random.permutation(len(sample))[:_QUERIES]]
+        scratch.save("cells/queries", queries)
+        k = min(n_neighbors, n - 1)
+        on_each_block(
+            engine, "cells: sampled neighbours", len(edges) - 1,
+            find_sampled_neighbors, scratch, points, edges, k, cells.offset,
+        )  # fmt: skip
+        cells, share = cells.with_reach(queries, _nearest_of_slices(scratch, len(edges) - 1, k))
+    cells.save(scratch)
+    return share
+
+
+def find_sampled_neighbors(
+    scratch: Scratch, points: Path, edges: Sequence[int], k: int, offset: np.ndarray, s: int
+) -> None:
+    """Write the k nearest other points of the queries within a slice, and their distances."""
+    import faiss
+
+    X = _read(points, slice(edges[s], edges[s + 1]))
+    queries = np.array(scratch.load("cells/queries"))
+    _, found = faiss.knn(queries - offset, X - offset, min(k + 1, len(X)))
+    scratch.save(f"cells/found.{s}", X[found])
+    scratch.save(f"cells/squared.{s}", row_distances(queries, X[found]))
+
+
+def _nearest_of_slices(scratch: Scratch, n_slices: int, k: int) -> np.ndarray:
+    """Return the k nearest points of each query over all slices, itself left out."""
+    names = [(f"cells/found.{s}", f"cells/squared.{s}") for s in range(n_slices)]
+    found = np.concatenate([scratch.load(name) for name, _ in names], axis=1)
+    squared = np.concatenate([scratch.load(name) for _, name in names], axis=1)
+    scratch.drop(*itertools.chain(*names))
+    nearest = np.argsort(squared, axis=1, kind="stable")[:, 1 : k + 1]
+    return np.take_along_axis(found, nearest[:, :, None], axis=1)
+
+
+def sort_slice(scratch: Scratch, points: Path, edges: Sequence[int], s: int) -> list[int]:
+    """Write a slice, sorted by bin and cell, with its guests; return the bounds of the bins.
+
+    Fillers form one more bin. Of equal ones, the first is a guest where they would belong.
+    """
+    cells = Cells.load(scratch)
+    X = _read(points, slice(edges[s], edges[s + 1]))
+    hashes = row_hashes(X)
+    is_filler = cells.is_filler(hashes)
+    is_guest = ~is_filler
+    is_guest[np.unique(np.where(is_filler, hashes, 0), return_index=True)[1]] = True
+    cell = np.empty(len(X), dtype=np.int32)
+    guests = []
+    for rows, nearest, gaps in cells.gaps(X):
+        cell[rows] = nearest
+        home = (gaps == 0) & ~is_filler[rows, None]
+        bins, which = np.nonzero(((gaps <= cells.reach) & is_guest[rows, None] & ~home).T)
+        guests.append((bins, rows.start + which, gaps[which, bins]))
+    cell[is_filler] = len(cells.centers)
+    order = np.argsort(cell, kind="stable")
+    bins = np.append(cells.bins, cells.n_bins)[cell[order]]
+    scratch.save(f"cells/slice.points.{s}", X[order])
+    scratch.save(f"cells/slice.order.{s}", edges[s] + order)
+    scratch.save(f"cells/slice.hashes.{s}", np.sort(hashes))
+    _save_guests(scratch, s, guests, order, cells.n_bins)
+    return np.searchsorted(bins, np.arange(cells.n_bins + 2)).tolist()
+
+
+def _save_guests(
+    scratch: Scratch,
+    s: int,
+    guests: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    order: np.ndarray,
+    n_bins: int,
+) -> None:
+    bins, rows, gaps = (np.concatenate(part) for part in zip(*guests, strict=True))
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    by_bin = np.argsort(bins, kind="stable")
+    scratch.save(f"cells/slice.guests.{s}", position[rows[by_bin]])
+    scratch.save(f"cells/slice.gaps.{s}", gaps[by_bin])
+    bounds = np.searchsorted(bins[by_bin], np.arange(n_bins + 2))
+    scratch.save(f"cells/slice.guest_bounds.{s}", bounds)
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """Where the parts of slices lie in the blocks.
+
+    Attributes
+    ----------
+    starts : tuple of int of length n_blocks + 1
+        Place of the first point of each block; the last is n.
+    bin_of : tuple of int of length n_blocks
+        Bin of each block.
+    bounds : ndarray of int of shape (n_slices, n_bins + 2)
+        Positions in its slice at which the bins begin, that of fillers last, and its length.
+    shift : ndarray of int of shape (n_slices, n_bins + 1)
+        Place minus position of the points of each slice and bin.
+    """
+
+    starts: tuple[int, ...]
+    bin_of: tuple[int, ...]
+    bounds: np.ndarray
+    shift: np.ndarray
+
+    @classmethod
+    def of_slices(cls, bounds: np.ndarray, edges: Sequence[int], block_points: int) -> _Layout:
+        counts = np.diff(bounds, axis=1)
+        sizes = counts.sum(axis=0)
+        bin_starts = np.cumsum(np.append(0, sizes))
+        starts, bin_of = [0], []
+        for i, (start, size) in enumerate(zip(bin_starts, sizes, strict=False)):
+            fits = size <= _LARGEST_BLOCK * block_points
+            n_parts = int(size > 0) if fits else -(-int(size) // block_points)
+            starts += [int(start + size * (part + 1) // n_parts) for part in range(n_parts)]
+            bin_of += [i] * n_parts
+        earlier = np.cumsum(counts, axis=0) - counts
+        shift = bin_starts[:-1] + earlier - bounds[:, :-1]
+        return cls(tuple(starts), tuple(bin_of), bounds, shift)
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.bin_of)
+
+    def parts(self, b: int) -> list[tuple[int, slice]]:
+        """Return the slices that have points in a block, and the positions of these."""
+        i, parts = self.bin_of[b], []
+        for s, shift in enumerate(self.shift[:, i]):
+            start = max(self.starts[b] - shift, self.bounds[s, i])
+            stop = min(self.starts[b + 1] - shift, self.bounds[s, i + 1])
+            if start < stop:
+                parts.append((s, slice(int(start), int(stop))))
+        return parts
+
+    def places(self, s: int, positions: np.ndarray) -> np.ndarray:
+        """Return the places of some positions in a slice."""
+        bins = np.searchsorted(self.bounds[s], positions, side="right") - 1
+        return positions + self.shift[s, bins]  # of empty bins and the next one, the last counts
+
+
+def gather_block(scratch: Scratch, layout: _Layout, b: int) -> dict[str, int]:
+    """Write the points of a block, the places of its guests, and the representatives."""
+    parts = layout.parts(b)
+    X = np.concatenate([scratch.load(f"cells/slice.points.{s}")[part] for s, part in parts])
+    order = np.concatenate([scratch.load(f"cells/slice.order.{s}")[part] for s, part in parts])
+    scratch.save(f"cells/points.{b}", X)
+    scratch.save(f"cells/order.{b}", order)
+    guests = _guests(scratch, layout, b)
+    scratch.save(f"cells/guests.{b}", guests)
+    n_joined = represent_in_block(scratch, X, layout.starts[b], b)
+    return {"n_guests": len(guests), "n_joined": n_joined}
+
+
+def _guests(scratch: Scratch, layout: _Layout, b: int) -> np.ndarray:
+    i, found = layout.bin_of[b], [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))]
+    for s in range(len(layout.bounds)):
+        part = slice(*scratch.load(f"cells/slice.guest_bounds.{s}")[i : i + 2])
+        places = layout.places(s, scratch.load(f"cells/slice.guests.{s}")[part])
+        found.append((places, scratch.load(f"cells/slice.gaps.{s}")[part]))
+    places, gaps = (np.concatenate(part) for part in zip(*found, strict=True))
+    n_own = layout.starts[b + 1] - layout.starts[b]
+    nearest = np.argsort(gaps, kind="stable")[: int(_MOST_GUESTS * n_own)]
+    return np.sort(places[nearest]).astype(place_dtype(layout.starts[-1]))
+
+
+def _write_order(scratch: Scratch, layout: _Layout) -> None:
+    order = np.empty(layout.starts[-1], dtype=np.int64)
+    for b, (start, stop) in enumerate(itertools.pairwise(layout.starts)):
+        order[start:stop] = scratch.load(f"cells/order.{b}")
+        scratch.drop(f"cells/order.{b}")
+    scratch.save("cells/order", order)
+
+
+def _drop_slices(scratch: Scratch, n_slices: int) -> None:
+    parts = ("points", "order", "hashes", "guests", "gaps", "guest_bounds")
+    scratch.drop(*(f"cells/slice.{part}.{s}" for part in parts for s in range(n_slices)))
+
+
+def _read(points: Path, rows: slice | np.ndarray) -> np.ndarray:
+    """Return rows of the file, all finite."""
+    X = np.array(np.load(points, mmap_mode="r")[rows])
+    finite = np.isfinite(X).all(axis=1)
+    if not finite.all():
+        numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+        raise DataError(
+            f"{points} holds NaN or infinity (first found in row {numbers[np.argmin(finite)]}); "
+            "leave those points out or fill them in"
+        )
+    return X
