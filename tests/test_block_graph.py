@@ -344,10 +344,22 @@ def test_a_budget_too_small_for_a_block_is_refused():
 
 def test_progress_is_told_block_by_block(tmp_path):
     heard = []
-    with listening(lambda name, seconds: heard.append(name)):
+
+    class Listener:
+        def begins(self, name):
+            heard.append(name)
+
+        def advances(self, name, done, parts):
+            heard.append((name, done, parts))
+
+        def ends(self, name, seconds):
+            pass
+
+    with listening(Listener()):
         built(clusters(1200, 4), tmp_path, block_points=400)
-    assert "neighbors: block 2 of 3" in heard
     assert heard[0] == "cells"
+    steps = [("affinities: scales", done, 3) for done in (1, 2, 3)]
+    assert [event for event in heard if event[0] == steps[0][0]] == steps
 
 
 def test_nothing_but_the_operator_and_the_order_is_left(tmp_path):

@@ -102,7 +102,7 @@ def weigh_edges(
     )
     if kernel.power:
         on_each_block(engine, "affinities: bumps", n_blocks, make_bumps, scratch, starts)
-        on_each_block(engine, "affinities", n_blocks, share_block, scratch, starts, kernel)
+        on_each_block(engine, "affinities: sharing", n_blocks, share_block, scratch, starts, kernel)
     parts = ("scales", "gaussian", "roots", "bumps")
     drop_blocks(scratch, n_blocks, *(f"affinities/{part}" for part in parts))
     return {}

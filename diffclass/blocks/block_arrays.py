@@ -22,22 +22,24 @@ def on_each_block(
     ----------
     engine : Engine
     name : str
-        Of the work, for those who listen to progress: "neighbors" is announced as
-        "neighbors: block 3 of 16".
+        Of the work, for those who listen to progress.
     n_blocks : int
     task : callable
         As `Engine.submit` takes it.
     *arguments
         The same for all blocks.
     """
-    handles, results = [], []
-    for b in range(n_blocks):
-        with stage(f"{name}: block {b + 1} of {n_blocks}"):
+    with stage(name, parts=n_blocks) as part_done:
+        handles, results = [], []
+        for b in range(n_blocks):
             handles.append(engine.submit(task, *arguments, b))
-    for b, handle in enumerate(handles):
-        with stage(f"{name}: block {b + 1} of {n_blocks}"):
+            if engine.is_immediate:
+                part_done()
+        for handle in handles:
             results += engine.gather([handle])
-    return results
+            if not engine.is_immediate:
+                part_done()
+        return results
 
 
 def drop_blocks(scratch: Scratch, n_blocks: int, *names: str) -> None:

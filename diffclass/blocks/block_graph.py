@@ -83,7 +83,7 @@ def join_neighbors(scratch: Scratch, engine: Engine, starts: Sequence[int]) -> d
     """
     n_blocks = len(starts) - 1
     on_each_block(engine, "graph: passing edges", n_blocks, pass_edges, scratch, starts)
-    made = on_each_block(engine, "graph", n_blocks, unite_edges, scratch, starts)
+    made = on_each_block(engine, "graph: uniting", n_blocks, unite_edges, scratch, starts)
     drop_blocks(scratch, n_blocks, *(f"graph/{kind}.{part}" for kind in _KINDS for part in _PARTS))
     return {name: sum(block[name] for block in made) for name in ("n_edges", "n_ghosts")}
 

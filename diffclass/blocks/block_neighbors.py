@@ -55,7 +55,9 @@ def find_neighbors(
         recall: share of the true neighbours that were found, measured on 256 points.
     """
     n_blocks, k = len(starts) - 1, min(n_neighbors, n_searched - 1)
-    on_each_block(engine, "neighbors", n_blocks, search_block, scratch, starts, n_neighbors, seed)
+    on_each_block(
+        engine, "neighbors: searching", n_blocks, search_block, scratch, starts, n_neighbors, seed
+    )
     on_each_block(engine, "neighbors: merging", n_blocks, merge_lists, scratch, starts, k)
     recall = _measured_recall(scratch, engine, starts, k, seed)
     parts = ("own", "guests", "found", "found_lengths")

@@ -135,7 +135,7 @@ def _normalise(
     n_blocks = len(starts) - 1
     if alpha:
         on_each_block(engine, "operator: densities", n_blocks, find_densities, scratch, starts)
-    on_each_block(engine, "operator", n_blocks, make_operator_block, scratch, starts, alpha)
+    on_each_block(engine, "operator: rows", n_blocks, make_operator_block, scratch, starts, alpha)
     drop_blocks(scratch, n_blocks, "operator/density")
     return {}
 

@@ -11,9 +11,16 @@ class Engine(Protocol):
 
     A task is a function of a module, without side effects except files in the scratch folder that
     are the same when it runs again: an engine may run it anew after a worker is lost.
+
+    Attributes
+    ----------
+    n_workers : int
+    is_immediate : bool
+        Whether a task is done once it is submitted.
     """
 
     n_workers: int
+    is_immediate: bool
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Start a task and return a handle of its result.
@@ -34,6 +41,7 @@ class SerialEngine:
     """Runs each task at once, in this process; a handle is the result itself."""
 
     n_workers = 1
+    is_immediate = True
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Run the task and return its result."""
