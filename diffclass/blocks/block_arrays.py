@@ -30,12 +30,12 @@ def on_each_block(
     *arguments
         The same for all blocks.
     """
-    handles, results = [], []
+    results: list[Any] = []
+    lazy = engine.n_workers > 1
+    handles = [engine.submit(task, *arguments, b) for b in range(n_blocks)] if lazy else []
     for b in range(n_blocks):
         with stage(f"{name}: block {b + 1} of {n_blocks}"):
-            handles.append(engine.submit(task, *arguments, b))
-    for b, handle in enumerate(handles):
-        with stage(f"{name}: block {b + 1} of {n_blocks}"):
+            handle = handles[b] if lazy else engine.submit(task, *arguments, b)
             results += engine.gather([handle])
     return results
 
