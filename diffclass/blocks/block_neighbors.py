@@ -143,9 +143,9 @@ def _measured_recall(
     if k == 0:
         return 1.0
     random, n_blocks = np.random.RandomState(seed), len(starts) - 1
-    drawn = np.unique(random.randint(starts[-1], size=16 * _QUERIES))
-    chosen = random.permutation(_searched(scratch, starts, drawn))[:_QUERIES]
-    chosen.sort()
+    ends = np.cumsum([0, *(len(scratch.load(f"neighbors/own.{b}")) for b in range(n_blocks))])
+    drawn = np.unique(random.randint(ends[-1], size=_QUERIES))
+    chosen = read_places(scratch, "neighbors/own", ends.tolist(), drawn)
     scratch.save("neighbors/queries", read_places(scratch, "cells/points", starts, chosen))
     on_each_block(engine, "neighbors: recall", n_blocks, find_exactly, scratch, starts, k)
     names = [f"neighbors/exact.{b}" for b in range(n_blocks)]

@@ -21,6 +21,7 @@ distances need 1.2 and ranks of the cells 1.7 times as many guests as r = 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -83,9 +84,9 @@ class Cells:
             Seeds k-means.
         """
         distinct, fillers, filling = _without_fillers(sample, n_points, block_points)
-        offset = distinct.mean(axis=0)
+        offset = np.median(distinct, axis=0)  # far points do not move it
         centered = distinct - offset
-        n_bins = max(1, round(n_points * (1 - filling) / block_points + 0.49))
+        n_bins = max(1, math.ceil(n_points * (1 - filling) / block_points))
         if n_bins == 1:
             return cls(offset, np.zeros_like(centered[:1]), np.zeros(1, dtype=int), fillers)
         n_cells = max(1, min(_CELLS_PER_BIN * n_bins, len(centered) // 2))

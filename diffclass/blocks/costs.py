@@ -27,8 +27,8 @@ def task_bytes(block_points: int, n_features: int, n_neighbors: int) -> float:
         As in `build_operator`.
     n_features, n_neighbors : int
     """
-    n_points = int(_LARGER * block_points)
-    return _PROCESS + _CHUNKS + max(_stage_bytes(n_points, n_features, n_neighbors))
+    stages = _stage_bytes(int(_LARGER * block_points), n_features, n_neighbors)
+    return _PROCESS + _CHUNKS + max(stages)
 
 
 def _stage_bytes(n: int, p: int, k: int) -> tuple[float, ...]:

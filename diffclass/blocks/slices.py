@@ -163,7 +163,8 @@ def sort_slice(scratch: Scratch, points: Path, edges: Sequence[int], s: int) -> 
     hashes = row_hashes(X)
     is_filler = cells.is_filler(hashes)
     is_guest = ~is_filler
-    is_guest[np.unique(np.where(is_filler, hashes, 0), return_index=True)[1]] = True
+    fillers = np.flatnonzero(is_filler)
+    is_guest[fillers[np.unique(hashes[fillers], return_index=True)[1]]] = True
     cell = np.empty(len(X), dtype=np.int32)
     guests = []
     for rows, nearest, gaps in cells.gaps(X):
@@ -294,7 +295,7 @@ def _drop_slices(scratch: Scratch, n_slices: int) -> None:
 
 def _read(points: Path, rows: slice | np.ndarray) -> np.ndarray:
     """Return rows of the file, all finite."""
-    X = np.array(np.load(points, mmap_mode="r")[rows])
+    X = np.array(np.load(points, mmap_mode="r")[rows], order="C")
     finite = np.isfinite(X).all(axis=1)
     if not finite.all():
         numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows

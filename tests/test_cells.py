@@ -1,0 +1,80 @@
+"""Cells, bins and duplicates beyond one block."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from diffclass.blocks import Scratch, duplicates
+from diffclass.blocks.cells import Cells
+from diffclass.neighbors.search import row_hashes
+
+
+@pytest.fixture
+def points():
+    return np.random.default_rng(0).normal(size=(4000, 3)).astype(np.float32)
+
+
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
+def test_gaps_are_distances_to_the_planes_between_cells(points, power):
+    centers = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [-2, 0, 1]], dtype=np.float32)
+    offset = np.array([0.5, -1, 0], dtype=np.float32)
+    cells = Cells(offset, centers, np.array([0, 0, 1, 2]), np.empty(0, np.uint64), power)
+    found = cells.gaps_of(points[:50])
+    for point, gaps in zip(points[:50].astype(float) - offset, found, strict=True):
+        squared = ((point - centers) ** 2).sum(axis=1)
+        own = squared.argmin()
+        between = np.linalg.norm(centers - centers[own], axis=1)
+        between[own] = 1
+        gap = (squared - squared[own]) / (2 * between) / between**power
+        expected = np.array([gap[:2].min(), gap[2], gap[3]])
+        expected[cells.bins[own]] = 0
+        np.testing.assert_allclose(gaps, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_bins_hold_equal_numbers_of_near_points(points):
+    cells = Cells.of_sample(points, len(points), 500, seed=0)
+    assert cells.n_bins == 8
+    assert (np.diff(cells.bins) >= 0).all()
+    home = cells.gaps_of(points).argmin(axis=1)
+    sizes = np.bincount(home)
+    assert sizes.min() > 350
+    assert sizes.max() < 650
+    within = sum(np.var(points[home == b], axis=0).sum() * sizes[b] for b in range(8))
+    assert within < 0.5 * np.var(points, axis=0).sum() * len(points)
+
+
+def test_dense_clusters_choose_gaps_relative_to_the_cells(points):
+    def chosen(points: np.ndarray) -> Cells:
+        cells = Cells.of_sample(points, len(points), 500, seed=0)
+        squared = ((points[:200, None] - points) ** 2).sum(axis=2)
+        return cells.with_reach(points[:200], points[squared.argsort(axis=1)[:, 1:9]])[0]
+
+    mixed = points.copy()
+    mixed[::2] *= 0.01
+    assert chosen(mixed).power == 1
+    assert chosen(mixed).reach > 0
+
+
+def test_fillers_are_points_that_would_take_much_of_a_block(points):
+    points[:1500] = 0
+    points[2000:2030] = 1
+    cells = Cells.of_sample(points, len(points), 500, seed=0)
+    assert cells.fillers.tolist() == row_hashes(points[:1]).tolist()
+    assert cells.n_bins == 5  # of the other 2,500 points
+    assert np.array_equal(cells.is_filler(row_hashes(points)), np.arange(4000) < 1500)
+
+
+@pytest.mark.parametrize("at_once", [10**6, 700])
+def test_frequent_hashes_are_counted_over_all_slices(at_once, points, tmp_path, monkeypatch):
+    monkeypatch.setattr(duplicates, "_AT_ONCE", at_once)
+    points[::500] = points[0]  # 8 times
+    points[1::1000] = points[1]  # 4 times
+    scratch, edges = Scratch(tmp_path), (0, 1300, 2600, 4000)
+    for s in range(3):
+        hashes = np.sort(row_hashes(points[edges[s] : edges[s + 1]]))
+        scratch.save(f"cells/slice.hashes.{s}", hashes)
+    found = {most: duplicates.frequent_hashes(scratch, edges, most) for most in (3, 4, 8)}
+    assert found[3].tolist() == np.sort(row_hashes(points[:2])).tolist()
+    assert found[4].tolist() == row_hashes(points[:1]).tolist()
+    assert found[8].tolist() == []
