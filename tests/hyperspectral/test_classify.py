@@ -514,7 +514,7 @@ def test_a_map_of_another_size_or_an_empty_truth(fails, files):
     "place",
     [
         "diffclass_hyperspectral.workflows.classification_run.classify_points",
-        "spectral.io.envi.save_image",
+        "spectral.io.envi.write_envi_header",
     ],
 )
 def test_interrupted(monkeypatch, files, capsys, place):

@@ -17,6 +17,7 @@ from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.features.streamed_quantile import streamed_quantile
 from diffclass_hyperspectral.io.band_survey import BandSurvey
 from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
+from diffclass_hyperspectral.io.rasters import ComputedRaster
 
 BLOCKS = "diffclass_hyperspectral.io.row_blocks.BLOCK_VALUES"
 
@@ -262,8 +263,36 @@ def test_points_are_placed_among_missing_pixels(rng, monkeypatch, share):
     assert (picture.shape, picture.ndim, picture.size, len(picture)) == ((9, 4, 3), 3, 108, 9)
     np.testing.assert_array_equal(picture[:], image)
     np.testing.assert_array_equal(picture[3:5], image[3:5])
-    np.testing.assert_array_equal(picture.image(slice(2, 9), slice(1, 2)), image[2:, :, 1:2])
+    np.testing.assert_array_equal(picture.leading(2)[2:9], image[2:, :, :2])
     out = np.empty((36, 3))
     out[: valid.sum()] = image[valid]
     spread_out(out, valid)
     np.testing.assert_array_equal(out.reshape(9, 4, 3), image)
+
+
+# How far features reach
+
+
+def test_how_far_features_reach_is_read_in_parts(cube, monkeypatch):
+    image = np.random.default_rng(0).normal(size=(90, 40, 3)).astype(np.float32)
+    valid = np.isfinite(cube[..., 0])
+    smoothing = GridDiffusion(60)
+    expected = smoothing.weight_beyond(image, valid)
+    asked = []
+
+    def read(rows):
+        asked.append(len(image[rows]))
+        return image[rows]
+
+    monkeypatch.setattr(BLOCKS, 2000)
+    found = smoothing.weight_beyond(ComputedRaster(image.shape, image.dtype, read), valid)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert max(asked) < 90
+
+
+def test_the_reach_of_features_is_that_of_their_components(cube):
+    features = SceneFeatures(4, spatial=True).fit(cube)
+    components = SceneFeatures(4).fit_transform(cube).reshape(90, 40, 4)
+    valid = np.isfinite(cube[..., 0])
+    expected = GridDiffusion().weight_beyond(components, valid)
+    np.testing.assert_allclose(features.weight_beyond(cube), expected, atol=1e-5)

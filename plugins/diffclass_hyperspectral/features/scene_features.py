@@ -49,6 +49,7 @@ from diffclass_hyperspectral.features.unit_spectra import lengths_of, unit_rows
 from diffclass_hyperspectral.io import row_blocks
 from diffclass_hyperspectral.io.mapped_pages import release_pages
 from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
+from diffclass_hyperspectral.io.rasters import ComputedRaster
 from diffclass_hyperspectral.io.scenes import Scene
 
 _COMPONENTS = 20
@@ -271,8 +272,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
 
         Notes
         -----
-        The scene is projected once more. Positions, and what is learnt from the whole scene (bands,
-        directions, weights), are not counted.
+        Parts of the scene are projected once more. Positions, and what is learnt from the whole
+        scene (bands, directions, weights), are not counted.
 
         Examples
         --------
@@ -287,12 +288,9 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         if not self.spatial:
             return np.zeros(1)
         scene = _as_scene(X)
-        valid = self._pixels(scene)
-        picture = PointPicture(_in_memory((int(valid.sum()), self.n_components_)), valid)
-        self._project(scene, picture)
-        image = picture[:]
         with stage("features: reach"):
-            found = [s.weight_beyond(image, valid) for s in self._smoothings()]
+            valid, components = self._pixels(scene), self._components(scene)
+            found = [s.weight_beyond(components, valid) for s in self._smoothings()]
         largest = np.zeros(max(map(len, found)))
         for shares in found:
             largest[: len(shares)] = np.maximum(largest[: len(shares)], shares)
@@ -460,28 +458,38 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
                 out[block] = np.isfinite(spectra).all(axis=1).reshape(-1, columns)
         return out
 
-    def _project(self, scene: Scene, picture: PointPicture) -> None:
-        """Write the components to the first columns of the picture's points."""
-        rows, columns, bands = scene.shape
+    def _components(self, scene: Scene) -> ComputedRaster:
+        """Return the picture of the components, projected where it is read."""
         directions = self.directions_.astype(np.float32)
         is_centered = self.metric == "euclidean"
         centre = (self.mean_ @ self.directions_).astype(np.float32) if is_centered else None
+
+        def read(rows: slice) -> np.ndarray:
+            spectra = self._with_direction(scene.spectra(rows, bands=self.bands_))
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = spectra @ directions
+            if centre is not None:
+                found -= centre
+            return found.reshape(-1, scene.shape[1], self.n_components_)
+
+        return ComputedRaster((*scene.shape[:2], self.n_components_), np.float32, read)
+
+    def _project(self, scene: Scene, picture: PointPicture) -> None:
+        """Write the components to the first columns of the picture's points."""
+        rows, columns, bands = scene.shape
+        components, is_unit = self._components(scene), self.metric != "euclidean"
         with stage("features: projection"):
             for block in row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS):
-                spectra = self._with_direction(scene.spectra(block, bands=self.bands_))
-                with np.errstate(over="ignore", invalid="ignore"):
-                    found = (spectra @ directions)[picture.valid[block].ravel()]
-                if centre is not None:
-                    found -= centre
-                elif not self.spatial:
-                    found = unit_rows(found)
+                found = components[block][picture.valid[block]]
                 if not np.isfinite(found).all():
                     raise DataError(
                         f"{scene.path}: holds values near the largest of single precision; "
                         "divide them by a scale factor"
                     )
+                if is_unit and not self.spatial:
+                    found = unit_rows(found)
                 picture.points[picture.numbers(block), : self.n_components_] = found
-                release_pages(picture.points)
+                release_pages(picture)
 
     def _smooth(self, picture: PointPicture, *, fit: bool, n_rows: int) -> None:
         """Fill the columns of all scales from the components in the first ones."""

@@ -30,7 +30,8 @@ from diffclass import MarkovOperator
 from diffclass.exceptions import ParameterError
 from diffclass.operators.chebyshev import TOLERANCE, power_coefficients
 from diffclass_hyperspectral.features.streamed_quantile import streamed_quantile
-from diffclass_hyperspectral.features.windows import Window
+from diffclass_hyperspectral.features.windows import Window, windows
+from diffclass_hyperspectral.io.rasters import Raster
 
 # What the walk of `GridDiffusion` holds of a pixel: nine affinities and the numbers of neighbours.
 GRID_BYTES = 150
@@ -59,12 +60,12 @@ class Smoothing(Protocol):
         """How many further rows the windows of `fitted` need."""
         ...
 
-    def fitted(self, windows: Callable[[], Iterable[Window]]) -> Smoothing:
+    def fitted(self, parts: Callable[[], Iterable[Window]]) -> Smoothing:
         """Return the smoothing for one picture.
 
         Parameters
         ----------
-        windows : callable
+        parts : callable
             Gives all windows of the picture, with ``fitting_reach`` rows beyond; may be called
             several times.
         """
@@ -86,13 +87,14 @@ class Smoothing(Protocol):
         """
         ...
 
-    def weight_beyond(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
+    def weight_beyond(self, image: Raster, valid: np.ndarray) -> np.ndarray:
         """Return the share of a smoothed pixel's weight that comes from farther than r pixels.
 
         Parameters
         ----------
-        image, valid : ndarray
-            As in `smooth`.
+        image : Raster of float32 of shape (rows, columns, k)
+            Read some rows at a time.
+        valid : ndarray of bool of shape (rows, columns)
 
         Returns
         -------
@@ -129,7 +131,7 @@ class GaussianSmoothing:
         """0: there is nothing to fit."""
         return 0
 
-    def fitted(self, windows: Callable[[], Iterable[Window]]) -> GaussianSmoothing:
+    def fitted(self, parts: Callable[[], Iterable[Window]]) -> GaussianSmoothing:
         """Return the smoothing itself; it is the same for all pictures."""
         return self
 
@@ -147,7 +149,7 @@ class GaussianSmoothing:
             smooth /= np.maximum(share, np.finfo(np.float32).tiny)[..., None]
         return smooth
 
-    def weight_beyond(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
+    def weight_beyond(self, image: Raster, valid: np.ndarray) -> np.ndarray:
         """Return the share from farther than r pixels, in any picture; see `Smoothing`."""
         from scipy.ndimage import gaussian_filter1d
 
@@ -198,13 +200,13 @@ class GridDiffusion:
         """A neighbour, and what the Gaussian sees around it."""
         return 1 + self._guide.reach
 
-    def fitted(self, windows: Callable[[], Iterable[Window]]) -> GridDiffusion:
+    def fitted(self, parts: Callable[[], Iterable[Window]]) -> GridDiffusion:
         """Return the walk with the bandwidth of one picture; see `Smoothing`."""
         if self.bandwidth is not None:
             return self
 
         def squares() -> Iterator[np.ndarray]:
-            for window in windows():
+            for window in parts():
                 yield _onward(self._squares(window.image, window.valid)[window.inner])
 
         return replace(self, bandwidth=streamed_quantile(squares, self.quantile))
@@ -215,30 +217,42 @@ class GridDiffusion:
         flat = _filled(image, valid).reshape(-1, image.shape[2])
         return operator.apply(flat, self.n_steps).reshape(image.shape)
 
-    def weight_beyond(self, image: np.ndarray, valid: np.ndarray) -> np.ndarray:
+    def weight_beyond(self, image: Raster, valid: np.ndarray) -> np.ndarray:
         """Return the share from farther than r pixels, mean of 64 pixels; see `Smoothing`."""
-        walk = self.operator(image, valid)
+        fitted = self.fitted(lambda: windows(image, valid, reach=self.fitting_reach))
         places = np.flatnonzero(valid)
         sample = places[np.linspace(0, len(places) - 1, min(_SAMPLED, len(places))).astype(int)]
         groups = np.array_split(sample, -(-len(sample) // _TOGETHER))
-        by_distance = sum(self._weights(walk, valid.shape, starts) for starts in groups)
+        by_distance = sum(fitted._weights(image, valid, starts) for starts in groups)
         return np.clip(1 - np.cumsum(by_distance) / np.sum(by_distance), 0, 1)
 
-    def _weights(
-        self, walk: MarkovOperator, shape: tuple[int, int], starts: np.ndarray
-    ) -> np.ndarray:
+    def _weights(self, image: Raster, valid: np.ndarray, starts: np.ndarray) -> np.ndarray:
         """Sum, by distance, of the probabilities of where walks from some pixels are then."""
         # four standard deviations of the walk on uniform ground, which goes farthest
         reach = min(self.n_steps, int(4 * np.sqrt(2 * self.n_steps / 3)) + 1)
-        windows, distances = zip(*(_window(shape, x, reach) for x in starts), strict=True)
-        blocks = [walk.affinity[window][:, window] for window in windows]
+        blocks, distances = zip(
+            *(self._around(image, valid, x, reach) for x in starts), strict=True
+        )
         side_by_side = sp.csr_array(sp.block_diag(blocks, format="csr"))
         parts = MarkovOperator.from_affinity(side_by_side, check=False)
-        is_start = np.concatenate([w == x for w, x in zip(windows, starts, strict=True)])
+        sizes, far = [len(d) for d in distances], np.concatenate(distances)
         # it is reversible: a^t(x, y) = a^t(y, x) pi(y) / pi(x)
-        weights = parts.apply(is_start.astype(parts.dtype), self.n_steps) * parts.degrees
-        weights /= np.repeat(parts.degrees[is_start], [len(window) for window in windows])
-        return np.bincount(np.concatenate(distances), weights, minlength=reach + 1)
+        weights = parts.apply((far == 0).astype(parts.dtype), self.n_steps) * parts.degrees
+        weights /= np.repeat(parts.degrees[far == 0], sizes)
+        return np.bincount(far, weights, minlength=reach + 1)
+
+    def _around(
+        self, image: Raster, valid: np.ndarray, start: int, reach: int
+    ) -> tuple[sp.csr_array, np.ndarray]:
+        """Return the affinities of the pixels around one, and how far they are from it."""
+        (row, column), margin = divmod(int(start), valid.shape[1]), reach + self.fitting_reach
+        rows = slice(max(0, row - margin), min(valid.shape[0], row + margin + 1))
+        columns = slice(max(0, column - margin), min(valid.shape[1], column + margin + 1))
+        near = valid[rows, columns]
+        walk = self.operator(image[rows][:, columns], near)
+        place = (row - rows.start) * near.shape[1] + column - columns.start
+        window, distances = _window(near.shape, place, reach)
+        return walk.affinity[window][:, window], distances
 
     def operator(self, image: np.ndarray, valid: np.ndarray) -> MarkovOperator:
         """Return the walk over the pixels; at missing ones it stays where it is.

@@ -8,7 +8,7 @@ count, it does not matter how many rows it has.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from diffclass_hyperspectral.features.field_weights import field_weights
 from diffclass_hyperspectral.features.moments import Moments
 from diffclass_hyperspectral.features.smoothing import Smoothing
 from diffclass_hyperspectral.features.unit_spectra import unit_rows
-from diffclass_hyperspectral.features.windows import windows
+from diffclass_hyperspectral.features.windows import Window, windows
 from diffclass_hyperspectral.io.point_pictures import PointPicture
 
 
@@ -84,8 +84,11 @@ def smooth_scales(
 
 
 def _fitted(smoothing: Smoothing, picture: PointPicture, k: int, n_rows: int) -> Smoothing:
-    def parts():
-        return windows(picture, slice(k), n_rows=n_rows, reach=smoothing.fitting_reach)
+    components = picture.leading(k)
+
+    def parts() -> Iterator[Window]:
+        reach = smoothing.fitting_reach
+        return windows(components, picture.valid, n_rows=n_rows, reach=reach)
 
     return smoothing.fitted(parts)
 
@@ -99,7 +102,8 @@ def _smooth(
     n_rows: int,
 ) -> SmoothedMoments:
     moments = SmoothedMoments(Moments(k), Moments(k), is_unit)
-    for window in windows(picture, slice(k), n_rows=n_rows, reach=smoothing.reach):
+    components, reach = picture.leading(k), smoothing.reach
+    for window in windows(components, picture.valid, n_rows=n_rows, reach=reach):
         smooth = smoothing.smooth(window.image, window.valid)
         valid = window.valid[window.inner]
         _add_rows(moments, window.image[window.inner], smooth[window.inner], valid)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass_hyperspectral.io.mapped_pages import release_pages
-from diffclass_hyperspectral.io.point_pictures import PointPicture
+from diffclass_hyperspectral.io.rasters import Raster
+from diffclass_hyperspectral.io.row_blocks import rows_of_a_block
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,7 @@ class Window:
     inner : slice
         The same rows, of the arrays here.
     image : ndarray of float32 of shape (n_rows, columns, k)
-        0 where there is no data.
+        Its values where there is no data mean nothing.
     valid : ndarray of bool of shape (n_rows, columns)
     """
 
@@ -32,7 +33,9 @@ class Window:
     valid: np.ndarray
 
 
-def windows(picture: PointPicture, columns: slice, *, n_rows: int, reach: int) -> Iterator[Window]:
+def windows(
+    image: Raster, valid: np.ndarray, *, n_rows: int | None = None, reach: int
+) -> Iterator[Window]:
     """Yield the windows of a picture from the top down; those without data are left out.
 
     The rows of a window may be overwritten before the next one is asked for: rows that windows
@@ -40,22 +43,24 @@ def windows(picture: PointPicture, columns: slice, *, n_rows: int, reach: int) -
 
     Parameters
     ----------
-    picture : PointPicture
-    columns : slice
-        Of its points.
-    n_rows : int
-        Own rows of a window, at least 1.
+    image : Raster of float32 of shape (rows, columns, k)
+    valid : ndarray of bool of shape (rows, columns)
+        Where there is data.
+    n_rows : int, optional
+        Own rows of a window, at least 1; a block of the scene by default.
     reach : int
         Further rows above and below, as far as there are any.
     """
-    before, image = slice(0, 0), picture.image(slice(0, 0), columns)
-    for start in range(0, len(picture), n_rows):
-        rows = slice(start, min(start + n_rows, len(picture)))
-        around = slice(max(0, rows.start - reach), min(len(picture), rows.stop + reach))
-        onward = picture.image(slice(before.stop, around.stop), columns)
-        image = np.concatenate([image[around.start - before.start :], onward])
+    if n_rows is None:
+        n_rows = rows_of_a_block(image.shape[1] * image.shape[2])
+    before, seen = slice(0, 0), np.asarray(image[0:0])
+    for start in range(0, len(valid), n_rows):
+        rows = slice(start, min(start + n_rows, len(valid)))
+        around = slice(max(0, rows.start - reach), min(len(valid), rows.stop + reach))
+        onward = image[before.stop : around.stop]
+        seen = np.concatenate([seen[around.start - before.start :], onward])
         before = around
-        if picture.valid[rows].any():
+        if valid[rows].any():
             inner = slice(rows.start - around.start, rows.stop - around.start)
-            yield Window(rows, inner, image, picture.valid[around])
-            release_pages(picture.points)
+            yield Window(rows, inner, seen, valid[around])
+            release_pages(image)

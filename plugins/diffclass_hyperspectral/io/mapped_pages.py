@@ -20,8 +20,9 @@ def release_pages(array: object) -> None:
     Parameters
     ----------
     array : array-like
-        A view of a `numpy.memmap`, or anything else.
+        A view of a `numpy.memmap`, what has one as its ``points``, or anything else.
     """
+    array = getattr(array, "points", array)
     while array is not None and not isinstance(array, np.memmap):
         array = getattr(array, "base", None)
     if array is None or getattr(array, "mode", None) not in _SHARED:

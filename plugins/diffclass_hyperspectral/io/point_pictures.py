@@ -56,35 +56,21 @@ class PointPicture:
         return self.shape[0]
 
     def __getitem__(self, rows: slice) -> np.ndarray:
-        return self.image(rows)
-
-    def numbers(self, rows: slice) -> slice:
-        """Return which points lie in some rows of the picture."""
-        start, stop, _ = rows.indices(len(self))
-        return slice(int(self._starts[start]), int(self._starts[max(start, stop)]))
-
-    def image(self, rows: slice, columns: slice | None = None) -> np.ndarray:
-        """Return rows of the picture, of some columns of the points.
-
-        Parameters
-        ----------
-        rows : slice
-            Without a step.
-        columns : slice, optional
-            Of the array of points; all by default.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, columns, ...)
-        """
-        found = self.points[self.numbers(rows)]
-        found = found if columns is None else found[:, columns]
-        valid = self.valid[rows]
+        found, valid = self.points[self.numbers(rows)], self.valid[rows]
         if valid.all():
             return np.array(found).reshape(*valid.shape, *found.shape[1:])
         out = np.full((*valid.shape, *found.shape[1:]), self.fill, dtype=self.dtype)
         out[valid] = found
         return out
+
+    def numbers(self, rows: slice) -> slice:
+        """Return which points lie in some rows of the picture, a slice without a step."""
+        start, stop, _ = rows.indices(len(self))
+        return slice(int(self._starts[start]), int(self._starts[max(start, stop)]))
+
+    def leading(self, k: int) -> PointPicture:
+        """Return the picture of the first k columns of the points."""
+        return PointPicture(self.points[:, :k], self.valid, fill=self.fill)
 
     def row_blocks(self) -> Iterator[slice]:
         """Yield blocks of rows of the picture, and let go of the pages they were read from."""

@@ -14,6 +14,8 @@ from diffclass.exceptions import DataError
 from diffclass.output import replacing
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass_hyperspectral.io.mapped_pages import release_pages
+from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.scenes import Scene
 
 _KIND = "diffclass scene model 2"
@@ -157,8 +159,20 @@ def _with_bands(scene: Scene, bands: np.ndarray) -> Scene:
     wavelengths = None if scene.wavelengths is None else scene.wavelengths[bands]
     return replace(
         scene,
-        data=scene.data[..., bands],
+        data=_by_rows(scene)[..., bands],  # of an array that would be a copy of the whole scene
         band_mask=scene.band_mask[bands],
         wavelengths=wavelengths,
         band_names=None,
     )
+
+
+def _by_rows(scene: Scene) -> BlockArray:
+    if isinstance(scene.data, BlockArray):
+        return scene.data
+
+    def read(start: int, stop: int) -> np.ndarray:
+        block = np.array(scene.data[start:stop])
+        release_pages(scene.data)
+        return block
+
+    return BlockArray(scene.shape, scene.data.dtype, read_rows=read, path=scene.path)
