@@ -125,7 +125,7 @@ class MarginCurve:
     @property
     def is_covered(self) -> bool:
         """Whether the labels covered the graph by the last time."""
-        return bool(len(self.coverage) and self.coverage[-1] >= COVERED)
+        return bool(len(self.coverage) and is_covered(self.coverage[-1]))
 
 
 def curve_times(max_time: int) -> np.ndarray:
@@ -233,18 +233,14 @@ class AutoChoice:
         return self._late_cut if self.best == "late" else self._kept_cut
 
 
-class SettledMap:
-    """Says when a map hardly changes any more: its classes against those two looks before."""
+def is_covered(coverage: float) -> bool:
+    """Say whether labels cover the graph, all points of it or nearly all."""
+    return coverage >= COVERED
 
-    def __init__(self) -> None:
-        self._before: list[np.ndarray] = []
 
-    def see(self, codes: np.ndarray, coverage: float) -> bool:
-        """Look at the next map and return whether later ones can be left out."""
-        self._before.append(codes)
-        if coverage < COVERED or len(self._before) < 3:
-            return False
-        return bool(np.mean(codes != self._before.pop(0)) < _SETTLED_SHARE)
+def is_settled(changed: float) -> bool:
+    """Say whether maps hardly change any more, by the share of points that did."""
+    return changed < _SETTLED_SHARE
 
 
 class CurveRecord:
