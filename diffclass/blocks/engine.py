@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
+
+from diffclass.blocks.scratch import Scratch
+from diffclass.exceptions import ClusterError
+
+
+class WorkLost(ClusterError):  # noqa: N818 - it is the work's state, and mostly mended
+    """Results on workers are lost for good; the work can begin again where it was last kept."""
 
 
 class Engine(Protocol):
     """Runs tasks on blocks, in this process or on workers.
 
     A task is a function of a module, without side effects except files in the scratch folder that
-    are the same when it runs again: an engine may run it anew after a worker is lost.
+    are the same when it runs again: an engine may run it anew after a worker is lost. It never
+    changes its arguments.
     """
 
     n_workers: int
@@ -26,19 +36,88 @@ class Engine(Protocol):
             within lists and dicts: the task receives their results.
         """
 
+    def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:
+        """Return a handle of something large that many tasks use, such as a block.
+
+        Parameters
+        ----------
+        task : callable
+            Reads it from the scratch folder; it may be called for every use.
+        *arguments
+            Small values.
+        share : float
+            Place among all that is held, 0 to 1: what is near goes to the same worker.
+        """
+
     def gather(self, handles: Sequence[Any]) -> list[Any]:
-        """Wait for some results, and return them in the order of the handles."""
+        """Wait for some results, and return them in the order of the handles.
+
+        Raises
+        ------
+        WorkLost
+            If results cannot be had again by running their tasks again.
+        """
+
+    def keep(self, handles: Sequence[Any], scratch: Scratch, name: str) -> Callable[[], list[Any]]:
+        """Keep arrays where no loss of a worker reaches them.
+
+        Parameters
+        ----------
+        handles : sequence
+            Of arrays.
+        scratch : Scratch
+        name : str
+            Files, if there are any, are called ``name``.0, ``name``.1, ...
+
+        Returns
+        -------
+        callable
+            Returns handles of the arrays, as often as it is called.
+        """
+
+    def require_visible(self, *paths: Path) -> None:
+        """Check that workers see some files or folders.
+
+        Raises
+        ------
+        ParameterError
+            If any does not.
+        """
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    task: Callable[..., Any]
+    arguments: tuple[Any, ...]
 
 
 class SerialEngine:
-    """Runs each task at once, in this process; a handle is the result itself."""
+    """Runs each task at once, in this process; a handle is the result itself.
+
+    What is held is read again for each use: the operating system keeps in memory what fits.
+    """
 
     n_workers = 1
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Run the task and return its result."""
-        return task(*arguments)
+        return task(*[_result(argument) for argument in arguments])
+
+    def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:
+        """Return a recipe, which is followed at each use."""
+        return _Recipe(task, arguments)
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Return the results."""
-        return list(handles)
+        return [_result(handle) for handle in handles]
+
+    def keep(self, handles: Sequence[Any], scratch: Scratch, name: str) -> Callable[[], list[Any]]:
+        """Return the same handles whenever they are wanted."""
+        return lambda: list(handles)
+
+    def require_visible(self, *paths: Path) -> None:
+        """Do nothing: this process sees what it sees."""
+
+
+def _result(handle: Any) -> Any:
+    return handle.task(*handle.arguments) if isinstance(handle, _Recipe) else handle

@@ -274,5 +274,9 @@ def hop_coverage(hops: np.ndarray) -> np.ndarray:
     ndarray of float
         Ascending; the last entry, at the largest number of hops, is 1.
     """
-    counts = np.bincount(hops[hops >= 0].ravel())
+    return coverage_of(np.bincount(hops[hops >= 0].ravel()))
+
+
+def coverage_of(counts: np.ndarray) -> np.ndarray:
+    """Return `hop_coverage` from the number of entries at 0, 1, ... hops."""
     return np.cumsum(counts) / counts.sum()

@@ -18,6 +18,7 @@ from diffclass.label_diffusion.far_walk import LONGEST_SERIES, FarWalk, Product
 from diffclass.label_diffusion.late_steps import is_late, walk_late
 from diffclass.label_diffusion.posteriors import Decision, decide
 from diffclass.label_diffusion.stopping_time import curve_times, hop_coverage, sum_end
+from diffclass.label_diffusion.stops import Stops
 from diffclass.label_diffusion.walking import Look, PastMaps
 from diffclass.operators.chebyshev import chebyshev_series
 from diffclass.operators.markov import MarkovOperator
@@ -466,15 +467,15 @@ class _Stopping(Walk):
 
     def _stop_at_labels(self, label_weight: np.ndarray, heights: ArrayLike = 1) -> None:
         """Set the labels; heights are the values of the state at points of a certain class."""
-        stops = label_weight.astype(self.state.dtype)
-        self.passing = (1 - stops)[:, None]
-        self.stopped = np.zeros((len(self.labelled), self.state.shape[1]), self.state.dtype)
-        self.stopped[np.arange(len(self.labelled)), self.codes] = stops * heights
-        self.state[self.labelled] = self.stopped
-
-    def _stop_again(self) -> None:
-        """Set the labels again after a step."""
-        self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
+        self._stops = Stops.at(
+            self.labelled,
+            self.codes,
+            label_weight,
+            n_classes=self.state.shape[1],
+            dtype=self.state.dtype,
+            heights=heights,
+        )
+        self._stops.start(self.state)
 
     def _is_far(self, n_steps: int) -> bool:
         """Whether to take steps by a `FarWalk`, which ends where nothing changes any more."""
@@ -483,7 +484,7 @@ class _Stopping(Walk):
     def _walk_far(self, product: Product, n_steps: int) -> None:
         """Take many steps of a walk in double precision."""
         stopped = np.zeros(self.state.shape)
-        stopped[self.labelled] = self.stopped
+        self._stops.start(stopped)
         walk = FarWalk(self._killed(product), self._hops(self.codes))
         self.state = walk.absorbing(self.state.astype(np.float64), stopped, n_steps)
 
@@ -492,7 +493,7 @@ class _Stopping(Walk):
 
         def killed(f: np.ndarray, out: np.ndarray) -> None:
             product(f, out)
-            out[self.labelled] *= self.passing
+            self._stops.end_walks(out)
 
         return killed
 
@@ -519,7 +520,7 @@ class AbsorbingWalk(_Stopping):
 
     def _step(self) -> None:
         super()._step()
-        self._stop_again()
+        self._stops.set_again(self.state)
 
     def least_stopped(self) -> float:
         """Return the least probability of having stopped, where the walk can stop."""
@@ -593,4 +594,4 @@ class WarpedAbsorbingWalk(WarpedFreeWalk, _Stopping):
             return
         for _ in range(n_steps):
             super()._walk_on(1)
-            self._stop_again()
+            self._stops.set_again(self.state)

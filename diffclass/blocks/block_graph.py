@@ -1,0 +1,182 @@
+"""Tasks on all blocks of a graph, and the exchange of ghosts between adjacent ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from diffclass.blocks.block_operator import BlockOperator
+from diffclass.blocks.engine import Engine
+from diffclass.blocks.walk_block import WalkBlock, halo_shares, save_ghosts
+
+# A halo is as deep as its rows cost at most this share of a block's own: the more steps between two
+# exchanges, the fewer tasks.
+_MOST_HALO = 0.5
+Handles = list[Any]
+
+
+@dataclass
+class Traffic:
+    """What has gone through the scheduler so far.
+
+    Attributes
+    ----------
+    tasks : int
+        Tasks submitted.
+    exchanges : int
+        Rounds in which blocks exchanged ghosts.
+    bytes : int
+        Size of all exchanged pieces, also of those between blocks on the same worker.
+    """
+
+    tasks: int = 0
+    exchanges: int = 0
+    bytes: int = 0
+
+
+class BlockGraph:
+    """The blocks of an operator, ready for a walk.
+
+    Parameters
+    ----------
+    operator : BlockOperator
+    engine : Engine
+    name : str
+        Of the walk, and of the folder in scratch that holds what belongs to it; labels lie there.
+    depth : int, optional
+        Of the halos; by default as deep as costs little, and 1 with one worker.
+
+    Attributes
+    ----------
+    depth : int
+    traffic : Traffic
+    """
+
+    def __init__(
+        self, operator: BlockOperator, engine: Engine, *, name: str, depth: int | None = None
+    ):
+        self.operator, self.engine, self.name = operator, engine, name
+        self.traffic = Traffic()
+        blocks = range(operator.n_blocks)
+        self.depth = self._depth() if depth is None else depth
+        ghosts = self.gather(
+            [self._submit(save_ghosts, operator, b, self.depth, name) for b in blocks]
+        )
+        self._ghosts: list[dict[int, int]] = ghosts
+        self.load()
+
+    def load(self) -> None:
+        """Load the blocks, again if they were lost."""
+        n = self.operator.n_blocks
+        self._blocks = [
+            self.engine.hold(
+                WalkBlock.load, self.operator, b, self.depth, self.name, share=(b + 0.5) / n
+            )
+            for b in range(n)
+        ]
+
+    def each(
+        self, task: Callable[..., Any], *columns: Sequence[Any], values: tuple = ()
+    ) -> Handles:
+        """Start ``task(block, *its columns, *values)`` on each block.
+
+        Parameters
+        ----------
+        task : callable
+        *columns : sequence of handles, one per block
+        values : tuple
+            Small values, the same for all blocks.
+        """
+        return [
+            self._submit(task, block, *own, *values)
+            for block, *own in zip(self._blocks, *columns, strict=True)
+        ]
+
+    def exchanged(
+        self,
+        task: Callable[..., Any],
+        columns: Handles,
+        *more: Sequence[Any],
+        values: tuple = (),
+        row_bytes: int,
+        only: Collection[int] | None = None,
+    ) -> Handles:
+        """Start ``task(block, its columns, pieces, *more, *values)`` on each block.
+
+        Parameters
+        ----------
+        task : callable
+        columns : list of handles
+            Of arrays, or of tuples that begin with the array that is exchanged.
+        *more : sequence of handles, one per block
+            Not exchanged.
+        values : tuple
+        row_bytes : int
+            Size of a row of the columns, for the account.
+        only : collection of int, optional
+            The blocks to run; the others keep their columns.
+        """
+        only = range(len(self._blocks)) if only is None else only
+        found = list(columns)
+        for c in only:
+            pieces = [self._submit(_taken, self._blocks[b], columns[b], c) for b in self._ghosts[c]]
+            self.traffic.bytes += row_bytes * sum(self._ghosts[c].values())
+            extra = [handles[c] for handles in more]
+            found[c] = self._submit(task, self._blocks[c], columns[c], pieces, *extra, *values)
+        self.traffic.exchanges += 1
+        return found
+
+    def beside(self, changed: Collection[int]) -> list[int]:
+        """Return the blocks that have ghosts in some of the blocks."""
+        return [c for c, ghosts in enumerate(self._ghosts) if not ghosts.keys().isdisjoint(changed)]
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """Wait for the results of some tasks."""
+        return self.engine.gather(handles)
+
+    def total(self, handles: Sequence[Any]) -> Any:
+        """Wait for arrays or numbers and return their sum, in the order of the blocks."""
+        return np.sum(self.gather(handles), axis=0)
+
+    def keep(self, handles: Handles, name: str) -> Callable[[], Handles]:
+        """Keep arrays where no loss of a worker reaches them; see `Engine.keep`."""
+        return self.engine.keep(handles, self.operator.scratch, f"{self.name}/{name}")
+
+    def drop(self, name: str) -> None:
+        """Remove kept arrays."""
+        names = [f"{self.name}/{name}.{b}" for b in range(self.operator.n_blocks)]
+        self.operator.scratch.drop(*names)
+
+    def _submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
+        self.traffic.tasks += 1
+        return self.engine.submit(task, *arguments)
+
+    def _depth(self) -> int:
+        if self.engine.n_workers == 1:
+            return 1
+        shares = self.gather(
+            [
+                self._submit(halo_shares, self.operator, b, _MOST_HALO)
+                for b in range(self.operator.n_blocks)
+            ]
+        )
+        return min(map(len, shares))
+
+
+def first_of(block: WalkBlock, held: tuple) -> Any:
+    """Return the first part of a result, as a task."""
+    return held[0]
+
+
+def rest_of(block: WalkBlock, held: tuple) -> Any:
+    """Return the second part of a result, as a task."""
+    return held[1]
+
+
+def _taken(block: WalkBlock, held: Any, c: int) -> np.ndarray:
+    """Return the rows that another block needs."""
+    columns = held[0] if isinstance(held, tuple) else held
+    return columns[block.sends[c]]
