@@ -10,7 +10,7 @@ import numpy as np
 
 from diffclass.blocks.block_operator import BlockOperator
 from diffclass.blocks.engine import Engine
-from diffclass.blocks.walk_block import WalkBlock, halo_shares, save_ghosts
+from diffclass.blocks.walk_block import Border, WalkBlock, halo_shares, save_ghosts
 
 # A halo is as deep as its rows cost at most this share of a block's own: the more steps between two
 # exchanges, the fewer tasks.
@@ -71,12 +71,13 @@ class BlockGraph:
     def load(self) -> None:
         """Load the blocks, again if they were lost."""
         n = self.operator.n_blocks
+        hold, operator = self.engine.hold, self.operator
+        shares = [(b, (b + 0.5) / n) for b in range(n)]
         self._blocks = [
-            self.engine.hold(
-                WalkBlock.load, self.operator, b, self.depth, self.name, share=(b + 0.5) / n
-            )
-            for b in range(n)
+            hold(WalkBlock.load, operator, b, self.depth, self.name, share=share)
+            for b, share in shares
         ]
+        self._borders = [hold(Border.load, operator, b, self.name, share=s) for b, s in shares]
 
     def each(
         self, task: Callable[..., Any], *columns: Sequence[Any], values: tuple = ()
@@ -94,6 +95,10 @@ class BlockGraph:
             self._submit(task, block, *own, *values)
             for block, *own in zip(self._blocks, *columns, strict=True)
         ]
+
+    def apply(self, task: Callable[..., Any], *columns: Sequence[Any]) -> Handles:
+        """Start ``task(*its columns)`` for each block; it does not need the block itself."""
+        return [self._submit(task, *own) for own in zip(*columns, strict=True)]
 
     def exchanged(
         self,
@@ -122,7 +127,9 @@ class BlockGraph:
         only = range(len(self._blocks)) if only is None else only
         found = list(columns)
         for c in only:
-            pieces = [self._submit(_taken, self._blocks[b], columns[b], c) for b in self._ghosts[c]]
+            pieces = [
+                self._submit(_taken, self._borders[b], columns[b], c) for b in self._ghosts[c]
+            ]
             self.traffic.bytes += row_bytes * sum(self._ghosts[c].values())
             extra = [handles[c] for handles in more]
             found[c] = self._submit(task, self._blocks[c], columns[c], pieces, *extra, *values)
@@ -136,6 +143,10 @@ class BlockGraph:
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Wait for the results of some tasks."""
         return self.engine.gather(handles)
+
+    def wait(self, handles: Handles) -> None:
+        """Wait until some arrays are there, on the workers."""
+        self.gather(self.apply(_is_there, handles))
 
     def total(self, handles: Sequence[Any]) -> Any:
         """Wait for arrays or numbers and return their sum, in the order of the blocks."""
@@ -166,17 +177,21 @@ class BlockGraph:
         return min(map(len, shares))
 
 
-def first_of(block: WalkBlock, held: tuple) -> Any:
+def first_of(held: tuple) -> Any:
     """Return the first part of a result, as a task."""
     return held[0]
 
 
-def rest_of(block: WalkBlock, held: tuple) -> Any:
+def rest_of(held: tuple) -> Any:
     """Return the second part of a result, as a task."""
     return held[1]
 
 
-def _taken(block: WalkBlock, held: Any, c: int) -> np.ndarray:
+def _is_there(held: Any) -> bool:
+    return True
+
+
+def _taken(border: Border, held: Any, c: int) -> np.ndarray:
     """Return the rows that another block needs."""
     columns = held[0] if isinstance(held, tuple) else held
-    return columns[block.sends[c]]
+    return columns[border.sends[c]]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from weakref import WeakSet
 
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import ClusterError
@@ -85,31 +86,53 @@ class Engine(Protocol):
         """
 
 
-@dataclass(frozen=True)
 class _Recipe:
-    task: Callable[..., Any]
-    arguments: tuple[Any, ...]
+    """Makes something large when it is used, and may hold it from then on."""
+
+    def __init__(self, task: Callable[..., Any], arguments: tuple[Any, ...]):
+        self._work = task, arguments
+        self._held: Any = None
+        self.size = 0
+
+    def result(self, room: float) -> Any:
+        """Return it, and hold it if it is not larger than the room."""
+        if self.size:
+            return self._held
+        task, arguments = self._work
+        made = task(*arguments)
+        if sys.getsizeof(made) <= room:
+            self._held, self.size = made, sys.getsizeof(made)
+        return made
 
 
 class SerialEngine:
     """Runs each task at once, in this process; a handle is the result itself.
 
-    What is held is read again for each use: the operating system keeps in memory what fits.
+    Parameters
+    ----------
+    memory : float, default=2**30
+        Bytes of blocks to keep in memory; what does not fit is read again for each use.
     """
 
     n_workers = 1
 
+    def __init__(self, *, memory: float = 2.0**30):
+        self._memory = memory
+        self._recipes: WeakSet[_Recipe] = WeakSet()
+
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Run the task and return its result."""
-        return task(*[_result(argument) for argument in arguments])
+        return task(*[self._result(argument) for argument in arguments])
 
     def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:
         """Return a recipe, which is followed at each use."""
-        return _Recipe(task, arguments)
+        recipe = _Recipe(task, arguments)
+        self._recipes.add(recipe)
+        return recipe
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Return the results."""
-        return [_result(handle) for handle in handles]
+        return [self._result(handle) for handle in handles]
 
     def keep(self, handles: Sequence[Any], scratch: Scratch, name: str) -> Callable[[], list[Any]]:
         """Return the same handles whenever they are wanted."""
@@ -118,6 +141,7 @@ class SerialEngine:
     def require_visible(self, *paths: Path) -> None:
         """Do nothing: this process sees what it sees."""
 
-
-def _result(handle: Any) -> Any:
-    return handle.task(*handle.arguments) if isinstance(handle, _Recipe) else handle
+    def _result(self, handle: Any) -> Any:
+        if not isinstance(handle, _Recipe):
+            return handle
+        return handle.result(self._memory - sum(recipe.size for recipe in self._recipes))

@@ -33,18 +33,18 @@ class Hops:
     def __init__(self, graph: BlockGraph, *, weighted: bool):
         self._graph = graph
         held = graph.each(_start, values=(weighted,))
-        changed = range(len(held))
-        while len(changed):
-            beside = graph.beside(changed) if len(changed) < len(held) else range(len(held))
+        beside = changed = list(range(len(held)))
+        while changed:
             held = graph.exchanged(_relaxed, held, row_bytes=4, only=beside)
-            flags = graph.gather([*graph.each(rest_of, held)])
+            flags = graph.gather(graph.apply(rest_of, held))
             changed = [b for b in beside if flags[b]]
+            beside = graph.beside(changed)
         name = "weighted" if weighted else "hops"
-        self.get: Callable[[], Handles] = graph.keep(graph.each(first_of, held), name)
+        self.get: Callable[[], Handles] = graph.keep(graph.apply(first_of, held), name)
 
     def coverage(self) -> np.ndarray:
         """Return, for t = 0, 1, ..., the share of the reachable points within t hops."""
-        counts = self._graph.gather(self._graph.each(_counts, self.get()))
+        counts = self._graph.gather(self._graph.apply(_counts, self.get()))
         longest = max(map(len, counts))
         return coverage_of(np.sum([np.pad(c, (0, longest - len(c))) for c in counts], axis=0))
 
@@ -66,5 +66,5 @@ def _relaxed(
     return own, bool((own != before).any())
 
 
-def _counts(block: WalkBlock, hops: np.ndarray) -> np.ndarray:
+def _counts(hops: np.ndarray) -> np.ndarray:
     return np.bincount(hops[hops >= 0])

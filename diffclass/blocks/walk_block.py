@@ -35,8 +35,6 @@ class WalkBlock:
         Number of columns within 0, 1, ... edges of the block.
     arrival : ndarray of int of shape (n_ghosts,)
         Column of each ghost, in the order of their places, in which they arrive.
-    sends : dict of int to ndarray of int
-        Own rows that each other block needs, ascending.
     stops : Stops
         The labels among the columns, ascending.
     """
@@ -46,7 +44,6 @@ class WalkBlock:
     degrees: np.ndarray
     within: tuple[int, ...]
     arrival: np.ndarray
-    sends: dict[int, np.ndarray]
     stops: Stops
 
     def __len__(self) -> int:
@@ -55,7 +52,7 @@ class WalkBlock:
     def __sizeof__(self) -> int:  # which dask asks for
         K, stops = self.affinity, self.stops
         arrays = [K.indptr, K.indices, K.data, self.inverse_degrees, self.degrees, self.arrival]
-        arrays += [stops.points, stops.stopped, *self.sends.values()]
+        arrays += [stops.points, stops.stopped]
         return sum(array.nbytes for array in arrays)
 
     @property
@@ -124,9 +121,36 @@ class WalkBlock:
             degrees=block.degrees,
             within=tuple(np.cumsum([len(block), *map(len, layers)]).tolist()),
             arrival=arrival,
-            sends=_sends(operator, b, name),
             stops=_stops(operator, b, name, ghosts[order], arrival),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Border:
+    """The points of a block that other blocks need.
+
+    Attributes
+    ----------
+    sends : dict of int to ndarray of int
+        Own rows by block, ascending.
+    """
+
+    sends: dict[int, np.ndarray]
+
+    def __sizeof__(self) -> int:
+        return 100 + sum(rows.nbytes for rows in self.sends.values())
+
+    @classmethod
+    def load(cls, operator: BlockOperator, b: int, name: str) -> Border:
+        """Read the border of a block off the ghosts of the others, which `save_ghosts` wrote."""
+        start, stop = operator.starts[b : b + 2]
+        sends = {}
+        for c in range(operator.n_blocks):
+            ghosts = operator.scratch.load(f"{name}/ghosts.{c}")
+            first, last = np.searchsorted(ghosts, [start, stop])
+            if c != b and last > first:
+                sends[c] = np.asarray(ghosts[first:last]) - start
+        return cls(sends)
 
 
 def ghost_layers(operator: BlockOperator, b: int, depth: int) -> list[np.ndarray]:
@@ -180,7 +204,9 @@ def rows_at(operator: BlockOperator, places: np.ndarray) -> tuple[sp.csr_array, 
     degrees : ndarray of shape (k,)
     """
     home = np.searchsorted(operator.starts, places, side="right") - 1
-    parts, degrees = [sp.csr_array((0, len(operator)))], np.empty(len(places))
+    dtype = operator.scratch.load("operator/0.data").dtype
+    parts = [sp.csr_array((0, len(operator)), dtype=dtype)]
+    degrees = np.empty(len(places))
     for b in np.unique(home):
         block_rows, degrees[home == b] = _rows_of(operator, int(b), places[home == b])
         parts.append(block_rows)
@@ -228,18 +254,6 @@ def _stacked(
         (data, indices.astype(index), indptr.astype(own.indptr.dtype)),
         shape=(len(indptr) - 1, n_columns),
     )
-
-
-def _sends(operator: BlockOperator, b: int, name: str) -> dict[int, np.ndarray]:
-    """Return the rows of a block that are ghosts of each other block."""
-    start, stop = operator.starts[b : b + 2]
-    sends = {}
-    for c in range(operator.n_blocks):
-        ghosts = operator.scratch.load(f"{name}/ghosts.{c}")
-        first, last = np.searchsorted(ghosts, [start, stop])
-        if c != b and last > first:
-            sends[c] = np.asarray(ghosts[first:last]) - start
-    return sends
 
 
 def _stops(

@@ -25,7 +25,7 @@ from diffclass.label_diffusion.cut import Cut
 
 RULES = ("auto", "margin")
 COVERED = 0.999
-_POINTS_WITH_TIME = 65_536
+POINTS_WITH_TIME = 65_536
 _POINTS_WITH_MUCH_TIME = 32_768
 _TOLERATED = 0.5  # of the standard error of the least cut
 _HALF = 0.5  # of the cut, for which a later time is taken
@@ -41,7 +41,7 @@ def last_time(n_points: int, rule: str = "margin") -> int:
     """
     if rule == "auto" and n_points <= _POINTS_WITH_MUCH_TIME:
         return 16_384
-    return 1024 if n_points <= _POINTS_WITH_TIME else 256
+    return 1024 if n_points <= POINTS_WITH_TIME else 256
 
 
 def kept_share(label_mode: str, n_labels: float) -> float:

@@ -99,12 +99,17 @@ class PastMaps(Generic[_Map]):
     def __init__(self) -> None:
         self._maps: list[_Map] = []
 
+    def compared(self, *, is_covered: bool) -> _Map | None:
+        """Return the map to compare the next one with, if there is any."""
+        return self._maps[0] if is_covered and len(self._maps) >= 2 else None
+
     def add(self, codes: _Map, *, is_covered: bool) -> _Map | None:
-        """Add the next map and return the one to compare it with, if there is any."""
+        """Add the next map, and return the one it is compared with: later ones do not need it."""
+        before = self.compared(is_covered=is_covered)
         self._maps.append(codes)
-        if not is_covered or len(self._maps) < 3:
-            return None
-        return self._maps.pop(0)
+        if before is not None:
+            self._maps.pop(0)
+        return before
 
 
 @dataclass(frozen=True)
