@@ -19,5 +19,9 @@ class DataError(DiffclassError, ValueError):
     """Data, labels or a file are unreadable or contradict each other."""
 
 
+class ClusterError(DiffclassError, RuntimeError):
+    """A cluster of workers cannot go on: its scheduler is gone, or work was lost too often."""
+
+
 class UnreachedWarning(UserWarning):
     """No label reaches some points: no path leads there, or none as short as the walk."""

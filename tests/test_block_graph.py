@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from diffclass.blocks import BlockOperator, Scratch, SerialEngine, build_operator, costs
 from diffclass.blocks.block_affinities import BlockKernel, weigh_edges
-from diffclass.blocks.block_graph import BlockPattern, join_neighbors
+from diffclass.blocks.block_edges import BlockPattern, join_neighbors
 from diffclass.blocks.block_neighbors import NOBODY
 from diffclass.blocks.build import _normalise
 from diffclass.blocks.cells import sample_size

@@ -12,6 +12,7 @@ import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.csgraph import shortest_path
 
 from diffclass._compiled import decisions, edges, gaussians, graphs, neighbor_lists, products
 
@@ -66,9 +67,14 @@ def small_cases():
         )
     groups = np.array([0, 1, -1, -1, 1, 2] + [-1] * (n - 6))
     graphs.hops_from_groups(indptr, indices, groups, 3, out("hops", (3, n), np.int32))
+    both = sp.csr_array(abs(graph + graph.T))
+    hops = out("spread hops", n, np.int32)
+    hops[:] = -1
+    hops[[0, n - 2, n - 1]] = 0, 3, 9
+    rows = both[: n - 2]  # the last two points are those of other blocks
+    graphs.spread_hops(rows.indptr, rows.indices, hops)
     empty, lost = np.arange(n) > 1, (np.arange(n) > 1) & (np.arange(n) != 5)
     fill = np.where(empty[:, None], 0, 1 + np.abs(f[:, :2]))
-    both = sp.csr_array(abs(graph + graph.T))
     graphs.fill_by_fronts(both.indptr, both.indices, both.data, empty, lost, fill)
     out("filled", (n, 2))[:] = fill
     limits, component = rng.random((2, 5)), np.arange(n) % 2
@@ -280,6 +286,19 @@ def test_graphs_are_scipys(cases):
         )
         assert (merged.toarray() == np.where(mask, least, 0)).all()
         assert merged.nnz == np.count_nonzero(mask | np.eye(13, dtype=bool))
+
+
+def test_hops_spread_along_the_shortest_paths(cases):
+    graph = small_graph()[0]
+    lengths = (graph + graph.T).toarray() > 0
+    lengths[11:] = False  # no path leads through points of other blocks, but from them
+    from_start = np.array([0, 3, 9])[:, None] + shortest_path(
+        lengths.T, unweighted=True, indices=[0, 11, 12]
+    )
+    expected = from_start.min(axis=0)
+    expected[[11, 12]] = 3, 9
+    found = np.where(cases["spread hops"] < 0, np.inf, cases["spread hops"])
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_fronts_are_numpys(cases):

@@ -161,6 +161,48 @@ def hops_from_groups(part, indptr, indices, group_of, n_groups, out):
 
 
 @serial
+def spread_hops(indptr, indices, hops):
+    """Lower hops(x) to 1 + hops(y) along the edges from x to y, until nothing changes.
+
+    From x the search goes on to the rows among its columns: the matrix is symmetric there. A point
+    may be lowered more than once, since searches start at different numbers of hops.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+        Rows of a graph; their points are its first columns.
+    hops : int32 of shape (n_columns,), written
+        -1 where no path is known; only the first n are written.
+    """
+    n = indptr.shape[0] - 1
+    queue = np.empty(n, dtype=np.int32)  # a ring: no point is in it twice
+    waits = np.zeros(n, dtype=np.bool_)
+    begin, length = 0, 0
+    for x in range(n):
+        for e in range(indptr[x], indptr[x + 1]):
+            known = hops[indices[e]]
+            if known >= 0 and (hops[x] < 0 or hops[x] > known + 1):
+                hops[x] = known + 1
+        if hops[x] >= 0:
+            queue[length] = x
+            waits[x] = True
+            length += 1
+    while length > 0:
+        x = queue[begin]
+        begin = (begin + 1) % n
+        length -= 1
+        waits[x] = False
+        for e in range(indptr[x], indptr[x + 1]):
+            y = indices[e]
+            if y < n and (hops[y] < 0 or hops[y] > hops[x] + 1):
+                hops[y] = hops[x] + 1
+                if not waits[y]:
+                    queue[(begin + length) % n] = y
+                    waits[y] = True
+                    length += 1
+
+
+@serial
 def fill_by_fronts(indptr, indices, data, is_empty, is_lost, values):
     """Fill the rows of lost points with means of their neighbours' rows, front by front.
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from diffclass._validation import check_positive
 from diffclass.blocks.block_arrays import drop_blocks, on_each_block, read_places
-from diffclass.blocks.block_graph import BlockPattern
+from diffclass.blocks.block_edges import BlockPattern
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import ParameterError

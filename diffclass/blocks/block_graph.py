@@ -1,182 +1,197 @@
-"""The symmetric graph of all points, block by block.
-
-An edge from x in block a to y in block b is passed on to b. The edges that begin or end in a block
-are a small graph of its own points and of the *ghosts* at the other ends; made symmetric by
-`diffclass.neighbors`, the rows of the own points are complete.
-
-A block's matrices are square, over its points and ghosts in the order of their places, the rows of
-the ghosts empty: whatever works on a whole graph works on a block's own rows.
-"""
+"""Tasks on all blocks of a graph, and the exchange of ghosts between adjacent ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from diffclass.blocks.block_arrays import drop_blocks, on_each_block, place_dtype, read_places
-from diffclass.blocks.block_neighbors import NOBODY
+from diffclass.blocks.block_operator import BlockOperator
 from diffclass.blocks.engine import Engine
-from diffclass.blocks.scratch import Scratch
-from diffclass.neighbors.graph import symmetrized
+from diffclass.blocks.walk_block import Border, WalkBlock, halo_shares, save_ghosts
+
+# A halo is as deep as its rows cost at most this share of a block's own: the more steps between two
+# exchanges, the fewer tasks.
+_MOST_HALO = 0.5
+Handles = list[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class BlockPattern:
-    """The edges of a block's points.
+@dataclass
+class Traffic:
+    """What has gone through the scheduler so far.
 
     Attributes
     ----------
-    places : ndarray of int of shape (n_near,)
-        Places of the own points and of their ghosts, ascending.
-    own : slice
-        Which of these are own points.
-    indptr : ndarray of int of shape (n_own + 1,)
-    indices : ndarray of int of shape (n_edges,)
-        Positions in ``places``; ascending in each row.
+    tasks : int
+        Tasks submitted.
+    exchanges : int
+        Rounds in which blocks exchanged ghosts.
+    bytes : int
+        Size of all exchanged pieces, also of those between blocks on the same worker.
     """
 
-    places: np.ndarray
-    own: slice
-    indptr: np.ndarray
-    indices: np.ndarray
-
-    @classmethod
-    def load(cls, scratch: Scratch, starts: Sequence[int], b: int) -> BlockPattern:
-        """Read the pattern of a block's graph."""
-        places, indptr, indices = (
-            np.array(scratch.load(f"graph/{part}.{b}")) for part in ("places", "indptr", "indices")
-        )
-        first = int(np.searchsorted(places, starts[b]))
-        return cls(places, slice(first, first + len(indptr) - 1), indptr, indices)
-
-    def matrix(self, values: np.ndarray) -> sp.csr_array:
-        """Return the square matrix with these values on the edges; the rows of ghosts are empty."""
-        n, first = len(self.places), self.own.start
-        indptr = np.full(n + 1, self.indptr[-1], dtype=self.indptr.dtype)
-        indptr[:first] = 0
-        indptr[first : first + len(self.indptr)] = self.indptr
-        return sp.csr_array((values, self.indices, indptr), shape=(n, n))
+    tasks: int = 0
+    exchanges: int = 0
+    bytes: int = 0
 
 
-def join_neighbors(scratch: Scratch, engine: Engine, starts: Sequence[int]) -> dict[str, Any]:
-    """Make the graph symmetric: x and y are joined if one is a neighbour of the other.
-
-    For each block b it writes the arrays of a `BlockPattern` and "graph/distances.b", the squared
-    distances.
+class BlockGraph:
+    """The blocks of an operator, ready for a walk.
 
     Parameters
     ----------
-    scratch : Scratch
-        With what `block_neighbors.find_neighbors` writes.
+    operator : BlockOperator
     engine : Engine
-    starts : sequence of int
-        Place of the first point of each block; the last is n.
+    name : str
+        Of the walk, and of the folder in scratch that holds what belongs to it; labels lie there.
+    depth : int, optional
+        Of the halos; by default as deep as costs little, and 1 with one worker.
 
-    Returns
-    -------
-    dict
-        n_edges, the diagonal included, and n_ghosts of all blocks.
+    Attributes
+    ----------
+    depth : int
+    traffic : Traffic
     """
-    n_blocks = len(starts) - 1
-    on_each_block(engine, "graph: passing edges", n_blocks, pass_edges, scratch, starts)
-    made = on_each_block(engine, "graph: uniting", n_blocks, unite_edges, scratch, starts)
-    drop_blocks(scratch, n_blocks, *(f"graph/{kind}.{part}" for kind in _KINDS for part in _PARTS))
-    return {name: sum(block[name] for block in made) for name in ("n_edges", "n_ghosts")}
+
+    def __init__(
+        self, operator: BlockOperator, engine: Engine, *, name: str, depth: int | None = None
+    ):
+        self.operator, self.engine, self.name = operator, engine, name
+        self.traffic = Traffic()
+        blocks = range(operator.n_blocks)
+        self.depth = self._depth() if depth is None else depth
+        ghosts = self.gather(
+            [self._submit(save_ghosts, operator, b, self.depth, name) for b in blocks]
+        )
+        self._ghosts: list[dict[int, int]] = ghosts
+        self.load()
+
+    def load(self) -> None:
+        """Load the blocks, again if they were lost."""
+        n = self.operator.n_blocks
+        hold, operator = self.engine.hold, self.operator
+        shares = [(b, (b + 0.5) / n) for b in range(n)]
+        self._blocks = [
+            hold(WalkBlock.load, operator, b, self.depth, self.name, share=share)
+            for b, share in shares
+        ]
+        self._borders = [hold(Border.load, operator, b, self.name, share=s) for b, s in shares]
+
+    def each(
+        self, task: Callable[..., Any], *columns: Sequence[Any], values: tuple = ()
+    ) -> Handles:
+        """Start ``task(block, *its columns, *values)`` on each block.
+
+        Parameters
+        ----------
+        task : callable
+        *columns : sequence of handles, one per block
+        values : tuple
+            Small values, the same for all blocks.
+        """
+        return [
+            self._submit(task, block, *own, *values)
+            for block, *own in zip(self._blocks, *columns, strict=True)
+        ]
+
+    def apply(self, task: Callable[..., Any], *columns: Sequence[Any]) -> Handles:
+        """Start ``task(*its columns)`` for each block; it does not need the block itself."""
+        return [self._submit(task, *own) for own in zip(*columns, strict=True)]
+
+    def exchanged(
+        self,
+        task: Callable[..., Any],
+        columns: Handles,
+        *more: Sequence[Any],
+        values: tuple = (),
+        row_bytes: int,
+        only: Collection[int] | None = None,
+    ) -> Handles:
+        """Start ``task(block, its columns, pieces, *more, *values)`` on each block.
+
+        Parameters
+        ----------
+        task : callable
+        columns : list of handles
+            Of arrays, or of tuples that begin with the array that is exchanged.
+        *more : sequence of handles, one per block
+            Not exchanged.
+        values : tuple
+        row_bytes : int
+            Size of a row of the columns, for the account.
+        only : collection of int, optional
+            The blocks to run; the others keep their columns.
+        """
+        only = range(len(self._blocks)) if only is None else only
+        found = list(columns)
+        for c in only:
+            pieces = [
+                self._submit(_taken, self._borders[b], columns[b], c) for b in self._ghosts[c]
+            ]
+            self.traffic.bytes += row_bytes * sum(self._ghosts[c].values())
+            extra = [handles[c] for handles in more]
+            found[c] = self._submit(task, self._blocks[c], columns[c], pieces, *extra, *values)
+        self.traffic.exchanges += 1
+        return found
+
+    def beside(self, changed: Collection[int]) -> list[int]:
+        """Return the blocks that have ghosts in some of the blocks."""
+        return [c for c, ghosts in enumerate(self._ghosts) if not ghosts.keys().isdisjoint(changed)]
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """Wait for the results of some tasks."""
+        return self.engine.gather(handles)
+
+    def wait(self, handles: Handles) -> None:
+        """Wait until some arrays are there, on the workers."""
+        self.gather(self.apply(_is_there, handles))
+
+    def total(self, handles: Sequence[Any]) -> Any:
+        """Wait for arrays or numbers and return their sum, in the order of the blocks."""
+        return np.sum(self.gather(handles), axis=0)
+
+    def keep(self, handles: Handles, name: str) -> Callable[[], Handles]:
+        """Keep arrays where no loss of a worker reaches them; see `Engine.keep`."""
+        return self.engine.keep(handles, self.operator.scratch, f"{self.name}/{name}")
+
+    def drop(self, name: str) -> None:
+        """Remove kept arrays."""
+        names = [f"{self.name}/{name}.{b}" for b in range(self.operator.n_blocks)]
+        self.operator.scratch.drop(*names)
+
+    def _submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
+        self.traffic.tasks += 1
+        return self.engine.submit(task, *arguments)
+
+    def _depth(self) -> int:
+        if self.engine.n_workers == 1:
+            return 1
+        shares = self.gather(
+            [
+                self._submit(halo_shares, self.operator, b, _MOST_HALO)
+                for b in range(self.operator.n_blocks)
+            ]
+        )
+        return min(map(len, shares))
 
 
-_KINDS, _PARTS = ("within", "passed"), ("sources", "targets", "squared")
+def first_of(held: tuple) -> Any:
+    """Return the first part of a result, as a task."""
+    return held[0]
 
 
-def pass_edges(scratch: Scratch, starts: Sequence[int], b: int) -> None:
-    """Write the edges that begin in a block: those that stay in it, and those to be passed on."""
-    sources, targets, squared = _directed_edges(scratch, starts, b)
-    within = (targets >= starts[b]) & (targets < starts[b + 1])
-    # by target, so that the edges passed to a block lie together
-    leaving = np.flatnonzero(~within)
-    leaving = leaving[np.argsort(targets[leaving], kind="stable")]
-    for kind, chosen in zip(_KINDS, (within, leaving), strict=True):
-        for part, values in zip(_PARTS, (sources, targets, squared), strict=True):
-            scratch.save(f"graph/{kind}.{part}.{b}", values[chosen])
+def rest_of(held: tuple) -> Any:
+    """Return the second part of a result, as a task."""
+    return held[1]
 
 
-def unite_edges(scratch: Scratch, starts: Sequence[int], b: int) -> dict[str, int]:
-    """Write the symmetric graph of a block's points."""
-    sources, targets, squared = _edges_of(scratch, starts, b)
-    own = np.arange(starts[b], starts[b + 1], dtype=sources.dtype)
-    places = np.unique(np.concatenate([own, sources, targets]))
-    ends = np.searchsorted(places, sources), np.searchsorted(places, targets)
-    directed = sp.csr_array((squared, ends), shape=(len(places), len(places)))
-    rows = symmetrized(directed, mutual=False)
-    first = int(np.searchsorted(places, starts[b]))
-    bounds = rows.indptr[first : first + len(own) + 1]
-    edges = slice(bounds[0], bounds[-1])
-    scratch.save(f"graph/places.{b}", places)
-    scratch.save(f"graph/indptr.{b}", bounds - bounds[0])
-    scratch.save(f"graph/indices.{b}", rows.indices[edges])
-    scratch.save(f"graph/distances.{b}", rows.data[edges])
-    return {"n_edges": int(bounds[-1] - bounds[0]), "n_ghosts": len(places) - len(own)}
+def _is_there(held: Any) -> bool:
+    return True
 
 
-def _edges_of(
-    scratch: Scratch, starts: Sequence[int], b: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the directed edges that begin or end in a block."""
-    found = [[scratch.load(f"graph/{kind}.{part}.{b}") for part in _PARTS] for kind in _KINDS]
-    for a in range(len(starts) - 1):
-        if a != b:
-            passed = [scratch.load(f"graph/passed.{part}.{a}") for part in _PARTS]
-            bounds = np.searchsorted(passed[1], [starts[b], starts[b + 1]])
-            found.append([values[slice(*bounds)] for values in passed])
-    sources, targets, squared = (np.concatenate(part) for part in zip(*found, strict=True))
-    return sources, targets, squared
-
-
-def _directed_edges(
-    scratch: Scratch, starts: Sequence[int], b: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return sources, targets and squared lengths of the edges from a block's points."""
-    targets = np.array(scratch.load(f"neighbors/places.{b}"))
-    lengths = np.array(scratch.load(f"neighbors/lengths.{b}"))
-    targets, lengths = _with_joined(scratch, starts, b, targets, lengths)
-    exists = targets != NOBODY
-    rows = np.arange(starts[b], starts[b + 1], dtype=place_dtype(starts[-1]))
-    sources = np.broadcast_to(rows[:, None], targets.shape)[exists]
-    lengths = lengths[exists]
-    return sources, targets[exists], lengths * lengths
-
-
-def _with_joined(
-    scratch: Scratch,
-    starts: Sequence[int],
-    b: int,
-    targets: np.ndarray,
-    lengths: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Give joined points the neighbours of their representatives, and these instead of the last.
-
-    Points of further blocks get their representative alone; see `duplicates`.
-    """
-    places = np.arange(starts[b], starts[b + 1])
-    representatives = np.array(scratch.load(f"cells/representatives.{b}"))
-    joined = np.flatnonzero(representatives != places)
-    if len(joined) == 0:
-        return targets, lengths
-    if targets.shape[1] == 0:
-        targets = np.full((len(places), 1), NOBODY, dtype=targets.dtype)
-        lengths = np.full((len(places), 1), np.inf, dtype=lengths.dtype)
-    chiefs, which = np.unique(representatives[joined], return_inverse=True)
-    is_own = (chiefs >= starts[b]) & (chiefs < starts[b + 1])
-    alone = is_own.copy()
-    alone[is_own] = representatives[chiefs[is_own] - starts[b]] != chiefs[is_own]
-    for values, name, nothing in ((targets, "places", NOBODY), (lengths, "lengths", np.inf)):
-        given = np.full((len(chiefs), values.shape[1]), nothing, dtype=values.dtype)
-        read = read_places(scratch, f"neighbors/{name}", starts, chiefs)
-        given[:, : read.shape[1]] = read
-        given[alone] = nothing
-        values[joined] = given[which]
-    targets[joined, -1], lengths[joined, -1] = representatives[joined], 0
-    return targets, lengths
+def _taken(border: Border, held: Any, c: int) -> np.ndarray:
+    """Return the rows that another block needs."""
+    columns = held[0] if isinstance(held, tuple) else held
+    return columns[border.sends[c]]

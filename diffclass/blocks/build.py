@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from diffclass._validation import RandomState, check_positive
 from diffclass.blocks.block_affinities import BlockKernel, weigh_edges
 from diffclass.blocks.block_arrays import drop_blocks, on_each_block, read_places
-from diffclass.blocks.block_graph import BlockPattern, join_neighbors
+from diffclass.blocks.block_edges import BlockPattern, join_neighbors
 from diffclass.blocks.block_neighbors import find_neighbors
 from diffclass.blocks.block_operator import BlockOperator, OperatorBlock
 from diffclass.blocks.engine import Engine

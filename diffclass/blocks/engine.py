@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
+from weakref import WeakSet
+
+from diffclass.blocks.scratch import Scratch
+from diffclass.exceptions import ClusterError
+
+
+class WorkLost(ClusterError):  # noqa: N818 - it is the work's state, and mostly mended
+    """Results on workers are lost for good; the work can begin again where it was last kept."""
 
 
 class Engine(Protocol):
     """Runs tasks on blocks, in this process or on workers.
 
     A task is a function of a module, without side effects except files in the scratch folder that
-    are the same when it runs again: an engine may run it anew after a worker is lost.
+    are the same when it runs again: an engine may run it anew after a worker is lost. It never
+    changes its arguments.
 
     Attributes
     ----------
@@ -33,20 +44,112 @@ class Engine(Protocol):
             within lists and dicts: the task receives their results.
         """
 
+    def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:
+        """Return a handle of something large that many tasks use, such as a block.
+
+        Parameters
+        ----------
+        task : callable
+            Reads it from the scratch folder; it may be called for every use.
+        *arguments
+            Small values.
+        share : float
+            Place among all that is held, 0 to 1: what is near goes to the same worker.
+        """
+
     def gather(self, handles: Sequence[Any]) -> list[Any]:
-        """Wait for some results, and return them in the order of the handles."""
+        """Wait for some results, and return them in the order of the handles.
+
+        Raises
+        ------
+        WorkLost
+            If results cannot be had again by running their tasks again.
+        """
+
+    def keep(self, handles: Sequence[Any], scratch: Scratch, name: str) -> Callable[[], list[Any]]:
+        """Keep arrays where no loss of a worker reaches them.
+
+        Parameters
+        ----------
+        handles : sequence
+            Of arrays.
+        scratch : Scratch
+        name : str
+            Files, if there are any, are called ``name``.0, ``name``.1, ...
+
+        Returns
+        -------
+        callable
+            Returns handles of the arrays, as often as it is called.
+        """
+
+    def require_visible(self, *paths: Path) -> None:
+        """Check that workers see some files or folders.
+
+        Raises
+        ------
+        ParameterError
+            If any does not.
+        """
+
+
+class _Recipe:
+    """Makes something large when it is used, and may hold it from then on."""
+
+    def __init__(self, task: Callable[..., Any], arguments: tuple[Any, ...]):
+        self._work = task, arguments
+        self._held: Any = None
+        self.size = 0
+
+    def result(self, room: float) -> Any:
+        """Return it, and hold it if it is not larger than the room."""
+        if self.size:
+            return self._held
+        task, arguments = self._work
+        made = task(*arguments)
+        if sys.getsizeof(made) <= room:
+            self._held, self.size = made, sys.getsizeof(made)
+        return made
 
 
 class SerialEngine:
-    """Runs each task at once, in this process; a handle is the result itself."""
+    """Runs each task at once, in this process; a handle is the result itself.
+
+    Parameters
+    ----------
+    memory : float, default=2**30
+        Bytes of blocks to keep in memory; what does not fit is read again for each use.
+    """
 
     n_workers = 1
     is_immediate = True
 
+    def __init__(self, *, memory: float = 2.0**30):
+        self._memory = memory
+        self._recipes: WeakSet[_Recipe] = WeakSet()
+
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Run the task and return its result."""
-        return task(*arguments)
+        return task(*[self._result(argument) for argument in arguments])
+
+    def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:
+        """Return a recipe, which is followed at each use."""
+        recipe = _Recipe(task, arguments)
+        self._recipes.add(recipe)
+        return recipe
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Return the results."""
-        return list(handles)
+        return [self._result(handle) for handle in handles]
+
+    def keep(self, handles: Sequence[Any], scratch: Scratch, name: str) -> Callable[[], list[Any]]:
+        """Return the same handles whenever they are wanted."""
+        return lambda: list(handles)
+
+    def require_visible(self, *paths: Path) -> None:
+        """Do nothing: this process sees what it sees."""
+
+    def _result(self, handle: Any) -> Any:
+        if not isinstance(handle, _Recipe):
+            return handle
+        return handle.result(self._memory - sum(recipe.size for recipe in self._recipes))

@@ -15,8 +15,14 @@ Whether balanced or matched weights are better than equal ones is read off the c
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
+from diffclass.label_diffusion.cut import Cut
+
+# Matched weights are taken unless they cut the graph more by the error of the difference.
+_MATCHING_ERRORS = 1.0
 _MOST_COUNTED = 50_000  # points on which shares are counted: to 0.2 %
 _ROUNDS = 60
 _SHRINKING = 0.7  # of the steps, every ten rounds
@@ -52,8 +58,54 @@ def matched_weights(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
         Of sum 1. Points whose values allow no choice, as in a component with labels of one class,
         keep their class, so shares may stay apart from those given.
     """
+    return _matched(values[:: counted_every(len(values))], shares)
+
+
+def counted_every(n_points: int) -> int:
+    """Return the distance of the points on which shares are counted."""
+    return 1 + n_points // _MOST_COUNTED
+
+
+class MapValues(Protocol):
+    """Values of the classes at one time, in memory or in blocks."""
+
+    def mass(self) -> np.ndarray:
+        """Return the masses <N_i, pi>."""
+
+    def counted(self) -> np.ndarray:
+        """Return the values of every `counted_every`-th point."""
+
+    def cut(self, class_weight: np.ndarray) -> Cut:
+        """Return the cut of the map with certain weights."""
+
+
+def chosen_weights(
+    values: MapValues, n_classes: int, *, weighting: str, prior: np.ndarray | None
+) -> tuple[str, np.ndarray]:
+    """Return how the classes are weighed, and their weights.
+
+    Parameters
+    ----------
+    values : MapValues
+    n_classes : int
+    weighting : {"equal", "balanced"}
+        What the choice of the time says.
+    prior : ndarray of shape (n_classes,) or None
+        Shares of the classes, to which weights are matched unless that cuts the graph clearly more.
+    """
+    if weighting == "balanced":
+        return weighting, balanced_weights(values.mass())
+    equal = equal_weights(n_classes)
+    if prior is not None:
+        matched = _matched(values.counted(), prior)
+        cut, less = values.cut(equal), values.cut(matched)
+        if not less.is_below(cut, n_errors=_MATCHING_ERRORS):
+            return "matched", matched
+    return weighting, equal
+
+
+def _matched(counted: np.ndarray, shares: np.ndarray) -> np.ndarray:
     shares = np.maximum(shares, np.finfo(float).tiny)
-    counted = values[:: 1 + len(values) // _MOST_COUNTED]
     with np.errstate(divide="ignore"):
         logs = np.log(counted[counted.any(axis=1)])
     n_classes, step = len(shares), 1.0

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from diffclass import _compiled
 from diffclass.operators.markov import MarkovOperator
@@ -74,10 +75,49 @@ def cut_of(operator: MarkovOperator, codes: np.ndarray, n_classes: int) -> Cut:
     >>> cut_of(MarkovOperator.from_affinity(K), np.array([0, 0, 1, 1]), 2).mean
     0.14285714285714285
     """
-    share = leaving_probabilities(operator, codes, n_classes)
-    size = np.maximum(np.bincount(codes[codes >= 0], minlength=n_classes), 1)
+    return cut_of_sums(class_sums(operator.affinity, operator.degrees, codes, n_classes))
+
+
+def cut_of_sums(sums: np.ndarray) -> Cut:
+    """Return the cut of a map from `class_sums`."""
+    share, n_classes = _leaving(sums), sums.shape[1]
+    size = np.maximum(sums[2], 1)
     error = np.sqrt(np.sum(np.maximum(share * (1 - share), 0) / size)) / n_classes
     return Cut(float(share.mean()), float(error))
+
+
+def class_sums(
+    affinity: sp.csr_array, degrees: np.ndarray, codes: np.ndarray, n_classes: int
+) -> np.ndarray:
+    """Return the sums of which a cut is made; those of a graph are the sums of its blocks' sums.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n_rows, n_columns)
+        Rows of K; the points of the rows are the first columns.
+    degrees : ndarray of shape (n_rows,)
+    codes : ndarray of int of shape (n_columns,)
+        Index of each point's class, -1 for none.
+    n_classes : int
+
+    Returns
+    -------
+    ndarray of shape (3, n_classes)
+        What leaves each class, its volume, and its number of points.
+    """
+    leaving = np.empty(len(degrees))
+    K = affinity
+    _compiled.edges.leaving_class(K.indptr, K.indices, K.data, codes, leaving)
+    own = codes[: len(degrees)]
+    mapped = own >= 0
+    inside = own[mapped]
+    return np.stack(
+        [
+            np.bincount(inside, leaving[mapped], n_classes),
+            np.bincount(inside, degrees[mapped], n_classes),
+            np.bincount(inside, minlength=n_classes),
+        ]
+    )
 
 
 def leaving_probabilities(
@@ -95,12 +135,11 @@ def leaving_probabilities(
     ndarray of shape (n_classes,)
         0 to 1; 1 for a class without points.
     """
-    K, degrees = operator.affinity, operator.degrees
-    leaving = np.empty(len(operator))
-    _compiled.edges.leaving_class(K.indptr, K.indices, K.data, codes, leaving)
-    mapped = codes >= 0
-    inside = codes[mapped]
-    volume = np.bincount(inside, degrees[mapped], n_classes)
-    share = np.bincount(inside, leaving[mapped], n_classes) / np.where(volume > 0, volume, 1)
+    return _leaving(class_sums(operator.affinity, operator.degrees, codes, n_classes))
+
+
+def _leaving(sums: np.ndarray) -> np.ndarray:
+    leaving, volume, _ = sums
+    share = leaving / np.where(volume > 0, volume, 1)
     share[volume == 0] = 1
     return share

@@ -35,39 +35,27 @@ Posteriors are p_i = w_i N_i / sum_j w_j N_j; see `diffclass.label_diffusion.cla
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property, partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
-from diffclass._validation import check_choice, check_positive
-from diffclass.exceptions import DataError, ParameterError
-from diffclass.label_diffusion.class_weights import (
-    balanced_weights,
-    equal_weights,
-    matched_weights,
+from diffclass._validation import check_choice
+from diffclass.exceptions import DataError
+from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
+from diffclass.label_diffusion.cut import Cut, cut_of
+from diffclass.label_diffusion.parameters import (
+    checked_prior,
+    checked_share,
+    checked_times,
+    checked_weights,
 )
-from diffclass.label_diffusion.cut import cut_of
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
-from diffclass.label_diffusion.stopping_time import (
-    RULES,
-    AutoChoice,
-    CurveRecord,
-    MarginChoice,
-    MarginCurve,
-    SettledMap,
-    curve_times,
-    cut_times,
-    hop_coverage,
-    kept_share,
-    last_time,
-)
+from diffclass.label_diffusion.stopping_time import MarginCurve, kept_share
+from diffclass.label_diffusion.walking import Stopped, walk_along_curve, walk_to_tau
 from diffclass.label_diffusion.walks import (
     AbsorbingWalk,
     FreeWalk,
@@ -75,6 +63,7 @@ from diffclass.label_diffusion.walks import (
     Walk,
     WarpedAbsorbingWalk,
     WarpedFreeWalk,
+    mass_of,
 )
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
@@ -83,11 +72,8 @@ from diffclass.targets import encode_groups, encode_labels, labels_per_class
 
 LABEL_MODES = ("absorbing", "summed", "free")
 LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
-# Balanced weights are taken if they cut the graph less by half the error of the difference: they
-# assume more than equal ones. Matched weights are taken unless they cut it more by the whole error.
-_BALANCING_ERRORS = 0.5
-_MATCHING_ERRORS = 1.0
-# Summed labels likewise, with one label per class. Their sum is long, as in Poisson learning, which
+# Summed labels are taken, with one label per class, if they cut the graph less by half the error of
+# the difference. Their sum is long, as in Poisson learning, which
 # was made for so few. On large graphs it would take longer than all the rest, and so
 # would late times.
 _SUMMING_ERRORS = 0.5
@@ -251,17 +237,24 @@ def diffuse_labels(
         raise DataError(f"y has {len(codes)} entries; the operator has {len(operator)} points")
     if not len(classes):
         raise DataError("y holds no label; mark at least one point")
-    label_weight = _checked_weights(label_weight, codes)
-    prior = _checked_prior(class_prior, len(classes))
+    label_weight = checked_weights(label_weight, codes)
+    prior = checked_prior(class_prior, len(classes))
     n_labels = labels_per_class(codes, encode_groups(groups, codes))
     may_sum = label_mode == "auto" and prior is None and n_labels < 2 and len(codes) <= _FEW_POINTS
     label_mode = "absorbing" if label_mode == "auto" else label_mode
-    share = _checked_share(kept_share, label_mode, n_labels)
+    share = checked_share(kept_share, label_mode, n_labels)
     start = partial(start_walk, operator, codes, label_weight, len(classes), measure=measure)
     walk = start(label_mode=label_mode)
-    tau, max_time = _checked_times(tau, max_time, walk)
+    tau, max_time = checked_times(tau, max_time, len(operator), goes_by_cut=walk.goes_by_cut)
     with stage("diffusion"):
-        stopped = _walked(walk, tau, max_time, share, balancing=prior is None)
+        stopped = walk_to_tau(
+            walk,
+            tau,
+            max_time=max_time,
+            kept_share=share,
+            balancing=prior is None,
+            is_large=len(codes) > _FEW_POINTS,
+        )
         reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
         how = _Counting(label_mode, measure)
         found = _read_off(walk, classes, prior, stopped, how=how, reach=reach)
@@ -269,7 +262,7 @@ def diffuse_labels(
             return found
         walk = start(label_mode="summed")
         walk.advance_map(_SUMMED_TAU)
-        stopped = _Stopped(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
+        stopped = Stopped(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
         how = _Counting("summed", measure)
         summed = _read_off(walk, classes, None, stopped, how=how, reach=reach)
         return _less_cut(walk.operator, found, summed)
@@ -291,7 +284,7 @@ def margin_curve(
         Last time of the curve.
     """
     walk = start_walk(operator, codes, label_mode=label_mode)
-    return _walk_to(walk, max_time, kept_share(label_mode, labels_per_class(codes)))
+    return walk_along_curve(walk, max_time, kept_share(label_mode, labels_per_class(codes)))
 
 
 def start_walk(
@@ -347,100 +340,6 @@ class _Counting:
     measure: str
 
 
-@dataclass(frozen=True)
-class _Stopped:
-    """Where a walk was stopped: it now holds the state at tau."""
-
-    tau: int
-    curve: MarginCurve
-    weighting: str = "equal"
-    n_steps: int | None = None  # of the walk, if its length was given
-    is_by_cut: bool = False
-
-
-def _walked(
-    walk: Walk, tau: str | int, max_time: int, kept_share: float, *, balancing: bool
-) -> _Stopped:
-    if tau == "auto" and isinstance(walk, AbsorbingWalk):
-        curve, weighting, best = _walk_to_best(walk, max_time, kept_share, balancing=balancing)
-        tau = walk.restore(weighting + best)
-        stopped = _Stopped(tau, curve, weighting, is_by_cut=True)
-    elif isinstance(tau, str):
-        curve = _walk_to_best_margin(walk, max_time, kept_share)
-        stopped = _Stopped(walk.restore("kept"), curve)
-    else:
-        curve = _walk_to(walk, int(tau), kept_share)
-        tau = walk.restore("kept")
-        return _Stopped(tau, curve, n_steps=walk.time)
-    if not curve.is_covered:
-        warnings.warn(
-            f"by max_time = {max_time} the labels reach {curve.coverage[-1]:.1%} of what they "
-            "could; the rest, more edges away than that, takes the class of its neighbours; raise "
-            "max_time or n_neighbors",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    return stopped
-
-
-def _walk_to(walk: Walk, tau: int, kept_share: float) -> MarginCurve:
-    record = CurveRecord(kept_share)
-    for time, coverage in _covered_times(walk, curve_times(tau)):
-        walk.advance(time)
-        record.add(time, _mean_margin(walk), coverage)
-    walk.checkpoint("kept")
-    return record.curve
-
-
-def _walk_to_best_margin(walk: Walk, max_time: int, kept_share: float) -> MarginCurve:
-    choice, record = MarginChoice(kept_share), CurveRecord(kept_share)
-    for time, coverage in _covered_times(walk, curve_times(max_time)):
-        walk.advance(time)
-        record.add(time, margin := _mean_margin(walk), coverage)
-        if choice.see(margin, coverage):
-            walk.checkpoint("kept")
-        if choice.is_over:
-            break
-    return record.curve
-
-
-def _walk_to_best(
-    walk: AbsorbingWalk, max_time: int, kept_share: float, *, balancing: bool
-) -> tuple[MarginCurve, str, str]:
-    """Walk until the map settles; checkpoint the best times of each weighting and choose.
-
-    On large graphs, where a step takes long, the end of the margin ends the walk too.
-    """
-    n_classes, is_large = len(walk.scale), len(walk.operator) > _FEW_POINTS
-    weightings = ("equal", "balanced") if balancing else ("equal",)
-    choices = {weighting: AutoChoice(kept_share) for weighting in weightings}
-    record, settled = CurveRecord(kept_share), SettledMap()
-    for time, coverage in _covered_times(walk, cut_times(max_time)):
-        walk.advance(time)
-        best: list[str] = []
-        for weighting, choice in choices.items():
-            is_equal = weighting == "equal"
-            weight = (
-                equal_weights(n_classes)
-                if is_equal
-                else balanced_weights(_mass(walk.operator, walk.state))
-            )
-            decision = walk.decision(weight)
-            margin = float(decision.margin.mean())
-            cut = cut_of(walk.operator, decision.codes, n_classes)
-            best += [weighting + name for name in choice.see(margin, cut, coverage)]
-            if is_equal:
-                record.add(time, margin, coverage, cut.mean)
-                is_settled = settled.see(decision.codes, coverage)
-        walk.checkpoint(*best)
-        if is_settled or (is_large and all(choice.is_over for choice in choices.values())):
-            break
-    weighting, equal = "equal", choices["equal"]
-    if balancing and choices["balanced"].cut.is_below(equal.cut, n_errors=_BALANCING_ERRORS):
-        weighting = "balanced"
-    return record.curve, weighting, choices[weighting].best
-
-
 def _less_cut(
     operator: MarkovOperator, found: LabelDiffusion, summed: LabelDiffusion
 ) -> LabelDiffusion:
@@ -450,40 +349,19 @@ def _less_cut(
     return summed if other.is_below(cut, n_errors=_SUMMING_ERRORS) else found
 
 
-def _covered_times(walk: Walk, times: np.ndarray) -> list[tuple[int, float]]:
-    """Return each time with the coverage of the labels at that time."""
-    coverage = hop_coverage(walk.hops_to_cover())
-    farthest = len(coverage) - 1
-    return [(int(time), float(coverage[min(time, farthest)])) for time in times]
-
-
-def _mass(operator: MarkovOperator, values: np.ndarray) -> np.ndarray:
-    """Return <N_i, pi>, of shape (n_classes,)."""
-    # not by BLAS, whose sums depend on the number of threads
-    return np.einsum("x,xi->i", operator.stationary_distribution, values)
-
-
-def _mean_margin(walk: Walk) -> float:
-    return float(walk.decision(equal_weights(len(walk.scale))).margin.mean())
-
-
 def _read_off(
     walk: Walk,
     classes: np.ndarray,
     prior: np.ndarray | None,
-    stopped: _Stopped,
+    stopped: Stopped,
     *,
     how: _Counting,
     reach: Reach,
 ) -> LabelDiffusion:
     values, dtype = walk.values(), walk.operator.dtype
-    weighting, weight = stopped.weighting, equal_weights(len(classes))
-    if weighting == "balanced":
-        weight = balanced_weights(_mass(walk.operator, values))
-    elif prior is not None:
-        matched = matched_weights(values, prior)
-        if _cuts_alike(walk.operator, values, matched, weight):
-            weighting, weight = "matched", matched
+    weighting, weight = chosen_weights(
+        _MapValues(walk.operator, values), len(classes), weighting=stopped.weighting, prior=prior
+    )
     decision = reach.decide(values, weight, n_steps=stopped.n_steps, dtype=dtype)
     return LabelDiffusion(
         classes=classes,
@@ -500,61 +378,22 @@ def _read_off(
     )
 
 
-def _cuts_alike(
-    operator: MarkovOperator, values: np.ndarray, weight: np.ndarray, other: np.ndarray
-) -> bool:
-    """Say whether the map of some weights does not cut the graph clearly more than another."""
-    cut, less = (cut_of(operator, decide(values, w).codes, len(w)) for w in (weight, other))
-    return not less.is_below(cut, n_errors=_MATCHING_ERRORS)
+@dataclass(frozen=True)
+class _MapValues:
+    """Values of which the weights of the classes are chosen."""
 
+    operator: MarkovOperator
+    values: np.ndarray
 
-def _checked_times(tau: str | int, max_time: int | None, walk: Walk) -> tuple[str | int, int]:
-    if isinstance(tau, str):
-        check_choice(tau, "tau", RULES)
-    else:
-        check_positive(tau, "tau", integer=True)
-    if max_time is None:
-        rule = str(tau) if isinstance(walk, AbsorbingWalk) else "margin"
-        return tau, last_time(len(walk.operator), rule)
-    check_positive(max_time, "max_time", integer=True)
-    return tau, max_time
+    def mass(self) -> np.ndarray:
+        return mass_of(self.operator, self.values)
 
+    def counted(self) -> np.ndarray:
+        return self.values[:: counted_every(len(self.values))]
 
-def _checked_share(share: float | None, label_mode: str, n_labels: float) -> float:
-    if share is None:
-        return kept_share(label_mode, n_labels)
-    if not (isinstance(share, Real) and 0 < share <= 1):
-        raise ParameterError(f"kept_share = {share!r}; it is a share above 0, up to 1")
-    return float(share)
-
-
-def _checked_weights(label_weight: ArrayLike | None, codes: np.ndarray) -> np.ndarray:
-    if label_weight is None:
-        return np.ones(len(codes))
-    weight = np.asarray(label_weight, dtype=np.float64)
-    if weight.shape != codes.shape:
-        raise ParameterError(f"label_weight has shape {weight.shape}; y has {codes.shape}")
-    used = weight[codes >= 0]
-    if not ((used >= 0) & (used <= 1)).all():
-        raise ParameterError("label_weight has to be between 0 and 1 at every label")
-    if (np.bincount(codes[codes >= 0], used) == 0).any():
-        raise ParameterError("label_weight is 0 for every label of some class; drop that class")
-    return weight
-
-
-def _checked_prior(class_prior: ArrayLike | None, n_classes: int) -> np.ndarray | None:
-    if class_prior is None:
-        return None
-    if isinstance(class_prior, str):
-        check_choice(class_prior, "class_prior", ("uniform",))
-        return np.full(n_classes, 1 / n_classes)
-    prior = np.asarray(class_prior, dtype=np.float64)
-    if prior.shape != (n_classes,) or not (np.isfinite(prior) & (prior > 0)).all():
-        raise ParameterError(
-            f"class_prior needs one number above 0 for each of the {n_classes} classes"
-        )
-    prior = prior / prior.max()
-    return prior / prior.sum()
+    def cut(self, class_weight: np.ndarray) -> Cut:
+        codes = decide(self.values, class_weight).codes
+        return cut_of(self.operator, codes, len(class_weight))
 
 
 def result_bytes(n_points: int, n_classes: int) -> int:

@@ -25,7 +25,7 @@ from diffclass.label_diffusion.cut import Cut
 
 RULES = ("auto", "margin")
 COVERED = 0.999
-_POINTS_WITH_TIME = 65_536
+POINTS_WITH_TIME = 65_536
 _POINTS_WITH_MUCH_TIME = 32_768
 _TOLERATED = 0.5  # of the standard error of the least cut
 _HALF = 0.5  # of the cut, for which a later time is taken
@@ -41,7 +41,7 @@ def last_time(n_points: int, rule: str = "margin") -> int:
     """
     if rule == "auto" and n_points <= _POINTS_WITH_MUCH_TIME:
         return 16_384
-    return 1024 if n_points <= _POINTS_WITH_TIME else 256
+    return 1024 if n_points <= POINTS_WITH_TIME else 256
 
 
 def kept_share(label_mode: str, n_labels: float) -> float:
@@ -125,7 +125,7 @@ class MarginCurve:
     @property
     def is_covered(self) -> bool:
         """Whether the labels covered the graph by the last time."""
-        return bool(len(self.coverage) and self.coverage[-1] >= COVERED)
+        return bool(len(self.coverage) and is_covered(self.coverage[-1]))
 
 
 def curve_times(max_time: int) -> np.ndarray:
@@ -233,18 +233,14 @@ class AutoChoice:
         return self._late_cut if self.best == "late" else self._kept_cut
 
 
-class SettledMap:
-    """Says when a map hardly changes any more: its classes against those two looks before."""
+def is_covered(coverage: float) -> bool:
+    """Say whether labels cover the graph, all points of it or nearly all."""
+    return coverage >= COVERED
 
-    def __init__(self) -> None:
-        self._before: list[np.ndarray] = []
 
-    def see(self, codes: np.ndarray, coverage: float) -> bool:
-        """Look at the next map and return whether later ones can be left out."""
-        self._before.append(codes)
-        if coverage < COVERED or len(self._before) < 3:
-            return False
-        return bool(np.mean(codes != self._before.pop(0)) < _SETTLED_SHARE)
+def is_settled(changed: float) -> bool:
+    """Say whether maps hardly change any more, by the share of points that did."""
+    return changed < _SETTLED_SHARE
 
 
 class CurveRecord:
@@ -278,5 +274,9 @@ def hop_coverage(hops: np.ndarray) -> np.ndarray:
     ndarray of float
         Ascending; the last entry, at the largest number of hops, is 1.
     """
-    counts = np.bincount(hops[hops >= 0].ravel())
+    return coverage_of(np.bincount(hops[hops >= 0].ravel()))
+
+
+def coverage_of(counts: np.ndarray) -> np.ndarray:
+    """Return `hop_coverage` from the number of entries at 0, 1, ... hops."""
     return np.cumsum(counts) / counts.sum()

@@ -6,16 +6,21 @@ what the columns mean, `stopping_time` when to stop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
+from diffclass.label_diffusion.cut import cut_of
 from diffclass.label_diffusion.far_walk import LONGEST_SERIES, FarWalk, Product
+from diffclass.label_diffusion.late_steps import is_late, walk_late
 from diffclass.label_diffusion.posteriors import Decision, decide
-from diffclass.label_diffusion.stopping_time import curve_times, sum_end
-from diffclass.operators.chebyshev import chebyshev_series, sum_coefficients
+from diffclass.label_diffusion.stopping_time import curve_times, hop_coverage, sum_end
+from diffclass.label_diffusion.stops import Stops
+from diffclass.label_diffusion.walking import Look, PastMaps
+from diffclass.operators.chebyshev import chebyshev_series
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.targets import labels_per_class
@@ -25,9 +30,6 @@ from diffclass.targets import labels_per_class
 HEIGHT = 2.0**64
 _FIRST_CHECK = 16
 _FEW = 256  # steps that are not worth a series
-_LEAST_SERIES = 32  # steps; fewer are taken one by one
-_LATE = 1e-3  # probability
-_NO_CHANGE = {"f": 1e-6, "d": 1e-14}  # of a probability, by precision
 _CONVERGED = 1e-15  # of the limit: what is left decides nothing
 _BlockWalk = Callable[[np.ndarray, int, np.ndarray | None], np.ndarray]
 
@@ -41,6 +43,12 @@ def least_arrived(dtype: np.dtype) -> float:
     `diffclass.label_diffusion.reach`.
     """
     return 2.0**24 * max(float(np.finfo(dtype).tiny), HEIGHT * float(np.finfo(np.float64).tiny))
+
+
+def mass_of(operator: MarkovOperator, values: np.ndarray) -> np.ndarray:
+    """Return the masses <N_i, pi> of columns, of shape (n_classes,)."""
+    # not by BLAS, whose sums depend on the number of threads
+    return np.einsum("x,xi->i", operator.stationary_distribution, values)
 
 
 class Walk:
@@ -60,7 +68,12 @@ class Walk:
         Factor of each class.
     least : float
         Smallest value of a column that counts as arrived.
+    goes_by_cut : bool
+        Whether the time may be chosen by the cut: free and warped columns always have the same
+        mass, and the margin says all.
     """
+
+    goes_by_cut = False
 
     def __init__(self, operator: MarkovOperator, codes: np.ndarray, n_classes: int):
         self.operator = operator
@@ -72,6 +85,17 @@ class Walk:
         self.limits = np.zeros((operator.n_connected_components, n_classes))
         self.scale = np.ones(n_classes)
         self._checkpoints: dict[str, Any] = {}
+        self._past_maps: PastMaps[np.ndarray] = PastMaps()
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return len(self.operator)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.scale)
 
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
@@ -99,7 +123,32 @@ class Walk:
             components=self.operator.components,
         )
 
-    def hops_to_cover(self) -> np.ndarray:
+    def coverage(self) -> np.ndarray:
+        """Return, for t = 0, 1, ..., the share of what labels can reach within t hops."""
+        return hop_coverage(self._hops_to_cover())
+
+    def mean_margin(self) -> float:
+        """Return the mean margin over the points, with equal weights of the classes."""
+        return float(self.decision(equal_weights(self.n_classes)).margin.mean())
+
+    def look(self, weightings: Sequence[str], *, is_covered: bool) -> Look:
+        """Return what the walk sees; see `diffclass.label_diffusion.walking.Look`."""
+        margin, cut, changed = {}, {}, 1.0
+        for weighting in weightings:
+            decision = self.decision(self._weights(weighting))
+            margin[weighting] = float(decision.margin.mean())
+            cut[weighting] = cut_of(self.operator, decision.codes, self.n_classes)
+            if weighting == "equal":
+                before = self._past_maps.add(decision.codes, is_covered=is_covered)
+                changed = 1.0 if before is None else float(np.mean(decision.codes != before))
+        return Look(margin, cut, changed)
+
+    def _weights(self, weighting: str) -> np.ndarray:
+        if weighting == "equal":
+            return equal_weights(self.n_classes)
+        return balanced_weights(mass_of(self.operator, self.state))
+
+    def _hops_to_cover(self) -> np.ndarray:
         """Count the edges from each point to the labels; (n, n_groups), -1 if unreachable."""
         return self._hops(self.codes)
 
@@ -412,21 +461,21 @@ class SummedWalk(FreeWalk):
 class _Stopping(Walk):
     """Walks that stop at a label, with the label's weight as probability."""
 
-    def hops_to_cover(self) -> np.ndarray:
+    def _hops_to_cover(self) -> np.ndarray:
         """Count the edges to the nearest label of any class, since labels shield one another."""
         return self._hops(0)
 
     def _stop_at_labels(self, label_weight: np.ndarray, heights: ArrayLike = 1) -> None:
         """Set the labels; heights are the values of the state at points of a certain class."""
-        stops = label_weight.astype(self.state.dtype)
-        self.passing = (1 - stops)[:, None]
-        self.stopped = np.zeros((len(self.labelled), self.state.shape[1]), self.state.dtype)
-        self.stopped[np.arange(len(self.labelled)), self.codes] = stops * heights
-        self.state[self.labelled] = self.stopped
-
-    def _stop_again(self) -> None:
-        """Set the labels again after a step."""
-        self.state[self.labelled] = self.stopped + self.passing * self.state[self.labelled]
+        self._stops = Stops.at(
+            self.labelled,
+            self.codes,
+            label_weight,
+            n_classes=self.state.shape[1],
+            dtype=self.state.dtype,
+            heights=heights,
+        )
+        self._stops.start(self.state)
 
     def _is_far(self, n_steps: int) -> bool:
         """Whether to take steps by a `FarWalk`, which ends where nothing changes any more."""
@@ -435,7 +484,7 @@ class _Stopping(Walk):
     def _walk_far(self, product: Product, n_steps: int) -> None:
         """Take many steps of a walk in double precision."""
         stopped = np.zeros(self.state.shape)
-        stopped[self.labelled] = self.stopped
+        self._stops.start(stopped)
         walk = FarWalk(self._killed(product), self._hops(self.codes))
         self.state = walk.absorbing(self.state.astype(np.float64), stopped, n_steps)
 
@@ -444,13 +493,15 @@ class _Stopping(Walk):
 
         def killed(f: np.ndarray, out: np.ndarray) -> None:
             product(f, out)
-            out[self.labelled] *= self.passing
+            self._stops.end_walks(out)
 
         return killed
 
 
 class AbsorbingWalk(_Stopping):
     """The walk stops at a label."""
+
+    goes_by_cut = True
 
     def __init__(
         self, operator: MarkovOperator, codes: np.ndarray, label_weight: np.ndarray, n_classes: int
@@ -460,8 +511,8 @@ class AbsorbingWalk(_Stopping):
         self._stop_at_labels(label_weight[self.labelled], HEIGHT)
 
     def _walk_on(self, n_steps: int) -> None:
-        if n_steps > _LEAST_SERIES and self._is_late():
-            self._walk_late(n_steps)
+        if is_late(self, n_steps):
+            walk_late(self, n_steps, self.state.dtype)
         elif self._is_far(n_steps):
             self._walk_far(self.operator.in_double_precision().backward, n_steps)
         else:
@@ -469,35 +520,27 @@ class AbsorbingWalk(_Stopping):
 
     def _step(self) -> None:
         super()._step()
-        self._stop_again()
+        self._stops.set_again(self.state)
 
-    def _is_late(self) -> bool:
-        """Whether every walk that can has stopped with a probability that no series blurs."""
+    def least_stopped(self) -> float:
+        """Return the least probability of having stopped, where the walk can stop."""
         arrived = self.state.sum(axis=1)
         components = self.operator.components
         can_stop = np.isin(components, components[self.labelled])
-        return bool(arrived[can_stop].min() >= _LATE * HEIGHT)
+        return float(arrived[can_stop].min()) / HEIGHT
 
-    def _walk_late(self, n_steps: int) -> None:
-        """Take steps by series N + r + B r + B^2 r + ..., until no probability changes any more.
+    def step_and_change(self) -> float:
+        """Take a step, keep its change, and return the largest change of a probability."""
+        before = self.state
+        self._step()
+        self._change = self.state - before
+        return float(np.abs(self._change).max()) / HEIGHT
 
-        r is the change of a step, and B the walk that ends at the labels.
-        """
+    def add_series(self, coefficients: np.ndarray) -> None:
+        """Add a Chebyshev series of the walk that ends at the labels, applied to the change."""
         killed = self._killed(self.operator.backward)
-        tolerance = _NO_CHANGE[self.state.dtype.char]
-        while n_steps:
-            before = self.state
-            self._step()
-            change = self.state - before
-            largest = float(np.abs(change).max()) / HEIGHT
-            if n_steps * largest <= tolerance:
-                return
-            piece = min(n_steps, LONGEST_SERIES)
-            if piece > 1:
-                sums = sum_coefficients(piece - 1, tolerance / largest)
-                self.state += chebyshev_series(killed, change, sums[None])[0]
-            np.maximum(self.state, 0, out=self.state)
-            n_steps -= piece
+        self.state += chebyshev_series(killed, self._change, coefficients[None])[0]
+        np.maximum(self.state, 0, out=self.state)
 
 
 class WarpedFreeWalk(Walk):
@@ -551,4 +594,4 @@ class WarpedAbsorbingWalk(WarpedFreeWalk, _Stopping):
             return
         for _ in range(n_steps):
             super()._walk_on(1)
-            self._stop_again()
+            self._stops.set_again(self.state)

@@ -33,6 +33,7 @@ from diffclass.operators.chebyshev import (
     power_coefficients,
     sum_coefficients,
 )
+from diffclass.operators.product import CompiledProduct
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,12 +383,8 @@ class MarkovOperator:
         n_terms: int = 0,
     ) -> None:
         K = self.affinity
-        visits = np.empty((0, 1)) if visits is None else visits
-        product = _compiled.products.row_scaled_product
-        if columns.shape[1] == 1:
-            product = _compiled.products.row_scaled_column_product
-            columns, out, visits = columns[:, 0], out[:, 0], visits[:, 0]
-        product(K.indptr, K.indices, K.data, row_scale, columns, out, visits, n_terms)
+        product = CompiledProduct(K.indptr, K.indices, K.data, row_scale)
+        product(columns, out, visits=visits, n_terms=n_terms)
 
 
 def _without_zeros(K: sp.csr_array) -> sp.csr_array:

@@ -1,0 +1,339 @@
+"""Absorbing labels diffuse over a graph in blocks: tau, and every point's class.
+
+The choice of the time and of the weights of the classes is that of `diffclass.label_diffusion`;
+only where columns and sums are differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from diffclass.blocks import steps
+from diffclass.blocks.block_graph import BlockGraph, Handles, Traffic
+from diffclass.blocks.block_operator import BlockOperator
+from diffclass.blocks.block_walk import BlockWalk
+from diffclass.blocks.engine import Engine, SerialEngine
+from diffclass.blocks.filling import filled
+from diffclass.blocks.hops import Hops
+from diffclass.blocks.scratch import Scratch
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
+from diffclass.label_diffusion.cut import Cut
+from diffclass.label_diffusion.parameters import (
+    checked_prior,
+    checked_share,
+    checked_times,
+    checked_weights,
+)
+from diffclass.label_diffusion.posteriors import decide, posteriors_of
+from diffclass.label_diffusion.stopping_time import POINTS_WITH_TIME, MarginCurve
+from diffclass.label_diffusion.walking import Stopped, walk_to_tau
+from diffclass.progress import stage
+from diffclass.targets import encode_groups, labels_per_class
+
+PARTS = ("codes", "probability", "margin", "posteriors")
+
+
+@dataclass(frozen=True, eq=False)
+class BlockDiffusion:
+    """Labels diffused to the time tau; each point's class lies in the scratch folder.
+
+    Attributes
+    ----------
+    operator : BlockOperator
+    name : str
+        Folder in scratch that holds the arrays of each block.
+    class_weight : ndarray of shape (n_classes,)
+        The weights of the classes; they sum to 1.
+    weighting : {"equal", "balanced", "matched"}
+        How they were chosen.
+    tau : int
+        The time in steps.
+    curve : MarginCurve
+    traffic : Traffic
+        What went through the engine.
+    """
+
+    operator: BlockOperator
+    name: str
+    class_weight: np.ndarray
+    weighting: str
+    tau: int
+    curve: MarginCurve
+    traffic: Traffic
+
+    def part(self, part: str, b: int) -> np.ndarray:
+        """Return an array of a block, on its file.
+
+        Parameters
+        ----------
+        part : {"codes", "probability", "margin", "posteriors"}
+            Index of the class as int16, -1 where no label is within reach; the largest posterior;
+            its distance to the second; all posteriors, (n_own, n_classes). The last three are of
+            single precision.
+        b : int
+        """
+        return self.operator.scratch.load(f"{self.name}/{part}.{b}")
+
+    def in_order(
+        self, part: str, order: np.ndarray | None = None, *, n_rows: int = 1_000_000
+    ) -> Iterator[np.ndarray]:
+        """Yield an array in the order of the points, slice by slice.
+
+        Parameters
+        ----------
+        part : str
+            As in `part`.
+        order : ndarray of int of shape (n,), optional
+            The point at each place; by default points are in the order of places.
+        n_rows : int, default=1000000
+            Length of a slice. Each slice costs one pass over ``order``.
+        """
+        starts = self.operator.starts
+        for first in range(0, len(self.operator), n_rows):
+            size = min(n_rows, len(self.operator) - first)
+            out: np.ndarray | None = None
+            for b in range(self.operator.n_blocks):
+                places = np.arange(starts[b], starts[b + 1])
+                points = places if order is None else np.asarray(order[places[0] : places[-1] + 1])
+                inside = (points >= first) & (points < first + size)
+                values = self.part(part, b)
+                if out is None:
+                    out = np.empty((size, *values.shape[1:]), dtype=values.dtype)
+                out[points[inside] - first] = values[inside]
+            assert out is not None
+            yield out
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """All but the operator, in values that JSON can hold."""
+        curve = self.curve
+        return {
+            "name": self.name,
+            "class_weight": self.class_weight.tolist(),
+            "weighting": self.weighting,
+            "tau": self.tau,
+            "curve": {
+                **{name: getattr(curve, name).tolist() for name in _CURVE},
+                "kept_share": curve.kept_share,
+            },
+            "traffic": vars(self.traffic),
+        }
+
+    @classmethod
+    def from_facts(cls, operator: BlockOperator, facts: dict[str, Any]) -> BlockDiffusion:
+        """Return the diffusion of which these are the `facts`."""
+        curve = facts["curve"]
+        arrays = {name: np.array(curve[name]) for name in _CURVE}
+        return cls(
+            operator,
+            facts["name"],
+            np.array(facts["class_weight"]),
+            facts["weighting"],
+            facts["tau"],
+            MarginCurve(**arrays, kept_share=curve["kept_share"]),
+            Traffic(**facts["traffic"]),
+        )
+
+
+_CURVE = ("times", "margin", "coverage", "cut")
+
+
+def diffuse_in_blocks(
+    operator: BlockOperator,
+    codes: np.ndarray,
+    *,
+    engine: Engine | None = None,
+    label_mode: str = "auto",
+    tau: str | int = "auto",
+    max_time: int | None = None,
+    class_prior: ArrayLike | None = None,
+    kept_share: float | None = None,
+    label_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    depth: int | None = None,
+    name: str = "diffusion",
+) -> BlockDiffusion:
+    """Diffuse labels over a graph in blocks and find the class of every point.
+
+    Parameters
+    ----------
+    operator : BlockOperator
+    codes : ndarray of int of shape (n,)
+        Index of the class of the point at each place, -1 where unlabelled; may lie on a file.
+    engine : Engine, optional
+        By default the work is done here.
+    label_mode : {"auto", "absorbing"}, default="auto"
+        Labels always absorb the walk.
+    tau, max_time, class_prior, kept_share, label_weight, groups
+        As in `diffclass.diffuse_labels`; arrays are in the order of places.
+    depth : int, optional
+        Steps between two exchanges of the blocks' borders; by default as many as cost little.
+    name : str, default="diffusion"
+        Folder in scratch.
+
+    Returns
+    -------
+    BlockDiffusion
+        With the classes of `diffclass.diffuse_labels` where margins are not smaller than rounding,
+        whatever the blocks and the workers are.
+
+    Raises
+    ------
+    ParameterError
+        If labels are to count in another way, or as `diffclass.diffuse_labels`.
+    DataError
+        If codes has another length, holds no label, or a class has none.
+    ClusterError
+        If the cluster cannot go on.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the labels do not cover the graph by ``max_time``.
+
+    Notes
+    -----
+    Cost: per step a product within each block and an exchange of borders. Memory of a process: the
+    blocks that it works on, and about three arrays of n_own x n_classes for each block that it
+    holds. Scratch: up to six such arrays.
+    """
+    if label_mode not in ("auto", "absorbing"):
+        raise ParameterError(
+            f"label_mode = {label_mode!r} needs the whole graph in memory; in blocks labels are "
+            "absorbing"
+        )
+    engine = SerialEngine() if engine is None else engine
+    labels = _Labels.of(codes, label_weight, groups, len(operator))
+    n_classes = labels.n_classes
+    prior = checked_prior(class_prior, n_classes)
+    share = checked_share(kept_share, "absorbing", labels.per_class)
+    tau, max_time = checked_times(tau, max_time, len(operator), goes_by_cut=True)
+    engine.require_visible(operator.scratch.folder)
+    with stage("diffusion"):
+        labels.save(operator.scratch, name)
+        graph = BlockGraph(operator, engine, name=name, depth=depth)
+        dtype = operator.scratch.load("operator/0.data").dtype
+        walk = BlockWalk(graph, n_classes, dtype)
+        stopped = walk_to_tau(
+            walk,
+            tau,
+            max_time=max_time,
+            kept_share=share,
+            balancing=prior is None,
+            is_large=len(operator) > POINTS_WITH_TIME,
+        )
+        weighting, weight = walk.surely(lambda: _read_off(walk, stopped, prior, labels.all_count))
+    return BlockDiffusion(
+        operator, name, weight, weighting, stopped.tau, stopped.curve, graph.traffic
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """The labelled points, by place."""
+
+    places: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    groups: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        codes: np.ndarray,
+        label_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        n_points: int,
+    ) -> _Labels:
+        if np.shape(codes) != (n_points,):
+            raise DataError(
+                f"codes has shape {np.shape(codes)}; the operator has {n_points} points"
+            )
+        places = np.flatnonzero(codes >= 0)
+        of_labels = np.asarray(codes[places], dtype=np.int64)
+        if not len(places):
+            raise DataError("codes holds no label; mark at least one point")
+        if not np.bincount(of_labels).all():
+            raise DataError("codes leaves out a class; number those with labels from 0")
+        for array, what in ((label_weight, "label_weight"), (groups, "groups")):
+            if array is not None and np.shape(array) != (n_points,):
+                raise ParameterError(
+                    f"{what} has shape {np.shape(array)}; the operator has {n_points} points"
+                )
+        weight = None if label_weight is None else np.asarray(label_weight)[places]
+        group = None if groups is None else np.asarray(groups)[places]
+        return cls(
+            places,
+            of_labels,
+            checked_weights(weight, of_labels),
+            encode_groups(group, of_labels),
+        )
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.codes.max()) + 1
+
+    @property
+    def per_class(self) -> float:
+        return labels_per_class(self.codes, self.groups)
+
+    @property
+    def all_count(self) -> bool:
+        return bool((self.weight > 0).all())
+
+    def save(self, scratch: Scratch, name: str) -> None:
+        for part in ("places", "codes", "weight"):
+            scratch.save(f"{name}/labels.{part}", getattr(self, part))
+        scratch.save(f"{name}/labels.n_classes", np.array(self.n_classes))
+
+
+def _read_off(
+    walk: BlockWalk, stopped: Stopped, prior: np.ndarray | None, all_count: bool
+) -> tuple[str, np.ndarray]:
+    """Write the map of each block; return how the classes are weighed, and their weights."""
+    graph, values = walk.graph, walk.values()
+    weighting, weight = chosen_weights(
+        _MapValues(walk, values), walk.n_classes, weighting=stopped.weighting, prior=prior
+    )
+    hops = walk.hops if all_count else Hops(graph, weighted=True)
+    n_steps, n_classes = stopped.n_steps, walk.n_classes
+    values = filled(graph, values, hops.get(), n_steps=n_steps, n_classes=n_classes)
+    places = [(graph.operator.scratch, graph.name, b) for b in range(graph.operator.n_blocks)]
+    graph.gather(graph.apply(_save_map, values, places, [weight] * len(places)))
+    return weighting, weight
+
+
+@dataclass(frozen=True)
+class _MapValues:
+    """Values in blocks of which the weights of the classes are chosen."""
+
+    walk: BlockWalk
+    values: Handles
+
+    def mass(self) -> np.ndarray:
+        return self.walk.mass(self.values)
+
+    def counted(self) -> np.ndarray:
+        graph, distance = self.walk.graph, counted_every(self.walk.n_points)
+        starts = graph.operator.starts[:-1]
+        return np.concatenate(
+            graph.gather(graph.apply(steps.counted, self.values, starts, [distance] * len(starts)))
+        )
+
+    def cut(self, class_weight: np.ndarray) -> Cut:
+        return self.walk.cut(self.values, class_weight)
+
+
+def _save_map(values: np.ndarray, place: tuple[Scratch, str, int], weight: np.ndarray) -> None:
+    scratch, name, b = place
+    decision = decide(values, weight, dtype=np.float32)
+    scratch.save(f"{name}/codes.{b}", decision.codes.astype(np.int16))
+    scratch.save(f"{name}/probability.{b}", decision.probability)
+    scratch.save(f"{name}/margin.{b}", decision.margin)
+    scratch.save(f"{name}/posteriors.{b}", posteriors_of(values, weight).astype(np.float32))

@@ -1,0 +1,182 @@
+"""The symmetric graph of all points, block by block.
+
+An edge from x in block a to y in block b is passed on to b. The edges that begin or end in a block
+are a small graph of its own points and of the *ghosts* at the other ends; made symmetric by
+`diffclass.neighbors`, the rows of the own points are complete.
+
+A block's matrices are square, over its points and ghosts in the order of their places, the rows of
+the ghosts empty: whatever works on a whole graph works on a block's own rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass.blocks.block_arrays import drop_blocks, on_each_block, place_dtype, read_places
+from diffclass.blocks.block_neighbors import NOBODY
+from diffclass.blocks.engine import Engine
+from diffclass.blocks.scratch import Scratch
+from diffclass.neighbors.graph import symmetrized
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPattern:
+    """The edges of a block's points.
+
+    Attributes
+    ----------
+    places : ndarray of int of shape (n_near,)
+        Places of the own points and of their ghosts, ascending.
+    own : slice
+        Which of these are own points.
+    indptr : ndarray of int of shape (n_own + 1,)
+    indices : ndarray of int of shape (n_edges,)
+        Positions in ``places``; ascending in each row.
+    """
+
+    places: np.ndarray
+    own: slice
+    indptr: np.ndarray
+    indices: np.ndarray
+
+    @classmethod
+    def load(cls, scratch: Scratch, starts: Sequence[int], b: int) -> BlockPattern:
+        """Read the pattern of a block's graph."""
+        places, indptr, indices = (
+            np.array(scratch.load(f"graph/{part}.{b}")) for part in ("places", "indptr", "indices")
+        )
+        first = int(np.searchsorted(places, starts[b]))
+        return cls(places, slice(first, first + len(indptr) - 1), indptr, indices)
+
+    def matrix(self, values: np.ndarray) -> sp.csr_array:
+        """Return the square matrix with these values on the edges; the rows of ghosts are empty."""
+        n, first = len(self.places), self.own.start
+        indptr = np.full(n + 1, self.indptr[-1], dtype=self.indptr.dtype)
+        indptr[:first] = 0
+        indptr[first : first + len(self.indptr)] = self.indptr
+        return sp.csr_array((values, self.indices, indptr), shape=(n, n))
+
+
+def join_neighbors(scratch: Scratch, engine: Engine, starts: Sequence[int]) -> dict[str, Any]:
+    """Make the graph symmetric: x and y are joined if one is a neighbour of the other.
+
+    For each block b it writes the arrays of a `BlockPattern` and "graph/distances.b", the squared
+    distances.
+
+    Parameters
+    ----------
+    scratch : Scratch
+        With what `block_neighbors.find_neighbors` writes.
+    engine : Engine
+    starts : sequence of int
+        Place of the first point of each block; the last is n.
+
+    Returns
+    -------
+    dict
+        n_edges, the diagonal included, and n_ghosts of all blocks.
+    """
+    n_blocks = len(starts) - 1
+    on_each_block(engine, "graph: passing edges", n_blocks, pass_edges, scratch, starts)
+    made = on_each_block(engine, "graph: uniting", n_blocks, unite_edges, scratch, starts)
+    drop_blocks(scratch, n_blocks, *(f"graph/{kind}.{part}" for kind in _KINDS for part in _PARTS))
+    return {name: sum(block[name] for block in made) for name in ("n_edges", "n_ghosts")}
+
+
+_KINDS, _PARTS = ("within", "passed"), ("sources", "targets", "squared")
+
+
+def pass_edges(scratch: Scratch, starts: Sequence[int], b: int) -> None:
+    """Write the edges that begin in a block: those that stay in it, and those to be passed on."""
+    sources, targets, squared = _directed_edges(scratch, starts, b)
+    within = (targets >= starts[b]) & (targets < starts[b + 1])
+    # by target, so that the edges passed to a block lie together
+    leaving = np.flatnonzero(~within)
+    leaving = leaving[np.argsort(targets[leaving], kind="stable")]
+    for kind, chosen in zip(_KINDS, (within, leaving), strict=True):
+        for part, values in zip(_PARTS, (sources, targets, squared), strict=True):
+            scratch.save(f"graph/{kind}.{part}.{b}", values[chosen])
+
+
+def unite_edges(scratch: Scratch, starts: Sequence[int], b: int) -> dict[str, int]:
+    """Write the symmetric graph of a block's points."""
+    sources, targets, squared = _edges_of(scratch, starts, b)
+    own = np.arange(starts[b], starts[b + 1], dtype=sources.dtype)
+    places = np.unique(np.concatenate([own, sources, targets]))
+    ends = np.searchsorted(places, sources), np.searchsorted(places, targets)
+    directed = sp.csr_array((squared, ends), shape=(len(places), len(places)))
+    rows = symmetrized(directed, mutual=False)
+    first = int(np.searchsorted(places, starts[b]))
+    bounds = rows.indptr[first : first + len(own) + 1]
+    edges = slice(bounds[0], bounds[-1])
+    scratch.save(f"graph/places.{b}", places)
+    scratch.save(f"graph/indptr.{b}", bounds - bounds[0])
+    scratch.save(f"graph/indices.{b}", rows.indices[edges])
+    scratch.save(f"graph/distances.{b}", rows.data[edges])
+    return {"n_edges": int(bounds[-1] - bounds[0]), "n_ghosts": len(places) - len(own)}
+
+
+def _edges_of(
+    scratch: Scratch, starts: Sequence[int], b: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the directed edges that begin or end in a block."""
+    found = [[scratch.load(f"graph/{kind}.{part}.{b}") for part in _PARTS] for kind in _KINDS]
+    for a in range(len(starts) - 1):
+        if a != b:
+            passed = [scratch.load(f"graph/passed.{part}.{a}") for part in _PARTS]
+            bounds = np.searchsorted(passed[1], [starts[b], starts[b + 1]])
+            found.append([values[slice(*bounds)] for values in passed])
+    sources, targets, squared = (np.concatenate(part) for part in zip(*found, strict=True))
+    return sources, targets, squared
+
+
+def _directed_edges(
+    scratch: Scratch, starts: Sequence[int], b: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return sources, targets and squared lengths of the edges from a block's points."""
+    targets = np.array(scratch.load(f"neighbors/places.{b}"))
+    lengths = np.array(scratch.load(f"neighbors/lengths.{b}"))
+    targets, lengths = _with_joined(scratch, starts, b, targets, lengths)
+    exists = targets != NOBODY
+    rows = np.arange(starts[b], starts[b + 1], dtype=place_dtype(starts[-1]))
+    sources = np.broadcast_to(rows[:, None], targets.shape)[exists]
+    lengths = lengths[exists]
+    return sources, targets[exists], lengths * lengths
+
+
+def _with_joined(
+    scratch: Scratch,
+    starts: Sequence[int],
+    b: int,
+    targets: np.ndarray,
+    lengths: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give joined points the neighbours of their representatives, and these instead of the last.
+
+    Points of further blocks get their representative alone; see `duplicates`.
+    """
+    places = np.arange(starts[b], starts[b + 1])
+    representatives = np.array(scratch.load(f"cells/representatives.{b}"))
+    joined = np.flatnonzero(representatives != places)
+    if len(joined) == 0:
+        return targets, lengths
+    if targets.shape[1] == 0:
+        targets = np.full((len(places), 1), NOBODY, dtype=targets.dtype)
+        lengths = np.full((len(places), 1), np.inf, dtype=lengths.dtype)
+    chiefs, which = np.unique(representatives[joined], return_inverse=True)
+    is_own = (chiefs >= starts[b]) & (chiefs < starts[b + 1])
+    alone = is_own.copy()
+    alone[is_own] = representatives[chiefs[is_own] - starts[b]] != chiefs[is_own]
+    for values, name, nothing in ((targets, "places", NOBODY), (lengths, "lengths", np.inf)):
+        given = np.full((len(chiefs), values.shape[1]), nothing, dtype=values.dtype)
+        read = read_places(scratch, f"neighbors/{name}", starts, chiefs)
+        given[:, : read.shape[1]] = read
+        given[alone] = nothing
+        values[joined] = given[which]
+    targets[joined, -1], lengths[joined, -1] = representatives[joined], 0
+    return targets, lengths

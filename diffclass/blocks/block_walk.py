@@ -1,0 +1,263 @@
+"""Absorbing labels walk on blocks.
+
+States stay where their blocks are; borders travel, and sums. From time to time the state is kept,
+and from there the walk goes on if work is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from diffclass.blocks import steps
+from diffclass.blocks.block_graph import BlockGraph, Handles, rest_of
+from diffclass.blocks.engine import WorkLost
+from diffclass.blocks.hops import Hops
+from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
+from diffclass.label_diffusion.cut import Cut, cut_of_sums
+from diffclass.label_diffusion.late_steps import is_late, walk_late
+from diffclass.label_diffusion.walking import Look, PastMaps
+from diffclass.label_diffusion.walks import HEIGHT, least_arrived
+
+_STEPS_AT_RISK = 8  # a state older than that is kept at the next look
+_ROUNDS_AT_ONCE = 64  # of tasks that wait in the scheduler
+_ATTEMPTS = 10  # at work that is lost
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """Arrays that no loss of a worker reaches."""
+
+    time: int
+    name: str
+    get: Callable[[], Handles]
+
+
+class BlockWalk:
+    """Absorbing labels at one time, as `diffclass.label_diffusion.walking.Walking`.
+
+    Parameters
+    ----------
+    graph : BlockGraph
+        With labels.
+    n_classes : int
+    dtype : dtype
+        Of the operator.
+
+    Attributes
+    ----------
+    time : int
+        Steps taken so far.
+    state : list of handles
+        Of the columns of each block, `HEIGHT` times the probabilities.
+    hops : Hops
+        To the labels.
+    """
+
+    goes_by_cut = True
+
+    def __init__(self, graph: BlockGraph, n_classes: int, dtype: np.dtype):
+        self.graph, self.time, self.dtype = graph, 0, dtype
+        self.n_points, self.n_classes = len(graph.operator), n_classes
+        self._row_bytes = n_classes * dtype.itemsize
+        self._last: _Kept | None = None
+        self._checkpoints: dict[str, _Kept] = {}
+        self._past_maps: PastMaps[_Kept] = PastMaps()
+        self.surely(self._start)
+
+    def _start(self) -> None:
+        self.hops = Hops(self.graph, weighted=False)
+        self._volume = float(self.graph.total(self.graph.each(steps.volume)))
+        self.state, self._at, self._route = self.graph.each(steps.labels_at_start), 0, [0]
+        self._keep_state()
+
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+        self._route.append(time)
+        self.time = time
+        self.surely(self._catch_up)
+
+    def coverage(self) -> np.ndarray:
+        """Return, for t = 0, 1, ..., the share of what labels can reach within t hops."""
+        return self.surely(self.hops.coverage)
+
+    def mean_margin(self) -> float:
+        """Return the mean margin over the points, with equal weights of the classes."""
+        weights = equal_weights(self.n_classes)[None]
+
+        def margin() -> float:
+            maps = self._maps(self.state, weights / HEIGHT)
+            return float(self.graph.total(self.graph.apply(rest_of, maps))[0]) / self.n_points
+
+        return self.surely(margin)
+
+    def look(self, weightings: Sequence[str], *, is_covered: bool) -> Look:
+        """Return what the walk sees; see `diffclass.label_diffusion.walking.Look`."""
+        before = self._past_maps.compared(is_covered=is_covered)
+        look, kept = self.surely(lambda: self._look(weightings, before))
+        self._past_maps.add(kept, is_covered=is_covered)
+        if before is not None:
+            self.graph.drop(before.name)
+        return look
+
+    def _look(self, weightings: Sequence[str], before: _Kept | None) -> tuple[Look, _Kept]:
+        weights = {"equal": equal_weights(self.n_classes)}
+        if "balanced" in weightings:
+            weights["balanced"] = balanced_weights(self.mass(self.state))
+        stacked = np.stack([weights[weighting] for weighting in weightings])
+        maps = self._maps(self.state, stacked / HEIGHT)
+        parts = self._map_sums(maps, None if before is None else before.get())
+        margins, sums, changed = (sum(part[i] for part in parts) for i in range(3))
+        name = f"map{self.time}"
+        kept = _Kept(
+            self.time, name, self.graph.keep(self.graph.apply(steps.first_map, maps), name)
+        )
+        return (
+            Look(
+                dict(zip(weightings, (margins / self.n_points).tolist(), strict=True)),
+                dict(zip(weightings, map(cut_of_sums, sums), strict=True)),
+                1.0 if before is None else changed / self.n_points,
+            ),
+            kept,
+        )
+
+    def mass(self, values: Handles) -> np.ndarray:
+        """Return the masses <N_i, pi> of columns, of shape (n_classes,)."""
+        return self.graph.total(self.graph.each(steps.mass, values)) / self._volume
+
+    def cut(self, values: Handles, class_weight: np.ndarray) -> Cut:
+        """Return the cut of the map of some columns."""
+        parts = self._map_sums(self._maps(values, class_weight[None]), None)
+        return cut_of_sums(sum(sums for _, sums, _ in parts)[0])
+
+    def values(self) -> Handles:
+        """N_i, at least 0, in double precision."""
+        least, n = least_arrived(self.dtype), len(self.state)
+        return self.graph.apply(steps.values_of, self.state, [1 / HEIGHT] * n, [least] * n)
+
+    def _maps(self, values: Handles, weights: np.ndarray) -> Handles:
+        return self.graph.apply(steps.maps, values, [weights] * len(values))
+
+    def _map_sums(self, maps: Handles, before: Handles | None) -> list[tuple]:
+        none = [None] * len(maps)
+        sums = self.graph.exchanged(
+            steps.map_sums,
+            maps,
+            none if before is None else before,
+            values=(self.n_classes,),
+            row_bytes=4,
+        )
+        return self.graph.gather(sums)
+
+    def checkpoint(self, *names: str) -> None:
+        """Save the present state under some names, instead of those saved before."""
+        if names:
+            self._checkpoints.update(dict.fromkeys(names, self.surely(self._keep_state)))
+
+    def restore(self, name: str) -> int:
+        """Go back to a checkpoint, drop all and return its time, tau."""
+        self._stand_at(self._checkpoints[name])
+        self.time, self._checkpoints = self._at, {}
+        return self.time
+
+    def surely(self, work: Callable[[], _Found]) -> _Found:
+        """Do some work on the present state, again from the last that was kept where it is lost.
+
+        Parameters
+        ----------
+        work : callable
+            Can be called again.
+
+        Raises
+        ------
+        ClusterError
+            If the work is lost again and again.
+        """
+        attempt = 1
+        while True:
+            try:
+                if attempt > 1:
+                    self._go_back()
+                return work()
+            except WorkLost:
+                if attempt == _ATTEMPTS:
+                    raise
+                attempt += 1
+
+    def _go_back(self) -> None:
+        self.graph.load()
+        if self._last is not None:
+            route = self._route
+            self._stand_at(self._last)
+            self._route = route
+            self._catch_up()
+
+    def _stand_at(self, kept: _Kept) -> None:
+        self._last, self._route = kept, [kept.time]
+        self.state, self._at = kept.get(), kept.time
+
+    def _catch_up(self) -> None:
+        """Walk along the route: its times decide where series are taken."""
+        for time in self._route:
+            if time > self._at:
+                self._walk_on(time - self._at)
+                self._at = time
+        if self._last is None or self._at - self._last.time >= _STEPS_AT_RISK:
+            self._keep_state()
+
+    def _keep_state(self) -> _Kept:
+        if self._last is not None and self._last.time == self._at:
+            return self._last
+        name = f"state{self._at}"
+        kept = _Kept(self._at, name, self.graph.keep(self.state, name))
+        before = self._last
+        self._stand_at(kept)
+        if before is not None and before not in self._checkpoints.values():
+            self.graph.drop(before.name)
+        return kept
+
+    def _walk_on(self, n_steps: int) -> None:
+        if is_late(self, n_steps):
+            walk_late(self, n_steps, self.dtype)
+            return
+        depth = self.graph.depth
+        for taken in range(0, n_steps, depth):
+            self.state = self._walked(self.state, min(depth, n_steps - taken))
+            if taken // depth % _ROUNDS_AT_ONCE == _ROUNDS_AT_ONCE - 1:
+                self.graph.wait(self.state)
+
+    def _walked(self, state: Handles, n_steps: int) -> Handles:
+        return self.graph.exchanged(
+            steps.walked, state, values=(n_steps,), row_bytes=self._row_bytes
+        )
+
+    def least_stopped(self) -> float:
+        """Return the least probability of having stopped, where the walk can stop."""
+        least = self.graph.apply(steps.least_stopped, self.state, self.hops.get())
+        return min(self.graph.gather(least))
+
+    def step_and_change(self) -> float:
+        """Take a step, keep its change, and return the largest change of a probability."""
+        before = self.state
+        self.state = self._walked(before, 1)
+        self._change = self.graph.apply(steps.difference, self.state, before)
+        return max(self.graph.gather(self.graph.apply(steps.largest, self._change)))
+
+    def add_series(self, coefficients: np.ndarray) -> None:
+        """Add a Chebyshev series of the walk that ends at the labels, applied to the change."""
+        first, rest = float(coefficients[0]), coefficients[1:]
+        series = self.graph.apply(steps.series_begun, self._change, [first] * len(self.state))
+        depth = self.graph.depth
+        for k in range(0, len(rest), depth):
+            series = self.graph.exchanged(
+                steps.series_continued,
+                series,
+                values=(rest[k : k + depth],),
+                row_bytes=(1 + (k > 0)) * self._row_bytes,
+            )
+        self.state = self.graph.apply(steps.series_added, self.state, series)
+        del self._change

@@ -1,0 +1,136 @@
+"""Tasks of a walk on one block. Each returns new arrays and changes none of its arguments.
+
+The sums of a row have one order, whatever the blocks are, so the values have the same bits as those
+of `diffclass.label_diffusion.walks.AbsorbingWalk`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diffclass.blocks.walk_block import WalkBlock
+from diffclass.label_diffusion.cut import class_sums
+from diffclass.label_diffusion.posteriors import decide
+from diffclass.label_diffusion.walks import HEIGHT
+
+# The columns of which a series is the sum, (n_own, 1 or 2, m), and the sum so far.
+Series = tuple[np.ndarray, np.ndarray]
+# The classes by each weighting, (n_own, n_weightings), and sums of their margins.
+Maps = tuple[np.ndarray, np.ndarray]
+
+
+def labels_at_start(block: WalkBlock) -> np.ndarray:
+    """Return the columns at time 0."""
+    state = np.zeros((len(block), block.stops.stopped.shape[1]), dtype=block.affinity.dtype)
+    block.stops.first(len(block)).start(state)
+    return state
+
+
+def walked(
+    block: WalkBlock, state: np.ndarray, pieces: list[np.ndarray], n_steps: int
+) -> np.ndarray:
+    """Return the columns some steps later, at most as many as the halo is deep."""
+    columns = block.with_ghosts(state, pieces)
+    for n_left in range(n_steps - 1, -1, -1):
+        n_rows = block.within[n_left]
+        columns = block.product(columns, n_rows)
+        block.stops.first(n_rows).set_again(columns)
+    return columns
+
+
+def difference(after: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Return the change of a step."""
+    return after - before
+
+
+def largest(change: np.ndarray) -> float:
+    """Return the largest change of a probability."""
+    return float(np.abs(change).max()) / HEIGHT
+
+
+def least_stopped(state: np.ndarray, hops: np.ndarray) -> float:
+    """Return the least probability of having stopped, where the walk can stop."""
+    return float(state.sum(axis=1)[hops >= 0].min(initial=np.inf)) / HEIGHT
+
+
+def series_begun(change: np.ndarray, coefficient: float) -> Series:
+    """Return the first term of a series."""
+    return change[:, None], change.dtype.type(coefficient) * change
+
+
+def series_continued(
+    block: WalkBlock, series: Series, pieces: list[np.ndarray], coefficients: np.ndarray
+) -> Series:
+    """Add the next terms, at most as many as the halo is deep; the walk ends at the labels."""
+    recent, total = series
+    columns = block.with_ghosts(recent, pieces)
+    previous = columns[:, 0] if columns.shape[1] == 2 else None
+    current = np.ascontiguousarray(columns[:, -1])
+    for k, coefficient in enumerate(coefficients.astype(total.dtype)):
+        n_rows = block.within[len(coefficients) - 1 - k]
+        following = block.product(current, n_rows)
+        block.stops.first(n_rows).end_walks(following)
+        if previous is not None:
+            following = following + following - previous[:n_rows]
+        previous, current = current, following
+        total = total + coefficient * following[: len(block)]
+    assert previous is not None
+    return np.stack([previous[: len(block)], current[: len(block)]], axis=1), total
+
+
+def series_added(state: np.ndarray, series: Series) -> np.ndarray:
+    """Return the columns with the sum of a series; what comes out below 0 is 0."""
+    return np.maximum(state + series[1], 0)
+
+
+def values_of(state: np.ndarray, scale: float, least: float) -> np.ndarray:
+    """Return N_i in double precision; what is below the least that counts is 0."""
+    values = state.astype(np.float64)
+    values[values < least] = 0
+    values *= scale
+    return values
+
+
+def volume(block: WalkBlock) -> float:
+    """Return the sum of the degrees."""
+    return float(block.degrees.sum())
+
+
+def mass(block: WalkBlock, values: np.ndarray) -> np.ndarray:
+    """Return the sums of d N_i."""
+    return np.einsum("x,xi->i", block.degrees, values)
+
+
+def counted(values: np.ndarray, start: int, distance: int) -> np.ndarray:
+    """Return the values at places that are multiples of a distance."""
+    return values[-start % distance :: distance]
+
+
+def maps(values: np.ndarray, weights: np.ndarray) -> Maps:
+    """Return the map of each weighting, and the sum of its margins."""
+    decisions = [decide(values, weight) for weight in weights]
+    codes = np.stack([decision.codes.astype(np.int16) for decision in decisions], axis=1)
+    return codes, np.array([decision.margin.sum() for decision in decisions])
+
+
+def first_map(held: Maps) -> np.ndarray:
+    """Return the map of the first weighting."""
+    return np.ascontiguousarray(held[0][:, 0])
+
+
+def map_sums(
+    block: WalkBlock,
+    held: Maps,
+    pieces: list[np.ndarray],
+    before: np.ndarray | None,
+    n_classes: int,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return sums of margins, `class_sums` of each map, and how many classes have changed."""
+    own, margins = held
+    codes = block.with_ghosts(own, pieces).astype(np.intp)
+    sums = [
+        class_sums(block.own_rows, block.degrees, np.ascontiguousarray(column), n_classes)
+        for column in codes.T
+    ]
+    changed = 0 if before is None else int(np.count_nonzero(own[:, 0] != before))
+    return margins, np.array(sums), changed

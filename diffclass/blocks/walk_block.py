@@ -1,0 +1,280 @@
+"""What a process needs of a block to walk on it: rows, a halo of other blocks' points, and labels.
+
+With a halo of depth s, the points within s edges of the block are its *ghosts*, and it holds the
+rows of those within s - 1 edges. From the columns of its own points and its ghosts it takes s
+steps, of ever fewer rows, before it has to hear of the others again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass.blocks.block_operator import BlockOperator
+from diffclass.label_diffusion.stops import Stops
+from diffclass.label_diffusion.walks import HEIGHT
+from diffclass.operators.product import CompiledProduct
+
+_DEEPEST = 8  # edges, of a halo
+
+
+@dataclass(frozen=True, eq=False)
+class WalkBlock:
+    """A block with its halo and its labels.
+
+    Attributes
+    ----------
+    affinity : csr_array of shape (n_rows, n_columns)
+        Rows and columns begin with the block's own points; ghosts follow, the nearest first.
+    inverse_degrees : ndarray of shape (n_rows,)
+        In the dtype of the affinity.
+    degrees : ndarray of float64 of shape (n_own,)
+    within : tuple of int of length depth + 1
+        Number of columns within 0, 1, ... edges of the block.
+    arrival : ndarray of int of shape (n_ghosts,)
+        Column of each ghost, in the order of their places, in which they arrive.
+    stops : Stops
+        The labels among the columns, ascending.
+    """
+
+    affinity: sp.csr_array
+    inverse_degrees: np.ndarray
+    degrees: np.ndarray
+    within: tuple[int, ...]
+    arrival: np.ndarray
+    stops: Stops
+
+    def __len__(self) -> int:
+        return len(self.degrees)
+
+    def __sizeof__(self) -> int:  # which dask asks for
+        K, stops = self.affinity, self.stops
+        arrays = [K.indptr, K.indices, K.data, self.inverse_degrees, self.degrees, self.arrival]
+        arrays += [stops.points, stops.stopped]
+        return sum(array.nbytes for array in arrays)
+
+    @property
+    def depth(self) -> int:
+        """Steps between two exchanges."""
+        return len(self.within) - 1
+
+    def with_ghosts(self, own: np.ndarray, pieces: list[np.ndarray]) -> np.ndarray:
+        """Return the columns of own points and ghosts.
+
+        Parameters
+        ----------
+        own : ndarray of shape (n_own, ...)
+        pieces : list of ndarray
+            What the adjacent blocks send, in the order of the blocks.
+        """
+        columns = np.empty((self.within[-1], *own.shape[1:]), dtype=own.dtype)
+        columns[: len(own)] = own
+        if pieces:
+            columns[self.arrival] = np.concatenate(pieces)
+        return columns
+
+    def product(self, columns: np.ndarray, n_rows: int) -> np.ndarray:
+        """Return one step A f of the first rows."""
+        K = self.affinity
+        out = np.empty((n_rows, columns.shape[1]), dtype=columns.dtype)
+        walk = CompiledProduct(K.indptr[: n_rows + 1], K.indices, K.data, self.inverse_degrees)
+        walk(columns, out)
+        return out
+
+    @property
+    def own_rows(self) -> sp.csr_array:
+        """The rows of the block's own points, with the columns of their ghosts."""
+        K, n = self.affinity, len(self)
+        stop = K.indptr[n]
+        shape = n, self.within[min(1, self.depth)]
+        return sp.csr_array((K.data[:stop], K.indices[:stop], K.indptr[: n + 1]), shape=shape)
+
+    @classmethod
+    def load(cls, operator: BlockOperator, b: int, depth: int, name: str) -> WalkBlock:
+        """Read a block, its halo and its labels.
+
+        Parameters
+        ----------
+        operator : BlockOperator
+        b : int
+        depth : int
+            Of the halo, in edges, at least 1.
+        name : str
+            Of the walk, whose `save_ghosts` has run for all blocks.
+        """
+        start, block = operator.starts[b], operator.block(b)
+        layers = ghost_layers(operator, b, depth)
+        ghosts = np.concatenate(layers)
+        order = np.argsort(ghosts)
+        arrival = len(block) + order
+        affinity, degrees = block.affinity, block.degrees
+        if depth > 1:
+            halo, halo_degrees = rows_at(operator, np.concatenate(layers[:-1]))
+            column = _columns_of(halo.indices, start, len(block), ghosts[order], arrival)
+            affinity = _stacked(affinity, halo, column, len(block) + len(ghosts))
+            degrees = np.concatenate([degrees, halo_degrees])
+        return cls(
+            affinity=affinity,
+            inverse_degrees=(1 / degrees).astype(affinity.dtype),
+            degrees=block.degrees,
+            within=tuple(np.cumsum([len(block), *map(len, layers)]).tolist()),
+            arrival=arrival,
+            stops=_stops(operator, b, name, ghosts[order], arrival),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Border:
+    """The points of a block that other blocks need.
+
+    Attributes
+    ----------
+    sends : dict of int to ndarray of int
+        Own rows by block, ascending.
+    """
+
+    sends: dict[int, np.ndarray]
+
+    def __sizeof__(self) -> int:
+        return 100 + sum(rows.nbytes for rows in self.sends.values())
+
+    @classmethod
+    def load(cls, operator: BlockOperator, b: int, name: str) -> Border:
+        """Read the border of a block off the ghosts of the others, which `save_ghosts` wrote."""
+        start, stop = operator.starts[b : b + 2]
+        sends = {}
+        for c in range(operator.n_blocks):
+            ghosts = operator.scratch.load(f"{name}/ghosts.{c}")
+            first, last = np.searchsorted(ghosts, [start, stop])
+            if c != b and last > first:
+                sends[c] = np.asarray(ghosts[first:last]) - start
+        return cls(sends)
+
+
+def ghost_layers(operator: BlockOperator, b: int, depth: int) -> list[np.ndarray]:
+    """Return the places of the points that are 1, 2, ..., depth edges from a block, ascending."""
+    own = np.arange(*operator.starts[b : b + 2])
+    layers = [np.array(operator.scratch.load(f"operator/{b}.ghosts"))]
+    while len(layers) < depth:
+        columns = rows_at(operator, layers[-1])[0].indices
+        layers.append(np.setdiff1d(columns, np.concatenate([own, *layers])).astype(np.int64))
+    return layers
+
+
+def save_ghosts(operator: BlockOperator, b: int, depth: int, name: str) -> dict[int, int]:
+    """Write the places of a block's ghosts, and return how many lie in which blocks."""
+    ghosts = np.sort(np.concatenate(ghost_layers(operator, b, depth)))
+    operator.scratch.save(f"{name}/ghosts.{b}", ghosts)
+    home = np.searchsorted(operator.starts, ghosts, side="right") - 1
+    blocks, counts = np.unique(home, return_counts=True)
+    return dict(zip(blocks.tolist(), counts.tolist(), strict=True))
+
+
+def halo_shares(operator: BlockOperator, b: int, most: float) -> list[float]:
+    """Return what the rows of halos of depth 1, 2, ... cost, as shares of the block's own edges.
+
+    It ends before the first that costs more than ``most``, or where nothing is farther away.
+    """
+    n_edges = int(operator.scratch.load(f"operator/{b}.indptr")[-1])
+    shares, layer = [0.0], ghost_layers(operator, b, 1)[0]
+    known = np.concatenate([np.arange(*operator.starts[b : b + 2]), layer])
+    while len(layer) and len(shares) < _DEEPEST:
+        rows = rows_at(operator, layer)[0]
+        shares.append(shares[-1] + rows.nnz / n_edges)
+        if shares[-1] > most:
+            return shares[:-1]
+        layer = np.setdiff1d(rows.indices, known)
+        known = np.concatenate([known, layer])
+    return shares + [shares[-1]] * (_DEEPEST - len(shares))
+
+
+def rows_at(operator: BlockOperator, places: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
+    """Read rows of any blocks; columns are places.
+
+    Parameters
+    ----------
+    operator : BlockOperator
+    places : ndarray of int of shape (k,)
+
+    Returns
+    -------
+    rows : csr_array of shape (k, n)
+    degrees : ndarray of shape (k,)
+    """
+    home = np.searchsorted(operator.starts, places, side="right") - 1
+    dtype = operator.scratch.load("operator/0.data").dtype
+    parts = [sp.csr_array((0, len(operator)), dtype=dtype)]
+    degrees = np.empty(len(places))
+    for b in np.unique(home):
+        block_rows, degrees[home == b] = _rows_of(operator, int(b), places[home == b])
+        parts.append(block_rows)
+    back = np.argsort(np.argsort(home, kind="stable"), kind="stable")
+    rows = sp.csr_array(sp.vstack(parts[1:] or parts, format="csr"))
+    return (rows if (np.diff(home) >= 0).all() else rows[back]), degrees
+
+
+def _rows_of(
+    operator: BlockOperator, b: int, places: np.ndarray
+) -> tuple[sp.csr_array, np.ndarray]:
+    parts = ("indptr", "indices", "data", "degrees", "ghosts")
+    indptr, indices, data, degrees, ghosts = (
+        operator.scratch.load(f"operator/{b}.{part}") for part in parts
+    )
+    local = places - operator.starts[b]
+    lengths = indptr[local + 1] - indptr[local]
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    entries = np.arange(ends[-1]) + np.repeat(indptr[local] - ends[:-1], lengths)
+    columns = indices[entries].astype(np.int64)
+    is_own = columns < len(degrees)
+    columns[is_own] += operator.starts[b]
+    columns[~is_own] = ghosts[columns[~is_own] - len(degrees)]
+    shape = len(places), len(operator)
+    return sp.csr_array((data[entries], columns, ends), shape=shape), degrees[local]
+
+
+def _columns_of(
+    places: np.ndarray, start: int, n_own: int, ghosts: np.ndarray, arrival: np.ndarray
+) -> np.ndarray:
+    """Return the columns of places; the ghosts ascend."""
+    is_own = (places >= start) & (places < start + n_own)
+    found = np.minimum(np.searchsorted(ghosts, places), len(ghosts) - 1)
+    return np.where(is_own, places - start, arrival[found])
+
+
+def _stacked(
+    own: sp.csr_array, halo: sp.csr_array, halo_columns: np.ndarray, n_columns: int
+) -> sp.csr_array:
+    indptr = np.concatenate([own.indptr, own.indptr[-1] + halo.indptr[1:]])
+    indices = np.concatenate([own.indices, halo_columns])
+    data = np.concatenate([own.data, halo.data])
+    index = own.indices.dtype
+    return sp.csr_array(
+        (data, indices.astype(index), indptr.astype(own.indptr.dtype)),
+        shape=(len(indptr) - 1, n_columns),
+    )
+
+
+def _stops(
+    operator: BlockOperator, b: int, name: str, ghosts: np.ndarray, arrival: np.ndarray
+) -> Stops:
+    """Return the labels among the columns of a block."""
+    start, stop = operator.starts[b : b + 2]
+    places, codes, weight, n_classes = (
+        operator.scratch.load(f"{name}/labels.{part}")
+        for part in ("places", "codes", "weight", "n_classes")
+    )
+    first, last = np.searchsorted(places, [start, stop])
+    _, in_ghosts, in_places = np.intersect1d(ghosts, places, return_indices=True)
+    columns = np.concatenate([places[first:last] - start, arrival[in_ghosts]])
+    which = np.concatenate([np.arange(first, last), in_places])
+    order = np.argsort(columns)
+    return Stops.at(
+        columns[order],
+        codes[which[order]],
+        weight[which[order]],
+        n_classes=int(n_classes),
+        dtype=operator.scratch.load(f"operator/{b}.data").dtype,
+        heights=HEIGHT,
+    )

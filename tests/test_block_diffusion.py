@@ -1,0 +1,294 @@
+"""Labels diffuse in blocks as they do in memory."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, make_moons
+from sklearn.exceptions import ConvergenceWarning
+
+from diffclass import MarkovOperator, diffuse_labels, markov_operator
+from diffclass.blocks import (
+    BlockDiffusion,
+    BlockOperator,
+    Scratch,
+    SerialEngine,
+    diffuse_in_blocks,
+)
+from diffclass.blocks.block_graph import BlockGraph
+from diffclass.blocks.block_walk import BlockWalk
+from diffclass.blocks.engine import WorkLost
+from diffclass.blocks.walk_block import ghost_layers, halo_shares
+from diffclass.exceptions import ClusterError, DataError, ParameterError
+from diffclass.label_diffusion.walks import HEIGHT
+
+N_BLOCKS = pytest.mark.parametrize("n_blocks", [1, 2, 5])
+DEPTHS = pytest.mark.parametrize("depth", [1, 3])
+
+
+def blobs(seed=0, n=300, dtype=np.float32):
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(3), n // 3)
+    X = rng.normal(size=(n, 2)) + 3.5 * np.array([[0, 0], [1, 0], [0.3, 1]])[truth]
+    y = np.where(rng.random(n) < 0.05, truth, -1)
+    y[[0, n // 3, n - 1]] = 0, 1, 2
+    return markov_operator(X.astype(dtype), n_neighbors=8), y
+
+
+def moons():
+    X, truth = make_moons(400, noise=0.06, random_state=1)
+    y = np.full(400, -1)
+    for c in (0, 1):
+        y[np.flatnonzero(truth == c)[:2]] = c
+    return markov_operator(X, n_neighbors=8), y
+
+
+def with_a_component_without_labels():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(240, 2)) + np.repeat([[0, 0], [3, 0], [50, 50]], 80, axis=0)
+    y = np.full(240, -1)
+    y[[1, 5, 90, 100]] = 0, 0, 1, 1
+    return markov_operator(X.astype(np.float32), n_neighbors=6), y
+
+
+def with_isolated_points():
+    operator, y = blobs(4)
+    K = sp.lil_array(operator.affinity)
+    alone = [17, 150]
+    K[alone, :] = 0
+    K[:, alone] = 0
+    y[alone] = -1, 1
+    return MarkovOperator.from_affinity(sp.csr_array(K)), y
+
+
+def chain(n=700):
+    """So long that what arrives at the end underflows in single precision."""
+    K = sp.diags_array([np.ones(n - 1), np.ones(n), np.ones(n - 1)], offsets=[-1, 0, 1])
+    y = np.full(n, -1)
+    y[[0, 40]] = 0, 1
+    return MarkovOperator.from_affinity(sp.csr_array(K).astype(np.float32)), y
+
+
+def digits():
+    X, truth = load_digits(return_X_y=True)
+    known = np.random.default_rng(0).random(len(X)) < 0.03
+    return markov_operator(X.astype(np.float32), n_neighbors=12), np.where(known, truth, -1)
+
+
+GRAPHS = {
+    "blobs": blobs,
+    "moons": moons,
+    "component without labels": with_a_component_without_labels,
+    "isolated points": with_isolated_points,
+    "digits": digits,
+}
+
+
+def cut_into(operator, n_blocks, folder):
+    starts = np.linspace(0, len(operator), n_blocks + 1).astype(int)
+    return BlockOperator.from_operator(operator, starts, Scratch(Path(folder)))
+
+
+def whole(found, part):
+    return np.concatenate([found.part(part, b) for b in range(found.operator.n_blocks)])
+
+
+def assert_same(found, expected):
+    assert (found.tau, found.weighting) == (expected.tau, expected.weighting)
+    np.testing.assert_allclose(found.class_weight, expected.class_weight, rtol=1e-12)
+    np.testing.assert_array_equal(found.curve.times, expected.curve.times)
+    for name in ("margin", "coverage", "cut"):
+        ours, theirs = getattr(found.curve, name), getattr(expected.curve, name)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+    clear = (expected.margin > 1e-4) | (expected.codes < 0)
+    np.testing.assert_array_equal(whole(found, "codes")[clear], expected.codes[clear])
+    for name in ("margin", "probability", "posteriors"):
+        np.testing.assert_allclose(whole(found, name), getattr(expected, name), atol=1e-6)
+
+
+@DEPTHS
+@N_BLOCKS
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_the_map_is_that_of_the_whole_graph(graph, n_blocks, depth, tmp_path):
+    operator, y = GRAPHS[graph]()
+    found = diffuse_in_blocks(cut_into(operator, n_blocks, tmp_path), y, depth=depth)
+    assert_same(found, diffuse_labels(operator, y, label_mode="absorbing"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tau": "margin"},
+        {"tau": 7},
+        {"tau": 300, "class_prior": [0.5, 0.3, 0.2]},
+        {"class_prior": "uniform"},
+        {"class_prior": [0.9, 0.05, 0.05]},
+        {"max_time": 40, "kept_share": 0.9},
+        {"label_weight": "drawn"},
+        {"groups": "halves"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_option_counts_as_in_memory(options, dtype, tmp_path):
+    operator, y = blobs(1, dtype=dtype)
+    rng = np.random.default_rng(1)
+    if "label_weight" in options:  # labels of weight 0 are no labels at the end
+        weight = rng.random(len(y)) * (rng.random(len(y)) < 0.8)
+        weight[[0, 100, 299]] = 1
+        options = {"label_weight": weight}
+    if "groups" in options:
+        options = {"groups": np.arange(len(y)) // 50}
+    found = diffuse_in_blocks(cut_into(operator, 3, tmp_path), y, **options)
+    assert_same(found, diffuse_labels(operator, y, label_mode="absorbing", **options))
+
+
+@pytest.mark.filterwarnings("ignore:by max_time")
+@pytest.mark.parametrize("options", [{"tau": "auto"}, {"tau": "margin"}, {"tau": 250}], ids=str)
+def test_points_that_underflow_are_filled(options, tmp_path):
+    operator, y = chain()
+    found = diffuse_in_blocks(cut_into(operator, 4, tmp_path), y, max_time=200, **options)
+    expected = diffuse_labels(operator, y, label_mode="absorbing", max_time=200, **options)
+    assert (expected.values == 0).all(axis=1).any() == (options["tau"] == 250)
+    assert_same(found, expected)
+
+
+def test_labels_that_do_not_cover_the_graph_are_told(tmp_path):
+    operator, y = chain(60)
+    y[:] = -1
+    y[0] = 0
+    with pytest.warns(ConvergenceWarning, match="by max_time = 20 the labels reach"):
+        diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, max_time=20)
+
+
+def test_large_graphs_end_with_the_margin(monkeypatch, tmp_path):
+    operator, y = blobs(3)
+    long = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, kept_share=1, max_time=4000)
+    monkeypatch.setattr("diffclass.blocks.block_diffusion.POINTS_WITH_TIME", 10)
+    short = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, kept_share=1, max_time=4000)
+    assert len(short.curve.times) < len(long.curve.times)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 10_000), n_blocks=st.integers(1, 7), depth=st.integers(1, 4))
+def test_values_are_probabilities(seed, n_blocks, depth):
+    """The maximum principle: 0 <= N_i, and their sum is at most 1 and never falls."""
+    operator, y = blobs(seed, n=120, dtype=np.float64)
+    rng = np.random.default_rng(seed)
+    with tempfile.TemporaryDirectory() as folder:
+        starts = np.unique(np.concatenate([[0, 120], rng.integers(1, 120, n_blocks - 1)]))
+        cut = BlockOperator.from_operator(operator, starts, Scratch(Path(folder)))
+        diffuse_in_blocks(cut, y, tau=1)  # leaves the labels in scratch
+        walk = BlockWalk(
+            BlockGraph(cut, SerialEngine(), name="diffusion", depth=depth), 3, operator.dtype
+        )
+        before = 0
+        for time in (1, 2, 5, 9, 64, 300):
+            walk.advance(time)
+            N = np.concatenate(walk.state) / HEIGHT
+            arrived = N.sum(axis=1)
+            assert N.min() >= 0
+            assert (arrived <= 1 + 1e-12).all()
+            assert (arrived >= before - 1e-12).all()
+            assert (N[y >= 0] == np.eye(3)[y[y >= 0]]).all()
+            before = arrived
+
+
+def test_halos_are_the_points_within_some_edges(tmp_path):
+    operator, _ = blobs(2)
+    cut = cut_into(operator, 3, tmp_path)
+    group = np.where((np.arange(300) >= 100) & (np.arange(300) < 200), 0, -1)
+    hops = operator.hops(group)[:, 0]
+    for k, layer in enumerate(ghost_layers(cut, 1, 4), start=1):
+        np.testing.assert_array_equal(layer, np.flatnonzero(hops == k))
+    rows = np.diff(operator.affinity.indptr)
+    shares = halo_shares(cut, 1, 1.0)
+    expected = [rows[(hops > 0) & (hops < k)].sum() / rows[hops == 0].sum() for k in range(1, 9)]
+    np.testing.assert_allclose(shares, expected[: len(shares)])
+    assert len(shares) == 8 or expected[len(shares)] > 1
+
+
+class LosesWork(SerialEngine):
+    """Loses all that was not kept, at random."""
+
+    n_workers = 2
+
+    def __init__(self, share, seed=0):
+        super().__init__()
+        self.share, self.rng, self.n_lost = share, np.random.default_rng(seed), 0
+
+    def gather(self, handles):
+        if self.rng.random() < self.share:
+            self.n_lost += 1
+            raise WorkLost("workers are lost again and again")
+        return super().gather(handles)
+
+
+@pytest.mark.parametrize("options", [{}, {"class_prior": "uniform"}, {"tau": 400}], ids=str)
+def test_lost_work_is_done_again(options, tmp_path):
+    operator, y = blobs(5)
+    engine = LosesWork(0.08)
+    found = diffuse_in_blocks(cut_into(operator, 3, tmp_path), y, engine=engine, **options)
+    assert engine.n_lost > 1
+    assert_same(found, diffuse_labels(operator, y, label_mode="absorbing", **options))
+
+
+def test_work_that_is_always_lost_is_given_up(tmp_path):
+    operator, y = blobs(5)
+    with pytest.raises(ClusterError, match="again and again"):
+        diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, engine=LosesWork(1))
+
+
+def test_blocks_that_do_not_fit_are_read_again(tmp_path):
+    operator, y = blobs(6)
+    cut = cut_into(operator, 3, tmp_path)
+    little = diffuse_in_blocks(cut, y, engine=SerialEngine(memory=0), tau=20)
+    assert_same(little, diffuse_labels(operator, y, label_mode="absorbing", tau=20))
+
+
+def test_results_come_in_the_order_of_the_points(tmp_path):
+    operator, y = blobs(7)
+    order = np.random.default_rng(0).permutation(len(y))  # place -> point
+    K = operator.affinity[order][:, order]
+    K.sort_indices()
+    moved = MarkovOperator.from_affinity(K, check=False)
+    found = diffuse_in_blocks(cut_into(moved, 4, tmp_path), y[order], tau=30)
+    expected = diffuse_labels(operator, y, label_mode="absorbing", tau=30)
+    slices = list(found.in_order("codes", order, n_rows=64))
+    assert [len(part) for part in slices] == [64, 64, 64, 64, 44]
+    np.testing.assert_array_equal(np.concatenate(slices), expected.codes)
+    posteriors = np.concatenate(list(found.in_order("posteriors", order)))
+    np.testing.assert_allclose(posteriors, expected.posteriors, atol=1e-5)
+
+
+def test_facts_outlive_the_process(tmp_path):
+    operator, y = blobs(8)
+    cut = cut_into(operator, 2, tmp_path)
+    found = diffuse_in_blocks(cut, y)
+    again = BlockDiffusion.from_facts(cut, json.loads(json.dumps(found.facts)))
+    assert_same(again, diffuse_labels(operator, y, label_mode="absorbing"))
+    assert again.traffic == found.traffic
+
+
+def test_bad_input_gets_one_clear_error(tmp_path):
+    operator, y = blobs(9)
+    cut = cut_into(operator, 2, tmp_path)
+    with pytest.raises(ParameterError, match="needs the whole graph in memory"):
+        diffuse_in_blocks(cut, y, label_mode="summed")
+    with pytest.raises(ParameterError, match="tau"):
+        diffuse_in_blocks(cut, y, tau="cut")
+    with pytest.raises(ParameterError, match=r"groups has shape \(3,\)"):
+        diffuse_in_blocks(cut, y, groups=[1, 2, 3])
+    with pytest.raises(DataError, match="no label"):
+        diffuse_in_blocks(cut, np.full(300, -1))
+    with pytest.raises(DataError, match=r"shape \(7,\)"):
+        diffuse_in_blocks(cut, y[:7])
+    with pytest.raises(DataError, match="leaves out a class"):
+        diffuse_in_blocks(cut, np.where(y == 1, -1, y))
