@@ -98,3 +98,28 @@ def scratch_bytes(n_points: int, n_features: int, n_neighbors: int) -> float:
 def kept_bytes(n_points: int, n_neighbors: int) -> float:
     """Return the size in bytes of the operator and the order on the scratch disk."""
     return 28 * n_points + 8 * expected_edges(n_points, n_neighbors)
+
+
+def stepping_bytes(block_points: int, n_neighbors: int, n_classes: int) -> float:
+    """Return the memory in bytes of a process while a block takes a step, all else on disk.
+
+    Parameters
+    ----------
+    block_points, n_neighbors, n_classes : int
+    """
+    n = int(_LARGER * block_points)
+    return _PROCESS + 8 * expected_edges(n, n_neighbors) + 40 * n * n_classes
+
+
+def diffusing_bytes(n_points: int, n_neighbors: int, n_classes: int) -> float:
+    """Return the memory in bytes that blocks and columns take if all of them stay in memory.
+
+    Columns of the present and the next time and at four checkpoints, in single precision, and the
+    values that the map is read off, in double.
+
+    Parameters
+    ----------
+    n_points, n_neighbors, n_classes : int
+    """
+    blocks = 8 * expected_edges(n_points, n_neighbors) + 20 * n_points
+    return blocks + (6 * 4 + 8) * n_points * n_classes

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from weakref import WeakSet
 
 from diffclass.blocks.scratch import Scratch
+from diffclass.blocks.shelf import Shelf, release
 from diffclass.exceptions import ClusterError
 
 
@@ -117,20 +118,27 @@ class SerialEngine:
 
     Parameters
     ----------
-    memory : float, default=2**30
-        Bytes of blocks to keep in memory; what does not fit is read again for each use.
+    memory : float, default=2**31
+        Bytes of blocks and results to keep in memory. Blocks have half of it; those that do not fit
+        are read again for each use. Results that do not fit go to disk.
+    folder : Path, optional
+        For such results.
     """
 
     n_workers = 1
     is_immediate = True
 
-    def __init__(self, *, memory: float = 2.0**30):
-        self._memory = memory
+    def __init__(self, *, memory: float = 2.0**31, folder: Path | None = None):
+        self._memory = memory / 2
         self._recipes: WeakSet[_Recipe] = WeakSet()
+        self._shelf = Shelf(memory / 2, folder)
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Run the task and return its result."""
-        return task(*[self._result(argument) for argument in arguments])
+        given = [self._result(argument) for argument in arguments]
+        result = self._shelf.put(task(*given))
+        release(given)
+        return result
 
     def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:
         """Return a recipe, which is followed at each use."""

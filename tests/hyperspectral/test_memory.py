@@ -10,8 +10,8 @@ import pytest
 
 from diffclass import DiffusionClassifier, DiffusionMap
 from diffclass.command_line.main import run
+from diffclass.mapped_pages import release_pages
 from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures
-from diffclass_hyperspectral.io.mapped_pages import release_pages
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.workflows import memory_forecast as memory
 from diffclass_hyperspectral.workflows.classification import apply_model, classify_scene

@@ -25,6 +25,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.mapped_pages import release_pages
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.covariances import (
     finite_rows,
@@ -47,7 +48,6 @@ from diffclass_hyperspectral.features.spatial_scales import (
 from diffclass_hyperspectral.features.streamed_quantile import quantile_bytes
 from diffclass_hyperspectral.features.unit_spectra import lengths_of, unit_rows
 from diffclass_hyperspectral.io import row_blocks
-from diffclass_hyperspectral.io.mapped_pages import release_pages
 from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
 from diffclass_hyperspectral.io.rasters import ComputedRaster
 from diffclass_hyperspectral.io.scenes import Scene

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.mapped_pages import release_pages
 from diffclass_hyperspectral.io.band_survey import BandSurvey
 from diffclass_hyperspectral.io.file_stamps import FileStamp
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
 from diffclass_hyperspectral.io.images import read_image
 from diffclass_hyperspectral.io.lookup_table import LookupTable
-from diffclass_hyperspectral.io.mapped_pages import release_pages
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.row_blocks import row_blocks
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError
+from diffclass.mapped_pages import release_pages
 from diffclass.output import replacing
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.class_table import ClassTable
-from diffclass_hyperspectral.io.mapped_pages import release_pages
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.scenes import Scene
 

@@ -22,11 +22,16 @@ def release_pages(array: object) -> None:
     array : array-like
         A view of a `numpy.memmap`, what has one as its ``points``, or anything else.
     """
-    array = getattr(array, "points", array)
-    while array is not None and not isinstance(array, np.memmap):
-        array = getattr(array, "base", None)
-    if array is None or getattr(array, "mode", None) not in _SHARED:
+    found = map_under(getattr(array, "points", array))
+    if found is None or getattr(found, "mode", None) not in _SHARED:
         return
-    pages = getattr(array, "_mmap", None)
+    pages = getattr(found, "_mmap", None)
     if pages is not None and hasattr(mmap, "MADV_DONTNEED"):
         pages.madvise(mmap.MADV_DONTNEED)
+
+
+def map_under(array: object) -> np.memmap | None:
+    """Return the memory map that an array is a view of, or None."""
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array

@@ -1,0 +1,316 @@
+"""`DiffusionClassifier` beyond memory, and over the workers of a cluster."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import warnings
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from diffclass._validation import RandomState
+from diffclass.blocks.block_diffusion import BlockDiffusion, diffuse_in_blocks
+from diffclass.blocks.build import build_operator
+from diffclass.blocks.engine import Engine, SerialEngine
+from diffclass.blocks.plan import BlockPlan
+from diffclass.blocks.scratch import Scratch
+from diffclass.exceptions import DataError, UnreachedWarning
+from diffclass.kernels import Kernel
+from diffclass.label_diffusion import Decision
+from diffclass.label_diffusion.stopping_time import MarginCurve
+from diffclass.progress import stage
+from diffclass.targets import encode_labels
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMap(Decision):
+    """Each point's class, on files, in the order of the points.
+
+    Attributes
+    ----------
+    codes, probability, margin
+        As in `diffclass.label_diffusion.Decision`; int16 and float32.
+    posteriors : ndarray of float32 of shape (n, n_classes)
+        Uniform where no label has arrived.
+    label_mode : str
+        "absorbing".
+    """
+
+    posteriors: np.ndarray
+    label_mode: str = "absorbing"
+
+
+class BlockClassifier(ClassifierMixin, BaseEstimator):
+    """Classify points on disk from a few labels, block by block, here or on a cluster.
+
+    The map is that of `diffclass.DiffusionClassifier`, up to the neighbours that either misses.
+
+    Parameters
+    ----------
+    n_neighbors, kernel, alpha, label_mode, tau, max_time, class_prior, kept_share, random_state
+        As for `diffclass.DiffusionClassifier`. The kernel is the self-tuning `Gaussian`, or
+        `SharedNeighbors` over it, which is the default; labels are absorbing.
+    memory : float, default=4e9
+        Bytes that this process, or each worker, may use.
+    engine : Engine, optional
+        Runs the work, as a `DaskEngine` does on a cluster; by default this process does.
+    scratch : Scratch or path-like, optional
+        Folder for what does not fit into memory; by default one among the system's temporary files.
+        A folder that is given stays, with the graph, the maps and all that a killed run completed:
+        fitting again with the same points takes it over, also with other labels.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    diffusion_ : BlockMap
+        Class, probability, margin and posteriors of each point, on files in the scratch folder,
+        that are there as long as the folder is.
+    raw_label_distributions_, margin_ : ndarray of shape (n, n_classes) and (n,)
+        The same posteriors and margins.
+    tau_ : int
+    margin_curve_ : MarginCurve
+    recall_ : float
+        Share of the true neighbours that were found, measured on 256 points.
+    facts_ : dict
+        Numbers of points, blocks, edges, ghosts and guests, and what went through the engine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.blocks import BlockClassifier
+    >>> X = np.random.default_rng(0).normal(size=(3000, 3)) + np.repeat([[0], [5]], 1500, axis=0)
+    >>> y = np.full(3000, -1); y[0] = 3; y[1500] = 7
+    >>> model = BlockClassifier(random_state=0).fit(X.astype(np.float32), y)
+    >>> float((model.transduction_ == np.repeat([3, 7], 1500)).mean()) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 12,
+        *,
+        kernel: Kernel | None = None,
+        alpha: float = 0.0,
+        label_mode: str = "auto",
+        tau: str | int = "auto",
+        max_time: int | None = None,
+        class_prior: ArrayLike | None = None,
+        kept_share: float | None = None,
+        memory: float = 4e9,
+        engine: Engine | None = None,
+        scratch: Scratch | str | os.PathLike[str] | None = None,
+        random_state: RandomState = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.kernel = kernel
+        self.alpha = alpha
+        self.label_mode = label_mode
+        self.tau = tau
+        self.max_time = max_time
+        self.class_prior = class_prior
+        self.kept_share = kept_share
+        self.memory = memory
+        self.engine = engine
+        self.scratch = scratch
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: np.ndarray | str | os.PathLike[str],
+        y: Any,
+        *,
+        label_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> BlockClassifier:
+        """Build the graph of all points and diffuse the labels over it.
+
+        Parameters
+        ----------
+        X : path-like or array of shape (n, p)
+            A ``.npy`` file of float32 that the workers see too. An array is written to the scratch
+            folder, unless it is a memory map of such a file.
+        y : array-like of shape (n,)
+            Labels; -1, None and NaN mean unlabelled.
+        label_weight, groups : array-like of shape (n,), optional
+            As for `diffclass.DiffusionClassifier.fit`.
+
+        Returns
+        -------
+        BlockClassifier
+            Itself.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is out of range, works only in memory, or the memory is too little.
+        DataError
+            If X cannot be read or is not finite, y has another length or no label, the scratch
+            folder holds other things, or no space is left.
+        ClusterError
+            If the cluster cannot go on.
+
+        Warns
+        -----
+        UnreachedWarning
+            If no label reaches some points.
+        """
+        self.classes_, codes = encode_labels(y)
+        scratch = self._scratch()
+        path = self._file_of(X, scratch)
+        n, p = np.load(path, mmap_mode="r").shape
+        if len(codes) != n:
+            raise DataError(f"y has {len(codes)} entries; X has {n} points")
+        workers = 1 if self.engine is None else self.engine.n_workers
+        plan = BlockPlan.within(
+            self.memory, n, p, self.n_neighbors, len(self.classes_), n_workers=workers
+        )
+        engine = self.engine
+        if engine is None:
+            engine = SerialEngine(memory=plan.held_bytes, folder=scratch.folder)
+        operator, facts = build_operator(
+            path, scratch=scratch, engine=engine, n_neighbors=self.n_neighbors, kernel=self.kernel,
+            alpha=self.alpha, random_state=self.random_state, block_points=plan.block_points,
+        )  # fmt: skip
+        order = scratch.load("cells/order")
+        found = self._diffused(operator, engine, codes, order, label_weight, groups)
+        self.recall_ = facts["recall"]
+        self.facts_ = facts | found.facts["traffic"]
+        self.tau_: int = found.tau
+        self.margin_curve_: MarginCurve = found.curve
+        self.diffusion_ = _in_order(found, order, len(self.classes_))
+        self._warn_of_unreached()
+        return self
+
+    @property
+    def raw_label_distributions_(self) -> np.ndarray:
+        """Posteriors of the walk at each point."""
+        return self.diffusion_.posteriors
+
+    @property
+    def margin_(self) -> np.ndarray:
+        """Difference of the two largest posteriors of each point, 0 to 1."""
+        return self.diffusion_.margin
+
+    @property
+    def transduction_(self) -> np.ndarray:
+        """Class of each point, -1 where no label arrives; in memory, of shape (n,)."""
+        codes = self.diffusion_.codes
+        found = self.classes_[codes]
+        if (codes >= 0).all():
+            return found
+        return np.where(
+            codes >= 0, found, np.array(-1, dtype=object if found.dtype == object else int)
+        )
+
+    def _scratch(self) -> Scratch:
+        if isinstance(self.scratch, Scratch):
+            return self.scratch
+        if self.scratch is not None:
+            folder = Path(self.scratch)
+            folder.mkdir(parents=True, exist_ok=True)
+            return Scratch(folder)
+        folder = Path(tempfile.mkdtemp(prefix="diffclass-"))
+        # with the maps, which lie there; also at the end of the process, as after Ctrl-C
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return Scratch(folder)
+
+    def _file_of(self, X: Any, scratch: Scratch) -> Path:
+        if isinstance(X, str | os.PathLike):
+            return Path(X)
+        if isinstance(X, np.memmap) and X.filename is not None and _is_file_of(X):
+            return Path(X.filename)
+        with stage("points"):
+            points = np.asarray(X, dtype=np.float32)
+            if points.ndim != 2:
+                raise DataError(f"X has shape {points.shape}; points are rows of a table")
+            scratch.save("points/points", points)
+        return scratch.path("points/points")
+
+    def _diffused(
+        self,
+        operator: Any,
+        engine: Engine,
+        codes: np.ndarray,
+        order: np.ndarray,
+        label_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+    ) -> BlockDiffusion:
+        given: dict[str, Any] = {
+            "label_mode": self.label_mode, "tau": self.tau, "max_time": self.max_time,
+            "class_prior": self.class_prior, "kept_share": self.kept_share,
+        }  # fmt: skip
+        arrays = {"label_weight": label_weight, "groups": groups}
+        placed: dict[str, Any] = {
+            name: None if values is None else np.asarray(values)[order]
+            for name, values in arrays.items()
+        }
+        name = f"diffusion-{_digest(codes, *arrays.values(), repr(given))}"
+
+        def work() -> dict[str, Any]:
+            return diffuse_in_blocks(
+                operator, codes[order], engine=engine, name=name, **given, **placed
+            ).facts
+
+        return BlockDiffusion.from_facts(operator, operator.scratch.completed(name, work))
+
+    def _warn_of_unreached(self) -> None:
+        n_unreached = int(np.count_nonzero(self.diffusion_.codes < 0))
+        if n_unreached:
+            warnings.warn(
+                f"no label reaches {n_unreached} of {len(self.diffusion_.codes)} points: they lie "
+                "in parts of the graph without a label, or farther than the walk; label a point in "
+                "each part, or raise n_neighbors",
+                UnreachedWarning,
+                stacklevel=3,
+            )
+
+
+def _is_file_of(X: np.memmap) -> bool:
+    """Whether a memory map is the whole of a ``.npy`` file of float32."""
+    try:
+        whole = np.load(str(X.filename), mmap_mode="r")
+    except (OSError, ValueError):
+        return False
+    return whole.shape == X.shape and whole.dtype == X.dtype == np.float32
+
+
+def _in_order(found: BlockDiffusion, order: np.ndarray, n_classes: int) -> BlockMap:
+    """Write what was found in the order of the points."""
+    scratch, n = found.operator.scratch, len(found.operator)
+    shapes: dict[str, tuple[tuple[int, ...], type]] = {
+        "codes": ((n,), np.int16),
+        "probability": ((n,), np.float32),
+        "margin": ((n,), np.float32),
+        "posteriors": ((n, n_classes), np.float32),
+    }
+    stage_name = found.name.replace("diffusion", "maps")
+
+    def work() -> dict[str, Any]:
+        for part, (shape, dtype) in shapes.items():
+            out = scratch.create(f"{stage_name}/{part}", shape, dtype)
+            start = 0
+            for values in found.in_order(part, order):
+                out[start : start + len(values)] = values
+                start += len(values)
+        return {}
+
+    scratch.completed(stage_name, work)
+    codes, probability, margin, posteriors = (
+        scratch.load(f"{stage_name}/{part}") for part in shapes
+    )
+    return BlockMap(codes, probability, margin, posteriors)
+
+
+def _digest(*values: Any) -> str:
+    digest = hashlib.sha256()
+    for value in values:
+        digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
+    return digest.hexdigest()[:12]

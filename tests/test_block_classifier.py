@@ -1,0 +1,145 @@
+"""The classifier beyond memory: the same map as in memory, within what it is given."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from diffclass import DiffusionClassifier
+from diffclass.blocks import BlockClassifier, SerialEngine
+from diffclass.blocks.plan import BlockPlan
+from diffclass.blocks.shelf import Shelf, release
+from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
+from diffclass.mapped_pages import map_under
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, truth = load_digits(return_X_y=True)
+    y = np.where(np.random.default_rng(0).random(len(X)) < 0.05, truth, -1)
+    return X.astype(np.float32), y, truth
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 600)
+    monkeypatch.setattr("diffclass.blocks.costs.LEAST_BLOCK", 300)
+
+
+def test_the_map_is_that_of_the_classifier_in_memory(digits, small_blocks):
+    X, y, truth = digits
+    known = DiffusionClassifier(tau=64, random_state=0).fit(X, y)
+    found = BlockClassifier(tau=64, random_state=0).fit(X, y)
+    assert found.facts_["n_blocks"] > 2
+    assert found.recall_ > 0.98
+    assert np.array_equal(found.classes_, known.classes_)
+    assert np.mean(found.transduction_ == known.transduction_) > 0.99
+    right = [np.mean(model.transduction_ == truth) for model in (known, found)]
+    assert abs(right[0] - right[1]) < 0.01
+    sure = known.margin_ > 0.05
+    assert (found.transduction_ == known.transduction_)[sure].mean() > 0.998
+    np.testing.assert_allclose(found.raw_label_distributions_.sum(axis=1), 1, atol=1e-5)
+
+
+def test_a_file_is_read_where_it_lies_and_scratch_goes_with_the_model(
+    digits, small_blocks, tmp_path
+):
+    X, y, _ = digits
+    np.save(tmp_path / "points.npy", X)
+    model = BlockClassifier(random_state=0).fit(np.load(tmp_path / "points.npy", mmap_mode="r"), y)
+    folder = Path(model.diffusion_.margin.filename).parents[1]
+    assert folder.exists()
+    assert not (folder / "points").exists()
+    again = BlockClassifier(random_state=0).fit(tmp_path / "points.npy", y)
+    assert np.array_equal(model.transduction_, again.transduction_)
+    del model
+    gc.collect()
+    assert not folder.exists()
+
+
+class Counting(SerialEngine):
+    n_tasks = 0
+
+    def submit(self, task, *arguments):
+        self.n_tasks += 1
+        return super().submit(task, *arguments)
+
+
+def test_other_labels_use_the_graph_again(digits, small_blocks, tmp_path):
+    X, y, truth = digits
+    np.save(tmp_path / "points.npy", X)
+    engine, tasks = Counting(), []
+    for labels in (y, y, truth):
+        before = engine.n_tasks
+        model = BlockClassifier(random_state=0, engine=engine, scratch=tmp_path / "scratch")
+        model.fit(tmp_path / "points.npy", labels)
+        tasks.append(engine.n_tasks - before)
+    assert tasks[1] == 0
+    assert 0 < tasks[2] < tasks[0]
+    assert (model.transduction_ == truth).all()
+
+
+def test_without_memory_all_goes_to_disk_and_nothing_changes(digits, small_blocks, tmp_path):
+    X, y, _ = digits
+    inside = BlockClassifier(random_state=0).fit(X, y)
+    outside = BlockClassifier(random_state=0, engine=SerialEngine(memory=0, folder=tmp_path)).fit(
+        X, y
+    )
+    assert np.array_equal(inside.diffusion_.posteriors, outside.diffusion_.posteriors)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_shelf_keeps_account(tmp_path):
+    shelf = Shelf(3e6, tmp_path)
+    first, count = shelf.put((np.ones(300_000), 7))
+    assert (shelf.size, count) == (2_400_000, 7)
+    assert shelf.put(first) is first
+    second = shelf.put(np.arange(300_000.0).reshape(-1, 3))
+    assert map_under(first) is None
+    assert map_under(second) is not None
+    release([second])
+    assert second.shape == (100_000, 3)
+    assert second[-1, -1] == 299_999
+    del first
+    gc.collect()
+    assert shelf.size == 0
+    assert map_under(shelf.put(np.ones(300_000))) is None
+
+
+def test_points_beyond_reach_have_no_class(small_blocks):
+    X = np.random.default_rng(0).normal(size=(900, 2)).astype(np.float32)
+    X[600:] += 100
+    y = np.full(900, "", dtype=object)
+    y[:] = -1
+    y[0], y[1] = "grass", "soil"
+    with pytest.warns(UnreachedWarning, match="300 of 900"):
+        model = BlockClassifier(random_state=0).fit(X, y)
+    assert set(model.transduction_[600:]) == {-1}
+    assert set(model.transduction_[:600]) == {"grass", "soil"}
+
+
+def test_bad_input_is_named(digits, tmp_path):
+    X, y, _ = digits
+    with pytest.raises(DataError, match="1797 entries; X has 5 points"):
+        BlockClassifier().fit(X[:5], y)
+    with pytest.raises(ParameterError, match="too little for a block"):
+        BlockClassifier(memory=1e6).fit(X, y)
+    with pytest.raises(ParameterError, match="in blocks labels are absorbing"):
+        BlockClassifier(label_mode="summed").fit(X, y)
+    with pytest.raises(DataError, match="rows of a table"):
+        BlockClassifier().fit(X[:, 0], y)
+    with pytest.raises(DataError, match="no label"):
+        BlockClassifier().fit(X, np.full(len(X), -1))
+
+
+def test_a_plan_spends_what_it_is_given():
+    small, large = (BlockPlan.within(b, 10**7, 20, 12, 16) for b in (1.5e9, 6e9))
+    assert small.block_points < large.block_points <= 10**6
+    assert small.peak_bytes <= 1.5e9
+    assert large.peak_bytes <= 6e9
+    shared = BlockPlan.within(6e9, 10**6, 20, 12, 16, n_workers=4)
+    assert shared.block_points == 125_000
