@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import Parallel, delayed, parallel_config
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from diffclass._compiled import _threads
 from diffclass._compiled._jit import share
-from diffclass._compiled._threads import allowed_threads, share_out, threads
+from diffclass._compiled._threads import allowed_threads, openmp_for, share_out, threads
+from diffclass.neighbors import ExactSearch, InvertedFileSearch
 
 LARGE = np.empty(2**23, dtype=np.uint8)  # 8 MB: 16 shares
 
@@ -121,6 +122,32 @@ def test_threadpoolctl_is_respected():
 def test_workers_of_joblib_do_not_oversubscribe():
     with parallel_config("loky", n_jobs=2, inner_max_num_threads=1):
         assert Parallel()(delayed(allowed_threads)() for _ in range(2)) == [1, 1]
+
+
+def openmp_threads():
+    (controller,) = {
+        c.num_threads for c in ThreadpoolController().select(user_api="openmp").lib_controllers
+    }
+    return controller
+
+
+def test_small_searches_keep_openmp_to_one_thread():
+    with threadpool_limits(3):
+        with openmp_for(1e6):
+            assert openmp_threads() == 1
+        with openmp_for(1e9):
+            assert openmp_threads() == 3
+        assert openmp_threads() == 3
+
+
+@pytest.mark.parametrize("search", [ExactSearch(5), InvertedFileSearch(5)], ids=repr)
+def test_searches_say_how_much_there_is_to_do(search, monkeypatch, rng):
+    X = rng.normal(size=(700, 30)).astype(np.float32)
+    asked = []
+    module = sys.modules[type(search).__module__]
+    monkeypatch.setattr(module, "openmp_for", lambda n: asked.append(n) or openmp_for(n))
+    search.fit_transform(X)
+    assert 0 < min(asked) <= max(asked) <= X.size * len(X)
 
 
 @pytest.mark.parametrize("variable", ["OMP_NUM_THREADS", "NUMBA_NUM_THREADS"])

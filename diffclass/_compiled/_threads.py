@@ -12,23 +12,25 @@ no helpers and do not oversubscribe the cores.
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-import numba
-import numpy as np
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+from threadpoolctl import ThreadpoolController
 
-__all__ = ["allowed_threads", "share_out", "threads"]
+__all__ = ["allowed_threads", "openmp_for", "share_out", "threads"]
 
 SHARE_BYTES = 2**19  # arguments of a share: tens of microseconds at the least, a call takes one
 PATIENCE = 5e-4  # seconds of work after which help pays: waking a thread takes about 1e-4
+SMALL_SEARCH = 2**27  # multiplications that one thread does in some 50 milliseconds
 SHARES_PER_THREAD = 16  # rows differ in length; who is done early takes another share
 
 
@@ -73,6 +75,8 @@ def allowed_threads() -> int:
     """
     if _limit is not None:
         return _limit
+    import numba  # this module is also used by searches, which do without Numba
+
     return min(numba.config.NUMBA_NUM_THREADS, _openmp_effective_n_threads())
 
 
@@ -85,6 +89,22 @@ def threads(number: int) -> Iterator[None]:
         yield
     finally:
         _limit = before
+
+
+def openmp_for(n_multiplications: float) -> AbstractContextManager[Any]:
+    """Keep the searches of scikit-learn and faiss to one thread where there is little to do.
+
+    OpenMP's threads wait for each other at the end, which on a busy machine takes longer than such
+    a search. Only the calling thread is kept to one.
+    """
+    if n_multiplications >= SMALL_SEARCH:
+        return nullcontext()
+    return _openmp("faiss" in sys.modules).limit(limits=1)
+
+
+@functools.cache
+def _openmp(with_faiss: bool) -> Any:  # looked for again once faiss has brought its own
+    return ThreadpoolController().select(user_api="openmp")
 
 
 def share_out(loop: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -109,7 +129,7 @@ def share_out(loop: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
 
 
 def _number_of_shares(arguments: tuple[Any, ...]) -> int:
-    size = sum(a.nbytes for a in arguments if isinstance(a, np.ndarray))
+    size = sum(getattr(argument, "nbytes", 0) for argument in arguments)
     if size < 2 * SHARE_BYTES or (n_threads := allowed_threads()) == 1:
         return 1
     return min(size // SHARE_BYTES, SHARES_PER_THREAD * n_threads)

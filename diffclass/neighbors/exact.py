@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass._compiled._threads import openmp_for
 from diffclass.neighbors.search import Search
 
 
@@ -32,7 +33,8 @@ class ExactSearch(Search):
         self.recall_ = 1.0
 
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
-        return self._searcher.kneighbors(X - self._center, n_neighbors=k, return_distance=False)
+        with openmp_for(X.size * self._searcher.n_samples_fit_):
+            return self._searcher.kneighbors(X - self._center, n_neighbors=k, return_distance=False)
 
 
 def _exact_center(X: np.ndarray) -> np.ndarray:

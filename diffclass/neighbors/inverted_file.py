@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from diffclass._compiled._threads import openmp_for
 from diffclass._validation import RandomState, check_positive
 from diffclass.neighbors.recall import AIMED_RECALL, LEAST_RECALL, share_within, true_reach
 from diffclass.neighbors.search import Search
@@ -120,7 +121,9 @@ class InvertedFileSearch(Search):
         return found
 
     def _probed(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        return self._faiss.search(queries, k, params=self._probing(self.n_probes_))
+        share = self.n_probes_ / self.n_lists_
+        with openmp_for(queries.size * self._faiss.ntotal * share):
+            return self._faiss.search(queries, k, params=self._probing(self.n_probes_))
 
     @staticmethod
     def _probing(n_probes: int) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass._compiled._threads import openmp_for
+
 LEAST_RECALL, AIMED_RECALL = 0.99, 0.993
 
 
@@ -12,7 +14,8 @@ def true_reach(points: np.ndarray, sample: np.ndarray, k: int) -> np.ndarray:
     import faiss
 
     queries = points[sample]
-    _, true = faiss.knn(queries, points, k + 1)
+    with openmp_for(queries.size * len(points)):
+        _, true = faiss.knn(queries, points, k + 1)
     return row_distances(queries, points[true]).max(axis=1, keepdims=True)
 
 

@@ -2,7 +2,8 @@
 
     python -m experiments.scaling.busy [--fits 120] [--checkout FOLDER]
 
-Fits `DiffusionClassifier` to two moons of 650 to 750 points, five labels per class, in a process of
+Fits `DiffusionClassifier` to two moons of 650 to 750 points and 30 features (28 are noise, so that
+the neighbours are found by brute force), with five labels per class, in a process of
 its own: with one thread and with as many as there are cores, in turn, first alone, then beside as
 many endless loops as there are cores. Every process fits once before its clock starts, so that
 compilation does not count. Writes the seconds to ``busy.csv`` and prints them. ``--checkout``
@@ -31,7 +32,8 @@ from diffclass import DiffusionClassifier
 warnings.simplefilter("ignore")
 
 def fit(n):
-    X, truth = make_moons(n, noise=0.1, random_state=n)
+    moons, truth = make_moons(n, noise=0.1, random_state=n)
+    X = np.hstack([moons, 0.1 * np.random.default_rng(n).normal(size=(n, 28))])
     y = np.full(n, -1)
     for k in (0, 1):
         y[np.flatnonzero(truth == k)[:LABELS]] = k
