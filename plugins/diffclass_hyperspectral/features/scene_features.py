@@ -304,7 +304,12 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         return len(self.scales) * k + positions if self.spatial else k
 
     def working_bytes(
-        self, shape: tuple[int, int, int], n_bands: int, *, on_disk: bool = False
+        self,
+        shape: tuple[int, int, int],
+        n_bands: int,
+        *,
+        on_disk: bool = False,
+        window_bytes: int | None = None,
     ) -> int:
         """Return the most bytes that making the features holds: a block of the scene or a window.
 
@@ -316,6 +321,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             Usable ones.
         on_disk : bool, default=False
             Whether the features themselves lie in a file.
+        window_bytes : int, optional
+            As in `transform_points`; it raises `ParameterError` where that would.
         """
         rows, columns, bands = shape
         n, p = rows * columns, self.n_features(n_bands)
@@ -323,7 +330,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         working = _BYTES_PER_VALUE * min(n * bands, most)
         if self.spatial:
             k = p // len(self.scales)
-            n_rows = min(self._window_rows(columns, k) + 2 * self._reach, rows)
+            n_rows = min(self._window_rows(columns, k, window_bytes) + 2 * self._reach, rows)
             window = n_rows * columns * _window_bytes_per_pixel(k)
             working = max(working, window + quantile_bytes(4 * n))
         held = 0 if on_disk else 4 * n * p
@@ -511,8 +518,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     def _window_rows(self, columns: int, k: int, window_bytes: int | None = None) -> int:
         """Return how many rows of its own a window has, beside those that smoothing reaches."""
         of_a_row, around = columns * _window_bytes_per_pixel(k), 2 * self._reach
-        if window_bytes is None:  # rows around are worked on twice: no more of them than own ones
-            return max(_WINDOW_BYTES // of_a_row - around, around, 1)
+        if window_bytes is None:  # rows around are worked on twice: there should be fewer of them
+            return max(_WINDOW_BYTES // of_a_row - around, 2 * around, 1)
         n_rows = window_bytes // of_a_row - around
         if n_rows < 1:
             raise ParameterError(
