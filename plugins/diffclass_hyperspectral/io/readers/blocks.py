@@ -68,7 +68,7 @@ class BlockArray:
         """Bytes of the piece that is kept for the next rows, once something has been read."""
         _, columns, bands = self._stored_shape
         piece = self._step * columns * bands * self.dtype.itemsize
-        return piece if 1 < self._step and piece <= _KEPT_BYTES else 0
+        return piece if self._step > 1 and piece <= _KEPT_BYTES else 0
 
     def __len__(self) -> int:
         return self.shape[0]
