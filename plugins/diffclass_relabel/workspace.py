@@ -168,11 +168,11 @@ class Workspace:
         """Build the graph of a scene that is open."""
         with stage("features"):
             spatial = settings.features == "spatial"
-            rows = SceneFeatures(settings.components, spatial=spatial).fit_transform(scene)
-            pixels = np.flatnonzero(np.isfinite(rows[:, 0]))
-            features = rows[pixels]
+            found = SceneFeatures(settings.components, spatial=spatial)
+            features, valid = found.fit_transform_points(scene)
+            pixels = np.flatnonzero(valid)
         check_neighbors(settings.neighbors, len(pixels))
-        points = np.full(len(rows), -1, dtype=np.int32)
+        points = np.full(valid.size, -1, dtype=np.int32)
         points[pixels] = np.arange(len(pixels), dtype=np.int32)
         with stage("graph"):
             operator = markov_operator(

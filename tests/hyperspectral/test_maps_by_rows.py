@@ -9,10 +9,12 @@ import tracemalloc
 import numpy as np
 import pytest
 import rasterio
+from PIL import Image
 from spectral.io import envi
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import ClassTable, open_scene, read_labels, write_class_map
+from diffclass_hyperspectral.io import png_maps
 from diffclass_hyperspectral.io.map_files import output_files, write_raster
 from diffclass_hyperspectral.io.npy_files import mapped_file
 from diffclass_hyperspectral.io.point_pictures import PointPicture
@@ -166,3 +168,34 @@ def test_a_full_disk_is_told_before_anything_is_written(tmp_path, monkeypatch, c
 def test_a_system_that_cannot_reserve(tmp_path, monkeypatch):
     monkeypatch.delattr(os, "posix_fallocate")
     assert mapped_file(tmp_path / "points.npy")((10, 3)).shape == (10, 3)
+
+
+# Pictures
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 3, 100])
+def test_a_large_map_is_drawn_in_part(tmp_path, monkeypatch, rng, rows_at_once):
+    monkeypatch.setattr(BLOCKS, rows_at_once * 600)
+    monkeypatch.setattr(png_maps, "_MOST_PIXELS", 200 * 300)
+    ids = rng.integers(1, 3, (401, 600)).astype(np.uint8)
+    table = ClassTable.from_ids([1, 2], colors={1: (255, 0, 0), 2: (0, 0, 255)})
+    write_class_map(tmp_path / "m.png", Recorded(ids), table)
+    picture = np.asarray(Image.open(tmp_path / "m.png").convert("RGB"))
+    # every third row and column: with every second one there is a row too many
+    drawn = picture[12:][: 134 * 3, 12 : 12 + 200 * 3]
+    thinned = ids[::3, ::3]
+    side = png_maps._times(thinned.shape)
+    expected = np.where(thinned[..., None] == 1, [255, 0, 0], [0, 0, 255])
+    np.testing.assert_array_equal(drawn[: 134 * side : side, : 200 * side : side], expected)
+    assert png_maps.dots_of_a_pixel(ids.shape) == pytest.approx(side / 3)
+    write_class_map(tmp_path / "p.png", Recorded(ids), table, legend=False)
+    np.testing.assert_array_equal(read_labels(tmp_path / "p.png").ids, ids)
+    write_raster(tmp_path / "r.png", Recorded(ids[..., None] / 2))
+    with Image.open(tmp_path / "r.png") as shown:
+        assert shown.size[0] < 200 * side + 200
+
+
+def test_a_small_map_is_drawn_whole():
+    assert png_maps._step((2048, 2048)) == 1
+    assert png_maps._step((2048, 2049)) == 2
+    assert png_maps.dots_of_a_pixel((48, 20)) == 10

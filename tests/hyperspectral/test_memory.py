@@ -97,6 +97,16 @@ def test_it_grows_with_the_pixels_and_not_with_the_scene(spatial):
     assert more_bands.peak < 1000 * 1000 * 300 * 4 * 4
 
 
+def test_pieces_that_are_decompressed_together_count():
+    def said(step, rows=4000):
+        data = BlockArray((rows, 500, 100), np.int16, read_rows=None, path="scene", step=step)
+        scene = Scene.from_array(data)
+        return forecast_classification(scene, SceneFeatures(), DiffusionClassifier(), 2).stages
+
+    kept = said(512)["features"] - said(1)["features"]
+    assert kept == pytest.approx(512 * 500 * 100 * 2, rel=0.05)
+
+
 def test_it_grows_with_what_each_stage_works_on():
     def added(stage, **options):
         return forecast(**options).stages[stage] - forecast().stages[stage]

@@ -19,6 +19,8 @@ from diffclass_hyperspectral.io.band_survey import BandSurvey
 from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
 from diffclass_hyperspectral.io.rasters import ComputedRaster
 
+from .test_geotiff import write_tiff
+
 BLOCKS = "diffclass_hyperspectral.io.row_blocks.BLOCK_VALUES"
 
 
@@ -132,6 +134,13 @@ def test_a_window_that_is_too_small_for_a_row(cube):
     features = SceneFeatures(4, spatial=True)
     with pytest.raises(ParameterError, match=r"window_bytes = 1000: .* needs at least \d+ bytes"):
         features.fit_transform_points(cube, window_bytes=1000)
+    with pytest.raises(ParameterError, match="window_bytes = 1000"):  # and before
+        features.working_bytes(cube.shape, 8, on_disk=True, window_bytes=1000)
+    shape = (10**4, 10**3, 8)
+    small, usual = (
+        features.working_bytes(shape, 8, on_disk=True, window_bytes=size) for size in (10**8, None)
+    )
+    assert usual - small > 10**8
 
 
 def test_other_bands_than_those_fitted_to_decide_which_pixels_have_features(cube):
@@ -222,6 +231,15 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, cube, change):
     expected = {"cut": "was cut from", "removed": "put the file back"}
     with pytest.raises(DataError, match=expected.get(change, "was changed while it was read")):
         features.transform(scene)
+
+
+def test_compressed_files_are_watched_too(tmp_path):
+    path = write_tiff(tmp_path / "scene.tif")
+    scene = open_scene(path)
+    scene.usable_bands()
+    os.utime(path, ns=(0, 0))
+    with pytest.raises(DataError, match=r"scene\.tif: was changed while it was read"):
+        scene.spectra()
 
 
 def test_a_change_during_the_last_block_is_found(tmp_path, cube, monkeypatch):

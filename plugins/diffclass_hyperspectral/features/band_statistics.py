@@ -8,11 +8,13 @@ score by RX (I. Reed and X. Yu 1990; computed by `spectral`) are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from diffclass_hyperspectral.features.moments import Moments
+from diffclass_hyperspectral.io.mapped_pages import release_pages
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.row_blocks import row_blocks
 from diffclass_hyperspectral.io.scenes import Scene
@@ -39,7 +41,7 @@ class BandStatistics:
 
     @classmethod
     def from_scene(cls, scene: Scene) -> BandStatistics:
-        """Go through a scene twice, in blocks of rows and in double precision.
+        """Go through a scene in blocks of rows and in double precision.
 
         Raises
         ------
@@ -47,22 +49,30 @@ class BandStatistics:
             Where no pixel has data or every band is constant.
         """
         bands = scene.usable_bands()
-        total, n_pixels = np.zeros(int(bands.sum())), int(scene.valid.sum())
+        moments, shift = Moments(int(bands.sum())), np.zeros(int(bands.sum()))
         for _, block in _blocks(scene, bands):
-            total += block.sum(axis=0)
-        mean = total / n_pixels
-        products = np.zeros((len(mean), len(mean)))
-        for _, block in _blocks(scene, bands):
-            block -= mean
-            products += block.T @ block
-        return cls(bands, mean, products / max(n_pixels - 1, 1), n_pixels)
+            if not moments.n_points and len(block):
+                shift = block.mean(axis=0)  # what is squared should be small
+            moments.add(block - shift)
+        n_pixels = moments.n_points
+        covariance = moments.covariance * (n_pixels / max(n_pixels - 1, 1))
+        return cls(bands, moments.mean + shift, covariance, n_pixels)
 
-    def whitened(self, scene: Scene, *, n_components: int = 30) -> np.ndarray:
+    def whitened(
+        self,
+        scene: Scene,
+        create: Callable[[tuple[int, int]], np.ndarray] | None = None,
+        *,
+        n_components: int = 30,
+    ) -> np.ndarray:
         """Return the leading partly whitened components of a scene.
 
         Parameters
         ----------
         scene : Scene
+        create : callable, optional
+            Makes the array of float32 of a shape that is filled, such as a memory map; an array in
+            memory by default.
         n_components : int, default=30
             At most; those without variance are left out.
 
@@ -75,9 +85,11 @@ class BandStatistics:
         floor = np.finfo(np.float32).eps ** 2 * len(variances) * variances[-1]
         kept = np.flatnonzero(variances > floor)[::-1][:n_components]
         directions = vectors[:, kept] / variances[kept] ** 0.25
-        out = np.empty((int(scene.valid.sum()), len(kept)), dtype=np.float32)
+        shape = (int(scene.valid.sum()), len(kept))
+        out = np.empty(shape, dtype=np.float32) if create is None else create(shape)
         for pixels, block in _blocks(scene, self.bands):
             out[pixels] = (block - self.mean) @ directions
+            release_pages(out)
         return out
 
     def rx(self, scene: Scene) -> np.ndarray:

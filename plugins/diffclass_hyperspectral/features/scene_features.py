@@ -304,7 +304,12 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         return len(self.scales) * k + positions if self.spatial else k
 
     def working_bytes(
-        self, shape: tuple[int, int, int], n_bands: int, *, on_disk: bool = False
+        self,
+        shape: tuple[int, int, int],
+        n_bands: int,
+        *,
+        on_disk: bool = False,
+        window_bytes: int | None = None,
     ) -> int:
         """Return the most bytes that making the features holds: a block of the scene or a window.
 
@@ -316,6 +321,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             Usable ones.
         on_disk : bool, default=False
             Whether the features themselves lie in a file.
+        window_bytes : int, optional
+            As in `transform_points`; it raises `ParameterError` where that would.
         """
         rows, columns, bands = shape
         n, p = rows * columns, self.n_features(n_bands)
@@ -323,7 +330,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         working = _BYTES_PER_VALUE * min(n * bands, most)
         if self.spatial:
             k = p // len(self.scales)
-            n_rows = min(self._window_rows(columns, k) + 2 * self._reach, rows)
+            n_rows = min(self._window_rows(shape, k, window_bytes) + 2 * self._reach, rows)
             window = n_rows * columns * _window_bytes_per_pixel(k)
             working = max(working, window + quantile_bytes(4 * n))
         held = 0 if on_disk else 4 * n * p
@@ -431,7 +438,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Make the features of the pixels that have any, and say which these are."""
         k = self.n_components_
-        n_rows = self._window_rows(scene.shape[1], k, window_bytes) if self.spatial else 0
+        n_rows = self._window_rows(scene.shape, k, window_bytes) if self.spatial else 0
         valid = self._pixels(scene)
         points = create((int(np.count_nonzero(valid)), self._n_features_out))
         picture = PointPicture(points, valid)
@@ -508,17 +515,20 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     def _reach(self) -> int:
         return max(s.reach for s in self._smoothings())
 
-    def _window_rows(self, columns: int, k: int, window_bytes: int | None = None) -> int:
+    def _window_rows(self, shape: tuple[int, ...], k: int, window_bytes: int | None = None) -> int:
         """Return how many rows of its own a window has, beside those that smoothing reaches."""
+        rows, columns, *_ = shape
         of_a_row, around = columns * _window_bytes_per_pixel(k), 2 * self._reach
-        if window_bytes is None:  # rows around are worked on twice: no more of them than own ones
-            return max(_WINDOW_BYTES // of_a_row - around, around, 1)
+        if window_bytes is None:  # rows around are worked on twice: there should be fewer of them
+            window_bytes = max(_WINDOW_BYTES, 3 * around * of_a_row, of_a_row)
+        if window_bytes >= rows * of_a_row:
+            return rows
         n_rows = window_bytes // of_a_row - around
         if n_rows < 1:
             raise ParameterError(
                 f"window_bytes = {window_bytes}: a window of {columns} columns needs at least "
-                f"{(around + 1) * of_a_row} bytes for these features; give more memory, or take "
-                "spectral features"
+                f"{min(rows, around + 1) * of_a_row} bytes for these features; give more memory, "
+                "or take spectral features"
             )
         return n_rows
 

@@ -16,7 +16,7 @@ from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.label_images import class_id_raster
 from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.npy_files import save_rows
-from diffclass_hyperspectral.io.rasters import Raster, as_raster, blocks_of, cast
+from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster, as_raster, blocks_of, cast
 from diffclass_hyperspectral.io.scale_bar import add_scale_bar
 from diffclass_hyperspectral.io.scenes import Scene
 
@@ -149,7 +149,7 @@ def write_class_map(
         coordinates), ``.png``, ``.npy`` (ids alone).
     class_ids : array or Raster of shape (rows, columns)
         Whole numbers; 0 or -1 = unclassified. Read twice, a block of rows at a time, but whole for
-        a PNG and for an orthorectified map.
+        an orthorectified map.
     table : ClassTable, optional
         Names and colours; classes that it lacks get defaults.
     overwrite : bool, default=False
@@ -161,8 +161,9 @@ def write_class_map(
         Of a scene in its sensor's geometry: ENVI and GeoTIFF maps are orthorectified by it and get
         its coordinates; NumPy arrays and pictures stay as they are.
     legend : bool, default=True
-        For PNG: a picture with a legend; without it a palette image of the map's size, which
-        `read_labels` can read.
+        For PNG: a picture with a legend, which shows every second, third, ... row and column of
+        maps with more than four million pixels; without it a palette image of the map's size,
+        which `read_labels` can read.
 
     Returns
     -------
@@ -196,7 +197,7 @@ def write_class_map(
     elif suffix == ".png":
         save = png_maps.save_class_png if legend else png_maps.save_palette_png
         with replacing(files[0], overwrite=overwrite) as temporary:
-            save(temporary, ids[:], full)
+            save(temporary, ids, full)
             if legend:
                 dots = png_maps.dots_of_a_pixel(ids.shape)
                 add_scale_bar(temporary, map_info, ids.shape, dots=dots)
@@ -230,7 +231,7 @@ def write_raster(
         As for `write_class_map`; ``.png`` only for one band.
     array : array or Raster of shape (rows, columns, bands) or (rows, columns)
         Real numbers, written as float32; NaN = no data. Read a block of rows at a time, but whole
-        for a PNG and for an orthorectified map.
+        for an orthorectified map.
     band_names : sequence of str, optional
         ``"band 1"`` and so on by default.
     overwrite : bool, default=False
@@ -307,6 +308,10 @@ def _save_raster_png(
             f"{path}: a PNG shows one band, not {len(names)}; write .img, .tif or .npy"
         )
     with replacing(path, overwrite=overwrite) as temporary:
-        plane = values[:].reshape(values.shape[:2])
+        plane = (
+            values
+            if len(values.shape) == 2
+            else ComputedRaster(values.shape[:2], values.dtype, lambda rows: values[rows][..., 0])
+        )
         png_maps.save_raster_png(temporary, plane, label=names[0])
         add_scale_bar(temporary, map_info, plane.shape, dots=png_maps.dots_of_a_pixel(plane.shape))

@@ -1,9 +1,14 @@
-"""PNG pictures of maps: with a legend for people, or as a palette image for programs."""
+"""PNG pictures of maps: with a legend for people, or as a palette image for programs.
+
+Drawing takes some 130 bytes of memory per pixel. Of maps with more than four million pixels every
+second, third, ... row and column is drawn; a palette image has them all.
+"""
 
 from __future__ import annotations
 
 import json
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +20,7 @@ from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral.io.class_limits import largest_id
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.rasters import Raster, blocks_of
 from diffclass_hyperspectral.io.readers.png import NAMES_KEY
 
 if TYPE_CHECKING:
@@ -24,10 +30,11 @@ if TYPE_CHECKING:
 _DPI = 100
 _GAP = 12
 _LEAST_SIDE = 480
+_MOST_PIXELS = 2**22
 _GREATEST_SIDE = 60_000  # matplotlib draws at most 2**16 screen pixels
 
 
-def save_palette_png(path: Path, ids: np.ndarray, table: ClassTable) -> None:
+def save_palette_png(path: Path, ids: Raster, table: ClassTable) -> None:
     """Save ids as palette indices with the table's colours; names go into a text chunk."""
     images = require("PIL.Image")
     text = require("PIL.PngImagePlugin").PngInfo()
@@ -35,19 +42,22 @@ def save_palette_png(path: Path, ids: np.ndarray, table: ClassTable) -> None:
     for entry in table.entries:
         palette[entry.id] = entry.color
     text.add_text(NAMES_KEY, json.dumps({entry.id: entry.name for entry in table.entries}))
-    image = images.fromarray(ids.astype(np.uint8))
+    small = np.empty(ids.shape, dtype=np.uint8)
+    for rows, block in blocks_of(ids):
+        small[rows] = block
+    image = images.fromarray(small)
     image.putpalette(palette.ravel().tolist())
     image.save(path, format="PNG", pnginfo=text)
 
 
-def save_class_png(path: Path, ids: np.ndarray, table: ClassTable) -> None:
+def save_class_png(path: Path, ids: Raster, table: ClassTable) -> None:
     """Save the map in the table's colours, beside it names and pixel counts.
 
-    The pixels of the map are squares of whole screen pixels: nothing is resampled.
+    The pixels that are drawn are squares of whole screen pixels: nothing is mixed.
     """
     figure = new_figure()
-    legend = _class_legend(figure, ids, table)
-    picture = _magnified(_colored(ids, table))
+    legend = _class_legend(figure, _counts(ids), table)
+    picture = _magnified(_colored(_thinned(ids), table))
     height, width = picture.shape[:2]
     with _any_letters():
         box = legend.get_window_extent()
@@ -59,9 +69,10 @@ def save_class_png(path: Path, ids: np.ndarray, table: ClassTable) -> None:
     _save(figure, path)
 
 
-def save_raster_png(path: Path, array: np.ndarray, *, label: str) -> None:
+def save_raster_png(path: Path, band: Raster, *, label: str) -> None:
     """Save one band (rows, columns) in viridis with a colour bar; NaN is left white."""
     figure = new_figure()
+    array = _thinned(band)
     height, width = _magnified(array).shape
     figure.set_size_inches((width + 110 + 2 * _GAP) / _DPI, (height + 2 * _GAP) / _DPI)
     total_width, total_height = width + 110 + 2 * _GAP, height + 2 * _GAP
@@ -86,10 +97,16 @@ def new_figure(**options: Any) -> Figure:
     return figure
 
 
-def _class_legend(figure: Figure, ids: np.ndarray, table: ClassTable) -> Legend:
+def _counts(ids: Raster) -> Counter[int]:
+    counts: Counter[int] = Counter()
+    for _, block in blocks_of(ids):
+        values, found = np.unique(block, return_counts=True)
+        counts.update(dict(zip(values.tolist(), found.tolist(), strict=True)))
+    return counts
+
+
+def _class_legend(figure: Figure, present: Counter[int], table: ClassTable) -> Legend:
     patches = require("matplotlib.patches", extra="plots")
-    values, counts = np.unique(ids, return_counts=True)
-    present = dict(zip(values.tolist(), counts.tolist(), strict=True))
     shown = [entry for entry in table.entries if entry.id or present.get(0)]
     return figure.legend(
         handles=[
@@ -115,9 +132,32 @@ def _colored(ids: np.ndarray, table: ClassTable) -> np.ndarray:
     return colors[ids]
 
 
-def dots_of_a_pixel(shape: tuple[int, ...]) -> int:
-    """Return how many dots of the screen wide a pixel of a map of this shape is drawn."""
+def dots_of_a_pixel(shape: tuple[int, ...]) -> float:
+    """Return how many dots of the screen wide a pixel of a map of this shape is drawn.
+
+    Below 1 where not all rows and columns are.
+    """
+    step = _step(shape)
+    drawn = tuple(-(-size // step) for size in shape[:2])
+    return _times(drawn) / step
+
+
+def _times(shape: tuple[int, ...]) -> int:
     return max(1, -(-_LEAST_SIDE // max(shape[:2])))
+
+
+def _step(shape: tuple[int, ...]) -> int:
+    """Return how many rows, and columns, lie between those that are drawn."""
+    rows, columns = shape[:2]
+    step = 1
+    while -(-rows // step) * -(-columns // step) > _MOST_PIXELS:
+        step += 1
+    return step
+
+
+def _thinned(raster: Raster) -> np.ndarray:
+    step = _step(raster.shape)
+    return np.concatenate([block[::step, ::step] for _, block in blocks_of(raster, step=step)])
 
 
 def _magnified(array: np.ndarray) -> np.ndarray:
@@ -127,7 +167,7 @@ def _magnified(array: np.ndarray) -> np.ndarray:
             f"{array.shape[0]} rows x {array.shape[1]} columns are too many for a picture "
             f"({_GREATEST_SIDE} at most); write .img, .tif or .npy"
         )
-    times = dots_of_a_pixel(array.shape)
+    times = _times(array.shape)
     return array.repeat(times, axis=0).repeat(times, axis=1)
 
 

@@ -61,7 +61,7 @@ def bar_length(metres_of_dot: float, n_dots: int) -> float:
 
 
 def add_scale_bar(
-    path: Path, map_info: Sequence[str] | None, shape: Sequence[int], *, dots: int
+    path: Path, map_info: Sequence[str] | None, shape: Sequence[int], *, dots: float
 ) -> None:
     """Put a bar and its length under a PNG; leave it as it is where the scale is not known.
 
@@ -72,14 +72,14 @@ def add_scale_bar(
     map_info : sequence of str or None
     shape : (int, int)
         Rows and columns of the map.
-    dots : int
+    dots : float
         Dots of the screen per pixel of the map.
     """
     place = georeference_of(map_info)
     metres = None if place is None else metres_of_a_pixel(place, shape[0])
     if not metres or not math.isfinite(metres) or metres < 0:
         return
-    length = bar_length(metres / dots, shape[1] * dots)
+    length = bar_length(metres / dots, round(shape[1] * dots))
     images, draws = require("PIL.Image"), require("PIL.ImageDraw")
     font = require("PIL.ImageFont").load_default(size=_FONT_SIZE)
     with images.open(path) as picture:

@@ -32,6 +32,7 @@ from diffclass.operators.markov import operator_bytes
 from diffclass.spectral import eigenpairs
 from diffclass.spectral.gap import MOST_COMPONENTS
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.scene_models import SceneModel
 
@@ -288,7 +289,8 @@ def _size(scene: Scene, features: SceneFeatures) -> tuple[int, int]:
 
 
 def _of_features(scene: Scene, features: SceneFeatures) -> int:
-    return features.working_bytes(scene.shape, int(scene.band_mask.sum()))
+    kept = scene.data.kept_bytes if isinstance(scene.data, BlockArray) else 0
+    return kept + features.working_bytes(scene.shape, int(scene.band_mask.sum()))
 
 
 def _of_graph(n: int, p: int, k: int, kernel: Kernel) -> dict[str, float]:

@@ -62,12 +62,12 @@ class SceneModel:
             Where a band is missing.
         """
         bands = matching_bands(self, scene)
-        points = self.features.transform(_with_bands(scene, bands))
-        valid = np.isfinite(points).all(axis=1)
-        out = np.full((len(points), len(self.classifier.classes_)), np.nan, dtype=np.float32)
-        for chunk in np.array_split(np.flatnonzero(valid), max(1, len(points) // _BLOCK_PIXELS)):
-            if len(chunk):
-                out[chunk] = self.classifier.raw_predict_proba(points[chunk])
+        points, valid = self.features.transform_points(_with_bands(scene, bands))
+        out = np.full((valid.size, len(self.classifier.classes_)), np.nan, dtype=np.float32)
+        places = np.flatnonzero(valid)
+        for start in range(0, len(points), _BLOCK_PIXELS):
+            chunk = slice(start, start + _BLOCK_PIXELS)
+            out[places[chunk]] = self.classifier.raw_predict_proba(points[chunk])
         return out
 
     def working_bytes(self, n_pixels: int, n_features: int) -> int:

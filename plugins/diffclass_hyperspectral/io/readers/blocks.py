@@ -63,6 +63,13 @@ class BlockArray:
         rows, columns, bands = self.shape
         return rows * columns * bands
 
+    @property
+    def kept_bytes(self) -> int:
+        """Bytes of the piece that is kept for the next rows, once something has been read."""
+        _, columns, bands = self._stored_shape
+        piece = self._step * columns * bands * self.dtype.itemsize
+        return piece if self._step > 1 and piece <= _KEPT_BYTES else 0
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -111,9 +118,9 @@ class BlockArray:
         if self._kept is not None and self._kept[0] <= first and last <= self._kept[1]:
             return self._kept[2], self._kept[0]
         high = min(low + self._step, self.shape[0])
-        values = (high - low) * self._stored_shape[1] * self._stored_shape[2]
-        if values * self.dtype.itemsize > _KEPT_BYTES:
+        if not self.kept_bytes:
             return self._checked(first, last), first
+        self._kept = None  # never two at once
         piece = self._checked(low, high)
         self._kept = (low, high, piece)
         return piece, low
