@@ -40,8 +40,6 @@ def test_the_map_is_that_of_the_classifier_in_memory(digits, small_blocks):
     assert np.mean(found.transduction_ == known.transduction_) > 0.99
     right = [np.mean(model.transduction_ == truth) for model in (known, found)]
     assert abs(right[0] - right[1]) < 0.01
-    sure = known.margin_ > 0.05
-    assert (found.transduction_ == known.transduction_)[sure].mean() > 0.998
     np.testing.assert_allclose(found.raw_label_distributions_.sum(axis=1), 1, atol=1e-5)
 
 
