@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from diffclass.mapped_pages import release_pages
 from diffclass_hyperspectral.features.moments import Moments
-from diffclass_hyperspectral.io.mapped_pages import release_pages
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.row_blocks import row_blocks
 from diffclass_hyperspectral.io.scenes import Scene

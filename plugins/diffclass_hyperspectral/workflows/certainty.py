@@ -16,6 +16,7 @@ from diffclass.evaluation import (
     threshold_table,
 )
 from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.rasters import Raster, blocks_of
 from diffclass_hyperspectral.workflows.holdout import squares
 
 
@@ -136,24 +137,25 @@ def describe_blocks(truth: np.ndarray, class_map: np.ndarray, known: np.ndarray)
 
 
 def probability_of_class(
-    class_map: np.ndarray, posteriors: np.ndarray, class_ids: np.ndarray
+    class_map: np.ndarray, probabilities: Raster, class_ids: np.ndarray
 ) -> np.ndarray:
     """Return each pixel's probability of the class it was given.
 
     Parameters
     ----------
     class_map : ndarray of int of shape (rows, columns)
-    posteriors : ndarray of shape (rows, columns, n_classes)
+    probabilities : Raster of shape (rows, columns, n_classes)
     class_ids : ndarray of int of shape (n_classes,)
         Class of each of its layers.
 
     Returns
     -------
-    ndarray of shape (rows, columns)
+    ndarray of float32 of shape (rows, columns)
         NaN where the map has a class without a layer, or none.
     """
-    out = np.full(class_map.shape, np.nan)
-    for layer, class_id in enumerate(class_ids):
-        member = class_map == class_id
-        out[member] = posteriors[..., layer][member]
+    out = np.full(class_map.shape, np.nan, dtype=np.float32)
+    for rows, block in blocks_of(probabilities):
+        for layer, class_id in enumerate(class_ids):
+            member = class_map[rows] == class_id
+            out[rows][member] = block[..., layer][member]
     return out

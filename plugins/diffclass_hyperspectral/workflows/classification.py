@@ -14,11 +14,13 @@ from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.io.point_pictures import PointPicture
+from diffclass_hyperspectral.io.rasters import ComputedRaster
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.cleanup import Cleanup, CleanupReport
 from diffclass_hyperspectral.workflows.label_regions import label_regions
 from diffclass_hyperspectral.workflows.parameters import check_classifier
-from diffclass_hyperspectral.workflows.scene_models import SceneModel
+from diffclass_hyperspectral.workflows.scene_models import Classifier, SceneModel
 
 UNCLASSIFIED = 0
 
@@ -31,8 +33,9 @@ class SceneClassification:
     ----------
     class_map : ndarray of int of shape (rows, columns)
         Class ids; 0 where the scene has no data or no label can reach.
-    raw_posteriors : ndarray of shape (rows, columns, n_classes)
-        Of the walk, in the order of ``class_ids``; NaN where the scene has no data.
+    raw_posteriors : PointPicture of shape (rows, columns, n_classes)
+        Of the walk, in the order of ``class_ids``, read in rows, as ``raw_posteriors[:]``; NaN
+        where the scene has no data.
     margin : ndarray of shape (rows, columns)
         Of the walk, 0 to 1; NaN where the scene has no data.
     class_ids : ndarray of int of shape (n_classes,)
@@ -44,7 +47,7 @@ class SceneClassification:
     """
 
     class_map: np.ndarray
-    raw_posteriors: np.ndarray
+    raw_posteriors: PointPicture
     margin: np.ndarray
     class_ids: np.ndarray
     table: ClassTable
@@ -57,10 +60,16 @@ class SceneClassification:
         """Names of the classes by id."""
         return {entry.id: entry.name for entry in self.table}
 
+    @property
+    def probabilities(self) -> ComputedRaster:
+        """Calibrated probabilities of the classes, otherwise as ``raw_posteriors``."""
+        calibration, raw = self.model.classifier.calibration_, self.raw_posteriors
+        return ComputedRaster(raw.shape, np.float32, lambda rows: calibration.apply(raw[rows]))
+
     @cached_property
     def posteriors(self) -> np.ndarray:
-        """Calibrated probabilities of the classes; otherwise as ``raw_posteriors``."""
-        return self.model.classifier.calibration_.apply(self.raw_posteriors)
+        """The same as an array in memory."""
+        return self.probabilities[:]
 
     def set_sizes(self, *, level: float) -> np.ndarray:
         """Return how many classes may be each pixel's own, at a stated level.
@@ -109,7 +118,7 @@ def classify_scene(
     *,
     fit_on: np.ndarray | None = None,
     features: SceneFeatures | None = None,
-    classifier: DiffusionClassifier | None = None,
+    classifier: Classifier | None = None,
 ) -> SceneClassification:
     """Diffuse the labels of some pixels over all pixels of a scene.
 
@@ -125,7 +134,7 @@ def classify_scene(
         Which labelled pixels to use; all by default.
     features : SceneFeatures, optional
         Fitted here; spectral components by default.
-    classifier : DiffusionClassifier, optional
+    classifier : DiffusionClassifier or BlockClassifier, optional
         Fitted here.
 
     Returns
@@ -179,7 +188,7 @@ def classify_points(
     scene: Scene,
     labels: LabelImage,
     found: ScenePoints,
-    classifier: DiffusionClassifier,
+    classifier: Classifier,
     *,
     fit_on: np.ndarray | None = None,
 ) -> SceneClassification:
@@ -232,7 +241,7 @@ def cleaned(
 
 
 def check_before(
-    scene: Scene, labels: LabelImage, features: SceneFeatures, classifier: DiffusionClassifier
+    scene: Scene, labels: LabelImage, features: SceneFeatures, classifier: Classifier
 ) -> None:
     """Raise what `classify_scene` would raise, as far as can be told without reading the scene.
 
@@ -273,11 +282,10 @@ def _assembled(
     class_map[valid] = np.append(class_ids, UNCLASSIFIED)[decision.codes]
     margin = np.full(rows * columns, np.nan, dtype=np.float32)
     margin[valid] = decision.margin
-    whole = np.full((rows * columns, len(class_ids)), np.nan, dtype=np.float32)
-    whole[valid] = posteriors
+    single = posteriors.astype(np.float32, copy=False)
     return SceneClassification(
         class_map=class_map.reshape(rows, columns),
-        raw_posteriors=whole.reshape(rows, columns, -1),
+        raw_posteriors=PointPicture(single, valid.reshape(rows, columns), fill=np.nan),
         margin=margin.reshape(rows, columns),
         class_ids=class_ids,
         table=model.table,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import __version__
-from diffclass.classifier import DiffusionClassifier
+from diffclass.blocks import BlockClassifier
 from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.workflows.classification import UNCLASSIFIED, SceneClassification
@@ -19,6 +19,7 @@ from diffclass_hyperspectral.workflows.holdout_report import FailedHoldout, Hold
 from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
 from diffclass_hyperspectral.workflows.report_lines import report_lines
 from diffclass_hyperspectral.workflows.run_costs import RunCosts
+from diffclass_hyperspectral.workflows.scene_models import Classifier
 
 _TRANSDUCTIVE = (
     "features and graph are made of all pixels, the tested ones too, without their labels "
@@ -242,7 +243,7 @@ def report_fit(
         features="spatial" if features.spatial else "spectral",
         n_components=features.n_components_,
         seed=seed,
-        neighbor_recall=classifier.graph_.recall,
+        neighbor_recall=_recall(classifier),
         labels_used={i: int(n) for i, n in enumerate(used) if n},
     )
 
@@ -284,7 +285,15 @@ def report_classification(
     )
 
 
-def _parameters(classifier: DiffusionClassifier) -> dict[str, Any]:
+def _recall(classifier: Classifier) -> float | None:
+    return (
+        classifier.recall_ if isinstance(classifier, BlockClassifier) else classifier.graph_.recall
+    )
+
+
+def _parameters(classifier: Classifier) -> dict[str, Any]:
     values = classifier.get_params(deep=False)
+    for name in ("engine", "scratch"):  # where the work was done
+        values.pop(name, None)
     plain = (str, int, float, bool, type(None))
     return {name: v if isinstance(v, plain) else repr(v) for name, v in values.items()}

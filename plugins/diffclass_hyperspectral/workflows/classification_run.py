@@ -25,6 +25,7 @@ from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.workflows.block_runs import BlockRun
 from diffclass_hyperspectral.workflows.classification import (
     SceneClassification,
     ScenePoints,
@@ -48,6 +49,7 @@ from diffclass_hyperspectral.workflows.holdout_report import (
 )
 from diffclass_hyperspectral.workflows.memory_forecast import (
     MemoryForecast,
+    forecast_blocks,
     forecast_classification,
     forecast_prediction,
 )
@@ -89,6 +91,7 @@ def classify_with_holdout(
     seed: int = 0,
     cleanup: Cleanup | None = None,
     before: Callable[[MemoryForecast], object] | None = None,
+    blocks: BlockRun | None = None,
 ) -> ClassificationRun:
     """Classify a scene from labels, score it on those held out, and clean the map.
 
@@ -115,6 +118,8 @@ def classify_with_holdout(
         Nothing by default.
     before : callable, optional
         Called with the forecast of memory before the scene is read.
+    blocks : BlockRun, optional
+        Where a scene is worked on that is too large for memory; by default all is in memory.
 
     Returns
     -------
@@ -133,12 +138,20 @@ def classify_with_holdout(
     check_before(scene, labels, features, classifier)
     spatial = features.spatial or cleanup.is_spatial
     kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
-    memory = forecast_classification(scene, features, classifier, labels.n_classes)
+    memory = (
+        forecast_classification(scene, features, classifier, labels.n_classes)
+        if blocks is None
+        else forecast_blocks(scene, features, classifier, labels.n_classes, blocks.plan)
+    )
     if before is not None:
         before(memory)
     if kinds:  # before the scene is read: what the least gap does not allow, none does
         hold_out(labels.ids, kind=kinds[0], labels_per_class=labels_per_class, seed=seed)
-    points = scene_points(scene, labels, clone(features))
+    points = (
+        scene_points(scene, labels, clone(features))
+        if blocks is None
+        else blocks.points(scene, clone(features))
+    )
     job = _Job(
         scene=scene,
         labels=labels,
@@ -147,6 +160,7 @@ def classify_with_holdout(
         labels_per_class=labels_per_class,
         seed=seed,
         cleanup=cleanup,
+        blocks=blocks,
         weight_beyond=_weight_beyond(scene, points.features, cleanup)
         if "blocks" in kinds
         else np.zeros(1),
@@ -213,6 +227,7 @@ class _Job:
     labels_per_class: int | None
     seed: int
     cleanup: Cleanup
+    blocks: BlockRun | None
     weight_beyond: np.ndarray
 
     def split(self, kind: str) -> Holdout:
@@ -225,11 +240,12 @@ class _Job:
         )
 
     def fitted(self, split: Holdout | None) -> SceneClassification:
+        classifier = clone(self.classifier)
         return classify_points(
             self.scene,
             self.labels,
             self.points,
-            clone(self.classifier),
+            classifier if self.blocks is None else self.blocks.classifier(classifier),
             fit_on=None if split is None else split.fit,
         )
 

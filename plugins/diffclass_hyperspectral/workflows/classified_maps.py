@@ -64,7 +64,7 @@ def write_maps(
     files = write_class_map(path, result.class_map, result.table, **place(path))
     if probability is not None:
         bands = {"band_names": names, **place(probability)}
-        files += write_raster(probability, _probabilities(result), **bands)
+        files += write_raster(probability, result.probabilities, **bands)
     if margin is not None:
         files += write_raster(margin, result.margin, band_names=["margin"], **place(margin))
     if ambiguity is not None:
@@ -73,15 +73,9 @@ def write_maps(
     return files
 
 
-def _probabilities(result: SceneClassification) -> ComputedRaster:
-    """Return the calibrated probabilities of the classes, block by block."""
-    calibration, raw = result.model.classifier.calibration_, result.raw_posteriors
-    return ComputedRaster(raw.shape, np.float32, lambda rows: calibration.apply(raw[rows]))
-
-
 def _set_sizes(result: SceneClassification, level: float) -> ComputedRaster:
     """Return how many classes may be each pixel's own, NaN where the scene has no data."""
-    calibration, probabilities = result.model.classifier.calibration_, _probabilities(result)
+    calibration, probabilities = result.model.classifier.calibration_, result.probabilities
 
     def read(rows: slice) -> np.ndarray:
         sizes = calibration.sets(probabilities[rows], level=level).sum(axis=-1)

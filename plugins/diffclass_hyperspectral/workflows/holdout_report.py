@@ -155,7 +155,9 @@ def report_holdout(
             np.where(split.test, labels.ids, 0),
             result.class_map,
             result.margin,
-            probability=probability_of_class(result.class_map, result.posteriors, result.class_ids),
+            probability=probability_of_class(
+                result.class_map, result.probabilities, result.class_ids
+            ),
             min_margin=cleanup.min_margin,
         ),
         names=result.names,

@@ -15,12 +15,13 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from diffclass.acquisition import N_PAIRS
+from diffclass.blocks.plan import BlockPlan
 from diffclass.classifier import DiffusionClassifier
 from diffclass.clustering import N_NEIGHBORS, DiffusionClustering
 from diffclass.command_line.console import peak_memory_bytes
@@ -52,11 +53,14 @@ class MemoryForecast:
         Bytes that it holds already.
     available : int or None
         Further bytes that it can have; None where the system does not say.
+    scratch_bytes : int or None
+        Space on the scratch disk; None where nothing is written there.
     """
 
     stages: Mapping[str, int]
     held: int = 0
     available: int | None = None
+    scratch_bytes: int | None = None
 
     @property
     def peak(self) -> int:
@@ -70,17 +74,21 @@ class MemoryForecast:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the forecast in values that JSON can hold."""
-        return {
+        facts = {
             "forecast_bytes": dict(self.stages),
             "peak_forecast_bytes": self.peak,
             "available_bytes": self.available,
         }
+        return facts | (
+            {} if self.scratch_bytes is None else {"scratch_forecast_bytes": self.scratch_bytes}
+        )
 
     def line(self) -> str:
         """Return the forecast as a line to read."""
         steps = ", ".join(f"{name} {_shown(size)}" for name, size in self.stages.items())
         room = "" if self.available is None else f"; {_shown(self.available)} are free"
-        return f"memory: about {_shown(self.peak)} will be needed ({steps}){room}"
+        disk = "" if self.scratch_bytes is None else f"; scratch: {_shown(self.scratch_bytes)}"
+        return f"memory: about {_shown(self.peak)} will be needed ({steps}){room}{disk}"
 
     def warn(self, advice: str) -> None:
         """Warn if there is less memory than the run needs.
@@ -149,6 +157,41 @@ def forecast_classification(
         stages["suggestions"] = scores + held + _suggesting_bytes(n, n_classes)
     stages["writing"] = scores + held + diffusion.result_bytes(n, n_classes)
     return _forecast(base, stages)
+
+
+def forecast_blocks(
+    scene: Scene,
+    features: SceneFeatures,
+    classifier: DiffusionClassifier,
+    n_classes: int,
+    plan: Callable[[int, int, int, int], BlockPlan],
+) -> MemoryForecast:
+    """Say what classifying a scene in blocks will need.
+
+    Parameters
+    ----------
+    scene : Scene
+    features : SceneFeatures
+    classifier : DiffusionClassifier
+        Neither needs to be fitted.
+    n_classes : int
+    plan : callable
+        `BlockRun.plan`.
+
+    Returns
+    -------
+    MemoryForecast
+        Of this process, or of a worker, with the space on the scratch disk.
+    """
+    base = _base()
+    n, p = _size(scene, features)
+    planned = plan(n, p, classifier.n_neighbors, n_classes)
+    n_bands = int(scene.band_mask.sum())
+    working = features.working_bytes(scene.shape, n_bands, on_disk=True)
+    stages = {"features": working, "graph and diffusion": planned.peak_bytes - base}
+    stages["writing"] = _BYTES_OF_A_PIXEL * n
+    found = _forecast(base, stages)
+    return replace(found, scratch_bytes=int(planned.scratch_bytes + 4 * n * p))
 
 
 def forecast_prediction(scene: Scene, model: SceneModel) -> MemoryForecast:

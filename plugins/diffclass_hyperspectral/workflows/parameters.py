@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.clustering import DiffusionClustering
 from diffclass.embedding import DiffusionMap
@@ -15,14 +16,15 @@ from diffclass.exceptions import ParameterError
 _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
 
 
-def check_classifier(classifier: DiffusionClassifier, n_pixels: int) -> None:
+def check_classifier(classifier: DiffusionClassifier | BlockClassifier, n_pixels: int) -> None:
     """Raise `ParameterError` for what a classifier would refuse when fitted to that many pixels."""
     check_neighbors(classifier.n_neighbors, n_pixels)
     if not isinstance(classifier.tau, str):
         _check_whole(classifier.tau, "tau", least=1)
     if classifier.max_time is not None:
         _check_whole(classifier.max_time, "max_time", least=1)
-    _check_whole(classifier.rounds, "rounds", least=0)
+    if isinstance(classifier, DiffusionClassifier):
+        _check_whole(classifier.rounds, "rounds", least=0)
 
 
 def check_map(model: DiffusionMap, n_pixels: int) -> None:

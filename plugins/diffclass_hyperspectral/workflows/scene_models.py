@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError
 from diffclass.mapped_pages import release_pages
@@ -17,6 +18,8 @@ from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.scenes import Scene
+
+Classifier = DiffusionClassifier | BlockClassifier
 
 _KIND = "diffclass scene model 2"
 _BLOCK_PIXELS = 50_000
@@ -30,15 +33,15 @@ class SceneModel:
     ----------
     features : SceneFeatures
         Fitted; best without positions, which mean nothing in another scene.
-    classifier : DiffusionClassifier
-        Fitted to the valid pixels of the training scene.
+    classifier : DiffusionClassifier or BlockClassifier
+        Fitted to the valid pixels of the training scene. Only the first can be applied to others.
     wavelengths : ndarray of shape (bands,) or None
         Of the training scene, in nanometres.
     table : ClassTable
     """
 
     features: SceneFeatures
-    classifier: DiffusionClassifier
+    classifier: Classifier
     wavelengths: np.ndarray | None
     table: ClassTable
 

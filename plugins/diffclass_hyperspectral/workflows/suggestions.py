@@ -289,6 +289,7 @@ def suggest_pixels(
     if (ids > 0).all():
         raise DataError(f"{labels.path}: every pixel with data is labelled; nothing to suggest")
     classifier = result.model.classifier
+    assert isinstance(classifier, DiffusionClassifier)
     places = np.column_stack(np.unravel_index(pixels, scene.shape[:2]))
     found = suggest(
         classifier.operator_ if classifier.warped_ is None else classifier.warped_,
