@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import tracemalloc
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -367,3 +369,34 @@ def test_nothing_but_the_operator_and_the_order_is_left(tmp_path):
     small = [name for name in left if name.startswith("cells/")]
     assert [name for name in left if name not in small] == blocks
     assert "cells/order.npy" in small
+
+
+class Processes:
+    """Two other processes, which see nothing but the files."""
+
+    n_workers = 2
+
+    def __init__(self, pool: ProcessPoolExecutor):
+        self.pool = pool
+
+    def submit(self, task, *arguments):
+        return self.pool.submit(task, *arguments)
+
+    def gather(self, handles):
+        return [handle.result() for handle in handles]
+
+
+def test_other_processes_build_the_same_operator(tmp_path):
+    points = clusters(2500, 5)
+    points[300:900] = points[300]
+    expected = built(points, tmp_path, block_points=400, name="here", alpha=0.5)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        found = built(points, tmp_path, block_points=400, alpha=0.5, engine=Processes(pool))
+        points[7] = np.nan
+        with pytest.raises(DataError, match="row 7"):
+            built(points, tmp_path, block_points=400, name="bad", engine=Processes(pool))
+    assert found[2] == expected[2]
+    assert np.array_equal(found[3], expected[3])
+    assert np.array_equal(found[0].indices, expected[0].indices)
+    assert np.array_equal(found[0].data, expected[0].data)
+    assert np.array_equal(found[1], expected[1])
