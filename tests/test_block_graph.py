@@ -16,8 +16,8 @@ from scipy.sparse.csgraph import connected_components
 from diffclass.blocks import BlockOperator, Scratch, SerialEngine, build_operator, costs
 from diffclass.blocks.block_affinities import BlockKernel, weigh_edges
 from diffclass.blocks.block_graph import BlockPattern, join_neighbors
+from diffclass.blocks.block_markov import normalise
 from diffclass.blocks.block_neighbors import NOBODY
-from diffclass.blocks.build import _normalise
 from diffclass.blocks.cells import sample_size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
@@ -129,7 +129,7 @@ def test_affinities_and_degrees_are_those_of_one_block(cut, kernel, alpha, tmp_p
     write_lists(scratch, starts, directed)
     join_neighbors(scratch, SerialEngine(), starts)
     weigh_edges(scratch, SerialEngine(), starts, BlockKernel.of(kernel))
-    _normalise(scratch, SerialEngine(), starts, alpha)
+    normalise(scratch, SerialEngine(), starts, alpha)
     affinity, degrees = whole(BlockOperator(scratch, starts))
     assert affinity.dtype == np.float32
     np.testing.assert_array_equal(affinity.toarray(), expected.affinity.toarray())
