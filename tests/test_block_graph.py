@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import tracemalloc
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +16,8 @@ from scipy.sparse.csgraph import connected_components
 from diffclass.blocks import BlockOperator, Scratch, SerialEngine, build_operator, costs
 from diffclass.blocks.block_affinities import BlockKernel, weigh_edges
 from diffclass.blocks.block_edges import BlockPattern, join_neighbors
+from diffclass.blocks.block_markov import normalise
 from diffclass.blocks.block_neighbors import NOBODY
-from diffclass.blocks.build import _normalise
 from diffclass.blocks.cells import sample_size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
@@ -127,7 +129,7 @@ def test_affinities_and_degrees_are_those_of_one_block(cut, kernel, alpha, tmp_p
     write_lists(scratch, starts, directed)
     join_neighbors(scratch, SerialEngine(), starts)
     weigh_edges(scratch, SerialEngine(), starts, BlockKernel.of(kernel))
-    _normalise(scratch, SerialEngine(), starts, alpha)
+    normalise(scratch, SerialEngine(), starts, alpha)
     affinity, degrees = whole(BlockOperator(scratch, starts))
     assert affinity.dtype == np.float32
     np.testing.assert_array_equal(affinity.toarray(), expected.affinity.toarray())
@@ -379,3 +381,34 @@ def test_nothing_but_the_operator_and_the_order_is_left(tmp_path):
     small = [name for name in left if name.startswith("cells/")]
     assert [name for name in left if name not in small] == blocks
     assert "cells/order.npy" in small
+
+
+class Processes:
+    """Two other processes, which see nothing but the files."""
+
+    n_workers = 2
+
+    def __init__(self, pool: ProcessPoolExecutor):
+        self.pool = pool
+
+    def submit(self, task, *arguments):
+        return self.pool.submit(task, *arguments)
+
+    def gather(self, handles):
+        return [handle.result() for handle in handles]
+
+
+def test_other_processes_build_the_same_operator(tmp_path):
+    points = clusters(2500, 5)
+    points[300:900] = points[300]
+    expected = built(points, tmp_path, block_points=400, name="here", alpha=0.5)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        found = built(points, tmp_path, block_points=400, alpha=0.5, engine=Processes(pool))
+        points[7] = np.nan
+        with pytest.raises(DataError, match="row 7"):
+            built(points, tmp_path, block_points=400, name="bad", engine=Processes(pool))
+    assert found[2] == expected[2]
+    assert np.array_equal(found[3], expected[3])
+    assert np.array_equal(found[0].indices, expected[0].indices)
+    assert np.array_equal(found[0].data, expected[0].data)
+    assert np.array_equal(found[1], expected[1])

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from diffclass.blocks.block_arrays import drop_blocks, on_each_block, place_dtype, read_places
 from diffclass.blocks.engine import Engine
@@ -78,13 +79,22 @@ def search_block(
     found = np.empty((len(places), 0), dtype=places.dtype)
     lengths = np.empty(found.shape, dtype=X.dtype)
     if len(places) > 1:
-        graph = default_search(X, n_neighbors, random_state=seed + b).fit_transform(X)
-        found = places[graph.indices].reshape(len(places), -1)
-        lengths = graph.data.reshape(found.shape)
+        search = default_search(X, n_neighbors, random_state=seed + b)
+        found, lengths = _lists(search.fit_transform(X), places)
     scratch.save(f"neighbors/own.{b}", own)
     scratch.save(f"neighbors/guests.{b}", guests)
     scratch.save(f"neighbors/found.{b}", found)
     scratch.save(f"neighbors/found_lengths.{b}", lengths)
+
+
+def _lists(graph: sp.csr_array, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of a graph as places and lengths, filled up with nobody."""
+    degrees = np.diff(graph.indptr)
+    exists = np.arange(degrees.max()) < degrees[:, None]
+    found = np.full(exists.shape, NOBODY, dtype=places.dtype)
+    lengths = np.full(exists.shape, np.inf, dtype=graph.dtype)
+    found[exists], lengths[exists] = places[graph.indices], graph.data
+    return found, lengths
 
 
 def _searched(scratch: Scratch, starts: Sequence[int], places: np.ndarray) -> np.ndarray:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from diffclass._validation import RandomState, check_positive
 from diffclass.blocks.block_affinities import BlockKernel, weigh_edges
-from diffclass.blocks.block_arrays import drop_blocks, on_each_block, read_places
-from diffclass.blocks.block_edges import BlockPattern, join_neighbors
+from diffclass.blocks.block_arrays import drop_blocks
+from diffclass.blocks.block_edges import join_neighbors
+from diffclass.blocks.block_markov import normalise
 from diffclass.blocks.block_neighbors import find_neighbors
-from diffclass.blocks.block_operator import BlockOperator, OperatorBlock
+from diffclass.blocks.block_operator import BlockOperator
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch
 from diffclass.blocks.slices import check_file, make_blocks
 from diffclass.kernels import Kernel
-from diffclass.operators.markov import divided_by_density, row_sums, with_row_sums
 
 
 def build_operator(
@@ -123,48 +120,7 @@ def build_operator(
     drop_blocks(scratch, n_blocks, "cells/representatives", "neighbors/places", "neighbors/lengths")
     facts |= scratch.completed("affinities", lambda: weigh_edges(scratch, engine, starts, weighing))
     drop_blocks(scratch, n_blocks, "graph/distances")
-    facts |= scratch.completed("operator", lambda: _normalise(scratch, engine, starts, alpha))
+    facts |= scratch.completed("operator", lambda: normalise(scratch, engine, starts, alpha))
     parts = ("graph/places", "graph/indptr", "graph/indices", "affinities/values")
     drop_blocks(scratch, n_blocks, *parts)
     return BlockOperator(scratch, starts), facts | {"n_blocks": n_blocks}
-
-
-def _normalise(
-    scratch: Scratch, engine: Engine, starts: Sequence[int], alpha: float
-) -> dict[str, Any]:
-    n_blocks = len(starts) - 1
-    if alpha:
-        on_each_block(engine, "operator: densities", n_blocks, find_densities, scratch, starts)
-    on_each_block(engine, "operator: rows", n_blocks, make_operator_block, scratch, starts, alpha)
-    drop_blocks(scratch, n_blocks, "operator/density")
-    return {}
-
-
-def find_densities(scratch: Scratch, starts: Sequence[int], b: int) -> None:
-    """Write the row sums of a block's affinities."""
-    pattern, K = _affinities(scratch, starts, b)
-    scratch.save(f"operator/density.{b}", with_row_sums(K)[1][pattern.own])
-
-
-def make_operator_block(scratch: Scratch, starts: Sequence[int], alpha: float, b: int) -> None:
-    """Write a block of the operator."""
-    pattern, K = _affinities(scratch, starts, b)
-    K, degrees = with_row_sums(K)
-    if alpha:
-        density = read_places(scratch, "operator/density", starts, pattern.places)
-        K = divided_by_density(K, density, alpha)
-        degrees = row_sums(K)
-    own = K[pattern.own]
-    rows = sp.csr_array(
-        (own.data, pattern.places[own.indices], own.indptr.astype(own.indices.dtype)),
-        shape=(own.shape[0], starts[-1]),
-    )
-    block = OperatorBlock.from_rows(rows, degrees[pattern.own], start=starts[b])
-    block.save(scratch, f"operator/{b}")
-
-
-def _affinities(
-    scratch: Scratch, starts: Sequence[int], b: int
-) -> tuple[BlockPattern, sp.csr_array]:
-    pattern = BlockPattern.load(scratch, starts, b)
-    return pattern, pattern.matrix(np.array(scratch.load(f"affinities/values.{b}")))

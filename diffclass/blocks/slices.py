@@ -1,19 +1,14 @@
 """From a file of points to blocks of near points: the file is read by slices, twice.
 
-    true neighbours of sampled points      to choose which points are guests, see `cells`
-    cell, guests and hash of each point    each slice is sorted by bin, and written
-    blocks                                 the parts of a bin in all slices, next to one another
-
-A bin with more points than 1.5 blocks, because the sample misjudged it or because it holds fillers,
-is cut into several blocks. The places of a bin are consecutive, so a point's place is its position
-in its slice plus a shift that slice and bin have.
+true neighbours of sampled points      to choose which points are guests, see `cells`
+cell, guests and hash of each point    each slice is sorted by bin, and written
+blocks                                 the parts of a bin in all slices, next to one another
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +18,13 @@ from diffclass.blocks.block_arrays import on_each_block, place_dtype
 from diffclass.blocks.cells import Cells, sample_size
 from diffclass.blocks.duplicates import frequent_hashes, link_blocks, represent_in_block
 from diffclass.blocks.engine import Engine
+from diffclass.blocks.layout import Layout
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import DataError
 from diffclass.neighbors.recall import row_distances
 from diffclass.neighbors.search import check_spread, row_hashes
 
 _QUERIES = 256
-_LARGEST_BLOCK = 1.5  # times the points of a block
 _MOST_GUESTS = 2.0  # times the points of a block
 
 
@@ -81,7 +76,7 @@ def make_blocks(
     bounds = on_each_block(
         engine, "cells: sorting", len(edges) - 1, sort_slice, scratch, points, edges
     )
-    layout = _Layout.of_slices(np.array(bounds), edges, block_points)
+    layout = Layout.of_slices(np.array(bounds), block_points)
     scratch.save("cells/frequent", frequent_hashes(scratch, edges, n_neighbors))
     n_blocks = layout.n_blocks
     found = on_each_block(engine, "cells: blocks", n_blocks, gather_block, scratch, layout)
@@ -199,63 +194,7 @@ def _save_guests(
     scratch.save(f"cells/slice.guest_bounds.{s}", bounds)
 
 
-@dataclass(frozen=True, eq=False)
-class _Layout:
-    """Where the parts of slices lie in the blocks.
-
-    Attributes
-    ----------
-    starts : tuple of int of length n_blocks + 1
-        Place of the first point of each block; the last is n.
-    bin_of : tuple of int of length n_blocks
-        Bin of each block.
-    bounds : ndarray of int of shape (n_slices, n_bins + 2)
-        Positions in its slice at which the bins begin, that of fillers last, and its length.
-    shift : ndarray of int of shape (n_slices, n_bins + 1)
-        Place minus position of the points of each slice and bin.
-    """
-
-    starts: tuple[int, ...]
-    bin_of: tuple[int, ...]
-    bounds: np.ndarray
-    shift: np.ndarray
-
-    @classmethod
-    def of_slices(cls, bounds: np.ndarray, edges: Sequence[int], block_points: int) -> _Layout:
-        counts = np.diff(bounds, axis=1)
-        sizes = counts.sum(axis=0)
-        bin_starts = np.cumsum(np.append(0, sizes))
-        starts, bin_of = [0], []
-        for i, (start, size) in enumerate(zip(bin_starts, sizes, strict=False)):
-            fits = size <= _LARGEST_BLOCK * block_points
-            n_parts = int(size > 0) if fits else -(-int(size) // block_points)
-            starts += [int(start + size * (part + 1) // n_parts) for part in range(n_parts)]
-            bin_of += [i] * n_parts
-        earlier = np.cumsum(counts, axis=0) - counts
-        shift = bin_starts[:-1] + earlier - bounds[:, :-1]
-        return cls(tuple(starts), tuple(bin_of), bounds, shift)
-
-    @property
-    def n_blocks(self) -> int:
-        return len(self.bin_of)
-
-    def parts(self, b: int) -> list[tuple[int, slice]]:
-        """Return the slices that have points in a block, and the positions of these."""
-        i, parts = self.bin_of[b], []
-        for s, shift in enumerate(self.shift[:, i]):
-            start = max(self.starts[b] - shift, self.bounds[s, i])
-            stop = min(self.starts[b + 1] - shift, self.bounds[s, i + 1])
-            if start < stop:
-                parts.append((s, slice(int(start), int(stop))))
-        return parts
-
-    def places(self, s: int, positions: np.ndarray) -> np.ndarray:
-        """Return the places of some positions in a slice."""
-        bins = np.searchsorted(self.bounds[s], positions, side="right") - 1
-        return positions + self.shift[s, bins]  # of empty bins and the next one, the last counts
-
-
-def gather_block(scratch: Scratch, layout: _Layout, b: int) -> dict[str, int]:
+def gather_block(scratch: Scratch, layout: Layout, b: int) -> dict[str, int]:
     """Write the points of a block, the places of its guests, and the representatives."""
     parts = layout.parts(b)
     X = np.concatenate([scratch.load(f"cells/slice.points.{s}")[part] for s, part in parts])
@@ -268,7 +207,7 @@ def gather_block(scratch: Scratch, layout: _Layout, b: int) -> dict[str, int]:
     return {"n_guests": len(guests), "n_joined": n_joined}
 
 
-def _guests(scratch: Scratch, layout: _Layout, b: int) -> np.ndarray:
+def _guests(scratch: Scratch, layout: Layout, b: int) -> np.ndarray:
     i, found = layout.bin_of[b], [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))]
     for s in range(len(layout.bounds)):
         part = slice(*scratch.load(f"cells/slice.guest_bounds.{s}")[i : i + 2])
@@ -280,7 +219,7 @@ def _guests(scratch: Scratch, layout: _Layout, b: int) -> np.ndarray:
     return np.sort(places[nearest]).astype(place_dtype(layout.starts[-1]))
 
 
-def _write_order(scratch: Scratch, layout: _Layout) -> None:
+def _write_order(scratch: Scratch, layout: Layout) -> None:
     order = np.empty(layout.starts[-1], dtype=np.int64)
     for b, (start, stop) in enumerate(itertools.pairwise(layout.starts)):
         order[start:stop] = scratch.load(f"cells/order.{b}")
