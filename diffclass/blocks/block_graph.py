@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.blocks.block_operator import BlockOperator
-from diffclass.blocks.engine import Engine
+from diffclass.blocks.engine import Engine, surely
 from diffclass.blocks.walk_block import Border, WalkBlock, halo_shares, save_ghosts
 
 # A halo is as deep as its rows cost at most this share of a block's own: the more steps between two
@@ -29,7 +30,7 @@ class Traffic:
     exchanges : int
         Rounds in which blocks exchanged ghosts.
     bytes : int
-        Size of all exchanged pieces, also of those between blocks on the same worker.
+        Size of all exchanged pieces, also of those that stay on their worker.
     """
 
     tasks: int = 0
@@ -60,24 +61,30 @@ class BlockGraph:
     ):
         self.operator, self.engine, self.name = operator, engine, name
         self.traffic = Traffic()
-        blocks = range(operator.n_blocks)
-        self.depth = self._depth() if depth is None else depth
-        ghosts = self.gather(
-            [self._submit(save_ghosts, operator, b, self.depth, name) for b in blocks]
-        )
-        self._ghosts: list[dict[int, int]] = ghosts
+        ends = np.linspace(0, operator.n_blocks, min(engine.n_workers, operator.n_blocks) + 1)
+        self._groups = list(itertools.pairwise(np.rint(ends).astype(int).tolist()))
+        surely(lambda: self._prepare(depth), lambda: None)
+
+    def _prepare(self, depth: int | None) -> None:
+        blocks, operator = range(self.operator.n_blocks), self.operator
+        self.depth = self._least_depth() if depth is None else depth
+        ghosts = [self._submit(save_ghosts, operator, b, self.depth, self.name) for b in blocks]
+        self._ghosts: list[list[int]] = self.gather(ghosts)
         self.load()
+        self._n_sent = self.gather([self._submit(_n_sent, border) for border in self._borders])
 
     def load(self) -> None:
         """Load the blocks, again if they were lost."""
         n = self.operator.n_blocks
-        hold, operator = self.engine.hold, self.operator
+        hold, operator, name = self.engine.hold, self.operator, self.name
         shares = [(b, (b + 0.5) / n) for b in range(n)]
         self._blocks = [
-            hold(WalkBlock.load, operator, b, self.depth, self.name, share=share)
+            hold(WalkBlock.load, operator, b, self.depth, name, self._group(b), share=share)
             for b, share in shares
         ]
-        self._borders = [hold(Border.load, operator, b, self.name, share=s) for b, s in shares]
+        self._borders = [
+            hold(Border.load, operator, b, name, self._groups, share=share) for b, share in shares
+        ]
 
     def each(
         self, task: Callable[..., Any], *columns: Sequence[Any], values: tuple = ()
@@ -125,20 +132,25 @@ class BlockGraph:
             The blocks to run; the others keep their columns.
         """
         only = range(len(self._blocks)) if only is None else only
-        found = list(columns)
+        found, pieces = list(columns), {}
         for c in only:
-            pieces = [
-                self._submit(_taken, self._borders[b], columns[b], c) for b in self._ghosts[c]
-            ]
-            self.traffic.bytes += row_bytes * sum(self._ghosts[c].values())
+            to = self._groups.index(self._group(c))
+            for b in self._ghosts[c]:
+                if (b, to) not in pieces:
+                    pieces[b, to] = self._submit(_taken, self._borders[b], columns[b], to)
+                    self.traffic.bytes += row_bytes * self._n_sent[b][to]
+            arriving = [pieces[b, to] for b in self._ghosts[c]]
             extra = [handles[c] for handles in more]
-            found[c] = self._submit(task, self._blocks[c], columns[c], pieces, *extra, *values)
+            found[c] = self._submit(task, self._blocks[c], columns[c], arriving, *extra, *values)
         self.traffic.exchanges += 1
         return found
 
+    def _group(self, b: int) -> tuple[int, int]:
+        return next(group for group in self._groups if group[0] <= b < group[1])
+
     def beside(self, changed: Collection[int]) -> list[int]:
         """Return the blocks that have ghosts in some of the blocks."""
-        return [c for c, ghosts in enumerate(self._ghosts) if not ghosts.keys().isdisjoint(changed)]
+        return [c for c, ghosts in enumerate(self._ghosts) if not set(ghosts).isdisjoint(changed)]
 
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Wait for the results of some tasks."""
@@ -165,7 +177,7 @@ class BlockGraph:
         self.traffic.tasks += 1
         return self.engine.submit(task, *arguments)
 
-    def _depth(self) -> int:
+    def _least_depth(self) -> int:
         if self.engine.n_workers == 1:
             return 1
         shares = self.gather(
@@ -191,7 +203,11 @@ def _is_there(held: Any) -> bool:
     return True
 
 
-def _taken(border: Border, held: Any, c: int) -> np.ndarray:
-    """Return the rows that another block needs."""
+def _n_sent(border: Border) -> list[int]:
+    return [len(rows) for rows in border.sends]
+
+
+def _taken(border: Border, held: Any, group: int) -> np.ndarray:
+    """Return the rows that the blocks of a group need."""
     columns = held[0] if isinstance(held, tuple) else held
-    return columns[border.sends[c]]
+    return columns[border.sends[group]]

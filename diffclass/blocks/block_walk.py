@@ -14,7 +14,7 @@ import numpy as np
 
 from diffclass.blocks import steps
 from diffclass.blocks.block_graph import BlockGraph, Handles, rest_of
-from diffclass.blocks.engine import WorkLost
+from diffclass.blocks.engine import surely
 from diffclass.blocks.hops import Hops
 from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
 from diffclass.label_diffusion.cut import Cut, cut_of_sums
@@ -24,7 +24,6 @@ from diffclass.label_diffusion.walks import HEIGHT, least_arrived
 
 _STEPS_AT_RISK = 8  # a state older than that is kept at the next look
 _ROUNDS_AT_ONCE = 64  # of tasks that wait in the scheduler
-_ATTEMPTS = 10  # at work that is lost
 _Found = TypeVar("_Found")
 
 
@@ -177,16 +176,7 @@ class BlockWalk:
         ClusterError
             If the work is lost again and again.
         """
-        attempt = 1
-        while True:
-            try:
-                if attempt > 1:
-                    self._go_back()
-                return work()
-            except WorkLost:
-                if attempt == _ATTEMPTS:
-                    raise
-                attempt += 1
+        return surely(work, self._go_back)
 
     def _go_back(self) -> None:
         self.graph.load()

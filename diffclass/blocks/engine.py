@@ -5,16 +5,46 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
 from diffclass.blocks.scratch import Scratch
 from diffclass.blocks.shelf import Shelf, release
 from diffclass.exceptions import ClusterError
 
+_ATTEMPTS = 10  # at work that is lost
+_Found = TypeVar("_Found")
+
 
 class WorkLost(ClusterError):  # noqa: N818 - it is the work's state, and mostly mended
     """Results on workers are lost for good; the work can begin again where it was last kept."""
+
+
+def surely(work: Callable[[], _Found], begin_again: Callable[[], object]) -> _Found:
+    """Do some work, and do it again where it is lost.
+
+    Parameters
+    ----------
+    work : callable
+        Can be called again.
+    begin_again : callable
+        Goes back to what was kept, before each new attempt.
+
+    Raises
+    ------
+    ClusterError
+        If the work is lost again and again.
+    """
+    attempt = 1
+    while True:
+        try:
+            if attempt > 1:
+                begin_again()
+            return work()
+        except WorkLost:
+            if attempt == _ATTEMPTS:
+                raise
+            attempt += 1
 
 
 class Engine(Protocol):

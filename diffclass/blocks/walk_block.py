@@ -7,6 +7,7 @@ steps, of ever fewer rows, before it has to hear of the others again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +35,9 @@ class WalkBlock:
     within : tuple of int of length depth + 1
         Number of columns within 0, 1, ... edges of the block.
     arrival : ndarray of int of shape (n_ghosts,)
-        Column of each ghost, in the order of their places, in which they arrive.
+        Column of each ghost, in the order of their places.
+    chosen : ndarray of int of shape (n_ghosts,)
+        Which of the rows that arrive they are; neighbours of this block need the others.
     stops : Stops
         The labels among the columns, ascending.
     """
@@ -44,6 +47,7 @@ class WalkBlock:
     degrees: np.ndarray
     within: tuple[int, ...]
     arrival: np.ndarray
+    chosen: np.ndarray
     stops: Stops
 
     def __len__(self) -> int:
@@ -52,7 +56,7 @@ class WalkBlock:
     def __sizeof__(self) -> int:  # which dask asks for
         K, stops = self.affinity, self.stops
         arrays = [K.indptr, K.indices, K.data, self.inverse_degrees, self.degrees, self.arrival]
-        arrays += [stops.points, stops.stopped]
+        arrays += [self.chosen, stops.points, stops.stopped]
         return sum(array.nbytes for array in arrays)
 
     @property
@@ -67,12 +71,12 @@ class WalkBlock:
         ----------
         own : ndarray of shape (n_own, ...)
         pieces : list of ndarray
-            What the adjacent blocks send, in the order of the blocks.
+            What the adjacent blocks send to this one's group, in the order of the blocks.
         """
         columns = np.empty((self.within[-1], *own.shape[1:]), dtype=own.dtype)
         columns[: len(own)] = own
         if pieces:
-            columns[self.arrival] = np.concatenate(pieces)
+            columns[self.arrival] = np.concatenate(pieces)[self.chosen]
         return columns
 
     def product(self, columns: np.ndarray, n_rows: int) -> np.ndarray:
@@ -92,7 +96,9 @@ class WalkBlock:
         return sp.csr_array((K.data[:stop], K.indices[:stop], K.indptr[: n + 1]), shape=shape)
 
     @classmethod
-    def load(cls, operator: BlockOperator, b: int, depth: int, name: str) -> WalkBlock:
+    def load(
+        cls, operator: BlockOperator, b: int, depth: int, name: str, group: tuple[int, int]
+    ) -> WalkBlock:
         """Read a block, its halo and its labels.
 
         Parameters
@@ -103,6 +109,8 @@ class WalkBlock:
             Of the halo, in edges, at least 1.
         name : str
             Of the walk, whose `save_ghosts` has run for all blocks.
+        group : tuple of int
+            First block and end of the block's group.
         """
         start, block = operator.starts[b], operator.block(b)
         layers = ghost_layers(operator, b, depth)
@@ -121,36 +129,60 @@ class WalkBlock:
             degrees=block.degrees,
             within=tuple(np.cumsum([len(block), *map(len, layers)]).tolist()),
             arrival=arrival,
+            chosen=_chosen(operator, name, group, ghosts[order]),
             stops=_stops(operator, b, name, ghosts[order], arrival),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Border:
-    """The points of a block that other blocks need.
+    """The points of a block that others need.
+
+    Blocks next to one another form groups, which are likely to be on one worker. What several
+    blocks of a group need goes there once.
 
     Attributes
     ----------
-    sends : dict of int to ndarray of int
-        Own rows by block, ascending.
+    sends : tuple of ndarray of int
+        Own rows that the blocks of each group need, ascending.
     """
 
-    sends: dict[int, np.ndarray]
+    sends: tuple[np.ndarray, ...]
 
     def __sizeof__(self) -> int:
-        return 100 + sum(rows.nbytes for rows in self.sends.values())
+        return 100 + sum(rows.nbytes for rows in self.sends)
 
     @classmethod
-    def load(cls, operator: BlockOperator, b: int, name: str) -> Border:
+    def load(
+        cls, operator: BlockOperator, b: int, name: str, groups: Sequence[tuple[int, int]]
+    ) -> Border:
         """Read the border of a block off the ghosts of the others, which `save_ghosts` wrote."""
         start, stop = operator.starts[b : b + 2]
-        sends = {}
-        for c in range(operator.n_blocks):
-            ghosts = operator.scratch.load(f"{name}/ghosts.{c}")
-            first, last = np.searchsorted(ghosts, [start, stop])
-            if c != b and last > first:
-                sends[c] = np.asarray(ghosts[first:last]) - start
-        return cls(sends)
+        needed = [group_ghosts(operator, name, group, start, stop) for group in groups]
+        return cls(tuple(places - start for places in needed))
+
+
+def group_ghosts(
+    operator: BlockOperator, name: str, group: tuple[int, int], start: int, stop: int
+) -> np.ndarray:
+    """Return the places in an interval that are ghosts of blocks of a group, ascending."""
+    needed = []
+    for c in range(*group):
+        ghosts = operator.scratch.load(f"{name}/ghosts.{c}")
+        first, last = np.searchsorted(ghosts, [start, stop])
+        needed.append(np.asarray(ghosts[first:last]))
+    return np.unique(np.concatenate(needed))
+
+
+def _chosen(
+    operator: BlockOperator, name: str, group: tuple[int, int], ghosts: np.ndarray
+) -> np.ndarray:
+    """Return which of the rows that arrive from the blocks with a block's ghosts they are."""
+    home = np.unique(np.searchsorted(operator.starts, ghosts, side="right") - 1)
+    arriving = [
+        group_ghosts(operator, name, group, *operator.starts[b : b + 2]) for b in home.tolist()
+    ]
+    return np.searchsorted(np.concatenate(arriving), ghosts) if arriving else np.zeros(0, int)
 
 
 def ghost_layers(operator: BlockOperator, b: int, depth: int) -> list[np.ndarray]:
@@ -163,13 +195,12 @@ def ghost_layers(operator: BlockOperator, b: int, depth: int) -> list[np.ndarray
     return layers
 
 
-def save_ghosts(operator: BlockOperator, b: int, depth: int, name: str) -> dict[int, int]:
-    """Write the places of a block's ghosts, and return how many lie in which blocks."""
+def save_ghosts(operator: BlockOperator, b: int, depth: int, name: str) -> list[int]:
+    """Write the places of a block's ghosts, and return in which blocks they lie."""
     ghosts = np.sort(np.concatenate(ghost_layers(operator, b, depth)))
     operator.scratch.save(f"{name}/ghosts.{b}", ghosts)
     home = np.searchsorted(operator.starts, ghosts, side="right") - 1
-    blocks, counts = np.unique(home, return_counts=True)
-    return dict(zip(blocks.tolist(), counts.tolist(), strict=True))
+    return np.unique(home).tolist()
 
 
 def halo_shares(operator: BlockOperator, b: int, most: float) -> list[float]:

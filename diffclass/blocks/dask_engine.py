@@ -1,0 +1,295 @@
+"""Work on blocks by the workers of a dask cluster: unmodified dask.distributed, few fat tasks.
+
+Blocks and columns stay on the workers; borders travel between them, sums to this process. Dask
+itself runs tasks anew whose results a lost worker held, back to the arrays that were kept in the
+scratch folder. What it gives up, because the task met too many dying workers, is tried again here.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass._validation import check_positive
+from diffclass.blocks.engine import WorkLost
+from diffclass.blocks.scratch import Scratch
+from diffclass.exceptions import ClusterError, ParameterError
+
+# Versions that have to be the same: results travel as pickled objects of these.
+_SAME_ON_WORKERS = ("diffclass", "numpy", "scipy", "numba", "dask", "distributed")
+_SAME_ON_SCHEDULER = ("dask", "distributed")
+_POLL = 1.0  # seconds between two looks at the scheduler
+_BACK = 5.0  # seconds in which a lost scheduler may come back
+_NO_WORKER = 60.0  # seconds without any worker
+_RETRIES = 10  # of tasks whose workers died
+
+
+class DaskEngine:
+    """Runs tasks on the workers of a dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+
+    Attributes
+    ----------
+    n_workers : int
+        Number of workers at the start; others may come and go.
+
+    Raises
+    ------
+    ParameterError
+        If dask.distributed is not installed, or workers have other versions of a library.
+    ClusterError
+        If the scheduler does not answer, or has no worker.
+    """
+
+    def __init__(self, client: Any):
+        self._dask, self._client = require_distributed(), client
+        self._address = str(getattr(client.scheduler, "address", "the scheduler"))
+        try:
+            client.wait_for_workers(1, timeout=_NO_WORKER)
+        except self._dask.TimeoutError:
+            raise ClusterError(f"{self._address} has no worker; start some") from None
+        _require_same(client.get_versions(packages=list(_SAME_ON_WORKERS)))
+        self.n_workers = len(client.nthreads())
+
+    def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
+        """Start a task on a worker and return its future."""
+        return self._start(task, arguments)
+
+    def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:
+        """Load something large on the worker at a place among all, and return its future."""
+        workers = sorted(self._client.nthreads())
+        if not workers:
+            return self._start(task, arguments)
+        near = workers[min(int(share * len(workers)), len(workers) - 1)]
+        return self._start(task, arguments, workers=[near], allow_other_workers=True)
+
+    def gather(self, handles: Sequence[Any]) -> list[Any]:
+        """Wait for some results, and run tasks again where workers died."""
+        futures = list(handles)
+        for _ in range(_RETRIES):
+            self._wait(futures)
+            failed = [future for future in futures if future.status == "error"]
+            if not failed:
+                with self._calling():
+                    return self._client.gather(futures)
+            error = failed[0].exception()
+            if not isinstance(error, self._dask.KilledWorker):
+                raise error
+            with self._calling():
+                self._client.retry(failed)
+        raise ClusterError(
+            f"workers of {self._address} died again and again at {failed[0].key}; if their memory "
+            "is too small, take more or smaller blocks; then go on with --resume"
+        )
+
+    def keep(self, handles: Sequence[Any], scratch: Scratch, name: str) -> Callable[[], list[Any]]:
+        """Write arrays to the scratch folder, from where they are loaded when they are wanted."""
+        names = [f"{name}.{b}" for b in range(len(handles))]
+        self.gather(
+            [
+                self.submit(_save, handle, scratch, part)
+                for handle, part in zip(handles, names, strict=True)
+            ]
+        )
+        shares = (np.arange(len(names)) + 0.5) / len(names)
+        return lambda: [
+            self.hold(_load, scratch, part, share=share)
+            for part, share in zip(names, shares.tolist(), strict=True)
+        ]
+
+    def require_visible(self, *paths: Path) -> None:
+        """Check that every worker sees some files or folders, under the same names."""
+        for path in paths:
+            with _probe(path) as (probe, size):
+                with self._calling():
+                    seen = self._client.run(_sees, str(probe), size, on_error="return")
+                blind = [worker for worker, sees in seen.items() if sees is False]
+                if blind:
+                    raise ParameterError(
+                        f"{path}: not seen by {len(blind)} of {len(seen)} workers (such as "
+                        f"{blind[0]}); put it on a file system that all of them mount under this "
+                        "name"
+                    )
+
+    def _start(self, task: Callable[..., Any], arguments: tuple[Any, ...], **where: Any) -> Any:
+        key = f"{task.__name__}-{uuid.uuid4().hex}"
+        with self._calling():
+            return self._client.submit(
+                _with_its_threads, task, *arguments, key=key, pure=False, **where
+            )
+
+    def _wait(self, futures: list[Any]) -> None:
+        """Wait, and look from time to time whether scheduler and workers are still there."""
+        last_seen = time.monotonic()
+        while True:
+            try:
+                with self._calling():
+                    self._dask.wait(futures, timeout=_POLL)
+                    return
+            except self._dask.TimeoutError:
+                pass
+            with self._calling():
+                last_seen = time.monotonic() if self._client.nthreads() else last_seen
+            if time.monotonic() - last_seen > _NO_WORKER:
+                raise ClusterError(
+                    f"{self._address} has had no worker for {_NO_WORKER:.0f} s; start some, then "
+                    "go on with --resume"
+                )
+
+    @contextmanager
+    def _calling(self) -> Iterator[None]:
+        """Turn what is raised when the scheduler or results are gone into our own errors."""
+        gone = (self._dask.CancelledError, self._dask.client.ClosedClientError, OSError)
+        try:
+            yield
+        except self._dask.TimeoutError:  # an OSError too
+            if self._client.status == "running":
+                raise
+            raise self._lost() from None
+        except gone:
+            raise self._lost() from None
+
+    def _lost(self) -> ClusterError:
+        """Return what to raise: work is lost if the scheduler answers, else everything is."""
+        deadline = time.monotonic() + _BACK
+        while time.monotonic() < deadline:
+            if self._client.status == "running":
+                return WorkLost(f"results on workers of {self._address} were lost too often")
+            if self._client.status not in ("connecting", "newly-created"):
+                break
+            time.sleep(0.1)
+        return ClusterError(
+            f"the scheduler at {self._address} is gone; start it and its workers, then go on with "
+            "--resume"
+        )
+
+
+@contextmanager
+def local_cluster(n_workers: int, *, memory: float) -> Iterator[DaskEngine]:
+    """Start workers on this machine, and end them with the block.
+
+    Parameters
+    ----------
+    n_workers : int
+        Processes; they share the cores.
+    memory : float
+        Bytes for all workers together.
+
+    Yields
+    ------
+    DaskEngine
+    """
+    check_positive(n_workers, "n_workers", integer=True)
+    distributed = require_distributed()
+    from dask.system import CPU_COUNT
+
+    threads = max(1, CPU_COUNT // n_workers)
+    names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=threads,
+            processes=True,
+            memory_limit=int(memory / n_workers),
+            dashboard_address=None,
+            silence_logs=_SILENT,
+            env=dict.fromkeys(names, str(threads)),
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield DaskEngine(client)
+
+
+_SILENT = 60  # above logging.CRITICAL: whatever matters is raised
+
+
+def require_distributed() -> Any:
+    """Return dask.distributed.
+
+    Raises
+    ------
+    ParameterError
+        If it is not installed.
+    """
+    try:
+        import distributed
+    except ImportError:
+        raise ParameterError(
+            'several processes need dask.distributed: pip install "diffclass[distributed]"'
+        ) from None
+    return distributed
+
+
+def _require_same(versions: dict[str, Any]) -> None:
+    """Raise one error for all versions that differ; see `distributed.Client.get_versions`."""
+    here = versions["client"]["packages"]
+    python = here["python"]
+    differing: dict[str, int] = {}
+
+    def compare(where: str, there: dict[str, Any], names: Sequence[str]) -> None:
+        for name in names:
+            if there.get(name) != here.get(name):
+                found = f"{name} {there.get(name) or 'missing'} on {where}, {here.get(name)} here"
+                differing[found] = differing.get(found, 0) + 1
+
+    compare("the scheduler", versions["scheduler"]["packages"], _SAME_ON_SCHEDULER)
+    for worker in versions["workers"].values():
+        compare("workers", worker["packages"], _SAME_ON_WORKERS)
+        found = worker["packages"]["python"]
+        if found.split(".")[:2] != python.split(".")[:2]:
+            differing[f"python {found} on workers, {python} here"] = 1
+    if differing:
+        raise ParameterError(
+            f"the cluster has other versions of libraries: {'; '.join(differing)}; install the "
+            "same everywhere"
+        )
+
+
+@contextmanager
+def _probe(path: Path) -> Iterator[tuple[Path, int]]:
+    """Yield a file that workers have to see, and its size; in a folder, a new one."""
+    path = Path(path).absolute()
+    if not path.is_dir():
+        yield path, path.stat().st_size
+        return
+    probe = path / f".probe-{uuid.uuid4().hex}"
+    probe.write_bytes(b"seen")
+    try:
+        yield probe, 4
+    finally:
+        probe.unlink(missing_ok=True)
+
+
+def _sees(path: str, size: int) -> bool:
+    for _ in range(20):  # network file systems need a moment
+        if Path(path).is_file() and Path(path).stat().st_size == size:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def _with_its_threads(task: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a task on a worker, whose compiled loops take as many threads as it has."""
+    import distributed
+    import numba
+
+    threads = distributed.get_worker().state.nthreads
+    numba.set_num_threads(max(1, min(threads, numba.config.NUMBA_NUM_THREADS)))
+    return task(*arguments)
+
+
+def _save(array: np.ndarray, scratch: Scratch, name: str) -> None:
+    scratch.save(name, array)
+
+
+def _load(scratch: Scratch, name: str) -> np.ndarray:
+    return np.array(scratch.load(name))
