@@ -50,6 +50,8 @@ class DaskEngine:
         If the scheduler does not answer, or has no worker.
     """
 
+    is_immediate = False
+
     def __init__(self, client: Any):
         self._dask, self._client = require_distributed(), client
         self._address = str(getattr(client.scheduler, "address", "the scheduler"))
@@ -209,6 +211,37 @@ def local_cluster(n_workers: int, *, memory: float) -> Iterator[DaskEngine]:
         yield DaskEngine(client)
 
 
+@contextmanager
+def cluster_at(address: str) -> Iterator[DaskEngine]:
+    """Join the workers of a scheduler, and leave them with the block.
+
+    Parameters
+    ----------
+    address : str
+        Such as "tcp://host:8786".
+
+    Yields
+    ------
+    DaskEngine
+
+    Raises
+    ------
+    ClusterError
+        If nobody answers there.
+    """
+    distributed = require_distributed()
+    try:
+        client = distributed.Client(address, timeout=_ANSWER)
+    except (OSError, ValueError) as error:
+        raise ClusterError(
+            f"no dask scheduler answers at {address} ({error}); start one with dask scheduler, or "
+            "correct the address"
+        ) from None
+    with client:
+        yield DaskEngine(client)
+
+
+_ANSWER = 10.0  # seconds
 _SILENT = 60  # above logging.CRITICAL: whatever matters is raised
 
 
