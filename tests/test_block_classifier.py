@@ -141,3 +141,16 @@ def test_a_plan_spends_what_it_is_given():
     assert large.peak_bytes <= 6e9
     shared = BlockPlan.within(6e9, 10**6, 20, 12, 16, n_workers=4)
     assert shared.block_points == 125_000
+
+
+def test_calibration_is_that_of_the_classifier_in_memory(digits, small_blocks):
+    X, y, truth = digits
+    known = DiffusionClassifier(tau=64, random_state=0).fit(X, y)
+    found = BlockClassifier(tau=64, random_state=0).fit(X, y)
+    by_hand, calibration = known.calibration_, found.calibration_
+    assert calibration.n_left_out == by_hand.n_left_out
+    assert calibration.map_temperature == pytest.approx(by_hand.map_temperature, rel=0.2)
+    assert calibration.temperature == pytest.approx(by_hand.temperature, rel=0.3)
+    assert calibration.log_loss_after < calibration.log_loss_before
+    sure = calibration.apply(found.raw_label_distributions_[:]).max(axis=1).mean()
+    assert abs(sure - np.mean(found.transduction_ == truth)) < 0.05

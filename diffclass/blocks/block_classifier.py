@@ -17,14 +17,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from diffclass._validation import RandomState
+from diffclass.blocks.block_calibration import calibrate_in_blocks
 from diffclass.blocks.block_diffusion import BlockDiffusion, diffuse_in_blocks
+from diffclass.blocks.block_operator import BlockOperator
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel
-from diffclass.label_diffusion import Decision
+from diffclass.label_diffusion import Calibration, Decision
 from diffclass.label_diffusion.stopping_time import MarginCurve
 from diffclass.progress import stage
 from diffclass.targets import encode_labels
@@ -46,6 +48,36 @@ class BlockMap(Decision):
 
     posteriors: np.ndarray
     label_mode: str = "absorbing"
+
+
+@dataclass(frozen=True, eq=False)
+class _PlacedLabels:
+    """Labels in the order of places."""
+
+    codes: np.ndarray
+    weight: np.ndarray | None
+    groups: np.ndarray | None
+
+    @classmethod
+    def of(
+        cls,
+        codes: np.ndarray,
+        order: np.ndarray,
+        label_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+    ) -> _PlacedLabels:
+        weight, group = (
+            None if values is None else np.asarray(values)[order]
+            for values in (label_weight, groups)
+        )
+        return cls(codes[order], weight, group)
+
+    def digest(self, parameters: str) -> str:
+        """Return a short name of these labels with some parameters."""
+        digest = hashlib.sha256(parameters.encode())
+        for values in (self.codes, self.weight, self.groups):
+            digest.update(b"-" if values is None else np.ascontiguousarray(values).tobytes())
+        return digest.hexdigest()[:12]
 
 
 class BlockClassifier(ClassifierMixin, BaseEstimator):
@@ -77,6 +109,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         The same posteriors and margins.
     tau_ : int
     margin_curve_ : MarginCurve
+    calibration_ : Calibration
     recall_ : float
         Share of the true neighbours that were found, measured on 256 points.
     facts_ : dict
@@ -180,7 +213,10 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             alpha=self.alpha, random_state=self.random_state, block_points=plan.block_points,
         )  # fmt: skip
         order = scratch.load("cells/order")
-        found = self._diffused(operator, engine, codes, order, label_weight, groups)
+        labels = _PlacedLabels.of(codes, order, label_weight, groups)
+        found = self._diffused(operator, engine, labels)
+        self._calibrating = found, labels, engine
+        self._calibration: Calibration | None = None
         self.recall_ = facts["recall"]
         self.facts_ = facts | found.facts["traffic"]
         self.tau_: int = found.tau
@@ -198,6 +234,16 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
     def margin_(self) -> np.ndarray:
         """Difference of the two largest posteriors of each point, 0 to 1."""
         return self.diffusion_.margin
+
+    @property
+    def calibration_(self) -> Calibration:
+        """How the posteriors become probabilities; found when it is first asked for."""
+        if self._calibration is None:
+            found, labels, engine = self._calibrating
+            self._calibration = calibrate_in_blocks(
+                found, labels.codes, engine=engine, label_weight=labels.weight, groups=labels.groups
+            )
+        return self._calibration
 
     @property
     def transduction_(self) -> np.ndarray:
@@ -235,28 +281,23 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         return scratch.path("points/points")
 
     def _diffused(
-        self,
-        operator: Any,
-        engine: Engine,
-        codes: np.ndarray,
-        order: np.ndarray,
-        label_weight: ArrayLike | None,
-        groups: ArrayLike | None,
+        self, operator: BlockOperator, engine: Engine, labels: _PlacedLabels
     ) -> BlockDiffusion:
         given: dict[str, Any] = {
             "label_mode": self.label_mode, "tau": self.tau, "max_time": self.max_time,
             "class_prior": self.class_prior, "kept_share": self.kept_share,
         }  # fmt: skip
-        arrays = {"label_weight": label_weight, "groups": groups}
-        placed: dict[str, Any] = {
-            name: None if values is None else np.asarray(values)[order]
-            for name, values in arrays.items()
-        }
-        name = f"diffusion-{_digest(codes, *arrays.values(), repr(given))}"
+        name = f"diffusion-{labels.digest(repr(given))}"
 
         def work() -> dict[str, Any]:
             return diffuse_in_blocks(
-                operator, codes[order], engine=engine, name=name, **given, **placed
+                operator,
+                labels.codes,
+                engine=engine,
+                name=name,
+                label_weight=labels.weight,
+                groups=labels.groups,
+                **given,
             ).facts
 
         return BlockDiffusion.from_facts(operator, operator.scratch.completed(name, work))
@@ -307,10 +348,3 @@ def _in_order(found: BlockDiffusion, order: np.ndarray, n_classes: int) -> Block
         scratch.load(f"{stage_name}/{part}") for part in shapes
     )
     return BlockMap(codes, probability, margin, posteriors)
-
-
-def _digest(*values: Any) -> str:
-    digest = hashlib.sha256()
-    for value in values:
-        digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
-    return digest.hexdigest()[:12]

@@ -109,6 +109,10 @@ class BlockDiffusion:
             assert out is not None
             yield out
 
+    def drop(self) -> None:
+        """Remove the arrays."""
+        self.operator.scratch.drop_stage(self.name)
+
     @property
     def facts(self) -> dict[str, Any]:
         """All but the operator, in values that JSON can hold."""
@@ -288,9 +292,22 @@ class _Labels:
         return bool((self.weight > 0).all())
 
     def save(self, scratch: Scratch, name: str) -> None:
-        for part in ("places", "codes", "weight"):
-            scratch.save(f"{name}/labels.{part}", getattr(self, part))
-        scratch.save(f"{name}/labels.n_classes", np.array(self.n_classes))
+        save_labels(scratch, name, self.n_classes, self.places, self.codes, self.weight)
+
+
+def save_labels(
+    scratch: Scratch,
+    name: str,
+    n_classes: int,
+    places: ArrayLike = (),
+    codes: ArrayLike = (),
+    weight: ArrayLike = (),
+) -> None:
+    """Write the labels of a walk, by default none."""
+    scratch.save(f"{name}/labels.places", np.asarray(places, dtype=np.int64))
+    scratch.save(f"{name}/labels.codes", np.asarray(codes, dtype=np.int64))
+    scratch.save(f"{name}/labels.weight", np.asarray(weight, dtype=np.float64))
+    scratch.save(f"{name}/labels.n_classes", np.array(n_classes))
 
 
 def _read_off(

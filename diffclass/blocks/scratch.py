@@ -102,6 +102,11 @@ class Scratch:
         for name in names:
             self.path(name).unlink(missing_ok=True)
 
+    def drop_stage(self, name: str) -> None:
+        """Remove all arrays of a stage, complete or not."""
+        (self.folder / f"{name}.json").unlink(missing_ok=True)
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+
     def completed(self, name: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return the facts of a stage; do its work unless an earlier run completed it.
 
@@ -124,11 +129,10 @@ class Scratch:
 
     def remove(self, *, keep: bool = False) -> None:
         """Remove the folder with all that is in it, or what is in unfinished stages only."""
-        if not keep:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            return
-        for part in self.folder.iterdir():
-            if part.is_dir() and not part.with_suffix(".json").exists():
+        parts = [part for part in self.folder.glob("*") if part.is_dir()]
+        complete = [part for part in parts if part.with_suffix(".json").exists()]
+        for part in parts if keep and complete else [self.folder]:
+            if part not in complete:
                 shutil.rmtree(part, ignore_errors=True)
 
     def _place(self, name: str) -> Path:

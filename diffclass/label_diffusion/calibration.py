@@ -41,7 +41,7 @@ from diffclass.progress import stage
 _EXPONENTS = np.geomspace(1 / 4, 4096, 141)  # 1/T; large where long sums are nearly equal
 _SPREAD = 0.6  # s
 _FLOOR = 0.005
-_STEPS = 4
+MAP_STEPS = 4
 _MOST_COUNTED = 5000  # points on which the map is compared with itself
 _FLAT = 1e-9  # of log(1/T)^2: T is 1 where every T is as good
 
@@ -189,8 +189,28 @@ def calibrate_by(
         Costs four steps of one column per class.
     """
     walk = operator.operator if isinstance(operator, WarpedOperator) else operator
-    by_map = _map_exponent(walk, diffusion)
-    truth = np.eye(len(diffusion.classes))[left.codes]
+    counted = counted_points(diffusion.reached)
+    around = map_scores(walk, diffusion.codes, len(diffusion.classes), n_steps=MAP_STEPS)
+    return calibrated(diffusion.posteriors[counted], around[counted], left)
+
+
+def calibrated(posteriors: np.ndarray, around: np.ndarray, left: LeftOut) -> Calibration:
+    """Find the temperature by some points of the map and the labels left out.
+
+    Parameters
+    ----------
+    posteriors : ndarray of shape (m, n_classes)
+        Of some points.
+    around : ndarray of shape (m, n_classes)
+        What the map says around them, `MAP_STEPS` away.
+    left : LeftOut
+
+    Returns
+    -------
+    Calibration
+    """
+    by_map = _map_exponent(posteriors.astype(np.float64), around)
+    truth = np.eye(posteriors.shape[1])[left.codes]
     losses = _losses(left.posteriors, truth)
     away = np.log(_EXPONENTS / by_map) / _SPREAD
     exponent = float(_EXPONENTS[(losses.sum(axis=0) + away**2 / 2).argmin()])
@@ -209,13 +229,15 @@ def sharpened(posteriors: np.ndarray, exponent: float) -> np.ndarray:
     return (powers / powers.sum(axis=-1, keepdims=True)).astype(posteriors.dtype, copy=False)
 
 
-def _map_exponent(operator: MarkovOperator, diffusion: LabelDiffusion) -> float:
+def counted_points(reached: np.ndarray) -> np.ndarray:
+    """Return the numbers of the points on which the map is compared with itself."""
+    places = np.flatnonzero(reached)
+    return places[:: 1 + len(places) // _MOST_COUNTED]
+
+
+def _map_exponent(posteriors: np.ndarray, around: np.ndarray) -> float:
     """Return the exponent at which posteriors best predict the map some steps away."""
-    reached = np.flatnonzero(diffusion.reached)
-    counted = reached[:: 1 + len(reached) // _MOST_COUNTED]
-    around = map_scores(operator, diffusion.codes, len(diffusion.classes), n_steps=_STEPS)
-    posteriors = diffusion.posteriors[counted].astype(np.float64)
-    losses = _losses(posteriors, around[counted]).mean(axis=0)
+    losses = _losses(posteriors, around).mean(axis=0)
     return float(_EXPONENTS[(losses + _FLAT * np.log(_EXPONENTS) ** 2).argmin()])
 
 

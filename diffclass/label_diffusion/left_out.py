@@ -29,7 +29,7 @@ from diffclass.targets import encode_groups
 
 _FEW_POINTS = 10_000
 _MOST_OF_FEW, _MOST = 100, 32  # labels left out
-_FOLDS = 5
+FOLDS = 5
 _LEAST_COLUMNS, _MOST_VALUES = 8, 2_000_000  # of a walk, for the sake of memory
 
 
@@ -99,7 +99,7 @@ def leave_labels_out(
     weight = np.ones(len(codes)) if label_weight is None else label_weight
     counted = np.where(weight > 0, codes, -1)
     group = encode_groups(groups, counted)
-    points, rank = _chosen(counted, group)
+    points, rank = chosen_labels(counted, group)
     if isinstance(operator, WarpedOperator) or not len(points):
         none = np.zeros(0, dtype=np.intp)
         return LeftOut(none, none, np.zeros((0, len(diffusion.classes))))
@@ -107,7 +107,7 @@ def leave_labels_out(
         values = _without_returns(operator, codes, diffusion, weight, points)
     else:
         values = np.zeros((len(points), len(diffusion.classes)))
-        fold = rank % _FOLDS
+        fold = rank % FOLDS
         for f in np.unique(fold):
             left = np.where(np.isin(group, group[points[fold == f]]), -1, codes)
             found = diffuse_labels(
@@ -151,7 +151,7 @@ def _returns(
     return arriving * walk.scale[:-1] / operator.degrees[points]
 
 
-def _chosen(codes: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def chosen_labels(codes: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return one label of each group to leave out, and its place within its class, at random."""
     labelled = np.random.default_rng(0).permutation(np.flatnonzero(codes >= 0))
     labelled = labelled[np.sort(np.unique(group[labelled], return_index=True)[1])]

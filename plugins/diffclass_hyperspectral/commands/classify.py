@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from diffclass.command_line.console import (
     overwrite_option,
     seed_option,
 )
+from diffclass_hyperspectral.commands._blocks import BLOCK_OPTIONS, block_options, opened_blocks
 from diffclass_hyperspectral.commands._diffusion import (
     SMALLER,
     diffusion_classifier,
@@ -92,6 +95,7 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option("--variable", help="Array to take from a .mat scene with several.")
 @click.option("--label-variable", help="Array to take from a .mat label file with several.")
+@block_options
 @seed_option
 @overwrite_option
 @common_options
@@ -134,12 +138,18 @@ def classify(
         with stage("opening"):
             cube = open_scene(scene, variable=options.pop("variable"))
         say_orthorectified(console, rasters, cube)
-        chosen = options | {"console": console, "cleanup": cleanup}
-        run = _by_model(cube, model, **chosen) if model else _by_labels(cube, labels, **chosen)
-        with stage("writing"):
-            maps = {"probability": probability, "margin": margin, "ambiguity": ambiguity}
-            _write(run, cube, output, save, overwrite=overwrite, level=level, **maps)
-    parts = _certainty_parts(run, probability, ambiguity, level) | {"costs": costs_of(console)}
+        chosen = options | {"console": console, "cleanup": cleanup, "save": save}
+        making = (
+            _by_model(cube, model, **chosen)
+            if model
+            else _by_labels(cube, labels, output=output, **chosen)
+        )
+        with making as run:
+            with stage("writing"):
+                maps = {"probability": probability, "margin": margin, "ambiguity": ambiguity}
+                _write(run, cube, output, save, overwrite=overwrite, level=level, **maps)
+            parts = _certainty_parts(run, probability, ambiguity, level)
+    parts |= {"costs": costs_of(console)}
     give_report(console, replace(run.report, **parts), report, overwrite=overwrite)
     return 0 if run.is_covered else BOUND_MISSED
 
@@ -167,6 +177,10 @@ def _check_usage(
 ) -> None:
     if (labels is None) == (model is None):
         raise click.UsageError("give either --labels or --model")
+    if model is not None and any(options[name] for name in BLOCK_OPTIONS):
+        raise click.UsageError(
+            "--memory, --workers, --scheduler, --scratch and --resume need --labels"
+        )
     if model is not None and (save or options["holdout"] or options["labels_per_class"]):
         raise click.UsageError("--save, --holdout and --labels-per-class need --labels")
     if probability is not None and probability.suffix.lower() == ".png":
@@ -175,22 +189,26 @@ def _check_usage(
         )
 
 
+@contextmanager
 def _by_model(
     cube: Scene, path: Path, *, console: Console, cleanup: Cleanup, **_: Any
-) -> ClassificationRun:
+) -> Iterator[ClassificationRun]:
     from diffclass_hyperspectral import classify_with_model
 
     advice = "classify the scene in smaller tiles"
     say = forecast_sayer(console, advice)
-    return classify_with_model(cube, path, cleanup=cleanup, before=say)
+    yield classify_with_model(cube, path, cleanup=cleanup, before=say)
 
 
+@contextmanager
 def _by_labels(
     cube: Scene,
     path: Path | None,
     *,
     console: Console,
     cleanup: Cleanup,
+    output: Path,
+    save: Path | None,
     features: str,
     metric: str,
     components: int | None,
@@ -199,21 +217,35 @@ def _by_labels(
     holdout: str | None,
     seed: int,
     **options: Any,
-) -> ClassificationRun:
+) -> Iterator[ClassificationRun]:
+    """Yield the run, and keep what its maps lie in until they are written."""
     from diffclass_hyperspectral import classify_with_holdout, read_labels
 
     assert path is not None
-    return classify_with_holdout(
-        cube,
-        read_labels(path, variable=label_variable, grid=cube),
-        features=scene_features(features, metric, components),
-        classifier=diffusion_classifier(seed, **options),
-        holdout=holdout,
-        labels_per_class=labels_per_class,
-        seed=seed,
-        cleanup=cleanup,
-        before=forecast_sayer(console, SMALLER),
-    )
+    room = {name: options.pop(name) for name in BLOCK_OPTIONS}
+    labels = read_labels(path, variable=label_variable, grid=cube)
+    made = scene_features(features, metric, components)
+    classifier = diffusion_classifier(seed, **options)
+    with opened_blocks(
+        cube, made, classifier, output, console=console, n_classes=labels.n_classes, **room
+    ) as blocks:
+        if blocks is not None and save is not None:
+            raise click.UsageError(
+                "--save keeps the graph, which has to fit into memory; leave it out, or give more "
+                "--memory"
+            )
+        yield classify_with_holdout(
+            cube,
+            labels,
+            features=made,
+            classifier=classifier,
+            holdout=holdout,
+            labels_per_class=labels_per_class,
+            seed=seed,
+            cleanup=cleanup,
+            before=forecast_sayer(console, SMALLER),
+            blocks=blocks,
+        )
 
 
 def _write(

@@ -1,0 +1,138 @@
+"""Options for scenes beyond memory: a budget, a scratch folder, workers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from diffclass.classifier import DiffusionClassifier
+    from diffclass.command_line.console import Console
+    from diffclass_hyperspectral.features.scene_features import SceneFeatures
+    from diffclass_hyperspectral.io.scenes import Scene
+    from diffclass_hyperspectral.workflows.block_runs import BlockRun
+
+BLOCK_OPTIONS = ("memory", "workers", "scheduler", "scratch", "resume")
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_SHARE_OF_FREE = 0.6  # of the free memory, for workers without a budget
+
+
+class Size(click.ParamType):
+    """Bytes, as 8GB, 500MB or 2GiB."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the bytes, or say how to write them."""
+        found = re.fullmatch(r"(\d+\.?\d*)\s*([KMGT]?)(i?)B?", str(value).strip(), re.IGNORECASE)
+        if found is None or not float(found[1]):
+            self.fail(f"{value!r} is not a size; write 8GB, 500MB or 2GiB", param, ctx)
+        unit = found[2].upper()
+        return int(float(found[1]) * (_BINARY if found[3] and unit else _UNITS)[unit])
+
+
+_OPTIONS = (
+    click.option(
+        "--memory",
+        type=Size(),
+        help="Memory to use, as 8GB. A scene that needs more is worked on block by block, in a "
+        "scratch folder. With --scheduler: of each worker.",
+    ),
+    click.option(
+        "--workers",
+        type=click.IntRange(1),
+        help="Share the work among this many processes (needs the extra [distributed]).",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Share the work among the workers of this dask scheduler, as tcp://host:8786. They "
+        "have to see the scratch folder under the same name.",
+    ),
+    click.option(
+        "--scratch",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Scratch folder; by default a hidden one beside the output. It is removed at the end.",
+    ),
+    click.option(
+        "--resume",
+        is_flag=True,
+        help="Go on after the last complete stage of a run that was killed.",
+    ),
+)
+
+
+def block_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def opened_blocks(
+    scene: Scene,
+    features: SceneFeatures,
+    classifier: DiffusionClassifier,
+    output: Path,
+    *,
+    console: Console,
+    n_classes: int,
+    memory: int | None,
+    workers: int | None,
+    scheduler: str | None,
+    scratch: Path | None,
+    resume: bool,
+) -> Iterator[BlockRun | None]:
+    """Open where a scene is worked on in blocks; None if it is to be worked on in memory.
+
+    Raises
+    ------
+    UsageError
+        For options that have no effect, or exclude one another.
+    """
+    if workers is not None and scheduler is not None:
+        raise click.UsageError("give --workers or --scheduler, not both")
+    if memory is None and workers is None and scheduler is None:
+        if scratch is not None or resume:
+            raise click.UsageError("--scratch and --resume need --memory, --workers or --scheduler")
+        yield None
+        return
+    from diffclass_hyperspectral.workflows.block_runs import BlockRun
+    from diffclass_hyperspectral.workflows.memory_forecast import (
+        available_memory_bytes,
+        forecast_classification,
+    )
+
+    folder = output.parent / f".{output.name}.scratch" if scratch is None else scratch
+    if workers is None and scheduler is None and not resume:
+        assert memory is not None
+        needed = forecast_classification(scene, features, classifier, n_classes)
+        if needed.peak <= memory:
+            console.say("the whole graph fits into the memory given")
+            yield None
+            return
+    if memory is None:
+        memory = int(_SHARE_OF_FREE * (available_memory_bytes() or 4 * 2**30))
+    try:
+        with BlockRun.opened(
+            scene,
+            features,
+            classifier,
+            folder=folder,
+            memory=memory,
+            n_workers=workers,
+            scheduler=scheduler,
+            resume=resume,
+        ) as blocks:
+            yield blocks
+    except Exception:
+        if folder.exists():
+            console.say(f"what is complete stays in {folder}; go on with --resume, or remove it")
+        raise
