@@ -300,7 +300,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
                 **given,
             ).facts
 
-        return BlockDiffusion.from_facts(operator, operator.scratch.completed(name, work))
+        return BlockDiffusion.from_facts(operator, operator.scratch.completed(name, work, shown=""))
 
     def _warn_of_unreached(self) -> None:
         n_unreached = int(np.count_nonzero(self.diffusion_.codes < 0))
@@ -343,7 +343,7 @@ def _in_order(found: BlockDiffusion, order: np.ndarray, n_classes: int) -> Block
                 start += len(values)
         return {}
 
-    scratch.completed(stage_name, work)
+    scratch.completed(stage_name, work, shown="maps")
     codes, probability, margin, posteriors = (
         scratch.load(f"{stage_name}/{part}") for part in shapes
     )

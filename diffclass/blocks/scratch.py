@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -107,32 +107,41 @@ class Scratch:
         (self.folder / f"{name}.json").unlink(missing_ok=True)
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
-    def completed(self, name: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def completed(
+        self, name: str, work: Callable[[], dict[str, Any]], *, shown: str | None = None
+    ) -> dict[str, Any]:
         """Return the facts of a stage; do its work unless an earlier run completed it.
 
         Parameters
         ----------
         name : str
-            Of the stage, also for those who listen to progress.
+            Of the stage.
         work : callable
             Does the stage and returns its facts, in values that JSON can hold.
+        shown : str, optional
+            Its name for those who listen to progress; "" if the work tells them itself.
         """
         marker = self.folder / f"{name}.json"
         if marker.exists():
             return json.loads(marker.read_text())
         shutil.rmtree(self.folder / name, ignore_errors=True)
-        with stage(name):
+        with nullcontext() if shown == "" else stage(shown or name):
             facts = work()
         with self._room(), replacing(marker, overwrite=True) as temporary:
             temporary.write_text(json.dumps(facts))
         return facts
 
+    @property
+    def completed_stages(self) -> list[str]:
+        """Names of the stages that are complete, in the order of the alphabet."""
+        return sorted(marker.stem for marker in self.folder.glob("*.json") if marker.stem != "job")
+
     def remove(self, *, keep: bool = False) -> None:
         """Remove the folder with all that is in it, or what is in unfinished stages only."""
+        complete = self.completed_stages if keep else []
         parts = [part for part in self.folder.glob("*") if part.is_dir()]
-        complete = [part for part in parts if part.with_suffix(".json").exists()]
-        for part in parts if keep and complete else [self.folder]:
-            if part not in complete:
+        for part in parts if complete else [self.folder]:
+            if part.name not in complete:
                 shutil.rmtree(part, ignore_errors=True)
 
     def _place(self, name: str) -> Path:
