@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 from sklearn.decomposition import PCA
 
 from diffclass.datasets import make_hyperspectral_scene
@@ -171,7 +172,7 @@ def plot(rows: list[Row]) -> Figure:
             draw(panel, mine, names)
             panel.set_title(f"{kind}, n = {n:,}, {p} features", fontsize=8)
     handles, labels = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
+    figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize=8)
     figure.supxlabel("seconds of one thread", fontsize=8)
     figure.supylabel("recall", fontsize=8)
     return figure
@@ -185,6 +186,9 @@ def draw(panel, rows: list[Row], names: list[str]) -> None:  # type: ignore[no-u
         panel.plot(x, y, marker + "-", label=name, color=f"C{i}", markersize=7, linewidth=0.8)
     panel.set_xscale("log")
     panel.set_ylim(0.8, 1.005)
+    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.xaxis.set_major_formatter("{x:g}")
+    panel.xaxis.set_minor_locator(NullLocator())
     panel.tick_params(labelsize=7)
     panel.grid(alpha=0.3)
 
