@@ -14,7 +14,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
-from diffclass._compiled import decisions, edges, gaussians, graphs, neighbor_lists, products
+from diffclass._compiled import cells, decisions, edges, gaussians, graphs, neighbor_lists, products
+from diffclass.neighbors.nearest_lists import are_new, distances_of, numbers_of
 
 
 def small_graph(dtype=np.float64):
@@ -155,43 +156,62 @@ def neighbor_cases(out):
     order, spare = np.arange(n, dtype=np.int32), out("halved", n, np.int32)
     directions, thresholds = out("directions", (1, 8), np.float32), out("threshold", 1, np.float32)
     picks, sums = np.array([[3, 50]]), np.zeros(n, np.float32)
-    neighbor_lists.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
-    neighbor_lists.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
-    names = ("lists", "distances", "new")
-    lists = [out(name, (n, 4), kind) for name, kind in zip(names, ("i4", "f4", "u1"), strict=True)]
-    lists[0][:], lists[1][:] = -1, np.inf
-    starts, leaves = np.array([0, 12, 24]), np.arange(n, dtype=np.int32)
-    neighbor_lists.join_leaves(X, 6, leaves, starts, *lists)  # columns may be left out
-    lists[0][:], lists[1][:], lists[2][:] = -1, np.inf, 0
-    neighbor_lists.join_leaves(X, 8, leaves, starts, *lists)
+    cells.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
+    cells.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
+    cells.leaves_of(X, directions, thresholds, out("leaves", n, np.int32))
+    starts, columns = np.array([0, 12, 24]), out("columns", 6 * n, np.float32)
+    cell_of = np.repeat(np.arange(2, dtype=np.int32), 12)
+    centers, around = out("centers", (2, 8), np.float32), np.array([[0, 1], [1, 0]], np.int32)
+    cells.mean_centers(X, cell_of, centers)
+    cells.reassign(X, cell_of, around, centers, 8, out("reassigned", n, np.int32))
+    cells.fill_columns(X, starts, columns)  # features may be left out
+    out("block", (6, 12), np.float32)[:] = cells.block_of(columns, starts, 1, 6)
+    columns = np.empty(8 * n, np.float32)
+    cells.fill_columns(X, starts, columns)
     row = out("row", 12, np.float32)
-    neighbor_lists.row_distances(X[:12].T.copy(), 2, row)
-    own = [np.full(4, fill, kind) for fill, kind in ((-1, "i4"), (np.inf, "f4"), (0, "u1"))]
-    neighbor_lists.enter_members(leaves[:12], 2, row, *own)
-    out("entered", 4, np.int32)[:] = own[0]
-    out("farthest", 1)[0] = neighbor_lists.enter(*own, 20, 0.0)
-    out("joined", (n, 4), np.int32)[:] = lists[0]
-    lists[0][::2, 3], lists[1][::2, 3] = [(x + 12) % n for x in range(0, n, 2)], 1e9
+    cells.row_distances(X[:12].T.copy(), X, 2, row)
+    cells.fill_center_columns(centers, around[1], out("center columns", (6, 2), np.float32))
+    own = np.full(4, neighbor_lists.NONE)
+    cells.enter_cell(X, order.astype(np.int64), 2, 0, columns, starts, row.copy(), own)
+    out("entered", 4, np.uint64)[:] = own
+    row[2] = np.inf
+    neighbor_lists.enter_row(own, row[:0].view(np.uint32), 0)
+    at_zero = np.uint64(neighbor_lists.key_of(np.uint32(0), 20))
+    neighbor_lists.insert(own, at_zero)
+    neighbor_lists.enter(own, at_zero)
+    out("inserted", 4, np.int32)[:] = [neighbor_lists.number_of(key) for key in own]
+    lists, all_lists = np.full((2, n, 4), neighbor_lists.NONE)
+    probed, without = out("probed", (n, 1), np.uint8), np.arange(n)
+    cells.enter_cells(X, without, cell_of, around, centers, 0, columns, starts, probed, lists)
+    cells.enter_all(X, without, columns, starts, all_lists)
+    out("joined", (n, 4), np.uint64)[:] = lists
+    out("all", (n, 4), np.uint64)[:] = all_lists
     pools, sizes = out("pools", (n, 6), np.int32), out("sizes", n, np.int32)
-    neighbor_lists.make_pools(lists[0], lists[2], 4, pools, sizes)
-    neighbor_lists.refine(X, pools, sizes, *lists)
-    asked = [
-        out(f"asked {name}", (5, 4), part.dtype) for name, part in zip(names, lists, strict=True)
-    ]
-    asked[0][:], asked[1][:] = -1, np.inf
+    neighbor_lists.make_pools(lists, 4, pools, sizes)
+    scratch = np.zeros(2, np.uint8), np.empty(1024, np.int32), np.empty(43, np.int32)
+    tried = neighbor_lists.collect(0, pools, sizes, lists[0], cell_of, *scratch)
+    out("tried", n, np.int32)[:tried] = scratch[2][:tried]
+    neighbor_lists.refine(X, pools, sizes, cell_of, around, probed, lists)
+    out("lists", (n, 4), np.uint64)[:] = lists
+    asked = np.full((5, 4), neighbor_lists.NONE)
     new, none = X[:5] + np.float32(0.5), np.array([-1, 1, -1, -1, -1])
-    tree = directions, thresholds
-    neighbor_lists.enter_leaves(new, none, X, spare, starts, *tree, *asked)
-    neighbor_lists.ask_pools(new, none, X, pools, sizes, *asked)
+    asked_probed = np.empty((5, 1), np.uint8)
+    cells.enter_cells(
+        new, none, cell_of[:5], around, centers, 0, columns, starts, asked_probed, asked
+    )
+    neighbor_lists.ask_pools(new, none, X, pools, sizes, asked)
+    out("asked", (5, 4), np.uint64)[:] = asked
     out("square", 1)[0] = neighbor_lists.squared_distance(X, 0, X, 1)
-    out("row dot", 1)[0] = neighbor_lists.dot(X, 0, X, 1)
-    out("holds", 1)[0] = neighbor_lists.holds(lists[0][0], 4, lists[0][0, 2])
+    bits = np.array([neighbor_lists.distance_bits(X, 0, X, 1)], np.uint32)
+    out("square bits", 1)[0] = bits.view(np.float32)[0]
+    out("row dot", 1)[0] = cells.dot(X, 0, X, 1)
+    out("holds", 1)[0] = neighbor_lists.holds(lists[0], 4, neighbor_lists.number_of(lists[0, 2]))
 
 
 def names_of_loops():
     return {
         name
-        for module in (edges, gaussians, graphs, neighbor_lists, decisions, products)
+        for module in (cells, edges, gaussians, graphs, neighbor_lists, decisions, products)
         for name, loop in vars(module).items()
         if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
     }
@@ -438,14 +458,30 @@ def test_neighbors_are_numpys(cases):
         twice /= np.abs(twice).max()
     parallel = abs(twice @ direction) / np.linalg.norm(twice) / np.linalg.norm(direction)
     assert parallel == pytest.approx(1, abs=1e-5)
-    np.testing.assert_array_equal(cases["row"], squared[2, :12])
+    above = along - cases["threshold"][0]
+    clear = np.abs(above) > 1e-4
+    np.testing.assert_array_equal(cases["leaves"][clear], above[clear] > 0)
+    centers = [X[:12].mean(axis=0), X[12:].mean(axis=0)]
+    np.testing.assert_allclose(cases["centers"], centers, rtol=1e-6)
+    np.testing.assert_array_equal(cases["center columns"].T, cases["centers"][::-1, :6])
+    nearest_center = naive.squared_distances(X, np.array(centers)).argmin(axis=1)
+    np.testing.assert_array_equal(cases["reassigned"], nearest_center)
+    np.testing.assert_array_equal(cases["block"], X[12:, :6].T)
+    np.testing.assert_array_equal(
+        cases["row"], np.where(np.arange(12) == 2, np.inf, squared[2, :12])
+    )
+    np.testing.assert_array_equal(cases["probed"][:, 0], nearest_center != np.arange(24) // 12)
     for x in range(24):
-        leaf = np.arange(12) + 12 * (x >= 12)
-        nearest = np.sort(squared[x, leaf[leaf != x]])[:4]
-        np.testing.assert_array_equal(squared[x, cases["joined"][x]], nearest)
-    np.testing.assert_array_equal(squared[2, cases["entered"]], squared[2, cases["joined"][2]])
-    assert cases["farthest"][0] == squared[2, cases["joined"][2, 2]]
-    assert cases["square"][0] == squared[0, 1]
+        cell = np.arange(12) + 12 * nearest_center[x]
+        others = np.arange(24)[np.arange(24) != x]
+        for name, members in (("joined", cell[cell != x]), ("all", others)):
+            found, distances = numbers_of(cases[name][x]), distances_of(cases[name][x])
+            np.testing.assert_array_equal(distances, np.sort(squared[x, members])[:4])
+            np.testing.assert_array_equal(squared[x, found], distances)
+    near = np.argsort(squared[2, :12], kind="stable")
+    np.testing.assert_array_equal(numbers_of(cases["entered"]), near[near != 2][:4])
+    np.testing.assert_array_equal(cases["inserted"], [20, *near[near != 2][:3]])
+    assert cases["square"][0] == cases["square bits"][0] == squared[0, 1]
     assert cases["row dot"][0] == X[0] @ X[1]
     assert cases["holds"][0] == 1
 
@@ -468,17 +504,19 @@ def refined_naively(squared, lists, length):
 
 def test_a_round_of_refinement_is_numpys(cases):
     squared = naive.squared_distances(neighbor_points().astype(float))
-    lists = cases["joined"].copy()
-    lists[::2, 3] = (np.arange(0, 24, 2) + 12) % 24
-    expected, pools = refined_naively(squared, lists, 6)
+    before = numbers_of(cases["joined"])
+    expected, pools = refined_naively(squared, before, 6)
     for x in range(24):
         assert list(cases["pools"][x, : cases["sizes"][x]]) == pools[x]
-        assert len(set(cases["lists"][x])) == 4
-    np.testing.assert_array_equal(cases["distances"], expected)
-    rows = np.take_along_axis(squared, cases["lists"].astype(int), axis=1)
+        assert len(set(numbers_of(cases["lists"][x]))) == 4
+    np.testing.assert_array_equal(distances_of(cases["lists"]), expected)
+    rows = np.take_along_axis(squared, numbers_of(cases["lists"]).astype(int), axis=1)
     np.testing.assert_array_equal(rows, expected)
-    for x in range(24):  # what was not in the list is new
-        assert cases["new"][x, ~np.isin(cases["lists"][x], lists[x])].all()
+    is_known = (numbers_of(cases["lists"])[:, :, None] == before[:, None, :]).any(axis=2)
+    np.testing.assert_array_equal(are_new(cases["lists"]), ~is_known)
+    seen = set(pools[0]).union(*(pools[y] for y in pools[0])) - {0, *before[0]}
+    tried = cases["tried"][: len(seen)]
+    assert set(tried) == seen
 
 
 def test_walks_of_new_points_are_local_minima(cases):
@@ -486,11 +524,10 @@ def test_walks_of_new_points_are_local_minima(cases):
     X = neighbor_points().astype(float)
     squared = naive.squared_distances(X[:5] + 0.5, X)
     squared[1, 1] = np.inf  # it was not to be seen
-    for x, entries in enumerate(cases["asked lists"]):
+    for x, entries in enumerate(numbers_of(cases["asked"])):
         distances = squared[x, entries]
-        np.testing.assert_array_equal(distances, cases["asked distances"][x])
+        np.testing.assert_array_equal(distances, distances_of(cases["asked"][x]))
         assert (np.diff(distances) >= 0).all()
         seen = {z for y in entries for z in cases["pools"][y, : cases["sizes"][y]]}
         others = [z for z in seen if z not in entries]
         assert squared[x, others].min(initial=np.inf) >= distances[-1]
-    assert (cases["asked new"] == 0).all()

@@ -40,4 +40,4 @@ def test_the_bench_compares_with_scipy(tmp_path):
     assert result["product"]["milliseconds"] > 0
     assert result["product"]["scipy_milliseconds"] > 0
     assert {"neighbors", "affinities", "diffusion", "total"} <= set(result["fit"]["seconds"])
-    assert result["fit"]["neighbor_recall"] >= 0.99
+    assert result["fit"]["neighbor_recall"] >= 0.98

@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_SUBMODULES = ("edges", "gaussians", "graphs", "neighbor_lists", "decisions", "products")
+_SUBMODULES = ("cells", "edges", "gaussians", "graphs", "neighbor_lists", "decisions", "products")
 
 __all__ = list(_SUBMODULES)
 

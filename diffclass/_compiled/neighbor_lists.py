@@ -1,25 +1,17 @@
-"""Loops that find neighbours: trees that halve sets of points, and NN-descent.
+"""Loops that keep lists of nearest points, and refine them by NN-descent.
 
-Each point has a list of its nearest points so far, nearest first:
+The list of a point holds its nearest points so far, nearest first, as keys that are compared as
+whole numbers: the bits of the squared distance, then the number of the point, then whether the
+entry came in since it was last looked at.
 
-    neighbors : int32 of shape (n, k)      their numbers, -1 where there is none yet
-    distances : float32 of shape (n, k)    squared distances, infinite where there is none
-    is_new : uint8 of shape (n, k)         whether an entry came in since it was last looked at
+    lists : uint64 of shape (n, k)          distance 2^32 + 2 number + is_new, or `NONE`
 
-and a pool of points that its neighbours are offered:
+Beside it, each point has a pool of points that its neighbours are offered:
 
-    pools : int32 of shape (n, n_pooled)   number of a new entry y, -1 - y for an old one
-    sizes : int32 of shape (n,)            length of each pool
+    pools : int32 of shape (n, n_pooled)    number of a new entry y, -1 - y for an old one
+    sizes : int32 of shape (n,)             length of each pool
 
-Points X, Q are float32 of shape (n, d), where d is a multiple of 8 (filled up with zeros). A tree
-of n_nodes nodes sorts the points into n_nodes + 1 leaves: node i leads to 2 i + 1 and 2 i + 2, and
-the leaves follow the nodes.
-
-    order : int32 of shape (n,)            numbers of the points, leaf by leaf
-    starts : int64 of shape (n_leaves + 1,)
-    directions : float32 of shape (n_nodes, d)
-    thresholds : float32 of shape (n_nodes,)
-
+Points X, Q are float32 of shape (n, d), where d is a multiple of 8 (filled up with zeros).
 Arguments of these names are not repeated in the docstrings of single loops.
 """
 
@@ -29,308 +21,222 @@ import numpy as np
 
 from diffclass._compiled._jit import inlined, parallel, serial, share
 
+NONE = np.uint64(0x7F800000FFFFFFFE)  # no entry: at an infinite distance, and not new
+_IS_NEW, _NUMBER, _HIGH = np.uint64(1), np.uint64(0x7FFFFFFF), np.uint64(32)
 
-@parallel
-def halve(part, X, order, starts, picks, directions, thresholds, projections, out):
-    """Halve each set order[starts(i) : starts(i + 1)] at the median along a direction of its own.
 
-    The direction leads from one of the picked members to the other, turned towards the largest
-    variance by two power steps. Lower halves come first in ``out``.
+@inlined
+def key_of(distance_bits, number):
+    """Return the key of a new entry.
 
     Parameters
     ----------
-    X, order, starts
-        See the module; ``starts`` are those of the sets of one level of the tree.
-    picks : int64 of shape (n_sets, 2)
-        Random numbers, at least 0.
-    directions, thresholds
-        See the module, of this level; written.
-    projections : float32 of shape (n,)
-        Scratch memory.
-    out : int32 of shape (n,)
-        The new ``order``.
+    distance_bits : uint32
+    number : int
     """
-    for i in share(part, starts.shape[0] - 1):
-        start, stop = starts[i], starts[i + 1]
-        half = (stop - start) // 2
-        turned_direction(X, order[start:stop], picks[i], directions[i])
-        for e in range(start, stop):
-            projections[e] = dot(X, order[e], directions, i)
-        median = np.partition(projections[start:stop], half)[half]
-        thresholds[i] = median
-        ties = half  # points at the median fill up the lower half
-        for e in range(start, stop):
-            if projections[e] < median:
-                ties -= 1
-        low, high = start, start + half
-        for e in range(start, stop):
-            is_low = projections[e] < median
-            if projections[e] == median and ties > 0:
-                is_low = True
-                ties -= 1
-            if is_low:
-                out[low] = order[e]
-                low += 1
-            else:
-                out[high] = order[e]
-                high += 1
+    return (np.uint64(distance_bits) << _HIGH) | (np.uint64(number) << _IS_NEW) | _IS_NEW
+
+
+@inlined
+def number_of(key):
+    """Return the number of the point of an entry.
+
+    Parameters
+    ----------
+    key : uint64
+    """
+    return np.int32((key >> _IS_NEW) & _NUMBER)
 
 
 @serial
-def turned_direction(X, members, picks, direction):
-    """Write the difference of two members after two power steps on up to 128 members.
+def insert(keys, key):
+    """Put a key that is below the last one into a list.
 
     Parameters
     ----------
-    X : float32 of shape (n, d)
-    members : int32 of shape (n_members,)
-    picks : int64 of shape (2,)
-    direction : float32 of shape (d,), written
+    keys : uint64 of shape (k,), written
+    key : uint64
     """
-    n = members.shape[0]
-    first, second = members[picks[0] % n], members[picks[1] % n]
-    for j in range(X.shape[1]):
-        direction[j] = X[first, j] - X[second, j]
-    n_used = min(n, 128)
-    mean, turned = np.zeros(X.shape[1], X.dtype), np.empty(X.shape[1], X.dtype)
-    begin = picks[0] % (n - n_used + 1)
-    for x in members[begin : begin + n_used]:
-        for j in range(X.shape[1]):
-            mean[j] += X[x, j] / np.float32(n_used)
-    for _ in range(2):
-        turned[:] = 0
-        for x in members[begin : begin + n_used]:
-            along = np.float32(0)
-            for j in range(X.shape[1]):
-                along += (X[x, j] - mean[j]) * direction[j]
-            for j in range(X.shape[1]):
-                turned[j] += along * (X[x, j] - mean[j])
-        largest = np.max(np.abs(turned))
-        if largest == 0:
-            break
-        for j in range(X.shape[1]):
-            direction[j] = turned[j] / largest
-
-
-@parallel
-def join_leaves(part, X, n_features, order, starts, neighbors, distances, is_new):
-    """Enter all points of order[starts(i) : starts(i + 1)] into the lists of one another.
-
-    A point lies in one set, so each list is written by one thread.
-
-    Parameters
-    ----------
-    X, order, starts
-        See the module.
-    n_features : int
-        Columns of X that are not filled up.
-    neighbors, distances, is_new
-        See the module; written.
-    """
-    for i in share(part, starts.shape[0] - 1):
-        members = order[starts[i] : starts[i + 1]]
-        n = members.shape[0]
-        columns, row = np.empty((n_features, n), X.dtype), np.empty(n, X.dtype)
-        for a in range(n):
-            for j in range(n_features):
-                columns[j, a] = X[members[a], j]
-        for a in range(n):
-            x = members[a]
-            row_distances(columns, a, row)
-            enter_members(members, a, row, neighbors[x], distances[x], is_new[x])
+    for i in range(keys.shape[0] - 1, 0, -1):  # no branches: a register holds eight keys
+        keys[i] = min(keys[i], max(keys[i - 1], key))
+    keys[0] = min(keys[0], key)
 
 
 @serial
-def row_distances(columns, a, row):
-    """Write the squared distances from point a to all points.
-
-    Points are columns, so that the inner loop runs over them.
+def enter_row(keys, bits, start):
+    """Put points that are not in a list into it, where they are nearer than its last.
 
     Parameters
     ----------
-    columns : float32 of shape (n_features, n_members)
-    a : int
-    row : float32 of shape (n_members,), written
+    keys : uint64 of shape (k,), written
+    bits : uint32 of shape (m,)
+        Bits of the distances of the points start, start + 1 ...
+    start : int
     """
-    row[:] = 0
-    j = 0
-    while j + 4 <= columns.shape[0]:
-        first, second, third, fourth = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
-        p, q, r, s = first[a], second[a], third[a], fourth[a]
-        for b in range(row.shape[0]):
-            dp, dq, dr, ds = first[b] - p, second[b] - q, third[b] - r, fourth[b] - s
-            row[b] += (dp * dp + dq * dq) + (dr * dr + ds * ds)
-        j += 4
-    while j < columns.shape[0]:
-        for b in range(row.shape[0]):
-            difference = columns[j, b] - columns[j, a]
-            row[b] += difference * difference
-        j += 1
+    last = keys.shape[0] - 1
+    farthest = np.uint32(keys[last] >> _HIGH)
+    begin = 0
+    while begin < bits.shape[0]:
+        stop = min(begin + 32, bits.shape[0])
+        any_is_near = np.uint32(0)
+        for b in range(begin, stop):
+            any_is_near |= np.uint32(bits[b] < farthest)
+        if any_is_near:
+            for b in range(begin, stop):
+                if bits[b] < farthest:
+                    insert(keys, key_of(bits[b], start + b))
+                    farthest = np.uint32(keys[last] >> _HIGH)
+        begin = stop
 
 
-@serial
-def enter_members(members, a, row, neighbors, distances, is_new):
-    """Enter the members at the distances ``row`` into the list of member a.
+@inlined
+def enter(keys, key):
+    """Put a key that is below the last one into a list, unless its point is there.
 
     Parameters
     ----------
-    members : int32 of shape (n_members,)
-    a : int
-    row : float32 of shape (n_members,)
-    neighbors, distances, is_new
-        One row of those of the module; written.
+    keys : uint64 of shape (k,), written
+    key : uint64
     """
-    farthest = distances[distances.shape[0] - 1]
-    for b in range(members.shape[0]):
-        if row[b] < farthest and b != a:
-            farthest = enter(neighbors, distances, is_new, members[b], row[b])
-
-
-@serial
-def enter(neighbors, distances, is_new, z, distance):
-    """Put z into a list whose last entry is farther, unless it is there; return the last distance.
-
-    Parameters
-    ----------
-    neighbors, distances, is_new
-        One row of those of the module; written.
-    z : int
-    distance : float32
-
-    Returns
-    -------
-    float32
-    """
-    last = distances.shape[0] - 1
     is_there = False
-    for i in range(last + 1):
-        is_there |= neighbors[i] == z
+    for i in range(keys.shape[0]):
+        is_there |= number_of(keys[i]) == number_of(key)
     if not is_there:
-        i = last
-        while i > 0 and distances[i - 1] > distance:
-            neighbors[i] = neighbors[i - 1]
-            distances[i] = distances[i - 1]
-            is_new[i] = is_new[i - 1]
-            i -= 1
-        neighbors[i] = z
-        distances[i] = distance
-        is_new[i] = 1
-    return distances[last]
+        insert(keys, key)
 
 
 @serial
-def make_pools(neighbors, is_new, n_nearest, pools, sizes):
-    """Fill each pool with the nearest of x's list, then with points that have x in theirs.
+def make_pools(lists, n_nearest, pools, sizes):
+    """Fill each pool with the nearest of x's list, then with points that have x among theirs.
 
-    The latter come nearest first, as many as there is room for. All entries of the lists become
-    old.
+    The latter come nearest first, as many as there is room for. The entries used become old.
 
     Parameters
     ----------
-    neighbors, is_new
-        See the module; ``is_new`` is written.
+    lists
+        See the module; written.
     n_nearest : int
         Entries of each list that are used, at most n_pooled.
     pools, sizes
         See the module; written.
     """
-    n = neighbors.shape[0]
+    n = lists.shape[0]
     for x in range(n):
+        sizes[x] = 0
         for i in range(n_nearest):
-            y = neighbors[x, i]
-            pools[x, i] = y if is_new[x, i] else -1 - y
-        sizes[x] = n_nearest
+            if lists[x, i] != NONE:
+                y = number_of(lists[x, i])
+                pools[x, i] = y if lists[x, i] & _IS_NEW else -1 - y
+                sizes[x] += 1
     for i in range(n_nearest):
         for x in range(n):
-            y = neighbors[x, i]
-            if sizes[y] < pools.shape[1] and not holds(neighbors[y], n_nearest, x):
-                pools[y, sizes[y]] = x if is_new[x, i] else -1 - x
-                sizes[y] += 1
-    is_new[:] = 0
+            if lists[x, i] != NONE:
+                y = number_of(lists[x, i])
+                if sizes[y] < pools.shape[1] and not holds(lists[y], n_nearest, x):
+                    pools[y, sizes[y]] = x if lists[x, i] & _IS_NEW else -1 - x
+                    sizes[y] += 1
+    for x in range(n):
+        for i in range(n_nearest):
+            lists[x, i] &= ~_IS_NEW
 
 
 @inlined
-def holds(entries, n_entries, x):
-    """Return whether x is among the first entries.
+def holds(keys, n_keys, x):
+    """Return whether x is among the points of the first keys.
 
     Parameters
     ----------
-    entries : int32 of shape (k,)
-    n_entries, x : int
+    keys : uint64 of shape (k,)
+    n_keys, x : int
     """
     found = False
-    for i in range(n_entries):
-        found |= entries[i] == x
+    for i in range(n_keys):
+        found |= number_of(keys[i]) == x
     return found
 
 
 @parallel
-def refine(part, X, pools, sizes, neighbors, distances, is_new):
+def refine(part, X, pools, sizes, cell_of, around, probed, lists):
     """Enter into each list the pool of its point and the pools of the points in that pool.
 
-    Of an old entry's pool only new entries are tried: the others were tried when it was new. Pools
-    are those of the round before, and each list is written by one thread, so the number of threads
-    changes nothing.
+    Of an old entry's pool only new entries are tried: the others were tried when it was new. Points
+    of cells that were probed were tried before, too. Pools are those of the round before, and each
+    list is written by one thread, so the number of threads changes nothing.
 
     Parameters
     ----------
     X, pools, sizes
         See the module.
-    neighbors, distances, is_new
+    cell_of, around, probed
+        See `cells`.
+    lists
         See the module; written.
     """
-    last = neighbors.shape[1] - 1
-    for x in share(part, neighbors.shape[0]):
-        farthest = distances[x, last]
-        for i in range(sizes[x]):
-            y = pools[x, i]
-            y_is_new = y >= 0
-            if not y_is_new:
-                y = -1 - y
-            if y_is_new:
-                distance = squared_distance(X, x, X, y)
-                if distance < farthest:
-                    farthest = enter(neighbors[x], distances[x], is_new[x], y, distance)
-            for j in range(sizes[y]):
-                z = pools[y, j]
-                if z < 0:
-                    if not y_is_new:
-                        continue
-                    z = -1 - z
-                if z != x:
-                    distance = squared_distance(X, x, X, z)
-                    if distance < farthest:
-                        farthest = enter(neighbors[x], distances[x], is_new[x], z, distance)
+    n, n_pooled, last = lists.shape[0], pools.shape[1], lists.shape[1] - 1
+    for block in share(part, (n + 63) // 64):
+        seen = np.empty(1024, np.int32)
+        is_probed = np.zeros(around.shape[0], np.uint8)
+        candidates = np.empty(n_pooled * (n_pooled + 1) + 1, np.int32)
+        for x in range(64 * block, min(64 * block + 64, n)):
+            cells = around[cell_of[x]]
+            for p in probed[x]:
+                is_probed[cells[p]] = 1
+            n_candidates = collect(
+                x, pools, sizes, lists[x], cell_of, is_probed, seen, candidates
+            )  # fmt: skip
+            for p in probed[x]:
+                is_probed[cells[p]] = 0
+            for z in candidates[:n_candidates]:
+                key = key_of(distance_bits(X, x, X, z), z)
+                if key < lists[x, last]:
+                    enter(lists[x], key)
 
 
-@parallel
-def enter_leaves(
-    part, Q, without, X, order, starts, directions, thresholds, neighbors, distances, is_new
-):  # fmt: skip
-    """Enter into the list of each point of Q the leaf of a tree in which it falls.
+@serial
+def collect(x, pools, sizes, keys, cell_of, is_probed, seen, candidates):
+    """Write the points to be tried for the list of x, most of them once; return their number.
 
     Parameters
     ----------
-    Q, X, order, starts, directions, thresholds
+    x : int
+    pools, sizes
         See the module.
-    without : int64 of shape (n_queries,)
-        A point of X that Q(x) must not find, such as itself; -1 for none.
-    neighbors, distances, is_new
-        See the module, of shape (n_queries, k); written.
+    keys : uint64 of shape (k,)
+        The list of x.
+    cell_of
+        See `cells`.
+    is_probed : uint8 of shape (n_cells,)
+        Cells whose points were tried before.
+    seen : int32 of shape (1024,)
+        Scratch memory: the point of each remainder that was seen last.
+    candidates : int32 of shape (n_pooled (n_pooled + 1) + 1,), written
     """
-    n_nodes, last = thresholds.shape[0], neighbors.shape[1] - 1
-    for x in share(part, Q.shape[0]):
-        node = 0
-        while node < n_nodes:
-            node = 2 * node + (1 if dot(Q, x, directions, node) < thresholds[node] else 2)
-        for e in range(starts[node - n_nodes], starts[node - n_nodes + 1]):
-            distance = squared_distance(Q, x, X, order[e])
-            if distance < distances[x, last] and order[e] != without[x]:
-                enter(neighbors[x], distances[x], is_new[x], order[e], distance)
+    seen[:] = -1
+    seen[x & 1023] = x
+    for key in keys:
+        y = number_of(key)
+        seen[y & 1023] = y
+    n = 0
+    for i in range(sizes[x]):
+        y, y_is_new = pools[x, i], pools[x, i] >= 0
+        if not y_is_new:
+            y = -1 - y
+        candidates[n] = y  # counted, or written over by the next one
+        n += y_is_new & (seen[y & 1023] != y) & (is_probed[cell_of[y]] == 0)
+        seen[y & 1023] = y
+        for j in range(sizes[y]):
+            z = pools[y, j]
+            is_due = y_is_new | (z >= 0)
+            if z < 0:
+                z = -1 - z
+            candidates[n] = z
+            n += is_due & (seen[z & 1023] != z) & (is_probed[cell_of[z]] == 0)
+            seen[z & 1023] = z
+    return n
 
 
 @parallel
-def ask_pools(part, Q, without, X, pools, sizes, neighbors, distances, is_new):
+def ask_pools(part, Q, without, X, pools, sizes, lists):
     """Enter into the list of each point of Q the pools of its entries, until no entry is new.
 
     Parameters
@@ -338,25 +244,42 @@ def ask_pools(part, Q, without, X, pools, sizes, neighbors, distances, is_new):
     Q, X, pools, sizes
         See the module.
     without : int64 of shape (n_queries,)
-        As in `enter_leaves`.
-    neighbors, distances, is_new
+        A point of X that Q(x) must not find, such as itself; -1 for none.
+    lists
         See the module, of shape (n_queries, k); written.
     """
-    last = neighbors.shape[1] - 1
+    last = lists.shape[1] - 1
     for x in share(part, Q.shape[0]):
+        keys = lists[x]
         i = 0
         while i <= last:
-            if not is_new[x, i] or neighbors[x, i] < 0:
+            if not keys[i] & _IS_NEW:
                 i += 1
                 continue
-            y = neighbors[x, i]
-            is_new[x, i] = 0
+            keys[i] &= ~_IS_NEW
+            y = number_of(keys[i])
             for j in range(sizes[y]):
                 z = pools[y, j] if pools[y, j] >= 0 else -1 - pools[y, j]
-                distance = squared_distance(Q, x, X, z)
-                if distance < distances[x, last] and z != without[x]:
-                    enter(neighbors[x], distances[x], is_new[x], z, distance)
+                key = key_of(distance_bits(Q, x, X, z), z)
+                if key < keys[last] and z != without[x]:
+                    enter(keys, key)
             i = 0  # a nearer one may have been entered
+
+
+@inlined
+def distance_bits(X, x, Y, y):
+    """Return the bits of the squared distance of two rows.
+
+    Parameters
+    ----------
+    X, Y : float32 of shape (n, d)
+    x, y : int
+
+    Returns
+    -------
+    uint32
+    """
+    return np.float32(squared_distance(X, x, Y, y)).view(np.uint32)
 
 
 @inlined
@@ -388,22 +311,3 @@ def squared_distance(X, x, Y, y):
         g += dg * dg
         h += dh * dh
     return ((a + b) + (c + d)) + ((e + f) + (g + h))
-
-
-@inlined
-def dot(X, x, Y, y):
-    """Return the product of two rows.
-
-    Parameters
-    ----------
-    X, Y : float32 of shape (n, d)
-    x, y : int
-
-    Returns
-    -------
-    float32
-    """
-    total = np.float32(0)
-    for j in range(X.shape[1]):
-        total += X[x, j] * Y[y, j]
-    return total

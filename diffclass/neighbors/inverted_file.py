@@ -25,7 +25,7 @@ class InvertedFileSearch(Search):
         Number of cells; 3 sqrt(n) by default.
     n_probes : int, optional
         Number of cells probed per point. By default about the smallest with which 256 sampled
-        points find 99.3 % of their true neighbours.
+        points find 98.5 % of their true neighbours.
     random_state : int, RandomState or None, default=None
         Seeds k-means and the samples.
 
@@ -33,7 +33,7 @@ class InvertedFileSearch(Search):
     ----------
     recall_ : float
         Share of the true neighbours that were found, measured on 256 other points than those used
-        to choose ``n_probes_``. With ``n_probes=None`` it is at least 0.99; more cells are probed
+        to choose ``n_probes_``. With ``n_probes=None`` it is at least 0.98; more cells are probed
         until it is.
     n_lists_, n_probes_ : int
         Numbers of cells and of probes in use.

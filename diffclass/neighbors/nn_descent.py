@@ -1,10 +1,9 @@
-"""NN-descent: trees, then neighbours of neighbours. Its time grows little faster than n.
+"""NN-descent in cells: near cells first, then neighbours of neighbours.
 
-Each tree halves the points recursively, at the median along a random direction turned towards the
-largest variance (Dasgupta and Freund 2008, section 2). Points of the same leaf become each other's
-first neighbours. Rounds of refinement then compare each point with the neighbours of its
-neighbours, in both directions of an edge (Dong, Moses and Li 2011, section 2), since these are
-likely to be neighbours.
+Points are sorted into small cells, and each point looks into those nearest to it. Rounds of
+refinement then compare each point with the neighbours of its neighbours, in both directions of an
+edge (Dong, Moses and Li 2011, section 2), since these are likely to be neighbours. Its time grows
+little faster than n.
 """
 
 from __future__ import annotations
@@ -16,46 +15,49 @@ from sklearn.utils import check_random_state
 
 from diffclass import _compiled
 from diffclass._validation import RandomState
+from diffclass.neighbors.cells import Cells, cells_bytes
 from diffclass.neighbors.inverted_file import InvertedFileSearch
-from diffclass.neighbors.recall import AIMED_RECALL, LEAST_RECALL, share_within, true_reach
+from diffclass.neighbors.nearest_lists import are_new, distances_of, empty_lists, numbers_of
+from diffclass.neighbors.recall import AIMED_RECALL, LEAST_RECALL
 from diffclass.neighbors.search import Search
 from diffclass.neighbors.single_precision import SinglePrecision
 
-# Measured on noise in 20 dimensions, which is as hard as the features of scenes get.
-_TREES_AT_ONCE, _FIRST_TREES, _MOST_TREES = 4, 16, 48
-_FIRST_RECALL = 0.85  # above this, rounds are cheaper than trees
+# Measured on the features of scenes, and on noise in 10 and 20 dimensions, which is harder.
+_PROBES_AT_ONCE = 16
+_ENOUGH_PROBED = 0.96  # recall from which on rounds are cheaper than probes
+_LEAST_GAIN = 0.25  # share of the missing neighbours that probes must find to go on with them
 _ROUNDS_AT_ONCE, _LEAST_CHANGE = 4, 0.002
-_LEAF_POINTS = 256
-_MORE_NEIGHBORS = 6  # lists longer than the result find more
-_POOLED = 24  # at most so many entries of a list
-_TREES_OF_NEW_POINTS, _LONGEST_WALK = 4, 16
+_MORE_NEIGHBORS = 4  # lists longer than the result find more
+_HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.85, 12  # and still longer ones, where probes find few
+_POOLED, _MOST_POOLED = 8, 24  # entries of a list that the first round and the last ones use
+_LONGEST_WALK = 16
 
 
 class NNDescentSearch(Search):
-    """Nearest neighbours by NN-descent: trees, refined by neighbours of neighbours.
+    """Nearest neighbours by NN-descent: near cells, refined by neighbours of neighbours.
 
     Parameters
     ----------
     n_neighbors : int, default=12
         Neighbours of a point, itself not counted.
     random_state : int, RandomState or None, default=None
-        Seeds the trees and the samples.
+        Seeds the cells and the samples.
 
     Attributes
     ----------
     recall_ : float
-        Share of the true neighbours that were found, measured on 256 points. Trees and rounds are
-        added until 256 other points find 99.3 %, and these 99 %. If 48 trees are not enough, an
-        `InvertedFileSearch` is used instead.
-    n_trees_, n_rounds_ : int
-        Trees grown and rounds of refinement made.
+        Share of the true neighbours that were found, measured on 256 points. Probes and rounds are
+        added until 256 other points find 98.5 %, and these 98 %. If 64 probes are not enough,
+        an `InvertedFileSearch` is used instead.
+    n_probes_, n_rounds_ : int
+        Cells probed per point, and rounds of refinement made.
 
     Notes
     -----
-    Time: n log n for the trees and n for a round. Memory: about 300 bytes per point for 12
-    neighbours. The result does not depend on the number of threads. New points start in leaves of
-    the trees and walk over the lists of indexed points. Their own lists are long enough to find
-    99.3 %, but at most 16 times the usual length.
+    Time: somewhat more than n log n for the cells and n for a round. Memory: about 500 bytes per
+    point for 12 neighbours and 20 features. The result does not depend on the number of threads.
+    New points start in the cells nearest to them and walk over the lists of indexed points. Their
+    own lists are long enough to find 98.5 %, but at most 16 times the usual length.
 
     References
     ----------
@@ -69,7 +71,7 @@ class NNDescentSearch(Search):
     >>> from diffclass.neighbors import NNDescentSearch
     >>> X = np.random.default_rng(0).normal(size=(2000, 5))
     >>> search = NNDescentSearch(6, random_state=0)
-    >>> search.fit_transform(X).nnz, search.recall_ >= 0.99
+    >>> search.fit_transform(X).nnz, search.recall_ >= 0.98
     (12000, True)
     """
 
@@ -82,126 +84,134 @@ class NNDescentSearch(Search):
         self._instead: InvertedFileSearch | None = None
         self._single = SinglePrecision(X)
         self._width = self.n_neighbors + _MORE_NEIGHBORS
-        self._place_points(_padded(self._single(X)), random)
-        self._lists = _Lists.empty(len(X), min(self._width, len(X) - 1))
-        self.n_trees_, self.n_rounds_ = 0, 0
-        self._search_until_found(X.shape[1], random)
+        self._cells = Cells.of(self._single(X), random)
+        self._lists = empty_lists(len(X), min(self._width, len(X) - 1))
+        self._probed = np.empty((len(X), 0), dtype=np.uint8)
+        self.n_probes_, self.n_rounds_, self._n_pooled = 0, 0, _POOLED
+        self._search_until_found(random)
         if self.recall_ < LEAST_RECALL:
             self._search_instead(X, random)
 
-    def _place_points(self, points: np.ndarray, random: np.random.RandomState) -> None:
-        """Store the points in the order of a tree, so that near ones lie near in memory."""
-        tree = _Tree.grown(points, max(_LEAF_POINTS, 4 * self._width), random)
-        self._order = tree.order
-        self._points = points[tree.order]
-        tree.order = np.arange(len(points), dtype=np.int32)
-        self._trees = [tree]
-
-    def _search_until_found(self, n_features: int, random: np.random.RandomState) -> None:
-        n = len(self._points)
+    def _search_until_found(self, random: np.random.RandomState) -> None:
+        n = len(self._lists)
         k = min(self.n_neighbors, n - 1)
         chosen = random.permutation(n)[:512]
         choosing, reporting = (
-            _Sample(sample, true_reach(self._points, sample, k), k)
-            for sample in (chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :])
+            self._sample(part, k)
+            for part in (chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :])
         )
-        self._grow(n_features, random)
-        while self.n_trees_ < _FIRST_TREES and self._recall(choosing) < _FIRST_RECALL:
-            self._grow(n_features, random)
-        self._refine_until(AIMED_RECALL, choosing, n_features, random)
-        self.recall_ = self._refine_until(LEAST_RECALL, reporting, n_features, random)
-        self._make_pools()
-        del self._trees[_TREES_OF_NEW_POINTS:]
+        self._probe_while_it_pays(choosing)
+        self._refine_until(AIMED_RECALL, choosing)
+        self.recall_ = self._refine_until(LEAST_RECALL, reporting)
+        del self._probed
+        self._make_pools(_MOST_POOLED)
         self._choose_walk(choosing)
 
-    def _refine_until(
-        self, recall: float, sample: _Sample, n_features: int, random: np.random.RandomState
-    ) -> float:
-        """Refine until the sample reaches the recall; grow new trees when rounds stall."""
+    def _sample(self, points: np.ndarray, k: int) -> _Sample:
+        nearest = self._cells.nearest(self._cells.points[points], points, k)
+        return _Sample(points, distances_of(nearest)[:, -1:], k)
+
+    def _probe_while_it_pays(self, sample: _Sample) -> None:
+        self._probe()
+        reached = self._recall(sample)
+        while reached < _ENOUGH_PROBED and self.n_probes_ < self._cells.n_around:
+            before = reached
+            self._probe()
+            reached = self._recall(sample)
+            if reached - before < _LEAST_GAIN * (1 - before):
+                break
+        if reached < _HARD_RECALL:
+            self._lengthen(self.n_neighbors + _MORE_HARD_NEIGHBORS)
+
+    def _lengthen(self, width: int) -> None:
+        longer = empty_lists(len(self._lists), min(width, len(self._lists) - 1))
+        longer[:, : self._lists.shape[1]] = self._lists
+        self._width, self._lists, self._n_pooled = width, longer, _MOST_POOLED
+
+    def _refine_until(self, recall: float, sample: _Sample) -> float:
+        """Refine until the sample reaches the recall; probe more cells when rounds stall."""
         reached = self._recall(sample)
         while reached < recall:
             for _ in range(_ROUNDS_AT_ONCE):
-                if reached >= recall or self._lists.is_new.mean() < _LEAST_CHANGE:
+                if reached >= recall or are_new(self._lists).mean() < _LEAST_CHANGE:
                     break
                 self._refine()
                 reached = self._recall(sample)
-            if reached >= recall or self.n_trees_ >= _MOST_TREES:
+            if reached >= recall or self.n_probes_ == self._cells.n_around:
                 break
-            self._grow(n_features, random)
+            self._probe()
             reached = self._recall(sample)
         return reached
 
-    def _grow(self, n_features: int, random: np.random.RandomState) -> None:
-        """Grow some trees and join the points of their leaves."""
-        for _ in range(_TREES_AT_ONCE):
-            if self.n_trees_ == len(self._trees):
-                leaf_points = max(_LEAF_POINTS, 4 * self._width)
-                self._trees.append(_Tree.grown(self._points, leaf_points, random))
-            tree = self._trees[self.n_trees_]
-            if self._lists.neighbors.shape[1]:
-                _compiled.neighbor_lists.join_leaves(
-                    self._points, n_features, tree.order, tree.starts, *self._lists.arrays
-                )
-            self.n_trees_ += 1
+    def _probe(self) -> None:
+        """Look into the next nearest cells of each point."""
+        cells, n_probed = self._cells, self.n_probes_
+        self.n_probes_ = min(n_probed + _PROBES_AT_ONCE, cells.n_around)
+        probed = cells.probe(
+            cells.points, cells.cell_of, np.arange(len(self._lists)), self._lists,
+            n_probes=self.n_probes_, n_probed=n_probed,
+        )  # fmt: skip
+        probed[:, :n_probed] = self._probed
+        self._probed = probed
 
     def _refine(self) -> None:
-        self._make_pools()
-        _compiled.neighbor_lists.refine(self._points, self._pools, self._sizes, *self._lists.arrays)
+        self._make_pools(self._n_pooled)
+        self._n_pooled = min(self._n_pooled + _POOLED, _MOST_POOLED)
+        _compiled.neighbor_lists.refine(
+            self._cells.points, self._pools, self._sizes, self._cells.cell_of, self._cells.around,
+            self._probed, self._lists,
+        )  # fmt: skip
         self.n_rounds_ += 1
 
-    def _make_pools(self) -> None:
-        n, width = self._lists.neighbors.shape
-        n_nearest = min(width, _POOLED)
+    def _make_pools(self, n_pooled: int) -> None:
+        n, width = self._lists.shape
+        n_nearest = min(width, n_pooled)
         self._pools = np.empty((n, n_nearest + n_nearest // 2), dtype=np.int32)
         self._sizes = np.empty(n, dtype=np.int32)
-        _compiled.neighbor_lists.make_pools(
-            self._lists.neighbors, self._lists.is_new, n_nearest, self._pools, self._sizes
-        )
+        _compiled.neighbor_lists.make_pools(self._lists, n_nearest, self._pools, self._sizes)
 
     def _recall(self, sample: _Sample) -> float:
-        found = self._lists.neighbors[sample.points, : sample.k]
-        return share_within(self._points, sample.points, found, sample.reach)
+        return sample.share_within(self._lists[sample.points])
 
     def _search_instead(self, X: np.ndarray, random: np.random.RandomState) -> None:
         self._instead = InvertedFileSearch(self.n_neighbors, random_state=random)
         self._instead._index(X)
         self.recall_ = self._instead.recall_
-        del self._points, self._lists, self._pools, self._sizes, self._trees, self._order
+        del self._cells, self._lists, self._pools, self._sizes
 
     def _nearest_of_each(self, X: np.ndarray, k: int) -> np.ndarray:
         if self._instead is not None:
             return self._instead._nearest_of_each(X, k)
-        found = np.empty((len(self._order), k), dtype=np.int64)
-        found[self._order] = self._order[self._lists.neighbors[:, :k]]
+        order = self._cells.order
+        found = np.empty((len(order), k), dtype=np.int64)
+        found[order] = order[numbers_of(self._lists[:, :k])]
         return found
 
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
         if self._instead is not None:
             return self._instead._nearest(X, k)
-        queries = _padded(self._single(X))
-        found = self._walked(queries, np.full(len(X), -1), self._walk_width)
-        return self._order[found[:, :k]]
+        queries, cell_of = self._cells.located(self._single(X))
+        found = self._walked(queries, cell_of, np.full(len(X), -1), self._walk_width)
+        return self._cells.order[numbers_of(found[:, :k])]
 
-    def _walked(self, queries: np.ndarray, without: np.ndarray, width: int) -> np.ndarray:
-        """Find the nearest points: first in leaves of trees, then from neighbour to neighbour."""
-        lists = _Lists.empty(len(queries), min(width, len(self._points)))
-        for tree in self._trees[:_TREES_OF_NEW_POINTS]:
-            _compiled.neighbor_lists.enter_leaves(
-                queries, without, self._points, tree.order, tree.starts, tree.directions,
-                tree.thresholds, *lists.arrays,
-            )  # fmt: skip
+    def _walked(
+        self, queries: np.ndarray, cell_of: np.ndarray, without: np.ndarray, width: int
+    ) -> np.ndarray:
+        """Find the nearest points: first in near cells, then from neighbour to neighbour."""
+        lists = empty_lists(len(queries), min(width, len(self._lists)))
+        self._cells.probe(queries, cell_of, without, lists, n_probes=self.n_probes_)
         _compiled.neighbor_lists.ask_pools(
-            queries, without, self._points, self._pools, self._sizes, *lists.arrays
+            queries, without, self._cells.points, self._pools, self._sizes, lists
         )
-        return lists.neighbors
+        return lists
 
     def _choose_walk(self, sample: _Sample) -> None:
         """Lengthen the lists until the sample, treated as new points, finds its neighbours."""
         self._walk_width = self._width
-        queries = self._points[sample.points]
+        queries, cell_of = self._cells.points[sample.points], self._cells.cell_of[sample.points]
         while self._walk_width < _LONGEST_WALK * self._width:
-            found = self._walked(queries, sample.points, self._walk_width)[:, : sample.k]
-            if share_within(self._points, sample.points, found, sample.reach) >= AIMED_RECALL:
+            found = self._walked(queries, cell_of, sample.points, self._walk_width)
+            if sample.share_within(found) >= AIMED_RECALL:
                 break
             self._walk_width *= 2
 
@@ -214,76 +224,25 @@ class _Sample:
     reach: np.ndarray
     k: int
 
-
-@dataclass
-class _Lists:
-    """Nearest points found so far for each point, nearest first; -1 where there is none yet."""
-
-    neighbors: np.ndarray
-    distances: np.ndarray
-    is_new: np.ndarray
-
-    @classmethod
-    def empty(cls, n: int, width: int) -> _Lists:
-        return cls(
-            np.full((n, width), -1, dtype=np.int32),
-            np.full((n, width), np.inf, dtype=np.float32),
-            np.zeros((n, width), dtype=np.uint8),
-        )
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.neighbors, self.distances, self.is_new
-
-
-@dataclass
-class _Tree:
-    """Points in the order of the leaves, the starts of the leaves, and the splits from the root."""
-
-    order: np.ndarray
-    starts: np.ndarray
-    directions: np.ndarray
-    thresholds: np.ndarray
-
-    @classmethod
-    def grown(cls, points: np.ndarray, leaf_points: int, random: np.random.RandomState) -> _Tree:
-        """Halve the points until no set has more than ``leaf_points``."""
-        n, d = points.shape
-        depth = max(0, int(np.ceil(np.log2(n / leaf_points))))
-        directions = np.empty((2**depth - 1, d), dtype=np.float32)
-        thresholds = np.empty(2**depth - 1, dtype=np.float32)
-        order, spare = np.arange(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-        starts, projections = np.array([0, n]), np.empty(n, dtype=np.float32)
-        for level in range(depth):
-            nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
-            picks = random.randint(2**31 - 1, size=(2**level, 2))
-            _compiled.neighbor_lists.halve(
-                points, order, starts, picks, directions[nodes], thresholds[nodes],
-                projections, spare,
-            )  # fmt: skip
-            order, spare = spare, order
-            middles = starts[:-1] + np.diff(starts) // 2
-            starts = np.append(np.stack([starts[:-1], middles], axis=1).ravel(), n)
-        return cls(order, starts, directions, thresholds)
-
-
-def _padded(points: np.ndarray) -> np.ndarray:
-    """Pad the features with zeros to a multiple of 8, as the loops require."""
-    return np.pad(points, ((0, 0), (0, -points.shape[1] % 8)))
+    def share_within(self, lists: np.ndarray) -> float:
+        """Share of the k first entries of their lists that are within the reach."""
+        if self.reach.size == 0:
+            return 1.0
+        return float((distances_of(lists[:, : self.k]) <= self.reach * (1 + 1e-5)).mean())
 
 
 def index_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
-    """Return the memory in bytes of a fitted search: points, lists, pools and tree order."""
+    """Return the memory in bytes of a fitted search: cells, lists and pools."""
     width = n_neighbors + _MORE_NEIGHBORS
-    points = 4 * (n_features + -n_features % 8)
-    return n_points * (points + 9 * width + 24) + _pool_bytes(n_points, n_neighbors)
+    lists = n_points * (8 * width + 4)
+    return cells_bytes(n_points, n_features) + lists + _pool_bytes(n_points, n_neighbors)
 
 
 def searching_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
-    """Return the memory in bytes that indexing needs beside its result: copies, trees, pools."""
-    trees = 4 * n_points * _MOST_TREES // 2
-    return 8 * n_points * n_features + trees + _pool_bytes(n_points, n_neighbors)
+    """Return the memory in bytes that indexing needs beside its result: copies, probes, pools."""
+    copies = n_points * (8 * n_features + 3 * _PROBES_AT_ONCE)
+    return copies + _pool_bytes(n_points, n_neighbors)
 
 
 def _pool_bytes(n_points: int, n_neighbors: int) -> int:
-    return 6 * n_points * min(n_neighbors + _MORE_NEIGHBORS, _POOLED)
+    return 6 * n_points * min(n_neighbors + _MORE_NEIGHBORS, _MOST_POOLED)

@@ -1,0 +1,369 @@
+"""Loops that sort points into cells, and search the cells near to each point.
+
+A tree of n_nodes nodes sorts the points into n_nodes + 1 leaves: node i leads to 2 i + 1 and
+2 i + 2, and the leaves follow the nodes. Leaf c is the start of cell c, whose points are then moved
+to the nearest centre. Arguments of these names are not repeated in the docstrings of single loops:
+
+    X, Q : float32 of shape (n, d)         points; d is a multiple of 8 (filled up with zeros)
+    directions : float32 of shape (n_nodes, d)
+    thresholds : float32 of shape (n_nodes,)
+    centers : float32 of shape (n_cells, d)
+    around : int32 of shape (n_cells, n_around)    the nearest cells of each cell, by their centres
+    cell_of : int32 of shape (n,)          the cell of each point, or one near to it
+    starts : int64 of shape (n_cells + 1,)  where the points of a cell start, sorted by cell
+    columns : float32 of shape (n n_features,)    the points of each cell as an array of shape
+                                           (n_features, n_points in the cell), cell by cell
+    without : int64 of shape (n,)          a point that Q(x) must not find, such as itself, or -1
+    lists : uint64 of shape (n, k)         see `neighbor_lists`
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diffclass._compiled._jit import inlined, parallel, serial, share
+from diffclass._compiled.neighbor_lists import NONE, enter_row, number_of
+
+
+@parallel
+def halve(part, X, order, starts, picks, directions, thresholds, projections, out):
+    """Halve each set order[starts(i) : starts(i + 1)] at the median along a direction of its own.
+
+    The direction leads from one of the picked members to the other, turned towards the largest
+    variance by two power steps. Lower halves come first in ``out``.
+
+    Parameters
+    ----------
+    X
+        See the module.
+    order : int32 of shape (n,)
+        Numbers of the points, set by set.
+    starts : int64 of shape (n_sets + 1,)
+        Of the sets of one level of the tree.
+    picks : int64 of shape (n_sets, 2)
+        Random numbers, at least 0.
+    directions, thresholds
+        See the module, of this level; written.
+    projections : float32 of shape (n,)
+        Scratch memory.
+    out : int32 of shape (n,)
+        The new ``order``.
+    """
+    for i in share(part, starts.shape[0] - 1):
+        start, stop = starts[i], starts[i + 1]
+        half = (stop - start) // 2
+        turned_direction(X, order[start:stop], picks[i], directions[i])
+        for e in range(start, stop):
+            projections[e] = dot(X, order[e], directions, i)
+        median = np.partition(projections[start:stop], half)[half]
+        thresholds[i] = median
+        ties = half  # points at the median fill up the lower half
+        for e in range(start, stop):
+            if projections[e] < median:
+                ties -= 1
+        low, high = start, start + half
+        for e in range(start, stop):
+            is_low = projections[e] < median
+            if projections[e] == median and ties > 0:
+                is_low = True
+                ties -= 1
+            if is_low:
+                out[low] = order[e]
+                low += 1
+            else:
+                out[high] = order[e]
+                high += 1
+
+
+@serial
+def turned_direction(X, members, picks, direction):
+    """Write the difference of two members after two power steps on up to 128 members.
+
+    Parameters
+    ----------
+    X : float32 of shape (n, d)
+    members : int32 of shape (n_members,)
+    picks : int64 of shape (2,)
+    direction : float32 of shape (d,), written
+    """
+    n = members.shape[0]
+    first, second = members[picks[0] % n], members[picks[1] % n]
+    for j in range(X.shape[1]):
+        direction[j] = X[first, j] - X[second, j]
+    n_used = min(n, 128)
+    mean, turned = np.zeros(X.shape[1], X.dtype), np.empty(X.shape[1], X.dtype)
+    begin = picks[0] % (n - n_used + 1)
+    for x in members[begin : begin + n_used]:
+        for j in range(X.shape[1]):
+            mean[j] += X[x, j] / np.float32(n_used)
+    for _ in range(2):
+        turned[:] = 0
+        for x in members[begin : begin + n_used]:
+            along = np.float32(0)
+            for j in range(X.shape[1]):
+                along += (X[x, j] - mean[j]) * direction[j]
+            for j in range(X.shape[1]):
+                turned[j] += along * (X[x, j] - mean[j])
+        largest = np.max(np.abs(turned))
+        if largest == 0:
+            break
+        for j in range(X.shape[1]):
+            direction[j] = turned[j] / largest
+
+
+@inlined
+def dot(X, x, Y, y):
+    """Return the product of two rows, in eight sums that fit a register.
+
+    Parameters
+    ----------
+    X, Y : float32 of shape (n, d)
+    x, y : int
+
+    Returns
+    -------
+    float32
+    """
+    a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+    e, f, g, h = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+    for j in range(0, X.shape[1], 8):
+        a += X[x, j] * Y[y, j]
+        b += X[x, j + 1] * Y[y, j + 1]
+        c += X[x, j + 2] * Y[y, j + 2]
+        d += X[x, j + 3] * Y[y, j + 3]
+        e += X[x, j + 4] * Y[y, j + 4]
+        f += X[x, j + 5] * Y[y, j + 5]
+        g += X[x, j + 6] * Y[y, j + 6]
+        h += X[x, j + 7] * Y[y, j + 7]
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
+
+
+@parallel
+def leaves_of(part, Q, directions, thresholds, out):
+    """out(x) = leaf of the tree in which Q(x) falls.
+
+    Parameters
+    ----------
+    Q, directions, thresholds
+        See the module.
+    out : int32 of shape (n,)
+    """
+    n_nodes = thresholds.shape[0]
+    for x in share(part, Q.shape[0]):
+        node = 0
+        while node < n_nodes:
+            node = 2 * node + (1 if dot(Q, x, directions, node) < thresholds[node] else 2)
+        out[x] = node - n_nodes
+
+
+@serial
+def mean_centers(X, cell_of, centers):
+    """Write the mean of the points of each cell; a cell without points keeps its centre.
+
+    Parameters
+    ----------
+    X, cell_of
+        See the module.
+    centers
+        See the module; written.
+    """
+    sizes = np.zeros(centers.shape[0], np.int64)
+    for x in range(X.shape[0]):
+        c = cell_of[x]
+        if sizes[c] == 0:
+            centers[c] = 0
+        sizes[c] += 1
+        for j in range(X.shape[1]):
+            centers[c, j] += X[x, j]
+    for c in range(centers.shape[0]):
+        for j in range(X.shape[1]):
+            centers[c, j] /= np.float32(max(sizes[c], 1))
+
+
+@parallel
+def fill_columns(part, X, starts, columns):
+    """Write the points of each cell as columns.
+
+    Parameters
+    ----------
+    X, starts
+        See the module; points are sorted by cell.
+    columns
+        See the module; written.
+    """
+    n_features = columns.shape[0] // X.shape[0]
+    for c in share(part, starts.shape[0] - 1):
+        block = block_of(columns, starts, c, n_features)
+        for j in range(n_features):
+            for b in range(block.shape[1]):
+                block[j, b] = X[starts[c] + b, j]
+
+
+@inlined
+def block_of(columns, starts, c, n_features):
+    """Return the points of a cell as columns.
+
+    Parameters
+    ----------
+    columns, starts
+        See the module.
+    c, n_features : int
+
+    Returns
+    -------
+    float32 of shape (n_features, n_points)
+    """
+    start, stop = starts[c], starts[c + 1]
+    return columns[start * n_features : stop * n_features].reshape((n_features, stop - start))
+
+
+@serial
+def row_distances(columns, Q, x, row):
+    """Write the squared distances from Q(x) to all columns.
+
+    Points are columns, so that the inner loop runs over them.
+
+    Parameters
+    ----------
+    columns : float32 of shape (n_features, n_columns)
+    Q
+        See the module.
+    x : int
+    row : float32 of shape (n_columns,), written
+    """
+    row[:] = 0
+    j = 0
+    while j + 4 <= columns.shape[0]:
+        first, second, third, fourth = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+        p, q, r, s = Q[x, j], Q[x, j + 1], Q[x, j + 2], Q[x, j + 3]
+        for b in range(row.shape[0]):
+            dp, dq, dr, ds = first[b] - p, second[b] - q, third[b] - r, fourth[b] - s
+            row[b] += (dp * dp + dq * dq) + (dr * dr + ds * ds)
+        j += 4
+    while j < columns.shape[0]:
+        for b in range(row.shape[0]):
+            difference = columns[j, b] - Q[x, j]
+            row[b] += difference * difference
+        j += 1
+
+
+@serial
+def fill_center_columns(centers, cells, columns):
+    """Write the centres of some cells as columns.
+
+    Parameters
+    ----------
+    centers
+        See the module.
+    cells : int32 of shape (n_columns,)
+    columns : float32 of shape (n_features, n_columns), written
+    """
+    for j in range(columns.shape[0]):
+        for b in range(columns.shape[1]):
+            columns[j, b] = centers[cells[b], j]
+
+
+@parallel
+def reassign(part, Q, cell_of, around, centers, n_features, out):
+    """out(x) = that of the cells around cell_of(x) whose centre is nearest to Q(x).
+
+    Parameters
+    ----------
+    Q, cell_of, around, centers
+        See the module.
+    n_features : int
+        Columns of Q that are not filled up.
+    out : int32 of shape (n,)
+    """
+    n, n_around = Q.shape[0], around.shape[1]
+    for block in share(part, (n + 63) // 64):
+        near, row = np.empty((n_features, n_around), np.float32), np.empty(n_around, np.float32)
+        last = -1
+        for x in range(64 * block, min(64 * block + 64, n)):
+            if cell_of[x] != last:
+                last = cell_of[x]
+                fill_center_columns(centers, around[last], near)
+            row_distances(near, Q, x, row)
+            out[x] = around[last, np.argmin(row)]
+
+
+@parallel
+def enter_cells(
+    part, Q, without, cell_of, around, centers, n_probed, columns, starts, probed, lists
+):  # fmt: skip
+    """Enter the points of the cells nearest to each point of Q into its list.
+
+    Parameters
+    ----------
+    Q, without, cell_of, around, centers, columns, starts
+        See the module.
+    n_probed : int
+        How many of the nearest cells the list has seen before.
+    probed : uint8 of shape (n, n_probes), written from column n_probed on
+        The nearest cells of Q(x), as places in around(cell_of(x)); n_probes at most n_around.
+    lists
+        See the module; written.
+    """
+    n, n_around, n_probes = Q.shape[0], around.shape[1], probed.shape[1]
+    n_features = columns.shape[0] // starts[starts.shape[0] - 1]
+    longest = np.max(starts[1:] - starts[:-1])
+    for block in share(part, (n + 63) // 64):
+        near, gaps = np.empty((n_features, n_around), np.float32), np.empty(n_around, np.float32)
+        ranks = np.empty(n_probes, np.uint64)
+        row = np.empty(longest, np.float32)
+        last = -1
+        for x in range(64 * block, min(64 * block + 64, n)):
+            if cell_of[x] != last:
+                last = cell_of[x]
+                fill_center_columns(centers, around[last], near)
+            row_distances(near, Q, x, gaps)
+            ranks[:] = NONE
+            enter_row(ranks, gaps.view(np.uint32), 0)
+            for p in range(n_probed, n_probes):
+                probed[x, p] = number_of(ranks[p])
+                enter_cell(
+                    Q, without, x, around[last, probed[x, p]], columns, starts, row, lists[x]
+                )  # fmt: skip
+
+
+@parallel
+def enter_all(part, Q, without, columns, starts, lists):
+    """Enter all points into the list of each point of Q.
+
+    Parameters
+    ----------
+    Q, without, columns, starts
+        See the module.
+    lists
+        See the module; written.
+    """
+    n = Q.shape[0]
+    longest = np.max(starts[1:] - starts[:-1])
+    for block in share(part, (n + 15) // 16):
+        row = np.empty(longest, np.float32)
+        for c in range(starts.shape[0] - 1):
+            for x in range(16 * block, min(16 * block + 16, n)):
+                enter_cell(Q, without, x, c, columns, starts, row, lists[x])
+
+
+@serial
+def enter_cell(Q, without, x, c, columns, starts, row, keys):
+    """Enter the points of a cell into the list of Q(x).
+
+    Parameters
+    ----------
+    Q, without, columns, starts
+        See the module.
+    x, c : int
+    row : float32 of shape (n_columns,)
+        Scratch memory, as long as the largest cell.
+    keys : uint64 of shape (k,), written
+        The list of Q(x), which holds none of these points.
+    """
+    n_features = columns.shape[0] // starts[starts.shape[0] - 1]
+    members = block_of(columns, starts, c, n_features)
+    distances = row[: members.shape[1]]
+    row_distances(members, Q, x, distances)
+    if starts[c] <= without[x] < starts[c + 1]:
+        distances[without[x] - starts[c]] = np.inf
+    enter_row(keys, distances.view(np.uint32), starts[c])

@@ -1,0 +1,171 @@
+"""Cells: about a hundred near points each, with the cells around each of them.
+
+A tree halves the points recursively, at the median along a random direction turned towards the
+largest variance (Dasgupta and Freund 2008, section 2). Its leaves are the start of the cells: each
+point then moves to the nearest centre, as in k-means, but it looks only among the cells around its
+leaf. So the time grows little faster than the number of points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffclass import _compiled
+from diffclass.neighbors.nearest_lists import empty_lists, numbers_of
+
+_LEAF_POINTS = 128  # at most
+_N_AROUND = 64
+_MOVES = 2  # of the points to the nearest centre
+_BLOCK = 128  # centres that are compared at a time
+
+
+@dataclass
+class Cells:
+    """Points sorted by cell, and the cells that a search of their neighbours probes.
+
+    Attributes
+    ----------
+    order : ndarray of int32 of shape (n,)
+        Numbers of the points, sorted by cell.
+    points : ndarray of float32 of shape (n, d)
+        The points in this order, filled up with zeros to a multiple of 8 features.
+    """
+
+    order: np.ndarray
+    points: np.ndarray
+    starts: np.ndarray
+    cell_of: np.ndarray
+    columns: np.ndarray
+    centers: np.ndarray
+    around: np.ndarray
+    tree: tuple[np.ndarray, np.ndarray]
+
+    @classmethod
+    def of(cls, points: np.ndarray, random: np.random.RandomState) -> Cells:
+        """Sort points (n, d) of single precision into cells."""
+        n_features = points.shape[1]
+        points = _padded(points)
+        order, starts, directions, thresholds = _grown_tree(points, random)
+        leaf_of = np.empty(len(points), dtype=np.int32)
+        leaf_of[order] = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
+        centers = np.zeros((len(starts) - 1, points.shape[1]), dtype=np.float32)
+        cell_of = _moved(points, n_features, order, leaf_of, centers)
+        order = np.argsort(cell_of, kind="stable").astype(np.int32)
+        starts = np.searchsorted(cell_of[order], np.arange(len(centers) + 1))
+        points, cell_of = points[order], cell_of[order]
+        columns = np.empty(len(points) * n_features, dtype=np.float32)
+        _compiled.cells.fill_columns(points, starts, columns)
+        around, tree = _around(centers, n_features), (directions, thresholds)
+        return cls(order, points, starts, cell_of, columns, centers, around, tree)
+
+    @property
+    def n_features(self) -> int:
+        """Features without those filled up with zeros."""
+        return len(self.columns) // len(self.points)
+
+    @property
+    def n_around(self) -> int:
+        """Number of cells around each cell, itself counted: the most that can be probed."""
+        return self.around.shape[1]
+
+    def probe(
+        self,
+        queries: np.ndarray,
+        cell_of: np.ndarray,
+        without: np.ndarray,
+        lists: np.ndarray,
+        *,
+        n_probes: int,
+        n_probed: int = 0,
+    ) -> np.ndarray:
+        """Enter the points of the nearest cells into lists; return the places of these cells."""
+        probed = np.empty((len(queries), n_probes), dtype=np.uint8)
+        _compiled.cells.enter_cells(
+            queries, without, cell_of, self.around, self.centers, n_probed, self.columns,
+            self.starts, probed, lists,
+        )  # fmt: skip
+        return probed
+
+    def nearest(self, queries: np.ndarray, without: np.ndarray, k: int) -> np.ndarray:
+        """Return lists of the k nearest points among all, for padded queries of shape (m, d)."""
+        lists = empty_lists(len(queries), k)
+        _compiled.cells.enter_all(queries, without, self.columns, self.starts, lists)
+        return lists
+
+    def located(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return new points (m, p), padded, and their cells."""
+        queries = _padded(X)
+        leaves, cell_of = np.empty((2, len(X)), dtype=np.int32)
+        _compiled.cells.leaves_of(queries, *self.tree, leaves)
+        _compiled.cells.reassign(
+            queries, leaves, self.around, self.centers, self.n_features, cell_of
+        )
+        return queries, cell_of
+
+
+def _grown_tree(
+    points: np.ndarray, random: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Halve the points until no set is too large; return leaf order, starts and the splits."""
+    n, d = points.shape
+    depth = max(0, int(np.ceil(np.log2(n / _LEAF_POINTS))))
+    directions = np.empty((2**depth - 1, d), dtype=np.float32)
+    thresholds = np.empty(2**depth - 1, dtype=np.float32)
+    order, spare = np.arange(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    starts, projections = np.array([0, n]), np.empty(n, dtype=np.float32)
+    for level in range(depth):
+        nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
+        picks = random.randint(2**31 - 1, size=(2**level, 2))
+        _compiled.cells.halve(
+            points, order, starts, picks, directions[nodes], thresholds[nodes],
+            projections, spare,
+        )  # fmt: skip
+        order, spare = spare, order
+        middles = starts[:-1] + np.diff(starts) // 2
+        starts = np.append(np.stack([starts[:-1], middles], axis=1).ravel(), n)
+    return order, starts, directions, thresholds
+
+
+def _moved(
+    points: np.ndarray,
+    n_features: int,
+    order: np.ndarray,
+    leaf_of: np.ndarray,
+    centers: np.ndarray,
+) -> np.ndarray:
+    """Move points to the nearest centre around their leaf, and centres to the mean of theirs."""
+    loops = _compiled.cells
+    loops.mean_centers(points, leaf_of, centers)
+    around = _around(centers, n_features)
+    in_order, leaves = points[order], leaf_of[order]
+    found, cell_of = np.empty_like(leaf_of), np.empty_like(leaf_of)
+    for _ in range(_MOVES):
+        loops.reassign(in_order, leaves, around, centers, n_features, found)
+        loops.mean_centers(in_order, found, centers)
+    cell_of[order] = found
+    return cell_of
+
+
+def _around(centers: np.ndarray, n_features: int) -> np.ndarray:
+    """Return the nearest cells of each cell, itself first."""
+    n = len(centers)
+    starts = np.minimum(np.arange(0, n + _BLOCK, _BLOCK), n)
+    columns = np.empty(n * n_features, dtype=np.float32)
+    _compiled.cells.fill_columns(centers, starts, columns)
+    lists = empty_lists(n, min(n, _N_AROUND))
+    _compiled.cells.enter_all(centers, np.full(n, -1), columns, starts, lists)
+    return numbers_of(lists)
+
+
+def _padded(points: np.ndarray) -> np.ndarray:
+    """Pad the features with zeros to a multiple of 8, as the loops require."""
+    return np.pad(points, ((0, 0), (0, -points.shape[1] % 8)))
+
+
+def cells_bytes(n_points: int, n_features: int) -> int:
+    """Return the memory in bytes of the cells: points twice, order, cells, centres and splits."""
+    padded = n_features + -n_features % 8
+    of_a_cell = 8 * padded + 4 * _N_AROUND
+    return n_points * (4 * (padded + n_features) + 8) + of_a_cell * (2 * n_points // _LEAF_POINTS)
