@@ -159,6 +159,25 @@ def test_the_environment_is_respected(variable):
     assert done.stdout.strip() == b"1"
 
 
+def test_a_thread_may_outlive_the_main_one():
+    code = """
+import threading, time
+from test_threads import LARGE, Watched, share_out, threads
+
+def work():
+    time.sleep(0.5)
+    with threads(2):
+        share_out(loop := Watched(0.002), (LARGE,))
+    print(len(loop.shares))
+
+threading.Thread(target=work).start()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=os.path.dirname(__file__), capture_output=True
+    )
+    assert (done.stdout.strip(), done.stderr) == (b"16", b"")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
 def test_a_forked_process_has_helpers_of_its_own():
     code = """

@@ -20,7 +20,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
@@ -166,8 +166,13 @@ def _take_share(
 
 
 def _called(work: Callable[[], None], n_wanted: int) -> list[Future[None]]:
-    n_helpers = _team.join_if_allowed(n_wanted)
-    return [_team.helpers.submit(work) for _ in range(n_helpers)]
+    helpers: list[Future[None]] = []
+    n_allowed = _team.join_if_allowed(n_wanted)
+    with suppress(RuntimeError):  # the interpreter is ending, and takes no work but the caller's
+        for _ in range(n_allowed):
+            helpers.append(_team.helpers.submit(work))
+    _team.join(len(helpers) - n_allowed)
+    return helpers
 
 
 def _dismiss(helpers: list[Future[None]]) -> None:
