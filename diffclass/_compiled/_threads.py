@@ -55,7 +55,7 @@ class _Team:
 
 
 _team = _Team()
-_limit: int | None = None
+_limit = threading.local()  # number: what `threads` has set for this thread
 
 
 def _start_anew() -> None:
@@ -73,8 +73,9 @@ def allowed_threads() -> int:
     The smaller of NUMBA_NUM_THREADS (by default all cores of the process) and of the number that
     scikit-learn's OpenMP may use: as set by OMP_NUM_THREADS, threadpoolctl, joblib and dask.
     """
-    if _limit is not None:
-        return _limit
+    set_here: int | None = getattr(_limit, "number", None)
+    if set_here is not None:
+        return set_here
     import numba  # this module is also used by searches, which do without Numba
 
     return min(numba.config.NUMBA_NUM_THREADS, _openmp_effective_n_threads())
@@ -82,13 +83,15 @@ def allowed_threads() -> int:
 
 @contextmanager
 def threads(number: int) -> Iterator[None]:
-    """Allow so many threads inside a ``with`` block, whatever the environment says."""
-    global _limit
-    before, _limit = _limit, number
+    """Allow so many threads to the loops that the calling thread runs inside a ``with`` block.
+
+    The environment then has no say.
+    """
+    before, _limit.number = getattr(_limit, "number", None), number
     try:
         yield
     finally:
-        _limit = before
+        _limit.number = before
 
 
 def openmp_for(n_multiplications: float) -> AbstractContextManager[Any]:
