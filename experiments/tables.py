@@ -91,6 +91,8 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "sessions": _sessions,
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,
+    "first-run": speed_tables.first_run,
+    "busy": speed_tables.busy,
     "strokes": speed_tables.strokes,
     "steps": speed_tables.steps,
     "eigenpairs": speed_tables.eigenpairs,

@@ -423,8 +423,13 @@ def test_python_threads_may_share_an_operator(shared_by):
         return A.apply(f * i, 30), diffuse_labels(A, y, tau=20 + i).posteriors
 
     serial = [work(i) for i in range(8)]
-    with shared_by(3), ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(work, range(8)))
+
+    def shared_work(i):
+        with shared_by(3):
+            return work(i)
+
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(shared_work, range(8)))
     for alone, beside in zip(serial, together, strict=True):
         assert (alone[0] == beside[0]).all()
         assert (alone[1] == beside[1]).all()

@@ -79,13 +79,14 @@ def test_long_loops_get_as_many_threads_as_allowed(number):
 
 def test_callers_beside_each_other_get_no_help():
     loop = Watched(0.005)
-    with threads(2), ThreadPoolExecutor(4) as pool:
-        barrier = threading.Barrier(4)
+    barrier = threading.Barrier(4)
 
-        def call(_):
-            barrier.wait()
+    def call(_):
+        barrier.wait()
+        with threads(2):
             share_out(loop, (LARGE,))
 
+    with ThreadPoolExecutor(4) as pool:
         list(pool.map(call, range(4)))
     assert len(loop.shares) == 4 * 16
     assert loop.most_running == 4  # the callers
@@ -112,6 +113,12 @@ def test_an_error_in_a_share_ends_the_loop():
         loop = Watched(0.01)
         share_out(loop, (LARGE,))
     assert len(loop.runners) == 3  # nobody is still counted as working
+
+
+def test_a_limit_is_that_of_its_thread():
+    with threads(7), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(allowed_threads).result() != 7
+        assert allowed_threads() == 7
 
 
 def test_threadpoolctl_is_respected():
@@ -157,6 +164,25 @@ def test_the_environment_is_respected(variable):
     code = "from diffclass._compiled._threads import allowed_threads; print(allowed_threads())"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True)
     assert done.stdout.strip() == b"1"
+
+
+def test_a_thread_may_outlive_the_main_one():
+    code = """
+import threading, time
+from test_threads import LARGE, Watched, share_out, threads
+
+def work():
+    time.sleep(0.5)
+    with threads(2):
+        share_out(loop := Watched(0.002), (LARGE,))
+    print(len(loop.shares))
+
+threading.Thread(target=work).start()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=os.path.dirname(__file__), capture_output=True
+    )
+    assert (done.stdout.strip(), done.stderr) == (b"16", b"")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")

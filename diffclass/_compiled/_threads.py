@@ -20,7 +20,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Any
 
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
@@ -55,7 +55,7 @@ class _Team:
 
 
 _team = _Team()
-_limit: int | None = None
+_limit = threading.local()  # number: what `threads` has set for this thread
 
 
 def _start_anew() -> None:
@@ -73,8 +73,9 @@ def allowed_threads() -> int:
     The smaller of NUMBA_NUM_THREADS (by default all cores of the process) and of the number that
     scikit-learn's OpenMP may use: as set by OMP_NUM_THREADS, threadpoolctl, joblib and dask.
     """
-    if _limit is not None:
-        return _limit
+    set_here: int | None = getattr(_limit, "number", None)
+    if set_here is not None:
+        return set_here
     import numba  # this module is also used by searches, which do without Numba
 
     return min(numba.config.NUMBA_NUM_THREADS, _openmp_effective_n_threads())
@@ -82,13 +83,15 @@ def allowed_threads() -> int:
 
 @contextmanager
 def threads(number: int) -> Iterator[None]:
-    """Allow so many threads inside a ``with`` block, whatever the environment says."""
-    global _limit
-    before, _limit = _limit, number
+    """Allow so many threads to the loops that the calling thread runs inside a ``with`` block.
+
+    The environment then has no say.
+    """
+    before, _limit.number = getattr(_limit, "number", None), number
     try:
         yield
     finally:
-        _limit = before
+        _limit.number = before
 
 
 def openmp_for(n_multiplications: float) -> AbstractContextManager[Any]:
@@ -166,8 +169,13 @@ def _take_share(
 
 
 def _called(work: Callable[[], None], n_wanted: int) -> list[Future[None]]:
-    n_helpers = _team.join_if_allowed(n_wanted)
-    return [_team.helpers.submit(work) for _ in range(n_helpers)]
+    helpers: list[Future[None]] = []
+    n_allowed = _team.join_if_allowed(n_wanted)
+    with suppress(RuntimeError):  # the interpreter is ending, and takes no work but the caller's
+        for _ in range(n_allowed):
+            helpers.append(_team.helpers.submit(work))
+    _team.join(len(helpers) - n_allowed)
+    return helpers
 
 
 def _dismiss(helpers: list[Future[None]]) -> None:

@@ -3,23 +3,24 @@
     python -m experiments.scaling.busy [--fits 120] [--checkout FOLDER]
 
 Fits `DiffusionClassifier` to two moons of 650 to 750 points and 30 features (28 are noise, so that
-the neighbours are found by brute force), with five labels per class, in a process of
-its own: with one thread and with as many as there are cores, in turn, first alone, then beside as
-many endless loops as there are cores. Every process fits once before its clock starts, so that
-compilation does not count. Writes the seconds to ``busy.csv`` and prints them. ``--checkout``
+the neighbours are found by brute force), with five labels per class, in a process of its own: with
+one thread and with as many as there are cores, in turn, first alone, then beside as many endless
+loops as there are cores. Every process fits once before its clock starts, so that compilation does
+not count. Twice each; the shorter times are written to ``busy.csv`` and printed. ``--checkout``
 measures another checkout of the project, and only prints.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from experiments.markdown import write_rows
 
 SMALLEST, LARGEST, LABELS = 650, 750, 5
 VARIABLES = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -74,7 +75,7 @@ def busy_loops(number: int) -> Iterator[None]:
             loop.wait()
 
 
-def compute(n_fits: int, checkout: Path) -> list[dict[str, float]]:
+def compute(n_fits: int, checkout: Path) -> list[dict[str, object]]:
     """Measure all four cases, those of one load in turn, and keep the shorter of two times."""
     cores = len(os.sched_getaffinity(0))
     rows = []
@@ -98,10 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for row in rows:
         print("  ".join(f"{name} {value}" for name, value in row.items()))
     if options.checkout is None:
-        with here.with_suffix(".csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_rows(here.with_suffix(".csv"), rows)
 
 
 if __name__ == "__main__":

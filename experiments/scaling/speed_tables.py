@@ -35,6 +35,24 @@ def million() -> list[str]:
     return markdown_table(list(columns.values()), rows)
 
 
+def first_run() -> list[str]:
+    """The command on a small scene, with and without compiled loops on disk."""
+    head = ["labels", "run", "processor seconds", "seconds"]
+    names = ("case", "run", "cpu_seconds", "seconds")
+    return markdown_table(
+        head, [[row[name] for name in names] for row in read_rows("scaling/first_run.csv")]
+    )
+
+
+def busy() -> list[str]:
+    """Small fits with one thread and with all, alone and beside endless loops."""
+    by_load: dict[str, list[str]] = {}
+    for row in read_rows("scaling/busy.csv"):
+        by_load.setdefault(row["busy_loops"], []).append(row["seconds"])
+    head = ["endless loops beside", "one thread, s", "as many threads as cores, s"]
+    return markdown_table(head, [[load, *seconds] for load, seconds in by_load.items()])
+
+
 def strokes() -> list[str]:
     """From a stroke to its map: the engine's part, and the page's."""
     quantities = ("milliseconds_per_stroke", "milliseconds_after_200_strokes", "fresh_milliseconds")
