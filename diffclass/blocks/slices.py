@@ -1,8 +1,10 @@
 """From a file of points to blocks of near points: the file is read by slices, twice.
 
-true neighbours of sampled points      to choose which points are guests, see `cells`
-cell, guests and hash of each point    each slice is sorted by bin, and written
-blocks                                 the parts of a bin in all slices, next to one another
+    true neighbours of sampled points      to choose which points are guests, see `cells`
+    cell, guests and hash of each point    each slice is sorted by bin, and written
+    blocks                                 the parts of a bin in all slices, next to one another
+
+Every task writes files of its own, so that several machines never write into one.
 """
 
 from __future__ import annotations
