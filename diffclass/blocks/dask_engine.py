@@ -39,6 +39,7 @@ class DaskEngine:
 
     Attributes
     ----------
+    client : distributed.Client
     n_workers : int
         Number of workers at the start; others may come and go.
 
@@ -53,7 +54,7 @@ class DaskEngine:
     is_immediate = False
 
     def __init__(self, client: Any):
-        self._dask, self._client = require_distributed(), client
+        self._dask, self.client = require_distributed(), client
         self._address = str(getattr(client.scheduler, "address", "the scheduler"))
         try:
             client.wait_for_workers(1, timeout=_NO_WORKER)
@@ -68,7 +69,7 @@ class DaskEngine:
 
     def hold(self, task: Callable[..., Any], *arguments: Any, share: float) -> Any:
         """Load something large on the worker at a place among all, and return its future."""
-        workers = sorted(self._client.nthreads())
+        workers = sorted(self.client.nthreads())
         if not workers:
             return self._start(task, arguments)
         near = workers[min(int(share * len(workers)), len(workers) - 1)]
@@ -82,12 +83,12 @@ class DaskEngine:
             failed = [future for future in futures if future.status == "error"]
             if not failed:
                 with self._calling():
-                    return self._client.gather(futures)
+                    return self.client.gather(futures)
             error = failed[0].exception()
             if not isinstance(error, self._dask.KilledWorker):
                 raise error
             with self._calling():
-                self._client.retry(failed)
+                self.client.retry(failed)
         raise ClusterError(
             f"workers of {self._address} died again and again at {failed[0].key}; if their memory "
             "is too small, take more or smaller blocks; then go on with --resume"
@@ -113,7 +114,7 @@ class DaskEngine:
         for path in paths:
             with _probe(path) as (probe, size):
                 with self._calling():
-                    seen = self._client.run(_sees, str(probe), size, on_error="return")
+                    seen = self.client.run(_sees, str(probe), size, on_error="return")
                 blind = [worker for worker, sees in seen.items() if sees is False]
                 if blind:
                     raise ParameterError(
@@ -125,7 +126,7 @@ class DaskEngine:
     def _start(self, task: Callable[..., Any], arguments: tuple[Any, ...], **where: Any) -> Any:
         key = f"{task.__name__}-{uuid.uuid4().hex}"
         with self._calling():
-            return self._client.submit(
+            return self.client.submit(
                 _with_its_threads, task, *arguments, key=key, pure=False, **where
             )
 
@@ -140,7 +141,7 @@ class DaskEngine:
             except self._dask.TimeoutError:
                 pass
             with self._calling():
-                last_seen = time.monotonic() if self._client.nthreads() else last_seen
+                last_seen = time.monotonic() if self.client.nthreads() else last_seen
             if time.monotonic() - last_seen > _NO_WORKER:
                 raise ClusterError(
                     f"{self._address} has had no worker for {_NO_WORKER:.0f} s; start some, then "
@@ -154,7 +155,7 @@ class DaskEngine:
         try:
             yield
         except self._dask.TimeoutError:  # an OSError too
-            if self._client.status == "running":
+            if self.client.status == "running":
                 raise
             raise self._lost() from None
         except gone:
@@ -164,9 +165,9 @@ class DaskEngine:
         """Return what to raise: work is lost if the scheduler answers, else everything is."""
         deadline = time.monotonic() + _BACK
         while time.monotonic() < deadline:
-            if self._client.status == "running":
+            if self.client.status == "running":
                 return WorkLost(f"results on workers of {self._address} were lost too often")
-            if self._client.status not in ("connecting", "newly-created"):
+            if self.client.status not in ("connecting", "newly-created"):
                 break
             time.sleep(0.1)
         return ClusterError(
@@ -202,7 +203,7 @@ def local_cluster(n_workers: int, *, memory: float) -> Iterator[DaskEngine]:
             threads_per_worker=threads,
             processes=True,
             memory_limit=int(memory / n_workers),
-            dashboard_address=None,
+            dashboard_address=":0",  # any free port
             silence_logs=_SILENT,
             env=dict.fromkeys(names, str(threads)),
         ) as cluster,

@@ -1,0 +1,270 @@
+"""The same maps from the workers of a dask cluster, whatever happens to them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from diffclass import diffuse_labels, markov_operator
+from diffclass.blocks import BlockOperator, Scratch, diffuse_in_blocks
+from diffclass.blocks.dask_engine import DaskEngine, local_cluster
+from diffclass.exceptions import ClusterError, DataError, ParameterError
+
+distributed = pytest.importorskip("distributed")
+GB = 2**30
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(3), 200)
+    X = rng.normal(size=(600, 2)) + 3.5 * np.array([[0, 0], [1, 0], [0.3, 1]])[truth]
+    operator = markov_operator(X.astype(np.float32), n_neighbors=8)
+    y = np.where(rng.random(600) < 0.03, truth, -1)
+    y[[0, 200, 400]] = 0, 1, 2
+    return operator, y
+
+
+@pytest.fixture(scope="module")
+def expected(problem):
+    return diffuse_labels(*problem, label_mode="absorbing", max_time=20)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with local_cluster(2, memory=GB) as started:
+        yield started
+
+
+def cut_into(problem, n_blocks, folder):
+    starts = np.linspace(0, 600, n_blocks + 1).astype(int)
+    return BlockOperator.from_operator(problem[0], starts, Scratch(Path(folder)))
+
+
+def assert_same(found, expected):
+    assert (found.tau, found.weighting) == (expected.tau, expected.weighting)
+    np.testing.assert_allclose(found.curve.margin, expected.curve.margin, rtol=1e-12)
+    np.testing.assert_allclose(found.curve.cut, expected.curve.cut, rtol=1e-12)
+    clear = expected.margin > 1e-4
+    codes = np.concatenate(list(found.in_order("codes")))
+    np.testing.assert_array_equal(codes[clear], expected.codes[clear])
+    posteriors = np.concatenate(list(found.in_order("posteriors")))
+    np.testing.assert_allclose(posteriors, expected.posteriors, atol=1e-6)
+
+
+def test_two_workers_give_the_map_of_one_process(problem, expected, engine, tmp_path):
+    cut = cut_into(problem, 3, tmp_path)
+    found = diffuse_in_blocks(cut, problem[1], engine=engine, max_time=20)
+    assert_same(found, expected)
+
+
+@pytest.mark.parametrize("n_workers", [1, 4])
+def test_any_number_of_workers_gives_the_same_map(n_workers, problem, expected, tmp_path):
+    cut = cut_into(problem, 4, tmp_path)
+    with local_cluster(n_workers, memory=2 * GB) as cluster:
+        assert cluster.n_workers == n_workers
+        found = diffuse_in_blocks(cut, problem[1], engine=cluster, max_time=20)
+    assert_same(found, expected)
+
+
+def test_killed_workers_change_nothing(problem, expected, engine, tmp_path):
+    cut = cut_into(problem, 3, tmp_path)
+    with killing(engine, [0.3, 1.5], seed=2) as killed:
+        found = diffuse_in_blocks(cut, problem[1], engine=engine, max_time=20)
+    assert len(killed) == 2
+    assert_same(found, expected)
+
+
+@contextmanager
+def killing(engine, pauses, *, seed):
+    """Kill a worker after each pause."""
+    rng, killed, over = np.random.default_rng(seed), [], threading.Event()
+    client = engine.client
+
+    def kill():
+        for pause in pauses:
+            time.sleep(pause)
+            pids = list(client.run(os.getpid, on_error="ignore").values())
+            if pids and not over.is_set():
+                killed.append(pids[rng.integers(len(pids))])
+                os.kill(killed[-1], signal.SIGKILL)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        thread.join()
+        client.wait_for_workers(engine.n_workers, timeout=60)
+
+
+def _dies_at_first(folder):
+    """Die like a worker that needs too much memory, six times."""
+    times = len(list(Path(folder).glob("died-*")))
+    if times < 6:
+        (Path(folder) / f"died-{times}").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "done"
+
+
+def test_tasks_that_dask_gives_up_are_tried_again(engine, tmp_path):
+    assert engine.gather([engine.submit(_dies_at_first, str(tmp_path))]) == ["done"]
+
+
+def _fails():
+    raise DataError("no space is left for scratch files")
+
+
+def test_errors_of_tasks_are_raised_as_they_are(engine):
+    with pytest.raises(DataError, match="no space is left"):
+        engine.gather([engine.submit(_fails)])
+
+
+def test_cancelled_work_is_done_again(problem, expected, engine, tmp_path):
+    cut = cut_into(problem, 2, tmp_path)
+    stop = threading.Event()
+
+    def cancel():
+        client = engine.client
+        while not (client.futures or stop.wait(0.05)):
+            pass
+        time.sleep(0.5)
+        client.cancel([distributed.Future(key, client) for key in list(client.futures)[:3]])
+
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    found = diffuse_in_blocks(cut, problem[1], engine=engine, max_time=20)
+    stop.set()
+    thread.join()
+    assert_same(found, expected)
+
+
+def test_memory_of_workers_stays_below_their_limit(problem, engine, tmp_path):
+    seen, over = [], threading.Event()
+
+    def look():
+        while not over.wait(0.2):
+            workers = engine.client.scheduler_info(n_workers=-1)["workers"].values()
+            seen.extend((w["metrics"]["memory"], w["memory_limit"]) for w in workers)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    cut = cut_into(problem, 2, tmp_path)
+    diffuse_in_blocks(cut, problem[1], engine=engine, tau=12)
+    over.set()
+    thread.join()
+    assert seen
+    assert all(0 < memory < limit == GB // 2 for memory, limit in seen)
+
+
+def test_blocks_tell_dask_their_size(problem, tmp_path):
+    from dask.sizeof import sizeof
+
+    from diffclass.blocks.block_graph import BlockGraph
+    from diffclass.blocks.engine import SerialEngine
+
+    cut = cut_into(problem, 2, tmp_path)
+    diffuse_in_blocks(cut, problem[1], tau=1)
+    engine = SerialEngine()
+    graph = BlockGraph(cut, engine, name="diffusion")
+    blocks = engine.gather(graph._blocks)
+    for block in blocks:
+        K = block.affinity
+        assert sizeof(block) > K.data.nbytes + K.indices.nbytes + K.indptr.nbytes
+
+
+def test_a_folder_that_workers_do_not_see_is_named(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr("diffclass.blocks.dask_engine._sees", _sees_nothing)
+    with pytest.raises(ParameterError, match=f"{tmp_path}: not seen by 2 of 2 workers"):
+        engine.require_visible(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def _sees_nothing(path, size):
+    return False
+
+
+def test_files_that_workers_see_pass(engine, tmp_path):
+    (tmp_path / "scene.dat").write_bytes(b"12345")
+    engine.require_visible(tmp_path, tmp_path / "scene.dat")
+
+
+def test_mixed_versions_get_one_error(engine):
+    class Mixed:
+        """A cluster whose workers have an older library."""
+
+        scheduler = engine.client.scheduler
+
+        def wait_for_workers(self, *args, **options):
+            pass
+
+        def get_versions(self, packages):
+            versions = engine.client.get_versions(packages=packages)
+            for worker in versions["workers"].values():
+                worker["packages"] |= {"diffclass": "0.0.9", "numba": None}
+            return versions
+
+    with pytest.raises(ParameterError, match=r"diffclass 0.0.9 on workers, .*; numba missing on"):
+        DaskEngine(Mixed())
+
+
+def test_without_the_extra_it_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(ParameterError, match=r"diffclass\[distributed\]"),
+        local_cluster(2, memory=GB),
+    ):
+        pass
+
+
+@pytest.fixture
+def remote_cluster(tmp_path):
+    """A scheduler and a worker in processes of their own."""
+    file = tmp_path / "scheduler.json"
+    options = ["--scheduler-file", str(file), "--no-dashboard"]
+    command = [sys.executable, "-m", "distributed.cli"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment}
+    module = "distributed.cli.dask_scheduler"
+    command = [sys.executable, "-m", module, "--host", "127.0.0.1", "--port", "0", *options]
+    scheduler = subprocess.Popen(command, **quiet)
+    module = "distributed.cli.dask_worker"
+    command = [sys.executable, "-m", module, "--nthreads", "1", "--death-timeout", "5", *options]
+    worker = subprocess.Popen(command, **quiet, start_new_session=True)
+    try:
+        with distributed.Client(scheduler_file=str(file), set_as_default=False) as client:
+            yield scheduler, client
+    finally:
+        scheduler.kill()
+        os.killpg(worker.pid, signal.SIGKILL)
+        scheduler.wait()
+        worker.wait()
+
+
+def test_a_lost_scheduler_is_one_clear_error_within_seconds(problem, remote_cluster, tmp_path):
+    scheduler, client = remote_cluster
+    engine, lost = DaskEngine(client), []
+
+    def kill():
+        time.sleep(2)
+        scheduler.kill()
+        lost.append(time.monotonic())
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    (tmp_path / "scratch").mkdir()
+    cut = cut_into(problem, 3, tmp_path / "scratch")
+    with pytest.raises(ClusterError, match=r"scheduler at tcp://.* is gone; .* --resume"):
+        diffuse_in_blocks(cut, problem[1], engine=engine, tau=2000)
+    thread.join()
+    assert time.monotonic() - lost[0] < 20
