@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass._compiled._threads import threads
 from diffclass._validation import check_positive
 from diffclass.blocks.engine import WorkLost
 from diffclass.blocks.scratch import Scratch
@@ -195,17 +196,17 @@ def local_cluster(n_workers: int, *, memory: float) -> Iterator[DaskEngine]:
     distributed = require_distributed()
     from dask.system import CPU_COUNT
 
-    threads = max(1, CPU_COUNT // n_workers)
+    n_threads = max(1, CPU_COUNT // n_workers)
     names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     with (
         distributed.LocalCluster(
             n_workers=n_workers,
-            threads_per_worker=threads,
+            threads_per_worker=n_threads,
             processes=True,
             memory_limit=int(memory / n_workers),
             dashboard_address=":0",  # any free port
             silence_logs=_SILENT,
-            env=dict.fromkeys(names, str(threads)),
+            env=dict.fromkeys(names, str(n_threads)),
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -314,11 +315,9 @@ def _sees(path: str, size: int) -> bool:
 def _with_its_threads(task: Callable[..., Any], *arguments: Any) -> Any:
     """Run a task on a worker, whose compiled loops take as many threads as it has."""
     import distributed
-    import numba
 
-    threads = distributed.get_worker().state.nthreads
-    numba.set_num_threads(max(1, min(threads, numba.config.NUMBA_NUM_THREADS)))
-    return task(*arguments)
+    with threads(distributed.get_worker().state.nthreads):
+        return task(*arguments)
 
 
 def _save(array: np.ndarray, scratch: Scratch, name: str) -> None:
