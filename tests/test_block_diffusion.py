@@ -186,13 +186,12 @@ def test_values_are_probabilities(seed, n_blocks, depth):
         starts = np.unique(np.concatenate([[0, 120], rng.integers(1, 120, n_blocks - 1)]))
         cut = BlockOperator.from_operator(operator, starts, Scratch(Path(folder)))
         diffuse_in_blocks(cut, y, tau=1)  # leaves the labels in scratch
-        walk = BlockWalk(
-            BlockGraph(cut, SerialEngine(), name="diffusion", depth=depth), 3, operator.dtype
-        )
+        graph = BlockGraph(cut, SerialEngine(), name="diffusion", depth=depth)
+        walk = BlockWalk(graph, 3, operator.dtype)
         before = 0
         for time in (1, 2, 5, 9, 64, 300):
             walk.advance(time)
-            N = np.concatenate(walk.state) / HEIGHT
+            N = np.concatenate(graph.gather(walk.state)) / HEIGHT
             arrived = N.sum(axis=1)
             assert N.min() >= 0
             assert (arrived <= 1 + 1e-12).all()

@@ -11,6 +11,7 @@ import numpy as np
 
 from diffclass.blocks.block_operator import BlockOperator
 from diffclass.blocks.engine import Engine, surely
+from diffclass.blocks.scratch import Scratch
 from diffclass.blocks.walk_block import Border, WalkBlock, halo_shares, save_ghosts
 
 # A halo is as deep as its rows cost at most this share of a block's own: the more steps between two
@@ -68,10 +69,10 @@ class BlockGraph:
     def _prepare(self, depth: int | None) -> None:
         blocks, operator = range(self.operator.n_blocks), self.operator
         self.depth = self._least_depth() if depth is None else depth
-        ghosts = [self._submit(save_ghosts, operator, b, self.depth, self.name) for b in blocks]
+        ghosts = [self.submit(save_ghosts, operator, b, self.depth, self.name) for b in blocks]
         self._ghosts: list[list[int]] = self.gather(ghosts)
         self.load()
-        self._n_sent = self.gather([self._submit(_n_sent, border) for border in self._borders])
+        self._n_sent = self.gather([self.submit(_n_sent, border) for border in self._borders])
 
     def load(self) -> None:
         """Load the blocks, again if they were lost."""
@@ -99,13 +100,13 @@ class BlockGraph:
             Small values, the same for all blocks.
         """
         return [
-            self._submit(task, block, *own, *values)
+            self.submit(task, block, *own, *values)
             for block, *own in zip(self._blocks, *columns, strict=True)
         ]
 
     def apply(self, task: Callable[..., Any], *columns: Sequence[Any]) -> Handles:
         """Start ``task(*its columns)`` for each block; it does not need the block itself."""
-        return [self._submit(task, *own) for own in zip(*columns, strict=True)]
+        return [self.submit(task, *own) for own in zip(*columns, strict=True)]
 
     def exchanged(
         self,
@@ -137,11 +138,11 @@ class BlockGraph:
             to = self._groups.index(self._group(c))
             for b in self._ghosts[c]:
                 if (b, to) not in pieces:
-                    pieces[b, to] = self._submit(_taken, self._borders[b], columns[b], to)
+                    pieces[b, to] = self.submit(_taken, self._borders[b], columns[b], to)
                     self.traffic.bytes += row_bytes * self._n_sent[b][to]
             arriving = [pieces[b, to] for b in self._ghosts[c]]
             extra = [handles[c] for handles in more]
-            found[c] = self._submit(task, self._blocks[c], columns[c], arriving, *extra, *values)
+            found[c] = self.submit(task, self._blocks[c], columns[c], arriving, *extra, *values)
         self.traffic.exchanges += 1
         return found
 
@@ -165,15 +166,35 @@ class BlockGraph:
         return np.sum(self.gather(handles), axis=0)
 
     def keep(self, handles: Handles, name: str) -> Callable[[], Handles]:
-        """Keep arrays where no loss of a worker reaches them; see `Engine.keep`."""
-        return self.engine.keep(handles, self.operator.scratch, f"{self.name}/{name}")
+        """Write arrays to scratch, where no loss of a worker reaches them.
+
+        Returns
+        -------
+        callable
+            As of `kept`.
+        """
+        scratch = [self.operator.scratch] * len(handles)
+        self.gather(self.apply(_save, handles, scratch, self.files(name)))
+        return self.kept(name)
+
+    def kept(self, name: str) -> Callable[[], Handles]:
+        """Return a function that returns handles of arrays in scratch, as often as it is called."""
+        scratch, n = self.operator.scratch, self.operator.n_blocks
+        return lambda: [
+            self.engine.hold(_load, scratch, file, share=(b + 0.5) / n)
+            for b, file in enumerate(self.files(name))
+        ]
 
     def drop(self, name: str) -> None:
         """Remove kept arrays."""
-        names = [f"{self.name}/{name}.{b}" for b in range(self.operator.n_blocks)]
-        self.operator.scratch.drop(*names)
+        self.operator.scratch.drop(*self.files(name))
 
-    def _submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
+    def files(self, name: str) -> list[str]:
+        """Return the names of the arrays of each block in scratch."""
+        return [f"{self.name}/{name}.{b}" for b in range(self.operator.n_blocks)]
+
+    def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
+        """Start a task and return a handle of its result."""
         self.traffic.tasks += 1
         return self.engine.submit(task, *arguments)
 
@@ -182,7 +203,7 @@ class BlockGraph:
             return 1
         shares = self.gather(
             [
-                self._submit(halo_shares, self.operator, b, _MOST_HALO)
+                self.submit(halo_shares, self.operator, b, _MOST_HALO)
                 for b in range(self.operator.n_blocks)
             ]
         )
@@ -197,6 +218,14 @@ def first_of(held: tuple) -> Any:
 def rest_of(held: tuple) -> Any:
     """Return the second part of a result, as a task."""
     return held[1]
+
+
+def _save(array: np.ndarray, scratch: Scratch, name: str) -> None:
+    scratch.save(name, array)
+
+
+def _load(scratch: Scratch, name: str) -> np.ndarray:
+    return np.array(scratch.load(name))
 
 
 def _is_there(held: Any) -> bool:

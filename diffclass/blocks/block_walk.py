@@ -135,8 +135,14 @@ class BlockWalk:
 
     def values(self) -> Handles:
         """N_i, at least 0, in double precision."""
-        least, n = least_arrived(self.dtype), len(self.state)
-        return self.graph.apply(steps.values_of, self.state, [1 / HEIGHT] * n, [least] * n)
+        least, scratch = least_arrived(self.dtype), self.graph.operator.scratch
+        self.graph.gather(
+            [
+                self.graph.submit(steps.save_values, state, 1 / HEIGHT, least, scratch, file)
+                for state, file in zip(self.state, self.graph.files("values"), strict=True)
+            ]
+        )
+        return self.graph.kept("values")()
 
     def _maps(self, values: Handles, weights: np.ndarray) -> Handles:
         return self.graph.apply(steps.maps, values, [weights] * len(values))

@@ -114,12 +114,12 @@ def stepping_bytes(block_points: int, n_neighbors: int, n_classes: int) -> float
 def diffusing_bytes(n_points: int, n_neighbors: int, n_classes: int) -> float:
     """Return the memory in bytes that blocks and columns take if all of them stay in memory.
 
-    Columns of the present and the next time and at four checkpoints, in single precision, and the
-    values that the map is read off, in double.
+    Columns of the present and the next time, in single precision, and the values that the map is
+    read off, in double.
 
     Parameters
     ----------
     n_points, n_neighbors, n_classes : int
     """
     blocks = 8 * expected_edges(n_points, n_neighbors) + 20 * n_points
-    return blocks + (6 * 4 + 8) * n_points * n_classes
+    return blocks + (2 * 4 + 8) * n_points * n_classes

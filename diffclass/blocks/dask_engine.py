@@ -14,12 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from diffclass._compiled._threads import threads
 from diffclass._validation import check_positive
 from diffclass.blocks.engine import WorkLost
-from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import ClusterError, ParameterError
 
 # Versions that have to be the same: results travel as pickled objects of these.
@@ -94,21 +91,6 @@ class DaskEngine:
             f"workers of {self._address} died again and again at {failed[0].key}; if their memory "
             "is too small, take more or smaller blocks; then go on with --resume"
         )
-
-    def keep(self, handles: Sequence[Any], scratch: Scratch, name: str) -> Callable[[], list[Any]]:
-        """Write arrays to the scratch folder, from where they are loaded when they are wanted."""
-        names = [f"{name}.{b}" for b in range(len(handles))]
-        self.gather(
-            [
-                self.submit(_save, handle, scratch, part)
-                for handle, part in zip(handles, names, strict=True)
-            ]
-        )
-        shares = (np.arange(len(names)) + 0.5) / len(names)
-        return lambda: [
-            self.hold(_load, scratch, part, share=share)
-            for part, share in zip(names, shares.tolist(), strict=True)
-        ]
 
     def require_visible(self, *paths: Path) -> None:
         """Check that every worker sees some files or folders, under the same names."""
@@ -318,11 +300,3 @@ def _with_its_threads(task: Callable[..., Any], *arguments: Any) -> Any:
 
     with threads(distributed.get_worker().state.nthreads):
         return task(*arguments)
-
-
-def _save(array: np.ndarray, scratch: Scratch, name: str) -> None:
-    scratch.save(name, array)
-
-
-def _load(scratch: Scratch, name: str) -> np.ndarray:
-    return np.array(scratch.load(name))

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
-from diffclass.blocks.scratch import Scratch
 from diffclass.blocks.shelf import Shelf, release
 from diffclass.exceptions import ClusterError
 
@@ -97,23 +96,6 @@ class Engine(Protocol):
             If results cannot be had again by running their tasks again.
         """
 
-    def keep(self, handles: Sequence[Any], scratch: Scratch, name: str) -> Callable[[], list[Any]]:
-        """Keep arrays where no loss of a worker reaches them.
-
-        Parameters
-        ----------
-        handles : sequence
-            Of arrays.
-        scratch : Scratch
-        name : str
-            Files, if there are any, are called ``name``.0, ``name``.1, ...
-
-        Returns
-        -------
-        callable
-            Returns handles of the arrays, as often as it is called.
-        """
-
     def require_visible(self, *paths: Path) -> None:
         """Check that workers see some files or folders.
 
@@ -179,10 +161,6 @@ class SerialEngine:
     def gather(self, handles: Sequence[Any]) -> list[Any]:
         """Return the results."""
         return [self._result(handle) for handle in handles]
-
-    def keep(self, handles: Sequence[Any], scratch: Scratch, name: str) -> Callable[[], list[Any]]:
-        """Return the same handles whenever they are wanted."""
-        return lambda: list(handles)
 
     def require_visible(self, *paths: Path) -> None:
         """Do nothing: this process sees what it sees."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass.blocks.scratch import Scratch
 from diffclass.blocks.walk_block import WalkBlock
 from diffclass.label_diffusion.cut import class_sums
 from diffclass.label_diffusion.posteriors import decide
@@ -83,12 +84,12 @@ def series_added(state: np.ndarray, series: Series) -> np.ndarray:
     return np.maximum(state + series[1], 0)
 
 
-def values_of(state: np.ndarray, scale: float, least: float) -> np.ndarray:
-    """Return N_i in double precision; what is below the least that counts is 0."""
+def save_values(state: np.ndarray, scale: float, least: float, scratch: Scratch, name: str) -> None:
+    """Write N_i in double precision; what is below the least that counts is 0."""
     values = state.astype(np.float64)
     values[values < least] = 0
     values *= scale
-    return values
+    scratch.save(name, values)
 
 
 def volume(block: WalkBlock) -> float:
