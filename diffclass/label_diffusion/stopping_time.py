@@ -12,7 +12,8 @@ the classes is maximized").
 flatten while the map gets better, as with few labels in large clusters. The cut of the map
 (`diffclass.label_diffusion.cut`) tells them apart: if a later map has at most half the cut, the
 time is the latest whose cut is the least within half its standard error. Where classes overlap the
-cut falls slowly for ever, and the margin decides. Measured in experiments/few_labels/tau.py.
+cut falls slowly for ever, and the margin decides. Measured in experiments/few_labels/tau.py. On
+large graphs the walk ends with the margin: later times would take longer than all the rest.
 """
 
 from __future__ import annotations
@@ -178,6 +179,7 @@ class MarginChoice:
     def __init__(self, kept_share: float):
         self._kept_share = kept_share
         self._largest = 0.0
+        self.has_fallen = False  # whether the present time is not kept
         self.is_over = False  # whether no later time can be chosen
 
     def see(self, margin: float, coverage: float) -> bool:
@@ -189,7 +191,8 @@ class MarginChoice:
             return True
         self._largest = max(self._largest, margin)
         self.is_over = margin < 0.85 * self._kept_share * self._largest
-        return margin >= self._kept_share * self._largest
+        self.has_fallen = margin < self._kept_share * self._largest
+        return not self.has_fallen
 
 
 class AutoChoice:
@@ -218,9 +221,9 @@ class AutoChoice:
         return tuple(names)
 
     @property
-    def is_over(self) -> bool:
-        """Whether no later time can be chosen by the margin."""
-        return self._by_margin.is_over
+    def has_fallen(self) -> bool:
+        """Whether the margin is now below the share it has to keep."""
+        return self._by_margin.has_fallen
 
     @property
     def best(self) -> str:

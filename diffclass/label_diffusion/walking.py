@@ -159,7 +159,8 @@ def walk_to_tau(
     balancing : bool
         Whether weights may be balanced.
     is_large : bool
-        Whether the end of the margin ends the walk, because a step takes long.
+        Whether steps take long, so that the walk ends where the margin has fallen below the share
+        it has to keep, and is looked at only once the labels cover the graph.
 
     Warns
     -----
@@ -228,7 +229,10 @@ def _walk_to_best(
     weightings = ("equal", "balanced") if balancing else ("equal",)
     choices = {weighting: AutoChoice(kept_share) for weighting in weightings}
     record = CurveRecord(kept_share)
-    for time, coverage in _covered_times(walk, cut_times(max_time)):
+    times = _covered_times(walk, cut_times(max_time))
+    if is_large:  # until the labels cover the graph, no time is better than the next
+        times = [look for look in times if is_covered(look[1])] or times[-1:]
+    for time, coverage in times:
         walk.advance(time)
         look = walk.look(weightings, is_covered=is_covered(coverage))
         best: list[str] = []
@@ -237,7 +241,7 @@ def _walk_to_best(
             best += [weighting + name for name in names]
         record.add(time, look.margin["equal"], coverage, look.cut["equal"].mean)
         walk.checkpoint(*best)
-        is_over = is_large and all(choice.is_over for choice in choices.values())
+        is_over = is_large and all(choice.has_fallen for choice in choices.values())
         if is_over or is_settled(look.changed):
             break
     weighting, equal = "equal", choices["equal"]
