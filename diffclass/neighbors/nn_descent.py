@@ -25,10 +25,10 @@ from diffclass.neighbors.single_precision import SinglePrecision
 # Measured on the features of scenes, and on noise in 10 and 20 dimensions, which is harder.
 _PROBES_AT_ONCE = 16
 _ENOUGH_PROBED = 0.96  # recall from which on rounds are cheaper than probes
-_LEAST_GAIN = 0.25  # share of the missing neighbours that probes must find to go on with them
+_LEAST_GAIN = 0.35  # share of the missing neighbours that probes must find to go on with them
 _ROUNDS_AT_ONCE, _LEAST_CHANGE = 4, 0.002
 _MORE_NEIGHBORS = 4  # lists longer than the result find more
-_HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.85, 12  # and still longer ones, where probes find few
+_HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.9, 12  # and still longer ones, where probes find few
 _POOLED, _MOST_POOLED = 8, 24  # entries of a list that the first round and the last ones use
 _LONGEST_WALK = 16
 
