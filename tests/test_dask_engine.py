@@ -70,10 +70,13 @@ def test_two_workers_give_the_map_of_one_process(problem, expected, engine, tmp_
 @pytest.mark.parametrize("n_workers", [1, 4])
 def test_any_number_of_workers_gives_the_same_map(n_workers, problem, expected, tmp_path):
     cut = cut_into(problem, 4, tmp_path)
-    with local_cluster(n_workers, memory=2 * GB) as cluster:
+    with pytest.raises(KeyError), local_cluster(n_workers, memory=2 * GB) as cluster:
         assert cluster.n_workers == n_workers
+        pids = list(cluster.client.run(os.getpid).values())
         found = diffuse_in_blocks(cut, problem[1], engine=cluster, max_time=20)
+        raise KeyError("an error of the caller")
     assert_same(found, expected)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
 
 
 def test_killed_workers_change_nothing(problem, expected, engine, tmp_path):
@@ -155,7 +158,9 @@ def test_memory_of_workers_stays_below_their_limit(problem, engine, tmp_path):
     def look():
         while not over.wait(0.2):
             workers = engine.client.scheduler_info(n_workers=-1)["workers"].values()
-            seen.extend((w["metrics"]["memory"], w["memory_limit"]) for w in workers)
+            seen.extend(
+                (w["metrics"]["memory"], w["memory_limit"]) for w in workers if w["metrics"]
+            )
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -164,7 +169,7 @@ def test_memory_of_workers_stays_below_their_limit(problem, engine, tmp_path):
     over.set()
     thread.join()
     assert seen
-    assert all(0 < memory < limit == GB // 2 for memory, limit in seen)
+    assert all(0 < memory < limit == GB // 2 for memory, limit in seen), seen
 
 
 def test_blocks_tell_dask_their_size(problem, tmp_path):

@@ -176,11 +176,14 @@ def local_cluster(n_workers: int, *, memory: float) -> Iterator[DaskEngine]:
     """
     check_positive(n_workers, "n_workers", integer=True)
     distributed = require_distributed()
-    from dask.system import CPU_COUNT
+    import dask.config
+    import dask.system
 
-    n_threads = max(1, CPU_COUNT // n_workers)
+    n_threads = max(1, dask.system.CPU_COUNT // n_workers)
     names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     with (
+        # a worker that dies twice within this time would not be started again
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}),
         distributed.LocalCluster(
             n_workers=n_workers,
             threads_per_worker=n_threads,
