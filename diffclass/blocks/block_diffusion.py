@@ -2,6 +2,11 @@
 
 The choice of the time and of the weights of the classes is that of `diffclass.label_diffusion`;
 only where columns and sums are differs.
+
+More than 4,096 steps at once are single steps here, in the operator's precision, unless the walk is
+late enough for a series; in memory they are those of `diffclass.label_diffusion.far_walk`.
+Posteriors are not calibrated: that takes walks with other columns and four steps of the map's
+indicator, for which the same graph of blocks would do.
 """
 
 from __future__ import annotations
@@ -203,9 +208,10 @@ def diffuse_in_blocks(
 
     Notes
     -----
-    Cost: per step a product within each block and an exchange of borders. Memory of a process: the
-    blocks that it works on, and about three arrays of n_own x n_classes for each block that it
-    holds. Scratch: up to six such arrays.
+    Cost: per step a product within each block and an exchange of borders; on a cluster a task per
+    block, and one per block and worker beside it: blocks should be as large as workers can hold.
+    Memory of a process: the blocks that it works on, and two arrays of n_own x n_classes for each
+    of its blocks, six while a series runs. Scratch: up to six such arrays and the map.
     """
     if label_mode not in ("auto", "absorbing"):
         raise ParameterError(

@@ -58,7 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--points", type=int, default=20_000)
-    parser.add_argument("--pause", type=float, default=5.0, help="mean seconds between kills")
+    parser.add_argument("--pause", type=float, default=8.0, help="mean seconds between kills")
     arguments = parser.parse_args()
     X, y = drawn(arguments.points)
     operator = markov_operator(X, n_neighbors=15)
