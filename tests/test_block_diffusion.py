@@ -271,6 +271,8 @@ def test_facts_outlive_the_process(tmp_path):
     operator, y = blobs(8)
     cut = cut_into(operator, 2, tmp_path)
     found = diffuse_in_blocks(cut, y)
+    states = list(tmp_path.glob("diffusion/state*"))
+    assert {path.name for path in states} == {f"state{found.tau}.{b}.npy" for b in (0, 1)}
     again = BlockDiffusion.from_facts(cut, json.loads(json.dumps(found.facts)))
     assert_same(again, diffuse_labels(operator, y, label_mode="absorbing"))
     assert again.traffic == found.traffic

@@ -329,6 +329,7 @@ def _read_off(
     values = filled(graph, values, hops.get(), n_steps=n_steps, n_classes=n_classes)
     places = [(graph.operator.scratch, graph.name, b) for b in range(graph.operator.n_blocks)]
     graph.gather(graph.apply(_save_map, values, places, [weight] * len(places)))
+    graph.drop("values")
     return weighting, weight
 
 

@@ -65,6 +65,7 @@ class BlockWalk:
         self._row_bytes = n_classes * dtype.itemsize
         self._last: _Kept | None = None
         self._checkpoints: dict[str, _Kept] = {}
+        self._files: list[str] = []
         self._past_maps: PastMaps[_Kept] = PastMaps()
         self.surely(self._start)
 
@@ -162,11 +163,13 @@ class BlockWalk:
         """Save the present state under some names, instead of those saved before."""
         if names:
             self._checkpoints.update(dict.fromkeys(names, self.surely(self._keep_state)))
+            self._drop_old()
 
     def restore(self, name: str) -> int:
         """Go back to a checkpoint, drop all and return its time, tau."""
         self._stand_at(self._checkpoints[name])
         self.time, self._checkpoints = self._at, {}
+        self._drop_old()
         return self.time
 
     def surely(self, work: Callable[[], _Found]) -> _Found:
@@ -210,11 +213,18 @@ class BlockWalk:
             return self._last
         name = f"state{self._at}"
         kept = _Kept(self._at, name, self.graph.keep(self.state, name))
-        before = self._last
         self._stand_at(kept)
-        if before is not None and before not in self._checkpoints.values():
-            self.graph.drop(before.name)
+        self._files.append(name)
+        self._drop_old()
         return kept
+
+    def _drop_old(self) -> None:
+        """Remove the states to which the walk does not go back any more."""
+        alive = {kept.name for kept in (self._last, *self._checkpoints.values()) if kept}
+        for name in self._files:
+            if name not in alive:
+                self.graph.drop(name)
+        self._files = [name for name in self._files if name in alive]
 
     def _walk_on(self, n_steps: int) -> None:
         if is_late(self, n_steps):
