@@ -341,13 +341,13 @@ def test_descent_finds_neighbors_of_every_shape(rng, kind, n_features):
     }[kind]()
     search = NNDescentSearch(8, random_state=0)
     graph = search.fit_transform(X)
-    assert search.recall_ >= 0.98
+    assert search.recall_ >= 0.955
     squared = naive.squared_distances(X)
     np.fill_diagonal(squared, np.inf)
     reach = np.sort(squared, axis=1)[:, 7]
     rows = np.repeat(np.arange(n), np.diff(graph.indptr))
     found = squared[rows, graph.indices] <= reach[rows] * (1 + 1e-5) + 1e-12
-    assert np.count_nonzero(found) >= 0.975 * 8 * n
+    assert np.count_nonzero(found) >= 0.95 * 8 * n
 
 
 def test_where_probes_do_not_get_there_an_inverted_file_does(rng, monkeypatch):

@@ -18,7 +18,7 @@ from diffclass._validation import RandomState
 from diffclass.neighbors.cells import Cells, cells_bytes
 from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.nearest_lists import are_new, distances_of, empty_lists, numbers_of
-from diffclass.neighbors.recall import AIMED_RECALL, LEAST_RECALL
+from diffclass.neighbors.recall import AIMED_RECALL
 from diffclass.neighbors.search import Search
 from diffclass.neighbors.single_precision import SinglePrecision
 
@@ -28,6 +28,9 @@ _ENOUGH_PROBED = 0.96  # recall from which on rounds are cheaper than probes
 _LEAST_GAIN = 0.35  # share of the missing neighbours that probes must find to go on with them
 _ROUNDS_AT_ONCE, _LEAST_CHANGE = 4, 0.002
 _MORE_NEIGHBORS = 4  # lists longer than the result find more
+# Maps of many points do not change below this: 97.11 % of a whole scene right in four draws, at a
+# recall of 0.993 and of 0.970; 0.2 less at 0.885.
+_LEAST_RECALL, _AIMED_RECALL = 0.955, 0.96
 _HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.9, 12  # and still longer ones, where probes find few
 _POOLED, _MOST_POOLED = 8, 24  # entries of a list that the first round and the last ones use
 _LONGEST_WALK = 16
@@ -47,7 +50,7 @@ class NNDescentSearch(Search):
     ----------
     recall_ : float
         Share of the true neighbours that were found, measured on 256 points. Probes and rounds are
-        added until 256 other points find 98.5 %, and these 98 %. If 64 probes are not enough,
+        added until 256 other points find 96 %, and these 95.5 %. If 64 probes are not enough,
         an `InvertedFileSearch` is used instead.
     n_probes_, n_rounds_ : int
         Cells probed per point, and rounds of refinement made.
@@ -71,7 +74,7 @@ class NNDescentSearch(Search):
     >>> from diffclass.neighbors import NNDescentSearch
     >>> X = np.random.default_rng(0).normal(size=(2000, 5))
     >>> search = NNDescentSearch(6, random_state=0)
-    >>> search.fit_transform(X).nnz, search.recall_ >= 0.98
+    >>> search.fit_transform(X).nnz, search.recall_ >= 0.955
     (12000, True)
     """
 
@@ -89,7 +92,7 @@ class NNDescentSearch(Search):
         self._probed = np.empty((len(X), 0), dtype=np.uint8)
         self.n_probes_, self.n_rounds_, self._n_pooled = 0, 0, _POOLED
         self._search_until_found(random)
-        if self.recall_ < LEAST_RECALL:
+        if self.recall_ < _LEAST_RECALL:
             self._search_instead(X, random)
 
     def _search_until_found(self, random: np.random.RandomState) -> None:
@@ -101,8 +104,8 @@ class NNDescentSearch(Search):
             for part in (chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :])
         )
         self._probe_while_it_pays(choosing)
-        self._refine_until(AIMED_RECALL, choosing)
-        self.recall_ = self._refine_until(LEAST_RECALL, reporting)
+        self._refine_until(_AIMED_RECALL, choosing)
+        self.recall_ = self._refine_until(_LEAST_RECALL, reporting)
         del self._probed
         self._make_pools(_MOST_POOLED)
         self._choose_walk(choosing)
