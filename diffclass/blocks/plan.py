@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from diffclass._validation import check_positive
 from diffclass.blocks import costs
 
-_MOST_POINTS = 1_000_000  # per block: beyond that, blocks hardly get cheaper
+_MOST_POINTS = 200_000  # per block: neighbours among more points take longer for each of them
 _BLOCKS_PER_WORKER = 2  # at least, so that workers have something to do while others end
 
 
