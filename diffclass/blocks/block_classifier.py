@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from diffclass._validation import RandomState
+from diffclass.blocks.block_affinities import BlockKernel
 from diffclass.blocks.block_calibration import calibrate_in_blocks
-from diffclass.blocks.block_diffusion import BlockDiffusion, diffuse_in_blocks
+from diffclass.blocks.block_diffusion import BlockDiffusion, check_label_mode, diffuse_in_blocks
 from diffclass.blocks.block_operator import BlockOperator
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.engine import Engine, SerialEngine
@@ -195,6 +196,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         UnreachedWarning
             If no label reaches some points.
         """
+        self.check_parameters()
         self.classes_, codes = encode_labels(y)
         scratch = self._scratch()
         path = self._file_of(X, scratch)
@@ -224,6 +226,11 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.diffusion_ = _in_order(found, order, len(self.classes_))
         self._warn_of_unreached()
         return self
+
+    def check_parameters(self) -> None:
+        """Raise `ParameterError` for a kernel or labels that do not work in blocks."""
+        BlockKernel.of(self.kernel)
+        check_label_mode(self.label_mode)
 
     @property
     def raw_label_distributions_(self) -> np.ndarray:

@@ -213,11 +213,7 @@ def diffuse_in_blocks(
     Memory of a process: the blocks that it works on, and two arrays of n_own x n_classes for each
     of its blocks, six while a series runs. Scratch: up to six such arrays and the map.
     """
-    if label_mode not in ("auto", "absorbing"):
-        raise ParameterError(
-            f"label_mode = {label_mode!r} needs the whole graph in memory; in blocks labels are "
-            "absorbing"
-        )
+    check_label_mode(label_mode)
     engine = SerialEngine() if engine is None else engine
     labels = _Labels.of(codes, label_weight, groups, len(operator))
     n_classes = labels.n_classes
@@ -242,6 +238,15 @@ def diffuse_in_blocks(
     return BlockDiffusion(
         operator, name, weight, weighting, stopped.tau, stopped.curve, graph.traffic
     )
+
+
+def check_label_mode(label_mode: str) -> None:
+    """Raise `ParameterError` for labels that do not absorb the walk."""
+    if label_mode not in ("auto", "absorbing"):
+        raise ParameterError(
+            f"label_mode = {label_mode!r} needs the whole graph in memory; in blocks labels are "
+            "absorbing"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -142,9 +142,8 @@ class BlockRun:
 
     def classifier(self, model: DiffusionClassifier) -> BlockClassifier:
         """Return the classifier in blocks with the parameters of one in memory."""
-        given = {name: getattr(model, name) for name in _IN_BLOCKS}
         return BlockClassifier(
-            **given, memory=self.memory, engine=self.engine, scratch=self.scratch
+            **_given(model), memory=self.memory, engine=self.engine, scratch=self.scratch
         )
 
     def plan(self, n_points: int, n_features: int, n_neighbors: int, n_classes: int) -> BlockPlan:
@@ -163,6 +162,11 @@ def _check_in_blocks(classifier: DiffusionClassifier) -> None:
             raise ParameterError(
                 f"{name} = {value!r} needs the whole graph in memory; leave it out, or the blocks"
             )
+    BlockClassifier(**_given(classifier)).check_parameters()
+
+
+def _given(classifier: DiffusionClassifier) -> dict[str, Any]:
+    return {name: getattr(classifier, name) for name in _IN_BLOCKS}
 
 
 def _job(scene: Scene, features: SceneFeatures, classifier: DiffusionClassifier) -> dict[str, Any]:

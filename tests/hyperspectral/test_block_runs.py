@@ -1,0 +1,186 @@
+"""``diffclass classify`` beyond memory: budgets, scratch folders, resumed runs, workers."""
+
+from __future__ import annotations
+
+import errno
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from diffclass.blocks import Scratch, block_classifier, build
+from diffclass.command_line.main import run
+from diffclass.datasets import make_hyperspectral_scene
+from diffclass_hyperspectral.commands._blocks import Size
+
+BUDGET = "500MB"
+LABELLED = ["classify", "scene.npy", "--labels", "labels.npy", "-o", "map.npy"]
+
+
+@pytest.fixture
+def truth(tmp_path, monkeypatch):
+    """Four fields with a hole, in blocks of a few hundred pixels."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 700)
+    monkeypatch.setattr("diffclass.blocks.costs.LEAST_BLOCK", 300)
+    # so that nothing fits into the budget in memory
+    monkeypatch.setattr("diffclass_hyperspectral.workflows.memory_forecast._TO_LOAD", 10**9)
+    rows, columns = np.indices((48, 40))
+    truth = (1 + (rows // 24) * 2 + columns // 20).astype(np.uint8)
+    cube = make_hyperspectral_scene(truth, n_bands=30).astype(np.float32)
+    cube[10:13, 7:20] = np.nan
+    np.save("scene.npy", cube)
+    np.save("labels.npy", np.where((rows + 3 * columns) % 41 == 0, truth, 0).astype(np.uint8))
+    return truth
+
+
+@pytest.fixture
+def works(truth, capsys):
+    def worked(*arguments):
+        assert run([*LABELLED, *arguments, "--json"]) == 0, capsys.readouterr().err
+        return json.loads(capsys.readouterr().out)
+
+    return worked
+
+
+@pytest.fixture
+def fails(truth, capsys):
+    def failed(*arguments, code, says):
+        assert run([*LABELLED, *arguments, "-q"]) == code
+        said = capsys.readouterr().err
+        assert says in said
+        assert "Traceback" not in said
+        assert not Path("map.npy").exists()
+
+    return failed
+
+
+def folders():
+    return sorted(path.name for path in Path().iterdir() if path.is_dir())
+
+
+def test_the_map_is_that_of_the_run_in_memory(works, truth):
+    known = works("--probability", "known.npy")
+    inside, probability = np.load("map.npy"), np.load("known.npy")
+    report = works(
+        "--memory", BUDGET, "--probability", "found.npy", "--margin", "margin.npy",
+        "--ambiguity", "ambiguity.npy", "--overwrite",
+    )  # fmt: skip
+    found = np.load("map.npy")
+    assert np.mean(found == inside) > 0.98
+    assert (found[10:13, 7:20] == 0).all()
+    assert np.isnan(np.load("margin.npy")[11, 10])
+    data = found > 0
+    np.testing.assert_allclose(np.load("found.npy")[data].sum(axis=-1), 1, atol=1e-4)
+    assert np.abs(np.load("found.npy")[data] - probability[data]).mean() < 0.05
+    assert report["missing"] == known["missing"] == 39
+    assert report["neighbor_recall"] > 0.95
+    assert report["memory"]["scratch_forecast_bytes"] > 0
+    assert "cells" in report["seconds"]
+    assert not {"engine", "scratch"} & report["parameters"].keys()
+    assert folders() == []
+
+
+@pytest.mark.parametrize("features", ["spectral", "spatial"])
+def test_labels_held_out_are_scored(works, features):
+    report = works(
+        "--memory", BUDGET, "--features", features, "--holdout", "random", "--labels-per-class", "4"
+    )
+    assert report["holdout"]["overall_accuracy"] > 0.8
+    assert folders() == []
+
+
+def test_what_fits_stays_in_memory(works, monkeypatch):
+    monkeypatch.setattr(build, "make_blocks", None)
+    assert "cells" not in works("--memory", "900GB")["seconds"]
+
+
+def test_a_run_that_failed_goes_on(works, fails, monkeypatch):
+    diffuse = block_classifier.diffuse_in_blocks
+
+    def full(*arguments, **options):
+        raise OSError(errno.EIO, "the disk is gone")
+
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", full)
+    fails("--memory", BUDGET, code=3, says="the disk is gone")
+    assert folders() == [".map.npy.scratch"]
+    assert "operator" in Scratch(Path(".map.npy.scratch")).completed_stages
+    fails("--memory", BUDGET, code=3, says="pass --resume")
+    fails("--memory", BUDGET, "--resume", "--neighbors", "9", code=3, says="other inputs")
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", diffuse)
+    monkeypatch.setattr(build, "make_blocks", None)  # it is not made again
+    resumed = works("--memory", BUDGET, "--resume")
+    again = np.load("map.npy")
+    assert "neighbors" not in resumed["seconds"]
+    assert folders() == []
+    assert set(np.unique(again)) == {0, 1, 2, 3, 4}
+
+
+def test_another_scene_is_not_taken_over(works, fails, monkeypatch):
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", None)
+    fails("--memory", BUDGET, code=1, says="TypeError")
+    np.save("scene.npy", np.load("scene.npy")[::-1])
+    fails("--memory", BUDGET, "--resume", code=3, says="other inputs")
+
+
+def test_an_interrupt_leaves_nothing(fails, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", interrupted)
+    fails("--memory", BUDGET, code=130, says="")
+    assert folders() == []
+
+
+def test_a_full_scratch_disk_is_named(fails, monkeypatch):
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("diffclass.blocks.scratch.np.save", full)
+    fails("--memory", BUDGET, code=3, says="no space is left for scratch files")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["--scratch", "there"], 2, "need --memory"),
+        (["--resume"], 2, "need --memory"),
+        (["--workers", "2", "--scheduler", "tcp://localhost:1"], 2, "not both"),
+        (["--memory", "many"], 2, "8GB, 500MB or 2GiB"),
+        (["--memory", BUDGET, "--save", "m.model"], 2, "leave it out"),
+        (["--memory", BUDGET, "--kernel", "covariance"], 2, "kernel"),
+        (["--memory", BUDGET, "--rounds", "1"], 2, "needs the whole graph in memory"),
+        (["--memory", BUDGET, "--label-mode", "summed"], 2, "in blocks labels are absorbing"),
+        (["--memory", "1MB"], 2, "too little for a block"),
+    ],
+)
+def test_what_cannot_work_is_said(fails, arguments, code, says):
+    fails(*arguments, code=code, says=says)
+    assert folders() == []
+
+
+def test_nobody_at_the_address(fails, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("diffclass.blocks.dask_engine._ANSWER", 0.5)
+    address = ["--scheduler", "tcp://127.0.0.1:9", "--memory", "1GB"]
+    fails(*address, code=1, says="no dask scheduler answers")
+    assert folders() == []
+
+
+def test_workers_make_the_same_map(works):
+    pytest.importorskip("distributed")
+    works("--memory", BUDGET)
+    alone = np.load("map.npy")
+    report = works("--memory", "2GB", "--workers", "2", "--overwrite")
+    assert np.mean(np.load("map.npy") == alone) > 0.98
+    assert report["neighbor_recall"] > 0.95
+    assert folders() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("8GB", 8 * 10**9), ("500 mb", 5 * 10**8), ("2GiB", 2**31), ("1.5k", 1500), ("7", 7)],
+)
+def test_sizes(text, size):
+    assert Size().convert(text, None, None) == size
