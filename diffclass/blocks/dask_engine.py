@@ -25,6 +25,7 @@ _SAME_ON_SCHEDULER = ("dask", "distributed")
 _POLL = 1.0  # seconds between two looks at the scheduler
 _BACK = 5.0  # seconds in which a lost scheduler may come back
 _NO_WORKER = 60.0  # seconds without any worker
+_IDLE = 3.0  # seconds in which workers have nothing to do although results are missing
 _RETRIES = 10  # of tasks whose workers died
 
 
@@ -114,8 +115,13 @@ class DaskEngine:
             )
 
     def _wait(self, futures: list[Any]) -> None:
-        """Wait, and look from time to time whether scheduler and workers are still there."""
-        last_seen = time.monotonic()
+        """Wait, and look from time to time whether scheduler and workers are there, and busy.
+
+        Dask forgets that other workers are allowed where a task becomes ready while none runs: it
+        then waits for the worker that was named, and its successor has another address. (As found
+        in its scheduler, `bulk_schedule_unrunnable_after_adding_worker`; see its issue 8600.)
+        """
+        seen = busy = time.monotonic()
         while True:
             try:
                 with self._calling():
@@ -124,12 +130,17 @@ class DaskEngine:
             except self._dask.TimeoutError:
                 pass
             with self._calling():
-                last_seen = time.monotonic() if self.client.nthreads() else last_seen
-            if time.monotonic() - last_seen > _NO_WORKER:
+                running = self.client.processing()
+            now = time.monotonic()
+            seen = now if running else seen
+            busy = now if any(running.values()) or not running else busy
+            if now - seen > _NO_WORKER:
                 raise ClusterError(
                     f"{self._address} has had no worker for {_NO_WORKER:.0f} s; start some, then "
                     "go on with --resume"
                 )
+            if now - busy > _IDLE:
+                raise WorkLost(f"workers of {self._address} are idle, and work is left")
 
     @contextmanager
     def _calling(self) -> Iterator[None]:
