@@ -93,14 +93,16 @@ def _slowly(seconds):
     return "done"
 
 
-def test_work_held_near_workers_that_are_all_gone_begins_again(engine, monkeypatch):
+@pytest.mark.parametrize("killed_at", [0.3, 1.5], ids=["running", "done"])
+def test_work_held_near_workers_that_are_all_gone_begins_again(killed_at, engine, monkeypatch):
     monkeypatch.setattr("diffclass.blocks.dask_engine._IDLE", 0.5)
+    monkeypatch.setattr("diffclass.blocks.dask_engine._FETCHED", 2.0)
     pids, tried = list(engine.client.run(os.getpid).values()), []
 
     def work():
         tried.append(engine.hold(_slowly, 1.0, share=0.0))
         if len(tried) == 1:
-            time.sleep(0.3)
+            time.sleep(killed_at)
             for pid in pids:
                 os.kill(pid, signal.SIGKILL)
         return engine.gather(tried[-1:])
