@@ -17,6 +17,7 @@ import pytest
 from diffclass import diffuse_labels, markov_operator
 from diffclass.blocks import BlockOperator, Scratch, diffuse_in_blocks
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
+from diffclass.blocks.engine import surely
 from diffclass.exceptions import ClusterError, DataError, ParameterError
 
 distributed = pytest.importorskip("distributed")
@@ -85,6 +86,29 @@ def test_killed_workers_change_nothing(problem, expected, engine, tmp_path):
         found = diffuse_in_blocks(cut, problem[1], engine=engine, max_time=20)
     assert len(killed) == 2
     assert_same(found, expected)
+
+
+def _slowly(seconds):
+    time.sleep(seconds)
+    return "done"
+
+
+@pytest.mark.parametrize("killed_at", [0.3, 1.5], ids=["running", "done"])
+def test_work_held_near_workers_that_are_all_gone_begins_again(killed_at, engine, monkeypatch):
+    monkeypatch.setattr("diffclass.blocks.dask_engine._IDLE", 0.5)
+    monkeypatch.setattr("diffclass.blocks.dask_engine._FETCHED", 2.0)
+    pids, tried = list(engine.client.run(os.getpid).values()), []
+
+    def work():
+        tried.append(engine.hold(_slowly, 1.0, share=0.0))
+        if len(tried) == 1:
+            time.sleep(killed_at)
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+        return engine.gather(tried[-1:])
+
+    assert surely(work, lambda: None) == ["done"]
+    engine.client.wait_for_workers(engine.n_workers, timeout=60)
 
 
 @contextmanager

@@ -23,8 +23,11 @@ from diffclass.exceptions import ClusterError, ParameterError
 _SAME_ON_WORKERS = ("diffclass", "numpy", "scipy", "numba", "dask", "distributed")
 _SAME_ON_SCHEDULER = ("dask", "distributed")
 _POLL = 1.0  # seconds between two looks at the scheduler
+_LATE = 0.05  # seconds in which a result is noticed
+_FETCHED = 20.0  # seconds for the way of results to this process
 _BACK = 5.0  # seconds in which a lost scheduler may come back
 _NO_WORKER = 60.0  # seconds without any worker
+_IDLE = 3.0  # seconds in which workers have nothing to do although results are missing
 _RETRIES = 10  # of tasks whose workers died
 
 
@@ -80,8 +83,10 @@ class DaskEngine:
             self._wait(futures)
             failed = [future for future in futures if future.status == "error"]
             if not failed:
-                with self._calling():
-                    return self.client.gather(futures)
+                results = self._results(futures)
+                if results is None:
+                    continue
+                return results
             error = failed[0].exception()
             if not isinstance(error, self._dask.KilledWorker):
                 raise error
@@ -114,22 +119,44 @@ class DaskEngine:
             )
 
     def _wait(self, futures: list[Any]) -> None:
-        """Wait, and look from time to time whether scheduler and workers are still there."""
-        last_seen = time.monotonic()
-        while True:
-            try:
-                with self._calling():
-                    self._dask.wait(futures, timeout=_POLL)
-                    return
-            except self._dask.TimeoutError:
-                pass
+        """Wait, and look from time to time whether scheduler and workers are there, and busy.
+
+        Dask forgets that other workers are allowed where a task becomes ready while none runs: it
+        then waits for the worker that was named, and its successor has another address. (As found
+        in its scheduler, `bulk_schedule_unrunnable_after_adding_worker`; see its issue 8600.)
+
+        `distributed.wait` would raise an error per look, whose frames keep futures, and with them
+        results on workers, until Python's garbage is collected.
+        """
+        start = looked = seen = busy = time.monotonic()
+        while not all(future.done() for future in futures):
+            now = time.monotonic()
+            if now - looked < _POLL:
+                time.sleep(min(1e-3 + 0.1 * (now - start), _LATE))
+                continue
             with self._calling():
-                last_seen = time.monotonic() if self.client.nthreads() else last_seen
-            if time.monotonic() - last_seen > _NO_WORKER:
+                running = self.client.processing()
+            looked = now
+            seen = now if running else seen
+            busy = now if any(running.values()) or not running else busy
+            if now - seen > _NO_WORKER:
                 raise ClusterError(
                     f"{self._address} has had no worker for {_NO_WORKER:.0f} s; start some, then "
                     "go on with --resume"
                 )
+            if now - busy > _IDLE:
+                raise WorkLost(f"workers of {self._address} are idle, and work is left")
+
+    def _results(self, futures: list[Any]) -> list[Any] | None:
+        """Fetch results, None if that takes too long: a worker died, and they are made anew."""
+        try:
+            with self._calling():
+                return self.client.sync(
+                    lambda: self.client.gather(futures, asynchronous=True),
+                    callback_timeout=_FETCHED,
+                )
+        except self._dask.TimeoutError:
+            return None
 
     @contextmanager
     def _calling(self) -> Iterator[None]:

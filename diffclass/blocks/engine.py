@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -38,6 +39,7 @@ def surely(work: Callable[[], _Found], begin_again: Callable[[], object]) -> _Fo
     while True:
         try:
             if attempt > 1:
+                gc.collect()  # errors keep handles in cycles, and those keep results on workers
                 begin_again()
             return work()
         except WorkLost:
