@@ -2,7 +2,8 @@
 
 Blocks and columns stay on the workers; borders travel between them, sums to this process. Dask
 itself runs tasks anew whose results a lost worker held, back to the arrays that were kept in the
-scratch folder. What it gives up, because the task met too many dying workers, is tried again here.
+scratch folder. What it gives up, because the task met too many dying workers, is tried again here;
+where it waits in vain, the work is lost and begins again from those arrays.
 """
 
 from __future__ import annotations
