@@ -2,7 +2,8 @@
 
 Blocks and columns stay on the workers; borders travel between them, sums to this process. Dask
 itself runs tasks anew whose results a lost worker held, back to the arrays that were kept in the
-scratch folder. What it gives up, because the task met too many dying workers, is tried again here.
+scratch folder. What it gives up, because the task met too many dying workers, is tried again here;
+where it waits in vain, the work is lost and begins again from those arrays.
 """
 
 from __future__ import annotations
@@ -81,20 +82,22 @@ class DaskEngine:
         futures = list(handles)
         for _ in range(_RETRIES):
             self._wait(futures)
+            if any(future.cancelled() for future in futures):
+                raise self._lost()
             failed = [future for future in futures if future.status == "error"]
             if not failed:
                 results = self._results(futures)
-                if results is None:
-                    continue
-                return results
+                if len(results) == len(futures):
+                    return results
+                continue
             error = failed[0].exception()
             if not isinstance(error, self._dask.KilledWorker):
                 raise error
             with self._calling():
                 self.client.retry(failed)
         raise ClusterError(
-            f"workers of {self._address} died again and again at {failed[0].key}; if their memory "
-            "is too small, take more or smaller blocks; then go on with --resume"
+            f"workers of {self._address} died again and again at {(failed or futures)[0].key}; if "
+            "their memory is too small, take more or smaller blocks; then go on with --resume"
         )
 
     def require_visible(self, *paths: Path) -> None:
@@ -147,16 +150,16 @@ class DaskEngine:
             if now - busy > _IDLE:
                 raise WorkLost(f"workers of {self._address} are idle, and work is left")
 
-    def _results(self, futures: list[Any]) -> list[Any] | None:
-        """Fetch results, None if that takes too long: a worker died, and they are made anew."""
+    def _results(self, futures: list[Any]) -> list[Any]:
+        """Fetch results; fewer if workers died meanwhile, and they have to be waited for again."""
         try:
             with self._calling():
                 return self.client.sync(
-                    lambda: self.client.gather(futures, asynchronous=True),
+                    lambda: self.client.gather(futures, errors="skip", asynchronous=True),
                     callback_timeout=_FETCHED,
                 )
         except self._dask.TimeoutError:
-            return None
+            return []
 
     @contextmanager
     def _calling(self) -> Iterator[None]:
