@@ -135,9 +135,11 @@ def test_bad_input_is_named(digits, tmp_path):
 
 
 def test_a_plan_spends_what_it_is_given():
-    small, large = (BlockPlan.within(b, 10**7, 20, 12, 16) for b in (1.5e9, 6e9))
+    small, large = (BlockPlan.within(b, 10**7, 20, 12, 16) for b in (6e8, 6e9))
     assert small.block_points < large.block_points <= 10**6
-    assert small.peak_bytes <= 1.5e9
+    assert small.held_bytes < large.held_bytes
+    assert small.scratch_bytes > large.scratch_bytes
+    assert small.peak_bytes <= 6e8
     assert large.peak_bytes <= 6e9
     shared = BlockPlan.within(6e9, 10**6, 20, 12, 16, n_workers=4)
     assert shared.block_points == 125_000

@@ -262,6 +262,7 @@ class Failing(SerialEngine):
     """Fails at its n-th task."""
 
     def __init__(self, n: int):
+        super().__init__()
         self.n = n
 
     def submit(self, task, *arguments):
@@ -300,6 +301,7 @@ class Weighing(SerialEngine):
     """Weighs the arrays of tasks, those between the tasks, and the files."""
 
     def __init__(self, folder: Path):
+        super().__init__()
         self.folder = folder
         self.in_tasks = self.between = self.on_disk = 0
 
@@ -386,7 +388,7 @@ def test_nothing_but_the_operator_and_the_order_is_left(tmp_path):
 class Processes:
     """Two other processes, which see nothing but the files."""
 
-    n_workers = 2
+    n_workers, is_immediate = 2, False
 
     def __init__(self, pool: ProcessPoolExecutor):
         self.pool = pool
