@@ -27,7 +27,7 @@ from experiments.markdown import write_rows
 
 N_CLASSES, N_BANDS, LABELS_PER_CLASS = 16, 100, 5
 PIXELS_PER_FIELD = 2500
-STAGES = ("features", "neighbors", "affinities", "diffusion", "total")
+STAGES = ("features", "neighbors", "affinities", "diffusion", "calibration", "total")
 OUTPUT = Path(__file__).with_name("million.csv")
 
 
@@ -70,7 +70,7 @@ def run(side: int, folder: Path, features: str) -> dict[str, Any]:
 
 
 def csv_row(side: int, report: dict[str, Any]) -> dict[str, object]:
-    seconds = {stage: f"{report['seconds'][stage]:.2g}" for stage in STAGES}
+    seconds = {stage: f"{report['seconds'][stage]:.3g}" for stage in STAGES}
     return {
         "pixels": side**2,
         **seconds,

@@ -28,6 +28,8 @@ def million() -> list[str]:
     columns = {
         "pixels": "pixels",
         "neighbors": "neighbours, s",
+        "diffusion": "diffusion, s",
+        "calibration": "calibration, s",
         "total": "total, s",
         "peak_memory_gib": "peak memory, GiB",
     }
@@ -51,6 +53,51 @@ def busy() -> list[str]:
         by_load.setdefault(row["busy_loops"], []).append(row["seconds"])
     head = ["endless loops beside", "one thread, s", "as many threads as cores, s"]
     return markdown_table(head, [[load, *seconds] for load, seconds in by_load.items()])
+
+
+def workers() -> list[str]:
+    """Labels diffused by this process and by workers: seconds, and what goes through the engine."""
+    head = ["workers", "blocks", "seconds", "tasks per step", "MB per step", "border, %"]
+    rows = [
+        [
+            row["workers"] if int(row["workers"]) else "none",
+            row["blocks"],
+            row["seconds"],
+            row["tasks_per_step"],
+            f"{int(row['bytes_per_step']) / 1e6:.2g}",
+            f"{100 * float(row['border_share']):.0f}",
+        ]
+        for row in read_rows("scaling/workers.csv")
+    ]
+    return markdown_table(head, rows)
+
+
+def workers_model() -> list[str]:
+    """Seconds per step on larger clusters, by the model of `experiments.scaling.workers`."""
+    names = ("workers", "product_seconds", "tasks", "scheduler_seconds", "megabytes_per_worker")
+    head = [
+        "workers",
+        "product, s",
+        "tasks",
+        "scheduler, s",
+        "MB per worker",
+        "network, s",
+        "step, s",
+    ]
+    columns = (*names, "network_seconds", "step_seconds")
+    rows = [[row[name] for name in columns] for row in read_rows("scaling/workers_model.csv")]
+    return markdown_table(head, rows)
+
+
+def kills() -> list[str]:
+    """Workers killed at random in each stage."""
+    head = ["stage", "runs", "kills", "undisturbed, s", "with kills, s", "same files"]
+    columns = ("stage", "runs", "kills", "undisturbed", "seconds")
+    rows = [
+        [*(row[name] for name in columns), "yes" if row["same"] == "True" else "no"]
+        for row in read_rows("scaling/kills.csv")
+    ]
+    return markdown_table(head, rows)
 
 
 def strokes() -> list[str]:
