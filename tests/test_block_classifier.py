@@ -135,14 +135,16 @@ def test_bad_input_is_named(digits, tmp_path):
 
 
 def test_a_plan_spends_what_it_is_given():
-    small, large = (BlockPlan.within(b, 10**7, 20, 12, 16) for b in (6e8, 6e9))
-    assert small.block_points < large.block_points <= 10**6
+    small, large = (BlockPlan.within(b, 10**7, 20, 12, 16) for b in (1.2e9, 6e9))
+    assert small.block_points <= large.block_points <= 10**6
     assert small.held_bytes < large.held_bytes
     assert small.scratch_bytes > large.scratch_bytes
-    assert small.peak_bytes <= 6e8
+    assert small.peak_bytes <= 1.2e9
     assert large.peak_bytes <= 6e9
     shared = BlockPlan.within(6e9, 10**6, 20, 12, 16, n_workers=4)
     assert shared.block_points == 125_000
+    with pytest.raises(ParameterError, match="too little for 10000000 points of 16 classes"):
+        BlockPlan.within(6e8, 10**7, 20, 12, 16)
 
 
 def test_calibration_is_that_of_the_classifier_in_memory(digits, small_blocks):

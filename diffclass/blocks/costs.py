@@ -111,6 +111,11 @@ def stepping_bytes(block_points: int, n_neighbors: int, n_classes: int) -> float
     return _PROCESS + 8 * expected_edges(n, n_neighbors) + 40 * n * n_classes
 
 
+def driving_bytes(n_points: int) -> float:
+    """Return the memory in bytes of the process that leads: order, labels and groups of points."""
+    return 56.0 * n_points
+
+
 def diffusing_bytes(n_points: int, n_neighbors: int, n_classes: int) -> float:
     """Return the memory in bytes that blocks and columns take if all of them stay in memory.
 

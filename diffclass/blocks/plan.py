@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from diffclass._validation import check_positive
 from diffclass.blocks import costs
+from diffclass.exceptions import ParameterError
 
 _MOST_POINTS = 200_000  # per block: neighbours among more points take longer for each of them
 _BLOCKS_PER_WORKER = 2  # at least, so that workers have something to do while others end
@@ -55,7 +56,7 @@ class BlockPlan:
         Raises
         ------
         ParameterError
-            If the memory is too little for a block of 10,000 points.
+            If the memory is too little for a block of 10,000 points, or for what is held of all.
         """
         check_positive(memory, "memory")
         most = costs.block_points_within(memory, n_features, n_neighbors)
@@ -63,6 +64,13 @@ class BlockPlan:
             most = min(most, -(-n_points // (_BLOCKS_PER_WORKER * n_workers)))
         block_points = max(min(most, _MOST_POINTS), min(costs.LEAST_BLOCK, n_points))
         stepping = costs.stepping_bytes(block_points, n_neighbors, n_classes)
+        if n_workers == 1:
+            stepping += costs.driving_bytes(n_points)
+        if stepping > memory:
+            raise ParameterError(
+                f"memory = {memory / 1e9:.3g} GB is too little for {n_points} points of "
+                f"{n_classes} classes; give at least {stepping / 1e9:.2g} GB"
+            )
         wanted = costs.diffusing_bytes(n_points, n_neighbors, n_classes) / n_workers
         held = max(min(memory - stepping, wanted), 0)
         task = costs.task_bytes(min(block_points, n_points), n_features, n_neighbors)
