@@ -164,7 +164,7 @@ STAGES = dict.fromkeys(whole_scene.STAGES, 1.234)
                 million.csv_row(
                     10,
                     {
-                        "seconds": STAGES,
+                        "seconds": STAGES | {"calibration": 1.0},
                         "peak_memory_bytes": 2**30,
                         "holdout": {"overall_accuracy": 0.9},
                     },
