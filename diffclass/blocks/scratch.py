@@ -85,7 +85,7 @@ class Scratch:
 
     def save(self, name: str, array: np.ndarray) -> None:
         """Write an array; it appears whole."""
-        with self._room(), replacing(self._place(name), overwrite=True) as temporary:
+        with room_in(self.folder), replacing(self._place(name), overwrite=True) as temporary:
             np.save(temporary, array)
 
     def load(self, name: str) -> np.ndarray:
@@ -94,7 +94,7 @@ class Scratch:
 
     def create(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
         """Return a new array on its file, to be filled by this process."""
-        with self._room():
+        with room_in(self.folder):
             return np.lib.format.open_memmap(self._place(name), "w+", dtype=dtype, shape=shape)
 
     def drop(self, *names: str) -> None:
@@ -127,7 +127,7 @@ class Scratch:
         shutil.rmtree(self.folder / name, ignore_errors=True)
         with nullcontext() if shown == "" else stage(shown or name):
             facts = work()
-        with self._room(), replacing(marker, overwrite=True) as temporary:
+        with room_in(self.folder), replacing(marker, overwrite=True) as temporary:
             temporary.write_text(json.dumps(facts))
         return facts
 
@@ -166,17 +166,18 @@ class Scratch:
         elif any(self.folder.iterdir()):
             raise DataError(f"{self.folder} is not empty; name a new folder for scratch files")
         else:
-            with self._room(), replacing(marker) as temporary:
+            with room_in(self.folder), replacing(marker) as temporary:
                 temporary.write_text(text)
 
-    @contextmanager
-    def _room(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            raise DataError(
-                f"{self.folder}: no space is left for scratch files; "
-                "choose a folder on a larger disk"
-            ) from error
+
+@contextmanager
+def room_in(folder: Path | None) -> Iterator[None]:
+    """Turn the error of a full disk into one that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise DataError(
+            f"{folder}: no space is left for scratch files; choose a folder on a larger disk"
+        ) from error

@@ -5,7 +5,6 @@ What goes to disk lies in files without a name: they are gone when the arrays ar
 
 from __future__ import annotations
 
-import errno
 import tempfile
 import weakref
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError
+from diffclass.blocks.scratch import room_in
 from diffclass.mapped_pages import map_under, release_pages
 
 _SMALL = 2**20  # bytes that are not worth a file
@@ -60,19 +59,11 @@ class Shelf:
         self._known.discard(number)
 
     def _on_disk(self, array: np.ndarray) -> np.ndarray:
-        try:
-            with tempfile.TemporaryFile(dir=self._folder) as file:
-                # written, not mapped: a full disk is an error then, and no signal
-                file.write(np.ascontiguousarray(array).data)
-                file.flush()
-                return np.memmap(file, array.dtype, "r", shape=array.shape)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            raise DataError(
-                f"{self._folder}: no space is left for scratch files; "
-                "choose a folder on a larger disk"
-            ) from error
+        with room_in(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
+            # written, not mapped: a full disk is an error then, and no signal
+            file.write(np.ascontiguousarray(array).data)
+            file.flush()
+            return np.memmap(file, array.dtype, "r", shape=array.shape)
 
 
 def release(values: Any) -> None:

@@ -6,9 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from diffclass.exceptions import DataError
+from diffclass.mapped_pages import map_under
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 
 
@@ -76,7 +75,5 @@ def _size_and_time(path: Path) -> tuple[int, int]:
 def _file_under(data: object) -> Path | None:
     if isinstance(data, BlockArray):
         return Path(data.path).absolute()
-    while data is not None and not isinstance(data, np.memmap):
-        data = getattr(data, "base", None)
-    name = getattr(data, "filename", None)
+    name = getattr(map_under(data), "filename", None)
     return None if name is None else Path(name).absolute()
