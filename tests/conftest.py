@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -40,3 +42,22 @@ def data_folder() -> Path:
 def rng() -> np.random.Generator:
     """A generator that starts the same in every test."""
     return np.random.default_rng(20050517)
+
+
+@pytest.fixture
+def disk_of(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mounts a disk of a size, such as "256k", and returns its folder; who may not is skipped."""
+    mounted: list[Path] = []
+
+    def mount(size: str) -> Path:
+        folder = tmp_path / f"disk{len(mounted)}"
+        folder.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+        if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("only the system's administrator may mount a disk")
+        mounted.append(folder)
+        return folder
+
+    yield mount
+    for folder in mounted:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)

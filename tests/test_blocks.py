@@ -78,3 +78,35 @@ def test_a_foreign_folder_is_not_touched(tmp_path):
     with pytest.raises(DataError, match="not empty"), Scratch.opened(tmp_path, job={}):
         pass
     assert (tmp_path / "letters.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("mib", [1, 64])
+def test_a_full_disk_is_an_error_and_no_signal(disk_of, mib):
+    scratch = Scratch(disk_of("512k"))
+    with pytest.raises(DataError, match=r"no room for .* choose another folder"):
+        scratch.create("features/points", (mib * 2**18,), np.float32)[:] = 1
+    assert not list(scratch.folder.glob("**/*.npy"))
+    scratch.create("features/points", (2**16,), np.float32)[:] = 1
+    with pytest.raises(DataError, match="no space is left for scratch files"):
+        scratch.save("cells/points", np.ones(2**17, dtype=np.float32))
+    assert [file.name for file in scratch.folder.glob("*/*")] == ["points.npy"]
+    assert (scratch.load("features/points") == 1).all()
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array(3),
+        np.empty((5, 0), dtype=np.float32),
+        np.arange(6.0).reshape(2, 3).T,
+        np.arange(12)[::2],
+        np.array([True, False]),
+    ],
+    ids=["scalar", "empty", "transposed", "strided", "bool"],
+)
+def test_arrays_come_back_as_they_were(tmp_path, array):
+    scratch = Scratch(tmp_path)
+    scratch.save("stage/array", array)
+    found = scratch.load("stage/array")
+    assert found.dtype == array.dtype
+    np.testing.assert_array_equal(found, array)

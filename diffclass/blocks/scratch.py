@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.mapped_files import create_mapped
 from diffclass.output import replacing
 from diffclass.progress import stage
 
@@ -86,16 +87,15 @@ class Scratch:
     def save(self, name: str, array: np.ndarray) -> None:
         """Write an array; it appears whole."""
         with room_in(self.folder), replacing(self._place(name), overwrite=True) as temporary:
-            np.save(temporary, array)
+            _save(temporary, array)
 
     def load(self, name: str) -> np.ndarray:
         """Return an array on its file, read-only; it takes memory as it is read."""
         return np.load(self.path(name), mmap_mode="r")
 
     def create(self, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """Return a new array on its file, to be filled by this process."""
-        with room_in(self.folder):
-            return np.lib.format.open_memmap(self._place(name), "w+", dtype=dtype, shape=shape)
+        """Return a new array on its file, to be filled by this process; see `create_mapped`."""
+        return create_mapped(self._place(name), shape, dtype)
 
     def drop(self, *names: str) -> None:
         """Remove arrays that are no longer needed."""
@@ -168,6 +168,15 @@ class Scratch:
         else:
             with room_in(self.folder), replacing(marker) as temporary:
                 temporary.write_text(text)
+
+
+def _save(path: Path, array: np.ndarray) -> None:
+    """Write an array as `numpy.save` does, whose error does not say that the disk is full."""
+    array = np.asarray(array, order="C")
+    with path.open("wb") as stream:
+        header = np.lib.format.header_data_from_array_1_0(array)
+        np.lib.format.write_array_header_1_0(stream, header)
+        stream.write(array.data)
 
 
 @contextmanager

@@ -133,12 +133,18 @@ def test_an_interrupt_leaves_nothing(fails, monkeypatch):
     assert folders() == []
 
 
-def test_a_full_scratch_disk_is_named(fails, monkeypatch):
-    def full(*arguments, **options):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("diffclass.blocks.scratch.np.save", full)
-    fails("--memory", BUDGET, code=3, says="no space is left for scratch files")
+@pytest.mark.parametrize(
+    ("size", "says"),
+    [
+        ("100k", "GB there (No space left on device)"),
+        ("300k", "no space is left for scratch files"),
+    ],
+    ids=["features", "graph"],
+)
+def test_a_full_scratch_disk_is_named(fails, disk_of, size, says):
+    scratch = disk_of(size) / "scratch"
+    fails("--memory", BUDGET, "--scratch", str(scratch), code=3, says=says)
+    assert not list(scratch.glob("**/.*"))
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_a_full_disk_is_told_before_anything_is_written(tmp_path, monkeypatch, c
     if code == errno.EOPNOTSUPP:
         assert create((1000, 3)).shape == (1000, 3)
         return
-    with pytest.raises(DataError, match=r"no room for 1\.21e-05 GB .* free space or choose"):
+    with pytest.raises(DataError, match=r"no room for 1\.2e-05 GB .* free space or choose"):
         create((1000, 3))
     assert list(tmp_path.iterdir()) == []
 

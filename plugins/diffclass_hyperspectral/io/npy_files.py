@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from diffclass.exceptions import DataError
+from diffclass.mapped_files import create_mapped
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of
 
 
@@ -53,31 +52,10 @@ def mapped_file(path: str | os.PathLike[str]) -> Callable[[tuple[int, int]], np.
     >>> create((5, 2)).shape
     (5, 2)
     """
-    place = Path(path)
 
     def create(shape: tuple[int, int]) -> np.ndarray:
         if 0 in shape:
             return np.empty(shape, dtype=np.float32)
-        points = np.lib.format.open_memmap(place, mode="w+", dtype=np.float32, shape=shape)
-        _reserve(place)
-        return points
+        return create_mapped(path, shape, np.float32)
 
     return create
-
-
-def _reserve(path: Path) -> None:
-    """Make the disk set aside the room of a file, which has its length but not yet its blocks."""
-    if not hasattr(os, "posix_fallocate"):
-        return
-    size = path.stat().st_size
-    with path.open("r+b") as stream:
-        try:
-            os.posix_fallocate(stream.fileno(), 0, size)
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                return  # a file system that cannot say
-            path.unlink()
-            raise DataError(
-                f"{path}: no room for {size / 1e9:.3g} GB there ({error.strerror}); free space or "
-                "choose another folder"
-            ) from error

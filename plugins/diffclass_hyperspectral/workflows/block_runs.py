@@ -23,6 +23,7 @@ import numpy as np
 from diffclass import __version__
 from diffclass.blocks import BlockClassifier, Engine, Scratch
 from diffclass.blocks.plan import BlockPlan
+from diffclass.blocks.scratch import room_in
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import ParameterError
 from diffclass.output import replacing
@@ -132,7 +133,7 @@ class BlockRun:
                 window_bytes=int(self.memory * _WINDOW_SHARE),
             )
             self.scratch.save("features/valid", valid)
-            with replacing(model) as temporary:
+            with room_in(self.scratch.folder), replacing(model) as temporary:
                 joblib.dump(features, temporary)
             return {}
 
