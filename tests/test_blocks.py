@@ -73,6 +73,25 @@ def test_complete_stages_outlive_an_error_and_nothing_outlives_an_interrupt(tmp_
     assert not folder.exists()
 
 
+def test_what_killed_writers_left_goes_with_the_stage_and_with_the_next_run(tmp_path):
+    folder = tmp_path / "scratch"
+
+    def work() -> dict[str, int]:
+        scratch.save("cells/order", np.arange(3))
+        (folder / "cells" / ".order.npy.x1y2.npy").write_bytes(b"half")
+        return {}
+
+    with Scratch.opened(folder, job={}, keep=True) as scratch:
+        scratch.completed("cells", work)
+        assert [file.name for file in (folder / "cells").iterdir()] == ["order.npy"]
+    assert not folder.exists()
+    folder.mkdir()
+    (folder / "job.json").write_text("{}")
+    (folder / ".cells.json.x1y2.json").write_text("{")
+    with Scratch.opened(folder, job={}, resume=True):
+        assert [file.name for file in folder.iterdir()] == ["job.json"]
+
+
 def test_a_foreign_folder_is_not_touched(tmp_path):
     (tmp_path / "letters.txt").write_text("mine")
     with pytest.raises(DataError, match="not empty"), Scratch.opened(tmp_path, job={}):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,10 +16,17 @@ import numpy as np
 import pytest
 
 from diffclass import diffuse_labels, markov_operator
-from diffclass.blocks import BlockOperator, Scratch, diffuse_in_blocks
+from diffclass.blocks import (
+    BlockOperator,
+    Scratch,
+    SerialEngine,
+    build_operator,
+    diffuse_in_blocks,
+)
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
 from diffclass.blocks.engine import surely
 from diffclass.exceptions import ClusterError, DataError, ParameterError
+from diffclass.progress import listening
 
 distributed = pytest.importorskip("distributed")
 GB = 2**30
@@ -86,6 +94,80 @@ def test_killed_workers_change_nothing(problem, expected, engine, tmp_path):
         found = diffuse_in_blocks(cut, problem[1], engine=engine, max_time=20)
     assert len(killed) == 2
     assert_same(found, expected)
+
+
+BUILT_IN = ("neighbors: searching", "neighbors: merging", "graph: uniting", "affinities: sharing")
+
+
+class Disturbing:
+    """Does something to a cluster once the first block of some stages is done."""
+
+    def __init__(self, stages, disturb):
+        self._stages, self._disturb = set(stages), disturb
+        self.disturbed = 0
+
+    def begins(self, name):
+        pass
+
+    def advances(self, name, done, parts):
+        if name in self._stages:
+            self._stages.remove(name)
+            self._disturb(name.split(":")[0])
+            self.disturbed += 1
+
+    def ends(self, name, seconds):
+        pass
+
+
+def built(folder, engine, listener=None):
+    """Return the files of an operator in four blocks, by their names."""
+    X = np.random.default_rng(1).normal(size=(3000, 4)).astype(np.float32)
+    folder.mkdir()
+    np.save(folder / "points.npy", X)
+    with Scratch.opened(folder / "scratch", job={}) as scratch, listening(listener):
+        build_operator(
+            folder / "points.npy", scratch=scratch, engine=engine, block_points=750, random_state=0
+        )
+        found = {
+            str(file.relative_to(scratch.folder)): file.read_bytes()
+            for file in scratch.folder.glob("**/*")
+            if file.is_file()
+        }
+    assert not (folder / "scratch").exists()
+    return found
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    return built(tmp_path_factory.mktemp("undisturbed") / "run", SerialEngine())
+
+
+def test_workers_killed_while_the_graph_is_built_leave_nothing(undisturbed, engine, tmp_path):
+    rng, killed = np.random.default_rng(3), []
+
+    def kill(stage):
+        pids = list(engine.client.run(os.getpid, on_error="ignore").values())
+        killed.append(pids[rng.integers(len(pids))])
+        # what a writer leaves that is killed in the middle of a file
+        left = tmp_path / "run" / "scratch" / stage / f".found.0.npy.{killed[-1]}.npy"
+        left.write_bytes(b"half of it")
+        os.kill(killed[-1], signal.SIGKILL)
+
+    found = built(tmp_path / "run", engine, Disturbing(BUILT_IN[::2], kill))
+    assert len(killed) == 2
+    assert found == undisturbed
+    engine.client.wait_for_workers(engine.n_workers, timeout=60)
+
+
+def test_blocks_lost_while_the_graph_is_built_are_made_again(undisturbed, engine, tmp_path):
+    def cancel(stage):
+        engine.client.cancel(
+            [distributed.Future(key, engine.client) for key in list(engine.client.futures)]
+        )
+
+    disturbing = Disturbing(BUILT_IN, cancel)
+    assert built(tmp_path / "run", engine, disturbing) == undisturbed
+    assert disturbing.disturbed == len(BUILT_IN)
 
 
 def _slowly(seconds):
@@ -223,6 +305,12 @@ def _sees_nothing(path, size):
     return False
 
 
+def test_points_that_workers_do_not_see_are_named(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr("diffclass.blocks.dask_engine._sees", _sees_nothing)
+    with pytest.raises(ParameterError, match=r"run/points\.npy: not seen by 2 of 2 workers"):
+        built(tmp_path / "run", engine)
+
+
 def test_files_that_workers_see_pass(engine, tmp_path):
     (tmp_path / "scene.dat").write_bytes(b"12345")
     engine.require_visible(tmp_path, tmp_path / "scene.dat")
@@ -259,6 +347,12 @@ def test_without_the_extra_it_is_named(monkeypatch):
 @pytest.fixture
 def remote_cluster(tmp_path):
     """A scheduler and a worker in processes of their own."""
+    with remote(tmp_path) as started:
+        yield started
+
+
+@contextmanager
+def remote(tmp_path, before_worker=()):
     file = tmp_path / "scheduler.json"
     options = ["--scheduler-file", str(file), "--no-dashboard"]
     command = [sys.executable, "-m", "distributed.cli"]
@@ -269,7 +363,7 @@ def remote_cluster(tmp_path):
     scheduler = subprocess.Popen(command, **quiet)
     module = "distributed.cli.dask_worker"
     command = [sys.executable, "-m", module, "--nthreads", "1", "--death-timeout", "5", *options]
-    worker = subprocess.Popen(command, **quiet, start_new_session=True)
+    worker = subprocess.Popen([*before_worker, *command], **quiet, start_new_session=True)
     try:
         with distributed.Client(scheduler_file=str(file), set_as_default=False) as client:
             yield scheduler, client
@@ -278,6 +372,25 @@ def remote_cluster(tmp_path):
         os.killpg(worker.pid, signal.SIGKILL)
         scheduler.wait()
         worker.wait()
+
+
+def test_a_worker_of_a_machine_without_the_folder_is_named(tmp_path):
+    """The worker has the folder under the same name, but an empty one of its own."""
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    np.save(hidden / "points.npy", np.zeros((3, 2), dtype=np.float32))
+    own = ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs tmpfs "{hidden}" && exec "$@"', "sh"]
+    if (
+        not shutil.which("unshare")
+        or subprocess.run([*own, "true"], capture_output=True).returncode
+    ):
+        pytest.skip("only the system's administrator may hide a folder")
+    with remote(tmp_path, own) as (_, client):
+        remote_engine = DaskEngine(client)
+        remote_engine.require_visible(tmp_path)
+        for path in (hidden, hidden / "points.npy"):
+            with pytest.raises(ParameterError, match=f"{path}: not seen by 1 of 1 workers"):
+                remote_engine.require_visible(path)
 
 
 def test_a_lost_scheduler_is_one_clear_error_within_seconds(problem, remote_cluster, tmp_path):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from diffclass.blocks.engine import Engine
+from diffclass.blocks.engine import Engine, surely
 from diffclass.blocks.scratch import Scratch
 from diffclass.progress import stage
 
@@ -28,18 +29,32 @@ def on_each_block(
         As `Engine.submit` takes it.
     *arguments
         The same for all blocks.
+
+    Raises
+    ------
+    ClusterError
+        If results are lost again and again; work that is lost once is done again.
     """
     with stage(name, parts=n_blocks) as part_done:
-        handles, results = [], []
+        handles = []
         for b in range(n_blocks):
             handles.append(engine.submit(task, *arguments, b))
             if engine.is_immediate:
                 part_done()
-        for handle in handles:
-            results += engine.gather([handle])
+
+        def again(first: int) -> None:
+            handles[first:] = [engine.submit(task, *arguments, b) for b in range(first, n_blocks)]
+
+        results = []
+        for b in range(n_blocks):
+            results += surely(partial(_result, engine, handles, b), partial(again, b))
             if not engine.is_immediate:
                 part_done()
         return results
+
+
+def _result(engine: Engine, handles: list[Any], b: int) -> list[Any]:
+    return engine.gather([handles[b]])
 
 
 def drop_blocks(scratch: Scratch, n_blocks: int, *names: str) -> None:

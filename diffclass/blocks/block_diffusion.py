@@ -235,6 +235,7 @@ def diffuse_in_blocks(
             is_large=len(operator) > POINTS_WITH_TIME,
         )
         weighting, weight = walk.surely(lambda: _read_off(walk, stopped, prior, labels.all_count))
+        operator.scratch.sweep(name)
     return BlockDiffusion(
         operator, name, weight, weighting, stopped.tau, stopped.curve, graph.traffic
     )

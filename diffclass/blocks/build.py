@@ -68,9 +68,12 @@ def build_operator(
     Raises
     ------
     ParameterError
-        If a parameter is out of range, or the kernel does not work in blocks.
+        If a parameter is out of range, the kernel does not work in blocks, or workers do not see
+        the file or the scratch folder.
     DataError
         If the file cannot be read, holds NaN or infinity, or no space is left for scratch files.
+    ClusterError
+        If the cluster cannot go on.
 
     Examples
     --------
@@ -98,6 +101,7 @@ def build_operator(
     facts: dict[str, Any] = {"n_points": n}
 
     def cells() -> dict[str, Any]:
+        engine.require_visible(path, scratch.folder)
         seed = int(check_random_state(random_state).randint(2**31 - 1 - n))
         made = make_blocks(
             scratch, engine, path, n_neighbors=n_neighbors, block_points=block_points, seed=seed

@@ -190,7 +190,9 @@ class DaskEngine:
 
 
 @contextmanager
-def local_cluster(n_workers: int, *, memory: float) -> Iterator[DaskEngine]:
+def local_cluster(
+    n_workers: int, *, memory: float, folder: Path | None = None
+) -> Iterator[DaskEngine]:
     """Start workers on this machine, and end them with the block.
 
     Parameters
@@ -199,6 +201,8 @@ def local_cluster(n_workers: int, *, memory: float) -> Iterator[DaskEngine]:
         Processes; they share the cores.
     memory : float
         Bytes for all workers together.
+    folder : Path, optional
+        For what workers cannot hold in memory; by default one of dask's own.
 
     Yields
     ------
@@ -219,6 +223,7 @@ def local_cluster(n_workers: int, *, memory: float) -> Iterator[DaskEngine]:
             threads_per_worker=n_threads,
             processes=True,
             memory_limit=int(memory / n_workers),
+            local_directory=None if folder is None else str(folder),
             dashboard_address=":0",  # any free port
             silence_logs=_SILENT,
             env=dict.fromkeys(names, str(n_threads)),

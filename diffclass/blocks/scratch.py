@@ -107,6 +107,10 @@ class Scratch:
         (self.folder / f"{name}.json").unlink(missing_ok=True)
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
+    def sweep(self, name: str) -> None:
+        """Remove what writers that were killed have left among the arrays of a stage."""
+        _sweep(self.folder / name)
+
     def completed(
         self, name: str, work: Callable[[], dict[str, Any]], *, shown: str | None = None
     ) -> dict[str, Any]:
@@ -127,6 +131,7 @@ class Scratch:
         shutil.rmtree(self.folder / name, ignore_errors=True)
         with nullcontext() if shown == "" else stage(shown or name):
             facts = work()
+        self.sweep(name)
         with room_in(self.folder), replacing(marker, overwrite=True) as temporary:
             temporary.write_text(json.dumps(facts))
         return facts
@@ -163,11 +168,18 @@ class Scratch:
                     f"{self.folder} holds a run with other inputs or parameters; run it as before, "
                     "or remove the folder"
                 )
+            _sweep(self.folder)
         elif any(self.folder.iterdir()):
             raise DataError(f"{self.folder} is not empty; name a new folder for scratch files")
         else:
             with room_in(self.folder), replacing(marker) as temporary:
                 temporary.write_text(text)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the temporary files of `diffclass.output.replacing`."""
+    for left in folder.glob(".*"):
+        left.unlink(missing_ok=True)
 
 
 def _save(path: Path, array: np.ndarray) -> None:

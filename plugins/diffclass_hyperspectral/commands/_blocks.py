@@ -53,7 +53,7 @@ _OPTIONS = (
         "--scheduler",
         metavar="ADDRESS",
         help="Share the work among the workers of this dask scheduler, as tcp://host:8786. They "
-        "have to see the scratch folder under the same name.",
+        "have to see the scratch folder under the same name; the scene is read here alone.",
     ),
     click.option(
         "--scratch",

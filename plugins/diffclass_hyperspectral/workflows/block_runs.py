@@ -113,7 +113,9 @@ class BlockRun:
                 workers = (
                     cluster_at(scheduler)
                     if scheduler is not None
-                    else local_cluster(n_workers or 1, memory=memory)
+                    else local_cluster(
+                        n_workers or 1, memory=memory, folder=scratch.folder / "workers"
+                    )
                 )
                 engine = stack.enter_context(workers)
                 engine.require_visible(scratch.folder)
