@@ -7,10 +7,10 @@ the command line does. Each context has its own listener: two threads do not hea
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 
 class Listener(Protocol):
@@ -26,6 +26,7 @@ class Listener(Protocol):
         """Hear that a stage has ended, and how long it took."""
 
 
+_Item = TypeVar("_Item")
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
@@ -63,6 +64,23 @@ def stage(name: str, *, parts: int = 0) -> Iterator[Callable[[], None]]:
         yield part_done
     finally:
         listener.ends(name, time.perf_counter() - start)
+
+
+def in_parts(name: str, items: Iterable[_Item]) -> Iterator[_Item]:
+    """Yield items, and announce a stage of which the work on each is a part.
+
+    Parameters
+    ----------
+    name : str
+        Name of the stage.
+    items : iterable
+        Short: all are taken before the first is yielded.
+    """
+    items = list(items)
+    with stage(name, parts=len(items)) as part_done:
+        for item in items:
+            yield item
+            part_done()
 
 
 def _nothing() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from diffclass.command_line import console as consoles
 from diffclass.command_line.console import Console, duration
-from diffclass.progress import listening, stage, stage_seconds
+from diffclass.progress import in_parts, listening, stage, stage_seconds
 
 
 class Heard:
@@ -60,6 +60,27 @@ def test_the_console_says_how_long_the_rest_will_take(capsys, monkeypatch):
     assert "neighbors ... 1 of 4, about 3 min left" in said
     assert "3 of 4, about 60 s left" in said
     assert console.seconds == {"neighbors": 240.0}
+
+
+def test_a_part_of_a_stage_does_not_hide_the_time_of_the_stage(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(consoles.time, "perf_counter", lambda: now[0])
+    console = Console()
+    with console.timing(), stage("calibration", parts=3) as part_done:
+        for _ in range(3):
+            with stage("calibration: fold"):
+                now[0] += 60.0
+            part_done()
+    said = capsys.readouterr().err
+    assert "calibration ... 1 of 3, about 2 min left" in said
+    assert said.count("calibration: fold ...") == 1
+
+
+def test_items_are_parts():
+    heard = Heard()
+    with listening(heard):
+        assert list(in_parts("rows", iter("ab"))) == ["a", "b"]
+    assert heard.events == ["rows", ("rows", 1, 2), ("rows", 2, 2), "rows ended"]
 
 
 @pytest.mark.parametrize(

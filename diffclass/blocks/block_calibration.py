@@ -18,7 +18,7 @@ from diffclass.label_diffusion.calibration import (
 )
 from diffclass.label_diffusion.left_out import FOLDS, LeftOut, chosen_labels
 from diffclass.label_diffusion.posteriors import posteriors_of
-from diffclass.progress import stage
+from diffclass.progress import in_parts, stage
 from diffclass.targets import encode_groups
 
 
@@ -63,7 +63,7 @@ def _left_out(
     places, rank = chosen_labels(counted, group)
     values = np.zeros((len(places), int(codes.max()) + 1))
     fold = rank % FOLDS
-    for f in np.unique(fold).tolist():
+    for f in in_parts("calibration: folds", np.unique(fold).tolist()):
         tested = fold == f
         fewer = np.where(np.isin(group, group[places[tested]]), -1, codes)
         name = f"{found.name}-fold{f}"
@@ -74,6 +74,7 @@ def _left_out(
             tau=found.tau,
             label_weight=label_weight,
             name=name,
+            shown="calibration: walk",
         )
         values[tested] = _rows(without, places[tested])
         without.drop()

@@ -29,7 +29,7 @@ from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, Decision
 from diffclass.label_diffusion.stopping_time import MarginCurve
-from diffclass.progress import stage
+from diffclass.progress import in_parts, stage
 from diffclass.targets import encode_labels
 
 
@@ -342,7 +342,7 @@ def _in_order(found: BlockDiffusion, order: np.ndarray, n_classes: int) -> Block
     stage_name = found.name.replace("diffusion", "maps")
 
     def work() -> dict[str, Any]:
-        for part, (shape, dtype) in shapes.items():
+        for part, (shape, dtype) in in_parts("maps", shapes.items()):
             out = scratch.create(f"{stage_name}/{part}", shape, dtype)
             start = 0
             for values in found.in_order(part, order):
@@ -350,7 +350,7 @@ def _in_order(found: BlockDiffusion, order: np.ndarray, n_classes: int) -> Block
                 start += len(values)
         return {}
 
-    scratch.completed(stage_name, work, shown="maps")
+    scratch.completed(stage_name, work, shown="")
     codes, probability, margin, posteriors = (
         scratch.load(f"{stage_name}/{part}") for part in shapes
     )

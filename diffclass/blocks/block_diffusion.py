@@ -167,6 +167,7 @@ def diffuse_in_blocks(
     groups: ArrayLike | None = None,
     depth: int | None = None,
     name: str = "diffusion",
+    shown: str = "diffusion",
 ) -> BlockDiffusion:
     """Diffuse labels over a graph in blocks and find the class of every point.
 
@@ -185,6 +186,8 @@ def diffuse_in_blocks(
         Steps between two exchanges of the blocks' borders; by default as many as cost little.
     name : str, default="diffusion"
         Folder in scratch.
+    shown : str, default="diffusion"
+        Its name for those who listen to progress.
 
     Returns
     -------
@@ -221,7 +224,7 @@ def diffuse_in_blocks(
     share = checked_share(kept_share, "absorbing", labels.per_class)
     tau, max_time = checked_times(tau, max_time, len(operator), goes_by_cut=True)
     engine.require_visible(operator.scratch.folder)
-    with stage("diffusion"):
+    with stage(shown):
         labels.save(operator.scratch, name)
         graph = BlockGraph(operator, engine, name=name, depth=depth)
         dtype = operator.scratch.load("operator/0.data").dtype

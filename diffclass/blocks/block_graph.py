@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +14,12 @@ from diffclass.blocks.block_operator import BlockOperator
 from diffclass.blocks.engine import Engine, surely
 from diffclass.blocks.scratch import Scratch
 from diffclass.blocks.walk_block import Border, WalkBlock, halo_shares, save_ghosts
+from diffclass.progress import stage
 
 # A halo is as deep as its rows cost at most this share of a block's own: the more steps between two
 # exchanges, the fewer tasks.
 _MOST_HALO = 0.5
+_ROUNDS_AT_ONCE = 16  # of tasks that wait in the scheduler
 Handles = list[Any]
 
 
@@ -164,6 +167,37 @@ class BlockGraph:
     def total(self, handles: Sequence[Any]) -> Any:
         """Wait for arrays or numbers and return their sum, in the order of the blocks."""
         return np.sum(self.gather(handles), axis=0)
+
+    @contextmanager
+    def rounds(self, name: str, n_steps: int) -> Iterator[Callable[[Handles], None]]:
+        """Announce a stage of so many steps, as many in each round as halos are deep.
+
+        Parameters
+        ----------
+        name : str
+        n_steps : int
+
+        Yields
+        ------
+        callable
+            Call it with the handles of each round that has begun: from time to time it waits for
+            them, so that the scheduler is not flooded.
+        """
+        immediate, pending = self.engine.is_immediate, 0
+        with stage(name, parts=-(-n_steps // self.depth)) as part_done:
+
+            def begun(handles: Handles) -> None:
+                nonlocal pending
+                pending += 1
+                if not immediate:
+                    if pending < _ROUNDS_AT_ONCE:
+                        return
+                    self.wait(handles)
+                for _ in range(pending):
+                    part_done()
+                pending = 0
+
+            yield begun
 
     def keep(self, handles: Handles, name: str) -> Callable[[], Handles]:
         """Write arrays to scratch, where no loss of a worker reaches them.

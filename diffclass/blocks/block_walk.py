@@ -23,7 +23,6 @@ from diffclass.label_diffusion.walking import Look, PastMaps
 from diffclass.label_diffusion.walks import HEIGHT, least_arrived
 
 _STEPS_AT_RISK = 8  # a state older than that is kept at the next look
-_ROUNDS_AT_ONCE = 64  # of tasks that wait in the scheduler
 _Found = TypeVar("_Found")
 
 
@@ -231,10 +230,10 @@ class BlockWalk:
             walk_late(self, n_steps, self.dtype)
             return
         depth = self.graph.depth
-        for taken in range(0, n_steps, depth):
-            self.state = self._walked(self.state, min(depth, n_steps - taken))
-            if taken // depth % _ROUNDS_AT_ONCE == _ROUNDS_AT_ONCE - 1:
-                self.graph.wait(self.state)
+        with self.graph.rounds("diffusion: steps", n_steps) as round_begun:
+            for taken in range(0, n_steps, depth):
+                self.state = self._walked(self.state, min(depth, n_steps - taken))
+                round_begun(self.state)
 
     def _walked(self, state: Handles, n_steps: int) -> Handles:
         return self.graph.exchanged(
@@ -258,12 +257,14 @@ class BlockWalk:
         first, rest = float(coefficients[0]), coefficients[1:]
         series = self.graph.apply(steps.series_begun, self._change, [first] * len(self.state))
         depth = self.graph.depth
-        for k in range(0, len(rest), depth):
-            series = self.graph.exchanged(
-                steps.series_continued,
-                series,
-                values=(rest[k : k + depth],),
-                row_bytes=(1 + (k > 0)) * self._row_bytes,
-            )
+        with self.graph.rounds("diffusion: series", len(rest)) as round_begun:
+            for k in range(0, len(rest), depth):
+                series = self.graph.exchanged(
+                    steps.series_continued,
+                    series,
+                    values=(rest[k : k + depth],),
+                    row_bytes=(1 + (k > 0)) * self._row_bytes,
+                )
+                round_begun(series)
         self.state = self.graph.apply(steps.series_added, self.state, series)
         del self._change

@@ -10,6 +10,7 @@ from diffclass import _compiled
 from diffclass.blocks.block_graph import BlockGraph, Handles, first_of, rest_of
 from diffclass.blocks.walk_block import WalkBlock
 from diffclass.label_diffusion.stopping_time import coverage_of
+from diffclass.progress import stage
 
 
 class Hops:
@@ -34,11 +35,12 @@ class Hops:
         self._graph = graph
         held = graph.each(_start, values=(weighted,))
         beside = changed = list(range(len(held)))
-        while changed:
-            held = graph.exchanged(_relaxed, held, row_bytes=4, only=beside)
-            flags = graph.gather(graph.apply(rest_of, held))
-            changed = [b for b in beside if flags[b]]
-            beside = graph.beside(changed)
+        with stage("diffusion: hops"):
+            while changed:
+                held = graph.exchanged(_relaxed, held, row_bytes=4, only=beside)
+                flags = graph.gather(graph.apply(rest_of, held))
+                changed = [b for b in beside if flags[b]]
+                beside = graph.beside(changed)
         name = "weighted" if weighted else "hops"
         self.get: Callable[[], Handles] = graph.keep(graph.apply(first_of, held), name)
 

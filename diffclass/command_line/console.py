@@ -48,7 +48,9 @@ class Console:
         self.memory_bytes: dict[str, int] = {}
         self._start = time.perf_counter()
         self._status: Any = None
-        self._stage_start = self._last_said = self._start
+        self._last_said = self._start
+        self._begun: dict[str, float] = {}
+        self._told: set[str] = set()
 
     def say(self, text: str) -> None:
         """Print a message to standard error, unless quiet."""
@@ -71,17 +73,22 @@ class Console:
             yield
 
     def begins(self, name: str) -> None:
-        """Show that a stage begins; without a terminal, once the run has taken a while."""
-        self._stage_start = time.perf_counter()
-        if self._status is not None or self.total_seconds > _SILENT_SECONDS:
+        """Show that a stage begins; without a terminal, once the run has taken a while.
+
+        Parts of stages that come again and again are told once there.
+        """
+        self._begun[name] = time.perf_counter()
+        is_due = self.total_seconds > _SILENT_SECONDS and name not in self._told
+        if self._status is not None or is_due:
+            self._told |= {name} if ":" in name else set()
             self._show(f"{name} ...", f"{name} ... ({self.total_seconds:.0f} s so far)")
 
     def advances(self, name: str, done: int, parts: int) -> None:
         """Show how much of a stage is done and about how long the rest will take."""
-        now = time.perf_counter()
-        left = (now - self._stage_start) / done * (parts - done)
+        now, begun = time.perf_counter(), self._begun[name]
+        left = (now - begun) / done * (parts - done)
         text = f"{name} ... {done} of {parts}, about {duration(left)} left"
-        if self._status is not None or now - max(self._last_said, self._stage_start) > _PAUSE:
+        if self._status is not None or now - max(self._last_said, begun) > _PAUSE:
             self._show(text, text)
 
     def ends(self, name: str, seconds: float) -> None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from diffclass.blocks import Scratch, block_classifier, build
+from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass_hyperspectral.commands._blocks import Size
+from diffclass_hyperspectral.features import scene_features
+from diffclass_hyperspectral.features.smoothing import GridDiffusion
+from diffclass_hyperspectral.workflows import block_runs
 
 BUDGET = "500MB"
 LABELLED = ["classify", "scene.npy", "--labels", "labels.npy", "-o", "map.npy"]
@@ -91,6 +96,31 @@ def test_labels_held_out_are_scored(works, features):
     assert folders() == []
 
 
+STAGES = (
+    "reading", "features: projection", "features: bandwidth", "features: scale 2",
+    "features: weights", "cells: sorting", "neighbors: searching", "graph: uniting",
+    "affinities: sharing", "operator: rows", "diffusion: steps", "maps", "calibration: folds",
+)  # fmt: skip
+
+
+def test_every_stage_says_how_long_the_rest_will_take(works, monkeypatch):
+    heard, hear = {}, Console.advances
+
+    def advances(self, name, done, parts):
+        hear(self, name, done, parts)
+        heard.setdefault(name, []).append((done, parts))
+
+    monkeypatch.setattr(Console, "advances", advances)
+    monkeypatch.setattr("diffclass_hyperspectral.io.row_blocks.BLOCK_VALUES", 10_000)
+    report = works("--memory", BUDGET, "--features", "spatial", "--probability", "found.npy")
+    for name in STAGES:
+        assert name in heard, name
+        assert name in report["seconds"]
+        assert any(done == parts for done, parts in heard[name]), name
+        assert all(1 <= done <= parts for done, parts in heard[name])
+    assert heard["features: projection"][-1] == (6, 6)
+
+
 def test_what_fits_stays_in_memory(works, monkeypatch):
     monkeypatch.setattr(build, "make_blocks", None)
     assert "cells" not in works("--memory", "900GB")["seconds"]
@@ -145,6 +175,77 @@ def test_a_full_scratch_disk_is_named(fails, disk_of, size, says):
     scratch = disk_of(size) / "scratch"
     fails("--memory", BUDGET, "--scratch", str(scratch), code=3, says=says)
     assert not list(scratch.glob("**/.*"))
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda path: os.utime(path, ns=(0, 0)), "scene.npy: was changed while it was read"),
+        (lambda path: os.truncate(path, 5000), "scene.npy: was cut from"),
+        (os.unlink, "scene.npy: cannot be found any more"),
+    ],
+    ids=["written", "cut", "removed"],
+)
+@pytest.mark.parametrize("features", ["spectral", "spatial"])
+def test_a_scene_that_changes_while_it_is_read(fails, monkeypatch, features, change, says):
+    find = scene_features.signal_and_noise
+
+    def find_and_change(scene, bands):
+        found = find(scene, bands)
+        change("scene.npy")
+        return found
+
+    monkeypatch.setattr(scene_features, "signal_and_noise", find_and_change)
+    fails("--memory", BUDGET, "--features", features, code=3, says=says)
+    assert Scratch(Path(".map.npy.scratch")).completed_stages == []
+
+
+def test_windows_without_data_are_left_out(works, monkeypatch, rng):
+    cube = np.tile(np.load("scene.npy"), (4, 1, 1))
+    cube += rng.normal(scale=1e-3, size=cube.shape).astype(np.float32)
+    cube[70:110] = np.nan
+    np.save("scene.npy", cube)
+    np.save("labels.npy", np.tile(np.load("labels.npy"), (4, 1)))
+    known = works("--features", "spatial")
+    inside = np.load("map.npy")
+    windows, smooth = [], GridDiffusion.smooth
+
+    def smoothed(self, image, valid):
+        windows.append(len(valid))
+        return smooth(self, image, valid)
+
+    # windows of 16 rows, beside those that smoothing reaches; one has no data
+    monkeypatch.setattr(GridDiffusion, "smooth", smoothed)
+    row_bytes = 40 * (30 * 20 + 150)
+    share = (16 + 2 * GridDiffusion().reach) * row_bytes / Size().convert(BUDGET, None, None)
+    monkeypatch.setattr(block_runs, "_WINDOW_SHARE", share * 1.001)
+    within = works("--memory", BUDGET, "--features", "spatial", "--overwrite")
+    found, missing = np.load("map.npy"), np.isnan(cube[..., 0])
+    assert len(windows) == 192 // 16 - 1
+    assert within["missing"] == known["missing"] == missing.sum()
+    assert (found[missing] == 0).all()
+    assert np.mean(found == inside) > 0.98
+
+
+def test_a_scene_without_data_is_named(fails):
+    np.save("scene.npy", np.full((48, 40, 30), np.nan, dtype=np.float32))
+    fails("--memory", BUDGET, code=3, says="scene.npy: no pixel has data")
+
+
+def test_a_cluster_of_other_versions_is_named(fails, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    get_versions = distributed.Client.get_versions
+
+    def other_versions(self, *arguments, **options):
+        versions = get_versions(self, *arguments, **options)
+        for worker in versions["workers"].values():
+            worker["packages"]["numpy"] = "1.0"
+        return versions
+
+    monkeypatch.setattr(distributed.Client, "get_versions", other_versions)
+    says = "the cluster has other versions of libraries: numpy 1.0 on workers"
+    fails("--memory", "1GB", "--workers", "1", code=2, says=says)
+    assert folders() == []
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.mapped_pages import release_pages
-from diffclass.progress import stage
+from diffclass.progress import in_parts, stage
 from diffclass_hyperspectral.features.covariances import (
     finite_rows,
     sampled_rows,
@@ -459,10 +459,10 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         if self.metric == "euclidean" and is_single and not (self.bands_ & ~judged).any():
             return scene.valid
         out = np.empty((rows, columns), dtype=bool)
-        with stage("features: bands"):
-            for block in row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS):
-                spectra = self._with_direction(scene.spectra(block, bands=self.bands_))
-                out[block] = np.isfinite(spectra).all(axis=1).reshape(-1, columns)
+        blocks = row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS)
+        for block in in_parts("features: bands", blocks):
+            spectra = self._with_direction(scene.spectra(block, bands=self.bands_))
+            out[block] = np.isfinite(spectra).all(axis=1).reshape(-1, columns)
         return out
 
     def _components(self, scene: Scene) -> ComputedRaster:
@@ -485,18 +485,18 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         """Write the components to the first columns of the picture's points."""
         rows, columns, bands = scene.shape
         components, is_unit = self._components(scene), self.metric != "euclidean"
-        with stage("features: projection"):
-            for block in row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS):
-                found = components[block][picture.valid[block]]
-                if not np.isfinite(found).all():
-                    raise DataError(
-                        f"{scene.path}: holds values near the largest of single precision; "
-                        "divide them by a scale factor"
-                    )
-                if is_unit and not self.spatial:
-                    found = unit_rows(found)
-                picture.points[picture.numbers(block), : self.n_components_] = found
-                release_pages(picture)
+        blocks = row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS)
+        for block in in_parts("features: projection", blocks):
+            found = components[block][picture.valid[block]]
+            if not np.isfinite(found).all():
+                raise DataError(
+                    f"{scene.path}: holds values near the largest of single precision; "
+                    "divide them by a scale factor"
+                )
+            if is_unit and not self.spatial:
+                found = unit_rows(found)
+            picture.points[picture.numbers(block), : self.n_components_] = found
+            release_pages(picture)
 
     def _smooth(self, picture: PointPicture, *, fit: bool, n_rows: int) -> None:
         """Fill the columns of all scales from the components in the first ones."""

@@ -79,7 +79,7 @@ def smooth_scales(
     found = []
     for j in reversed(range(len(smoothings))):
         fitted = _fitted(smoothings[j], picture, k, n_rows)
-        found.append(_smooth(picture, fitted, k, slice(j * k, (j + 1) * k), is_unit, n_rows))
+        found.append(_smooth(picture, fitted, j, k, is_unit=is_unit, n_rows=n_rows))
     return found[::-1]
 
 
@@ -88,22 +88,20 @@ def _fitted(smoothing: Smoothing, picture: PointPicture, k: int, n_rows: int) ->
 
     def parts() -> Iterator[Window]:
         reach = smoothing.fitting_reach
-        return windows(components, picture.valid, n_rows=n_rows, reach=reach)
+        shown = "features: bandwidth"
+        return windows(components, picture.valid, n_rows=n_rows, reach=reach, shown=shown)
 
     return smoothing.fitted(parts)
 
 
 def _smooth(
-    picture: PointPicture,
-    smoothing: Smoothing,
-    k: int,
-    columns: slice,
-    is_unit: bool,
-    n_rows: int,
+    picture: PointPicture, smoothing: Smoothing, j: int, k: int, *, is_unit: bool, n_rows: int
 ) -> SmoothedMoments:
+    """Fill the columns of scale j."""
+    columns, shown = slice(j * k, (j + 1) * k), f"features: scale {j + 1}"
     moments = SmoothedMoments(Moments(k), Moments(k), is_unit)
     components, reach = picture.leading(k), smoothing.reach
-    for window in windows(components, picture.valid, n_rows=n_rows, reach=reach):
+    for window in windows(components, picture.valid, n_rows=n_rows, reach=reach, shown=shown):
         smooth = smoothing.smooth(window.image, window.valid)
         valid = window.valid[window.inner]
         _add_rows(moments, window.image[window.inner], smooth[window.inner], valid)
@@ -135,7 +133,7 @@ def scale_features(
     is_unit : bool
     """
     k = weights.shape[1]
-    for rows in picture.row_blocks():
+    for rows in picture.row_blocks(shown="features: weights"):
         block = picture.points[picture.numbers(rows)]
         for j, scale in enumerate(scales):
             smooth = block[:, j * k : (j + 1) * k]
@@ -145,6 +143,6 @@ def scale_features(
 
 def add_positions(picture: PointPicture, weight: float) -> None:
     """Write row and column times a weight to the last two columns."""
-    for rows in picture.row_blocks():
+    for rows in picture.row_blocks(shown="features: positions"):
         places = np.argwhere(picture.valid[rows]) + np.array([rows.start, 0])
         picture.points[picture.numbers(rows), -2:] = places * np.float32(weight)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass.mapped_pages import release_pages
+from diffclass.progress import in_parts
 from diffclass_hyperspectral.io.rasters import Raster
 from diffclass_hyperspectral.io.row_blocks import rows_of_a_block
 
@@ -34,7 +35,12 @@ class Window:
 
 
 def windows(
-    image: Raster, valid: np.ndarray, *, n_rows: int | None = None, reach: int
+    image: Raster,
+    valid: np.ndarray,
+    *,
+    n_rows: int | None = None,
+    reach: int,
+    shown: str | None = None,
 ) -> Iterator[Window]:
     """Yield the windows of a picture from the top down; those without data are left out.
 
@@ -50,11 +56,14 @@ def windows(
         Own rows of a window, at least 1; a block of the scene by default.
     reach : int
         Further rows above and below, as far as there are any.
+    shown : str, optional
+        Name of the work on them, for those who listen to progress.
     """
     if n_rows is None:
         n_rows = rows_of_a_block(image.shape[1] * image.shape[2])
     before, seen = slice(0, 0), np.asarray(image[0:0])
-    for start in range(0, len(valid), n_rows):
+    starts = range(0, len(valid), n_rows)
+    for start in starts if shown is None else in_parts(shown, starts):
         rows = slice(start, min(start + n_rows, len(valid)))
         around = slice(max(0, rows.start - reach), min(len(valid), rows.stop + reach))
         onward = image[before.stop : around.stop]

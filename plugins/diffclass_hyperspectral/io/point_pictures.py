@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from diffclass.mapped_pages import release_pages
+from diffclass.progress import in_parts
 from diffclass_hyperspectral.io.row_blocks import row_blocks
 
 
@@ -72,10 +73,17 @@ class PointPicture:
         """Return the picture of the first k columns of the points."""
         return PointPicture(self.points[:, :k], self.valid, fill=self.fill)
 
-    def row_blocks(self) -> Iterator[slice]:
-        """Yield blocks of rows of the picture, and let go of the pages they were read from."""
+    def row_blocks(self, *, shown: str | None = None) -> Iterator[slice]:
+        """Yield blocks of rows of the picture, and let go of the pages they were read from.
+
+        Parameters
+        ----------
+        shown : str, optional
+            Name of the work on them, for those who listen to progress.
+        """
         values = self.size // max(len(self), 1)
-        for rows in row_blocks(len(self), max(values, 1)):
+        blocks = row_blocks(len(self), max(values, 1))
+        for rows in blocks if shown is None else in_parts(shown, blocks):
             yield rows
             release_pages(self.points)
 

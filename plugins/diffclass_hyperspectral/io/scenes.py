@@ -18,6 +18,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.mapped_pages import release_pages
+from diffclass.progress import in_parts
 from diffclass_hyperspectral.io.band_survey import BandSurvey
 from diffclass_hyperspectral.io.file_stamps import FileStamp
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
@@ -323,7 +324,7 @@ class Scene:
         return self.shape[1] * self.shape[2]
 
     def _row_blocks(self) -> Iterator[slice]:
-        for rows in row_blocks(self.shape[0], self._values_per_row):
+        for rows in in_parts("reading", row_blocks(self.shape[0], self._values_per_row)):
             self.check_unchanged()
             yield rows
             release_pages(self.data)
