@@ -340,7 +340,9 @@ class FoundNeighbors:
         with stage("affinities"):
             affinity, fitted = kernel.fit(self.graph, self.points, y=y, scores=scores)
             operator = MarkovOperator.from_affinity(affinity, alpha=alpha, check=False)
-            scales = neighbor_distances(self.graph, _SCALE_NEIGHBOR, without_diagonal=True)
+            scales = fitted.neighbor_distances(_SCALE_NEIGHBOR)
+            if scales is None:
+                scales = neighbor_distances(self.graph, _SCALE_NEIGHBOR, without_diagonal=True)
         return PointGraph(operator, fitted, self.search, self.placing, scales)
 
 

@@ -561,7 +561,9 @@ def test_the_default_choice_by_hand():
     assert choice.see(0.9, Cut(0.1, 0.0), 0.5) == ("kept",)  # not covered: the latest
     assert choice.see(0.8, Cut(0.5, 0.04), 1.0) == ("kept", "late")
     assert choice.see(0.5, Cut(0.4, 0.04), 1.0) == ("kept", "late")
+    assert not choice.is_over
     assert choice.see(0.3, Cut(0.41, 0.04), 1.0) == ("late",)  # within half the error
+    assert choice.is_over  # by the margin, whatever the cut may do
     assert choice.best == "kept"
     assert choice.cut == Cut(0.4, 0.04)
     assert choice.see(0.2, Cut(0.19, 0.04), 1.0) == ("late",)

@@ -39,6 +39,10 @@ def test_names_load_without_compiler_and_extras(statement):
     assert modules_after(statement) & {"numba", "faiss", "matplotlib", "diffclass.plots"} == set()
 
 
+def test_kernels_load_covariances_at_first_use():
+    assert "sklearn.covariance" not in modules_after("import diffclass.kernels")
+
+
 @pytest.mark.slow
 def test_works_without_pandas_and_matplotlib():
     statement = (

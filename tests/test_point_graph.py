@@ -31,6 +31,7 @@ from diffclass.kernels import (
     LocalDiscriminant,
     SharedNeighbors,
     SmoothCorrelation,
+    isotropic,
 )
 from diffclass.neighbors import (
     ExactSearch,
@@ -109,6 +110,22 @@ def test_steps_are_the_normalised_affinities(points, rng):
     expected = k_new / np.sqrt(K.sum(axis=1))
     np.testing.assert_allclose(wide.step_weights(new).toarray(), expected, rtol=1e-9)
     assert len(graph) == 80
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), SharedNeighbors()])
+def test_distances_to_the_seventh_neighbour_are_found_once(points, kernel, monkeypatch):
+    asked, found = [], isotropic.squared_neighbor_distances
+
+    def counted(graph, neighbor, **named):
+        asked.append(neighbor)
+        return found(graph, neighbor, **named)
+
+    monkeypatch.setattr(isotropic, "squared_neighbor_distances", counted)
+    graph = PointGraph.from_points(points, kernel=kernel)
+    assert asked == [7]
+    monkeypatch.undo()
+    squared = np.sort(naive.squared_distances(points, points), axis=1)[:, 7]
+    assert graph.scales == pytest.approx(np.sqrt(squared), rel=1e-5)
 
 
 def test_the_fitted_points_say_who_is_within_reach(points, rng):

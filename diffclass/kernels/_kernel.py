@@ -137,6 +137,10 @@ class Kernel(BaseEstimator, ABC):
 class FittedKernel(ABC):
     """What a kernel has learnt from the points, frozen; made by `Kernel.fit`."""
 
+    def neighbor_distances(self, neighbor: int) -> np.ndarray | None:
+        """Return the distance of each point to its j-th neighbour, None unless it is known."""
+        return None
+
     @abstractmethod
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
         """Return the affinities between new points and the fitted ones.

@@ -230,6 +230,10 @@ class FittedIsotropic(FittedKernel):
         """The global bandwidth, in squared units of the points; None if each point has its own."""
         return self.rule.epsilon
 
+    def neighbor_distances(self, neighbor: int) -> np.ndarray | None:
+        """Return the scales, if they are the distances to the j-th neighbours."""
+        return self.scales if self.rule == OwnScale(neighbor) else None
+
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
         """Return the affinities of new points, each with its own scale."""
         return self.profiled(graph, self.rule.scales(graph, without_diagonal=False))

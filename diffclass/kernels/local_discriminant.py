@@ -35,7 +35,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.linalg import cholesky, solve, solve_triangular, svd
-from sklearn.covariance import ledoit_wolf_shrinkage, shrunk_covariance
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
@@ -359,6 +358,8 @@ def _within(
     residuals: np.ndarray, total: float, spread: float, shrinkage: str | float
 ) -> np.ndarray:
     """Covariance within classes, shrunk towards a sphere; a sphere if it is unknown."""
+    from sklearn.covariance import ledoit_wolf_shrinkage, shrunk_covariance
+
     n, d = residuals.shape
     covariance = residuals.T @ residuals / total
     variance = np.trace(covariance) / d

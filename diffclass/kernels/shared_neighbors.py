@@ -116,6 +116,10 @@ class FittedSharedNeighbors(FittedKernel):
     root_degrees: np.ndarray
     power: float
 
+    def neighbor_distances(self, neighbor: int) -> np.ndarray | None:
+        """Return those of k."""
+        return self.kernel.neighbor_distances(neighbor)
+
     def extend(self, graph: sp.csr_array, X_new: np.ndarray) -> sp.csr_array:
         """Return k c^power between new points and the fitted ones."""
         K = self.kernel.extend(graph, X_new)

@@ -174,13 +174,20 @@ class MarginChoice:
     ----------
     kept_share : float
         Share of the largest covered margin that tau has to keep, 0 to 1.
+    given_up : float, default=0.85
+        Share of what has to be kept below which the margin is not expected to rise again, 0 to 1.
+
+    Attributes
+    ----------
+    is_over : bool
+        Whether the margin is below that, so that no later time is worth walking to.
     """
 
-    def __init__(self, kept_share: float):
+    def __init__(self, kept_share: float, *, given_up: float = 0.85):
         self._kept_share = kept_share
+        self._given_up = given_up
         self._largest = 0.0
-        self.has_fallen = False  # whether the present time is not kept
-        self.is_over = False  # whether no later time can be chosen
+        self.is_over = False
 
     def see(self, margin: float, coverage: float) -> bool:
         """Look at the next time and return whether it is the best choice so far.
@@ -190,9 +197,8 @@ class MarginChoice:
         if coverage < COVERED:
             return True
         self._largest = max(self._largest, margin)
-        self.is_over = margin < 0.85 * self._kept_share * self._largest
-        self.has_fallen = margin < self._kept_share * self._largest
-        return not self.has_fallen
+        self.is_over = margin < self._given_up * self._kept_share * self._largest
+        return not margin < self._kept_share * self._largest
 
 
 class AutoChoice:
@@ -205,7 +211,7 @@ class AutoChoice:
     """
 
     def __init__(self, kept_share: float):
-        self._by_margin = MarginChoice(kept_share)
+        self._by_margin = MarginChoice(kept_share, given_up=1)
         self._kept_cut = self._least = self._late_cut = Cut(np.inf, 0.0)
 
     def see(self, margin: float, cut: Cut, coverage: float) -> tuple[str, ...]:
@@ -221,9 +227,9 @@ class AutoChoice:
         return tuple(names)
 
     @property
-    def has_fallen(self) -> bool:
+    def is_over(self) -> bool:
         """Whether the margin is now below the share it has to keep."""
-        return self._by_margin.has_fallen
+        return self._by_margin.is_over
 
     @property
     def best(self) -> str:

@@ -241,8 +241,8 @@ def _walk_to_best(
             best += [weighting + name for name in names]
         record.add(time, look.margin["equal"], coverage, look.cut["equal"].mean)
         walk.checkpoint(*best)
-        is_over = is_large and all(choice.has_fallen for choice in choices.values())
-        if is_over or is_settled(look.changed):
+        is_over = all(choice.is_over for choice in choices.values())
+        if (is_large and is_over) or is_settled(look.changed):
             break
     weighting, equal = "equal", choices["equal"]
     if balancing and choices["balanced"].cut.is_below(equal.cut, n_errors=_BALANCING_ERRORS):

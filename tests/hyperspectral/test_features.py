@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 import spectral
 from scipy.ndimage import gaussian_filter
+from threadpoolctl import threadpool_info
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import Scene, SceneFeatures
@@ -129,6 +131,20 @@ def test_large_scenes_take_a_sample_of_rows():
     table = cube.reshape(-1, 6).astype(float)
     found = np.sqrt(np.diag(features.directions_.T @ np.cov(table.T) @ features.directions_))
     np.testing.assert_allclose(found, np.sqrt(features.signal_to_noise_ + 1), rtol=0.05)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "angle"])
+def test_small_matrices_do_not_wait_for_threads(cube, metric, monkeypatch):
+    counts = []
+
+    def seen(*arguments, **named):
+        counts.extend(x["num_threads"] for x in threadpool_info() if x["user_api"] == "blas")
+        return eigh(*arguments, **named)
+
+    eigh = scipy.linalg.eigh
+    monkeypatch.setattr("scipy.linalg.eigh", seen)
+    SceneFeatures(2, metric=metric).fit(cube)
+    assert set(counts) == {1}
 
 
 def test_bad_input(cube):

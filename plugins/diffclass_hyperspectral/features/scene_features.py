@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.mapped_pages import release_pages
@@ -354,10 +355,11 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         self.check_parameters()
         with stage("features: bands"):
             self.bands_ = scene.usable_bands()
-        if self.metric == "euclidean":
-            self._fit_noise_adjusted(scene)
-        else:
-            self._fit_unit_spectra(scene)
+        with threadpool_limits(1, user_api="blas"):  # matrices too small for threads to pay
+            if self.metric == "euclidean":
+                self._fit_noise_adjusted(scene)
+            else:
+                self._fit_unit_spectra(scene)
 
     def _fit_noise_adjusted(self, scene: Scene) -> None:
         from scipy.linalg import eigh
