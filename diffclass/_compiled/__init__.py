@@ -18,7 +18,16 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-_SUBMODULES = ("cells", "edges", "gaussians", "graphs", "neighbor_lists", "decisions", "products")
+_SUBMODULES = (
+    "bins",
+    "cells",
+    "decisions",
+    "edges",
+    "gaussians",
+    "graphs",
+    "neighbor_lists",
+    "products",
+)
 
 __all__ = list(_SUBMODULES)
 

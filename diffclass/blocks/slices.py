@@ -166,8 +166,9 @@ def sort_slice(scratch: Scratch, points: Path, edges: Sequence[int], s: int) -> 
     guests = []
     for rows, nearest, gaps in cells.gaps(X):
         cell[rows] = nearest
-        home = (gaps == 0) & ~is_filler[rows, None]
-        bins, which = np.nonzero(((gaps <= cells.reach) & is_guest[rows, None] & ~home).T)
+        near = (gaps <= cells.reach) & is_guest[rows, None]
+        near[np.arange(len(gaps)), cells.bins[nearest]] &= is_filler[rows]  # others are at home
+        which, bins = np.nonzero(near)
         guests.append((bins, rows.start + which, gaps[which, bins]))
     cell[is_filler] = len(cells.centers)
     order = np.argsort(cell, kind="stable")

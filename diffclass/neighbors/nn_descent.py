@@ -91,6 +91,7 @@ class NNDescentSearch(Search):
         self._lists = empty_lists(len(X), min(self._width, len(X) - 1))
         self._probed = np.empty((len(X), 0), dtype=np.uint8)
         self.n_probes_, self.n_rounds_, self._n_pooled = 0, 0, _POOLED
+        self._walk_width = 0  # chosen when the first new points come
         self._search_until_found(random)
         if self.recall_ < _LEAST_RECALL:
             self._search_instead(X, random)
@@ -106,9 +107,8 @@ class NNDescentSearch(Search):
         self._probe_while_it_pays(choosing)
         self._refine_until(_AIMED_RECALL, choosing)
         self.recall_ = self._refine_until(_LEAST_RECALL, reporting)
+        self._walk_sample = choosing
         del self._probed
-        self._make_pools(_MOST_POOLED)
-        self._choose_walk(choosing)
 
     def _sample(self, points: np.ndarray, k: int) -> _Sample:
         nearest = self._cells.nearest(self._cells.points[points], points, k)
@@ -158,20 +158,21 @@ class NNDescentSearch(Search):
         self._probed = probed
 
     def _refine(self) -> None:
-        self._make_pools(self._n_pooled)
+        pools, sizes = self._made_pools(self._n_pooled)
         self._n_pooled = min(self._n_pooled + _POOLED, _MOST_POOLED)
         _compiled.neighbor_lists.refine(
-            self._cells.points, self._pools, self._sizes, self._cells.cell_of, self._cells.around,
+            self._cells.points, pools, sizes, self._cells.cell_of, self._cells.around,
             self._probed, self._lists,
         )  # fmt: skip
         self.n_rounds_ += 1
 
-    def _make_pools(self, n_pooled: int) -> None:
+    def _made_pools(self, n_pooled: int) -> tuple[np.ndarray, np.ndarray]:
         n, width = self._lists.shape
         n_nearest = min(width, n_pooled)
-        self._pools = np.empty((n, n_nearest + n_nearest // 2), dtype=np.int32)
-        self._sizes = np.empty(n, dtype=np.int32)
-        _compiled.neighbor_lists.make_pools(self._lists, n_nearest, self._pools, self._sizes)
+        pools = np.empty((n, n_nearest + n_nearest // 2), dtype=np.int32)
+        sizes = np.empty(n, dtype=np.int32)
+        _compiled.neighbor_lists.make_pools(self._lists, n_nearest, pools, sizes)
+        return pools, sizes
 
     def _recall(self, sample: _Sample) -> float:
         return sample.share_within(self._lists[sample.points])
@@ -180,7 +181,7 @@ class NNDescentSearch(Search):
         self._instead = InvertedFileSearch(self.n_neighbors, random_state=random)
         self._instead._index(X)
         self.recall_ = self._instead.recall_
-        del self._cells, self._lists, self._pools, self._sizes
+        del self._cells, self._lists
 
     def _nearest_of_each(self, X: np.ndarray, k: int) -> np.ndarray:
         if self._instead is not None:
@@ -193,6 +194,9 @@ class NNDescentSearch(Search):
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
         if self._instead is not None:
             return self._instead._nearest(X, k)
+        if self._walk_width == 0:
+            self._pools = self._made_pools(_MOST_POOLED)
+            self._choose_walk()
         queries, cell_of = self._cells.located(self._single(X))
         found = self._walked(queries, cell_of, np.full(len(X), -1), self._walk_width)
         return self._cells.order[numbers_of(found[:, :k])]
@@ -204,19 +208,20 @@ class NNDescentSearch(Search):
         lists = empty_lists(len(queries), min(width, len(self._lists)))
         self._cells.probe(queries, cell_of, without, lists, n_probes=self.n_probes_)
         _compiled.neighbor_lists.ask_pools(
-            queries, without, self._cells.points, self._pools, self._sizes, lists
+            queries, without, self._cells.points, *self._pools, lists
         )
         return lists
 
-    def _choose_walk(self, sample: _Sample) -> None:
+    def _choose_walk(self) -> None:
         """Lengthen the lists until the sample, treated as new points, finds its neighbours."""
-        self._walk_width = self._width
+        width, sample = self._width, self._walk_sample
         queries, cell_of = self._cells.points[sample.points], self._cells.cell_of[sample.points]
-        while self._walk_width < _LONGEST_WALK * self._width:
-            found = self._walked(queries, cell_of, sample.points, self._walk_width)
+        while width < _LONGEST_WALK * self._width:
+            found = self._walked(queries, cell_of, sample.points, width)
             if sample.share_within(found) >= AIMED_RECALL:
                 break
-            self._walk_width *= 2
+            width *= 2
+        self._walk_width = width
 
 
 @dataclass
@@ -235,7 +240,7 @@ class _Sample:
 
 
 def index_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
-    """Return the memory in bytes of a fitted search: cells, lists and pools."""
+    """Return the memory in bytes of a fitted search: cells and lists, and pools for new points."""
     width = n_neighbors + _MORE_NEIGHBORS
     lists = n_points * (8 * width + 4)
     return cells_bytes(n_points, n_features) + lists + _pool_bytes(n_points, n_neighbors)
