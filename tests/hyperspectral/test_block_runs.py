@@ -15,7 +15,7 @@ from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass_hyperspectral.commands._blocks import Size
-from diffclass_hyperspectral.features import scene_features
+from diffclass_hyperspectral.features import directions
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.workflows import block_runs
 
@@ -188,14 +188,14 @@ def test_a_full_scratch_disk_is_named(fails, disk_of, size, says):
 )
 @pytest.mark.parametrize("features", ["spectral", "spatial"])
 def test_a_scene_that_changes_while_it_is_read(fails, monkeypatch, features, change, says):
-    find = scene_features.signal_and_noise
+    find = directions.signal_and_noise
 
     def find_and_change(scene, bands):
         found = find(scene, bands)
         change("scene.npy")
         return found
 
-    monkeypatch.setattr(scene_features, "signal_and_noise", find_and_change)
+    monkeypatch.setattr(directions, "signal_and_noise", find_and_change)
     fails("--memory", BUDGET, "--features", features, code=3, says=says)
     assert Scratch(Path(".map.npy.scratch")).completed_stages == []
 

@@ -1,18 +1,7 @@
 """Features of a scene's pixels, for neighbours by noise-adjusted components, angle or correlation.
 
-The minimum noise fraction (MNF) transform takes noise from the differences of neighbouring pixels
-and orders directions by signal-to-noise ratio: with signal covariance S and noise covariance N it
-solves S v = l N v, v' N v = 1, so that noise has variance 1 in every component (A. Green et al.
-1988; J. Lee, A. Woodyatt and M. Berman 1990). It is solved as the symmetric problem that it is:
-`spectral.mnf` solves a general one, whose vectors become complex where N is nearly singular.
-
-The spectral angle a of two spectra ignores how bright they are, their correlation r an offset too.
-Unit spectra u = x / |x|, and u of x minus its mean over the bands, turn both into distances:
-
-    |u(x) - u(y)| = 2 sin(a / 2),    |u(x) - u(y)| = (2 - 2 r)^(1/2)
-
-(F. Kruse et al. 1993; O. de Carvalho and P. Meneses 2000). Their leading directions keep all but
-1/10,000 of the spread of the unit spectra, and with it their distances.
+`directions` finds what components to take, `components` takes them block by block, `spatial_scales`
+smooths them by windows.
 """
 
 from __future__ import annotations
@@ -23,44 +12,29 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.mapped_pages import release_pages
-from diffclass.progress import in_parts, stage
-from diffclass_hyperspectral.features.covariances import (
-    finite_rows,
-    sampled_rows,
-    signal_and_noise,
+from diffclass.progress import stage
+from diffclass_hyperspectral.features.components import Components
+from diffclass_hyperspectral.features.directions import (
+    noise_adjusted_directions,
+    unit_directions,
 )
 from diffclass_hyperspectral.features.metrics import METRICS
-from diffclass_hyperspectral.features.moments import Moments
-from diffclass_hyperspectral.features.smoothing import (
-    GRID_BYTES,
-    GaussianSmoothing,
-    GridDiffusion,
-    Smoothing,
-)
+from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion, Smoothing
 from diffclass_hyperspectral.features.spatial_scales import (
     add_positions,
     scale_features,
     smooth_scales,
 )
 from diffclass_hyperspectral.features.streamed_quantile import quantile_bytes
-from diffclass_hyperspectral.features.unit_spectra import lengths_of, unit_rows
+from diffclass_hyperspectral.features.window_sizes import bytes_per_pixel, window_rows
 from diffclass_hyperspectral.io import row_blocks
 from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
-from diffclass_hyperspectral.io.rasters import ComputedRaster
 from diffclass_hyperspectral.io.scenes import Scene
 
 _COMPONENTS = 20
-_BLOCK_ROWS = 64
 _BYTES_PER_VALUE = 56  # of working space for a value of a block
-_NOISE_FLOOR = 1e-6  # of the mean noise variance, so that a noiseless band cannot divide by zero
-_LOST_SPREAD = 1e-4  # of unit spectra: distances change by a hundredth at most, on average
-_ROUNDING = 1e-12  # of squares of unit spectra, which are single
-_FLAT = 1e-5  # of a spectrum's length; below it what is left is rounding
-_WINDOW_BYTES = 2**28  # at least, of a window of a picture that is smoothed
 
 
 class SceneFeatures(TransformerMixin, BaseEstimator):
@@ -290,8 +264,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             return np.zeros(1)
         scene = _as_scene(X)
         with stage("features: reach"):
-            valid, components = self._pixels(scene), self._components(scene)
-            found = [s.weight_beyond(components, valid) for s in self._smoothings()]
+            valid, picture = self._components.pixels(scene), self._components.picture(scene)
+            found = [s.weight_beyond(picture, valid) for s in self._smoothings()]
         largest = np.zeros(max(map(len, found)))
         for shares in found:
             largest[: len(shares)] = np.maximum(largest[: len(shares)], shares)
@@ -332,7 +306,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         if self.spatial:
             k = p // len(self.scales)
             n_rows = min(self._window_rows(shape, k, window_bytes) + 2 * self._reach, rows)
-            window = n_rows * columns * _window_bytes_per_pixel(k)
+            window = n_rows * columns * bytes_per_pixel(k)
             working = max(working, window + quantile_bytes(4 * n))
         held = 0 if on_disk else 4 * n * p
         # a block of rows is gone before the whole result has been filled, a window is not
@@ -355,67 +329,21 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         self.check_parameters()
         with stage("features: bands"):
             self.bands_ = scene.usable_bands()
-        with threadpool_limits(1, user_api="blas"):  # matrices too small for threads to pay
-            if self.metric == "euclidean":
-                self._fit_noise_adjusted(scene)
-            else:
-                self._fit_unit_spectra(scene)
-
-    def _fit_noise_adjusted(self, scene: Scene) -> None:
-        from scipy.linalg import eigh
-
-        with stage("features: covariances"):
-            self.mean_, signal, noise = signal_and_noise(scene, self.bands_)
-        n_bands = len(signal)
-        noise += _NOISE_FLOOR * np.trace(noise) / n_bands * np.eye(n_bands)
-        wanted = _COMPONENTS if self.n_components is None else self.n_components
-        self.n_components_ = min(wanted, n_bands)
-        least = n_bands - self.n_components_
-        with stage("features: directions"):
-            ratios, vectors = eigh(signal, noise, subset_by_index=[least, n_bands - 1])
-        self.signal_to_noise_ = ratios[::-1] - 1
-        self.directions_ = vectors[:, ::-1]
-
-    def _fit_unit_spectra(self, scene: Scene) -> None:
-        from scipy.linalg import eigh
-
-        with stage("features: covariances"):
-            moments = self._unit_moments(scene)
-        with stage("features: directions"):
-            squares, vectors = eigh(moments.mean_products)
-        spread = np.trace(moments.covariance)
-        lost = np.cumsum(squares)  # ascending: without the first j directions, lost[j - 1] is
-        n_left_out = int(np.searchsorted(lost, max(_LOST_SPREAD * spread, _ROUNDING)))
-        n_kept = max(1, len(squares) - n_left_out)
-        self.n_components_ = n_kept if self.n_components is None else min(self.n_components, n_kept)
-        self.directions_ = vectors[:, : -self.n_components_ - 1 : -1]
-
-    def _unit_moments(self, scene: Scene) -> Moments:
-        """Return the moments of unit spectra over a sample of rows."""
-        moments = Moments(int(self.bands_.sum()))
-        for row in sampled_rows(scene.shape):  # one at a time: sums do not depend on blocks
-            spectra = scene.spectra(slice(row, row + 1), bands=self.bands_)
-            moments.add(unit_rows(finite_rows(self._with_direction(spectra))))
-        if moments.n_points == 0:
-            raise DataError(
-                f"{scene.path}: every spectrum is {'flat' if self._is_centered else 'zero'}, none "
-                f"has a direction for metric={self.metric!r}; use metric='euclidean'"
+        if self.metric == "euclidean":
+            wanted = _COMPONENTS if self.n_components is None else self.n_components
+            found = noise_adjusted_directions(scene, self.bands_, wanted)
+            self.mean_, self.directions_, ratios = found
+            self.signal_to_noise_ = ratios - 1
+        else:
+            self.directions_ = unit_directions(
+                scene, self.bands_, self.n_components, metric=self.metric
             )
-        return moments
+        self.n_components_ = self.directions_.shape[1]
 
     @property
-    def _is_centered(self) -> bool:
-        return self.metric == "correlation"
-
-    def _with_direction(self, spectra: np.ndarray) -> np.ndarray:
-        """Make what the directions are applied to, in place; NaN where there is no direction."""
-        if self.metric == "euclidean":
-            return spectra
-        length = lengths_of(spectra)
-        if self._is_centered:
-            spectra -= spectra.mean(axis=1, keepdims=True)
-        spectra[lengths_of(spectra) <= _FLAT * length] = np.nan
-        return spectra
+    def _components(self) -> Components:
+        mean = self.mean_ if self.metric == "euclidean" else None
+        return Components(self.metric, self.bands_, self.directions_, mean)
 
     def _of_all_pixels(self, scene: Scene, *, fit: bool) -> np.ndarray:
         n_pixels = scene.shape[0] * scene.shape[1]
@@ -441,64 +369,15 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         """Make the features of the pixels that have any, and say which these are."""
         k = self.n_components_
         n_rows = self._window_rows(scene.shape, k, window_bytes) if self.spatial else 0
-        valid = self._pixels(scene)
+        valid = self._components.pixels(scene)
         points = create((int(np.count_nonzero(valid)), self._n_features_out))
         picture = PointPicture(points, valid)
-        self._project(scene, picture)
+        is_unit = self.metric != "euclidean" and not self.spatial
+        self._components.write(scene, picture, is_unit=is_unit)
         if self.spatial:
             with stage("features: smoothing"):
                 self._smooth(picture, fit=fit, n_rows=n_rows)
         return points, valid
-
-    def _pixels(self, scene: Scene) -> np.ndarray:
-        """Return which pixels have finite spectra with a direction, bool of shape (rows, columns).
-
-        The scene knows, unless its pixels are judged by other bands or must have a direction.
-        """
-        rows, columns, bands = scene.shape
-        judged = scene.band_mask & ~scene.empty_bands
-        is_single = scene.data.dtype.kind != "f" or scene.data.dtype.itemsize <= 4
-        if self.metric == "euclidean" and is_single and not (self.bands_ & ~judged).any():
-            return scene.valid
-        out = np.empty((rows, columns), dtype=bool)
-        blocks = row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS)
-        for block in in_parts("features: bands", blocks):
-            spectra = self._with_direction(scene.spectra(block, bands=self.bands_))
-            out[block] = np.isfinite(spectra).all(axis=1).reshape(-1, columns)
-        return out
-
-    def _components(self, scene: Scene) -> ComputedRaster:
-        """Return the picture of the components, projected where it is read."""
-        directions = self.directions_.astype(np.float32)
-        is_centered = self.metric == "euclidean"
-        centre = (self.mean_ @ self.directions_).astype(np.float32) if is_centered else None
-
-        def read(rows: slice) -> np.ndarray:
-            spectra = self._with_direction(scene.spectra(rows, bands=self.bands_))
-            with np.errstate(over="ignore", invalid="ignore"):
-                found = spectra @ directions
-            if centre is not None:
-                found -= centre
-            return found.reshape(-1, scene.shape[1], self.n_components_)
-
-        return ComputedRaster((*scene.shape[:2], self.n_components_), np.float32, read)
-
-    def _project(self, scene: Scene, picture: PointPicture) -> None:
-        """Write the components to the first columns of the picture's points."""
-        rows, columns, bands = scene.shape
-        components, is_unit = self._components(scene), self.metric != "euclidean"
-        blocks = row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS)
-        for block in in_parts("features: projection", blocks):
-            found = components[block][picture.valid[block]]
-            if not np.isfinite(found).all():
-                raise DataError(
-                    f"{scene.path}: holds values near the largest of single precision; "
-                    "divide them by a scale factor"
-                )
-            if is_unit and not self.spatial:
-                found = unit_rows(found)
-            picture.points[picture.numbers(block), : self.n_components_] = found
-            release_pages(picture)
 
     def _smooth(self, picture: PointPicture, *, fit: bool, n_rows: int) -> None:
         """Fill the columns of all scales from the components in the first ones."""
@@ -518,21 +397,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         return max(s.reach for s in self._smoothings())
 
     def _window_rows(self, shape: tuple[int, ...], k: int, window_bytes: int | None = None) -> int:
-        """Return how many rows of its own a window has, beside those that smoothing reaches."""
         rows, columns, *_ = shape
-        of_a_row, around = columns * _window_bytes_per_pixel(k), 2 * self._reach
-        if window_bytes is None:  # rows around are worked on twice: there should be fewer of them
-            window_bytes = max(_WINDOW_BYTES, 3 * around * of_a_row, of_a_row)
-        if window_bytes >= rows * of_a_row:
-            return rows
-        n_rows = window_bytes // of_a_row - around
-        if n_rows < 1:
-            raise ParameterError(
-                f"window_bytes = {window_bytes}: a window of {columns} columns needs at least "
-                f"{min(rows, around + 1) * of_a_row} bytes for these features; give more memory, "
-                "or take spectral features"
-            )
-        return n_rows
+        return window_rows(rows, columns, k, reach=self._reach, window_bytes=window_bytes)
 
     def _smoothings(self) -> list[Smoothing]:
         if not len(self.scales):
@@ -546,8 +412,3 @@ def _as_scene(X: Any) -> Scene:
 
 def _in_memory(shape: tuple[int, int]) -> np.ndarray:
     return np.empty(shape, dtype=np.float32)
-
-
-def _window_bytes_per_pixel(k: int) -> int:
-    """Return what smoothing holds of a pixel of a window: k components, and the walk over it."""
-    return 30 * k + GRID_BYTES
