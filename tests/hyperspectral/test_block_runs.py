@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,7 @@ def test_the_map_is_that_of_the_run_in_memory(works, truth):
     assert report["missing"] == known["missing"] == 39
     assert report["neighbor_recall"] > 0.95
     assert report["memory"]["scratch_forecast_bytes"] > 0
+    assert report["memory"]["forecast_seconds"]["neighbors"] > 0
     assert "cells" in report["seconds"]
     assert not {"engine", "scratch"} & report["parameters"].keys()
     assert folders() == []
@@ -94,6 +96,14 @@ def test_labels_held_out_are_scored(works, features):
     )
     assert report["holdout"]["overall_accuracy"] > 0.8
     assert folders() == []
+
+
+def test_the_time_is_estimated_before_the_start(truth, monkeypatch, capsys):
+    monkeypatch.setattr("diffclass.blocks.durations.unit_seconds", lambda: 3000.0)
+    monkeypatch.setattr(block_runs.BlockRun, "points", None)
+    assert run([*LABELLED, "--memory", BUDGET]) == 1
+    said = capsys.readouterr().err
+    assert re.search(r"time: an estimate is \d+ min to the map, \d+ .* of it for neighbors", said)
 
 
 STAGES = (

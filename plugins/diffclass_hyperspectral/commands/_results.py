@@ -38,10 +38,13 @@ def check_picture(path: Path | None) -> None:
 
 
 def forecast_sayer(console: Console, advice: str) -> Callable[[MemoryForecast], None]:
-    """Return what says how much memory a run will need, and warns where there is less."""
+    """Return what says what memory and time a run will need, and warns where memory is less."""
 
     def say(forecast: MemoryForecast) -> None:
         console.say(forecast.line())
+        duration = forecast.duration_line()
+        if duration is not None:
+            console.say(duration)
         forecast.warn(advice)
 
     return say

@@ -50,11 +50,14 @@ class BlockRun:
         Bytes of this process, or of each worker.
     engine : Engine or None
         None: this process does the work.
+    n_machines : int
+        That share the work, for the forecast of time: each worker of a scheduler counts as one.
     """
 
     scratch: Scratch
     memory: float
     engine: Engine | None = None
+    n_machines: int = 1
 
     @classmethod
     @contextmanager
@@ -120,7 +123,8 @@ class BlockRun:
                 engine = stack.enter_context(workers)
                 engine.require_visible(scratch.folder)
             share = 1 if n_workers is None else n_workers
-            yield cls(scratch, memory / share, engine)
+            n_machines = 1 if scheduler is None or engine is None else engine.n_workers
+            yield cls(scratch, memory / share, engine, n_machines)
 
     def points(self, scene: Scene, features: SceneFeatures) -> ScenePoints:
         """Fit features to a scene and write them; those of a resumed run are taken over."""

@@ -141,7 +141,14 @@ def classify_with_holdout(
     memory = (
         forecast_classification(scene, features, classifier, labels.n_classes)
         if blocks is None
-        else forecast_blocks(scene, features, classifier, labels.n_classes, blocks.plan)
+        else forecast_blocks(
+            scene,
+            features,
+            classifier,
+            labels.n_classes,
+            blocks.plan,
+            n_machines=blocks.n_machines,
+        )
     )
     if before is not None:
         before(memory)

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from diffclass.acquisition import N_PAIRS
+from diffclass.blocks.durations import forecast_seconds
 from diffclass.blocks.plan import BlockPlan
 from diffclass.classifier import DiffusionClassifier
 from diffclass.clustering import N_NEIGHBORS, DiffusionClustering
-from diffclass.command_line.console import peak_memory_bytes
+from diffclass.command_line.console import duration, peak_memory_bytes
 from diffclass.embedding import DiffusionMap
 from diffclass.kernels import DensityWeighted, Gaussian, Kernel, SharedNeighbors
 from diffclass.label_diffusion import diffusion
@@ -55,12 +56,15 @@ class MemoryForecast:
         Further bytes that it can have; None where the system does not say.
     scratch_bytes : int or None
         Space on the scratch disk; None where nothing is written there.
+    seconds : mapping of str to float, optional
+        An estimate of the time of each stage, without probabilities; None where none is made.
     """
 
     stages: Mapping[str, int]
     held: int = 0
     available: int | None = None
     scratch_bytes: int | None = None
+    seconds: Mapping[str, float] | None = None
 
     @property
     def peak(self) -> int:
@@ -79,9 +83,11 @@ class MemoryForecast:
             "peak_forecast_bytes": self.peak,
             "available_bytes": self.available,
         }
-        return facts | (
-            {} if self.scratch_bytes is None else {"scratch_forecast_bytes": self.scratch_bytes}
-        )
+        if self.scratch_bytes is not None:
+            facts["scratch_forecast_bytes"] = self.scratch_bytes
+        if self.seconds is not None:
+            facts["forecast_seconds"] = dict(self.seconds)
+        return facts
 
     def line(self) -> str:
         """Return the forecast as a line to read."""
@@ -89,6 +95,16 @@ class MemoryForecast:
         room = "" if self.available is None else f"; {_shown(self.available)} are free"
         disk = "" if self.scratch_bytes is None else f"; scratch: {_shown(self.scratch_bytes)}"
         return f"memory: about {_shown(self.peak)} will be needed ({steps}){room}{disk}"
+
+    def duration_line(self) -> str | None:
+        """Return the estimate of time as a line to read, if there is one."""
+        if self.seconds is None:
+            return None
+        longest = max(self.seconds, key=lambda name: self.seconds[name])  # type: ignore[index]
+        return (
+            f"time: an estimate is {duration(sum(self.seconds.values()))} to the map, "
+            f"{duration(self.seconds[longest])} of it for {longest}"
+        )
 
     def warn(self, advice: str) -> None:
         """Warn if there is less memory than the run needs.
@@ -165,6 +181,8 @@ def forecast_blocks(
     classifier: DiffusionClassifier,
     n_classes: int,
     plan: Callable[[int, int, int, int], BlockPlan],
+    *,
+    n_machines: int = 1,
 ) -> MemoryForecast:
     """Say what classifying a scene in blocks will need.
 
@@ -177,11 +195,14 @@ def forecast_blocks(
     n_classes : int
     plan : callable
         `BlockRun.plan`.
+    n_machines : int, default=1
+        That share the work.
 
     Returns
     -------
     MemoryForecast
-        Of this process, or of a worker, with the space on the scratch disk.
+        Of this process, or of a worker, with the space on the scratch disk and an estimate of the
+        time, for which a second or two of work is timed.
     """
     base = _base()
     n, p = _size(scene, features)
@@ -191,7 +212,12 @@ def forecast_blocks(
     stages = {"features": working, "graph and diffusion": planned.peak_bytes - base}
     stages["writing"] = _BYTES_OF_A_PIXEL * n
     found = _forecast(base, stages)
-    return replace(found, scratch_bytes=int(planned.scratch_bytes + 4 * n * p))
+    seconds = forecast_seconds(
+        n, p, classifier.n_neighbors, n_classes,
+        block_points=planned.block_points, n_bands=n_bands, is_spatial=features.spatial,
+        n_machines=n_machines,
+    )  # fmt: skip
+    return replace(found, scratch_bytes=int(planned.scratch_bytes + 4 * n * p), seconds=seconds)
 
 
 def forecast_prediction(scene: Scene, model: SceneModel) -> MemoryForecast:

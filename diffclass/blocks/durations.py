@@ -1,0 +1,140 @@
+"""How long a run in blocks will take: an estimate, made before it starts.
+
+The unit is what a small search and a few steps take here and now: a slower machine, or one that has
+other things to do, takes longer for them too. Stages take so many units per million of
+
+    features      pixels x bands
+    cells         points x features
+    neighbours    points searched, guests included, x features x (points of a block)^0.1
+    affinities    edges, with all that leads from lists of neighbours to the operator
+    diffusion     edges x classes x steps
+    maps          points x classes
+
+What no one knows before is the number of steps, how hard the points make the search, and how fast a
+disk is that holds more than memory does. ``python -m experiments.scaling.forecasts`` compares the
+estimates with runs, and prints the constants that would have been right.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+
+import numpy as np
+
+from diffclass.blocks.costs import GUESTS
+from diffclass.neighbors import NNDescentSearch
+from diffclass.neighbors.graph import expected_edges
+from diffclass.point_graph import PointGraph
+from diffclass.progress import stage_seconds
+
+# Units of time per million, see above. They are fitted by `experiments.scaling.forecasts`.
+UNITS = {
+    "features": 0.0057,
+    "cells": 0.157,
+    "neighbors": 0.42,
+    "affinities": 0.213,
+    "diffusion": 2.3e-4,
+    "maps": 0.0033,
+}
+_AMONG, _GROWTH = 100_000, 0.1  # points of a block whose constant is given; with more it grows so
+_STEPS = 64  # of a walk to its end
+_SMOOTHING = 12.0  # times as long for features at several scales
+
+# The unit: points, their features and neighbours, steps of so many columns.
+_POINTS, _FEATURES, _NEIGHBORS, _COLUMNS, _UNIT_STEPS = 12_000, 16, 12, 8, 32
+
+
+def forecast_seconds(
+    n_points: int,
+    n_features: int,
+    n_neighbors: int,
+    n_classes: int,
+    *,
+    block_points: int,
+    n_bands: int = 0,
+    is_spatial: bool = False,
+    n_machines: int = 1,
+    unit: float | None = None,
+) -> dict[str, float]:
+    """Estimate the seconds of each stage to the map; probabilities are not counted.
+
+    Parameters
+    ----------
+    n_points, n_features, n_neighbors, n_classes : int
+    block_points : int
+        As in `build_operator`.
+    n_bands : int, default=0
+        Of the scene that features are made of.
+    is_spatial : bool, default=False
+        Whether they are made at several scales.
+    n_machines : int, default=1
+        That share the work. Processes of one machine share its cores, and gain nothing here.
+    unit : float, optional
+        Seconds of a unit; by default it is timed, once in the life of this process.
+
+    Returns
+    -------
+    dict of str to float
+        By stage: those of `UNITS`.
+    """
+    unit = unit_seconds() if unit is None else unit
+    work = units_of_work(
+        n_points, n_features, n_neighbors, n_classes, block_points=block_points, n_bands=n_bands
+    )
+    found = {name: unit * UNITS[name] * amount for name, amount in work.items()}
+    found["features"] *= _SMOOTHING if is_spatial else 1
+    shared = found.keys() - {"features", "maps"}  # the leading process makes these
+    return {
+        name: seconds / n_machines if name in shared else seconds for name, seconds in found.items()
+    }
+
+
+def units_of_work(
+    n_points: int,
+    n_features: int,
+    n_neighbors: int,
+    n_classes: int,
+    *,
+    block_points: int,
+    n_bands: int,
+) -> dict[str, float]:
+    """Return what each stage has to do, in the millions that `UNITS` count.
+
+    Parameters
+    ----------
+    n_points, n_features, n_neighbors, n_classes, block_points, n_bands : int
+        As in `forecast_seconds`.
+    """
+    edges = expected_edges(n_points, n_neighbors)
+    together = 1 + GUESTS if n_points > block_points else 1.0
+    among = min(block_points, n_points) * together
+    work = {
+        "features": n_points * n_bands,
+        "cells": n_points * n_features,
+        "neighbors": together * n_points * n_features * (among / _AMONG) ** _GROWTH,
+        "affinities": edges,
+        "diffusion": edges * n_classes * _STEPS,
+        "maps": n_points * n_classes,
+    }
+    return {name: amount / 1e6 for name, amount in work.items()}
+
+
+@cache
+def unit_seconds() -> float:
+    """Return the seconds of a unit on this machine, now; timed once, in a second or two."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(_POINTS, _FEATURES)).astype(np.float32)
+    columns = rng.random((_POINTS, _COLUMNS), dtype=np.float32)
+    with stage_seconds():  # nobody else is to hear of these stages
+        _unit(X[:1000], columns[:1000])  # loads what is compiled
+        start = time.perf_counter()
+        _unit(X, columns)
+        return time.perf_counter() - start
+
+
+def _unit(X: np.ndarray, columns: np.ndarray) -> None:
+    search = NNDescentSearch(_NEIGHBORS, random_state=0)
+    operator = PointGraph.from_points(X, search=search).operator
+    for _ in range(_UNIT_STEPS):
+        columns = operator.apply(columns, 1)

@@ -1,0 +1,90 @@
+"""Forecasts of time beside what runs in blocks take, over sizes of scenes.
+
+    python -m experiments.scaling.forecasts FOLDER [--sides 600 1000 1600] [--workers N]
+
+Scenes of `experiments.scaling.make_large_scene` are made in FOLDER unless they are there, and
+classified by ``diffclass classify --memory``, each in its own process, with too little memory for
+the whole graph (300 x 300 pixels fit into any). One row per scene and stage goes to forecasts.csv:
+seconds as forecast before the start, as taken, and the constant of `diffclass.blocks.durations`
+that would have been right. For "all" stages that column holds the forecast divided by the seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from diffclass.blocks.durations import UNITS
+from experiments.markdown import write_rows
+from experiments.scaling.make_large_scene import LABELS_PER_CLASS, LargeScene, write_scene
+
+OUTPUT = Path(__file__).with_name("forecasts.csv")
+# what the run calls the stages of a forecast
+PARTS = {name: (name,) for name in UNITS} | {"affinities": ("graph", "affinities", "operator")}
+
+
+def scene_in(folder: Path, side: int) -> Path:
+    """Return the folder of a scene, which is made unless it is there."""
+    place = folder / str(side)
+    if not (place / "labels.npy").exists():
+        place.mkdir(parents=True, exist_ok=True)
+        write_scene(place, LargeScene(side, 0.02, 0), labels_per_class=2 * LABELS_PER_CLASS)
+    return place
+
+
+def run(place: Path, side: int, n_workers: int | None) -> dict[str, Any]:
+    """Classify a scene in blocks, in its own process, and return its report."""
+    words = [
+        "classify", "scene.img", "--labels", "labels.npy", "-o", "map.npy", "--overwrite",
+        f"--memory={400 + 1000 * side**2 // 10**6}MB", "--json", "-q",
+        *([] if n_workers is None else [f"--workers={n_workers}"]),
+    ]  # fmt: skip
+    command = [sys.executable, "-c", "from diffclass.command_line.main import main; main()", *words]
+    done = subprocess.run(command, cwd=place, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def rows_of(side: int, report: dict[str, Any]) -> list[dict[str, object]]:
+    """Return a row for each stage, and one for all."""
+    forecast, taken = report["memory"].get("forecast_seconds"), report["seconds"]
+    if forecast is None:
+        raise SystemExit(f"{side} x {side} pixels fit into the memory given; take a larger scene")
+    found = {name: sum(taken[part] for part in parts) for name, parts in PARTS.items()}
+    rows = [
+        _row(side, name, seconds, found[name], UNITS[name] * found[name] / seconds)
+        for name, seconds in forecast.items()
+    ]
+    ratio = sum(forecast.values()) / sum(found.values())
+    return [*rows, _row(side, "all", sum(forecast.values()), sum(found.values()), ratio)]
+
+
+def _row(side: int, name: str, forecast: float, taken: float, right: float) -> dict[str, object]:
+    return {
+        "side": side,
+        "stage": name,
+        "forecast": f"{forecast:.3g}",
+        "seconds": f"{taken:.3g}",
+        "constant": f"{right:.3g}",
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--sides", type=int, nargs="+", default=[600, 1000, 1600])
+    parser.add_argument("--workers", type=int)
+    arguments = parser.parse_args()
+    rows = []
+    for side in arguments.sides:
+        place = scene_in(arguments.folder, side)
+        rows += rows_of(side, run(place, side, arguments.workers))
+        print(*(row for row in rows if row["side"] == side), sep="\n", flush=True)
+    write_rows(OUTPUT, rows)
+
+
+if __name__ == "__main__":
+    main()
