@@ -337,7 +337,7 @@ def test_memory_and_scratch_files_stay_within_what_is_stated(tmp_path):
     sample = 4 * 12 * 2 * sample_size(n, 10_000)
     assert engine.between - before < 32 * n + 3 * sample
     assert engine.in_tasks < costs.task_bytes(10_000, 12, 12) - costs._PROCESS
-    assert 0.75 < engine.on_disk / costs.scratch_bytes(n, 12, 12) < 1.25
+    assert 0.75 < engine.on_disk / costs.scratch_bytes(n, 12, 12, block_points=10_000) < 1.25
     assert 0.75 < left / costs.kept_bytes(n, 12) < 1.25
 
 

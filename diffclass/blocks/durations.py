@@ -22,7 +22,7 @@ from functools import cache
 
 import numpy as np
 
-from diffclass.blocks.costs import GUESTS
+from diffclass.blocks.costs import expected_guests
 from diffclass.neighbors import NNDescentSearch
 from diffclass.neighbors.graph import expected_edges
 from diffclass.point_graph import PointGraph
@@ -107,7 +107,7 @@ def units_of_work(
         As in `forecast_seconds`.
     """
     edges = expected_edges(n_points, n_neighbors)
-    together = 1 + GUESTS if n_points > block_points else 1.0
+    together = 1 + expected_guests(n_points, block_points)
     among = min(block_points, n_points) * together
     work = {
         "features": n_points * n_bands,

@@ -78,6 +78,6 @@ class BlockPlan:
             block_points,
             held,
             max(task, stepping + held),
-            costs.scratch_bytes(n_points, n_features, n_neighbors)
+            costs.scratch_bytes(n_points, n_features, n_neighbors, block_points=block_points)
             + max(wanted * n_workers - held, 0),
         )

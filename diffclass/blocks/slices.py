@@ -18,6 +18,7 @@ import numpy as np
 
 from diffclass.blocks.block_arrays import on_each_block, place_dtype
 from diffclass.blocks.cells import Cells, sample_size
+from diffclass.blocks.costs import MOST_GUESTS
 from diffclass.blocks.duplicates import frequent_hashes, link_blocks, represent_in_block
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.layout import Layout
@@ -27,7 +28,6 @@ from diffclass.neighbors.recall import row_distances
 from diffclass.neighbors.search import check_spread, row_hashes
 
 _QUERIES = 256
-_MOST_GUESTS = 2.0  # times the points of a block
 
 
 def check_file(points: Path) -> tuple[int, int]:
@@ -218,7 +218,7 @@ def _guests(scratch: Scratch, layout: Layout, b: int) -> np.ndarray:
         found.append((places, scratch.load(f"cells/slice.gaps.{s}")[part]))
     places, gaps = (np.concatenate(part) for part in zip(*found, strict=True))
     n_own = layout.starts[b + 1] - layout.starts[b]
-    nearest = np.argsort(gaps, kind="stable")[: int(_MOST_GUESTS * n_own)]
+    nearest = np.argsort(gaps, kind="stable")[: int(MOST_GUESTS * n_own)]
     return np.sort(places[nearest]).astype(place_dtype(layout.starts[-1]))
 
 
