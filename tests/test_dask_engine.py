@@ -362,7 +362,7 @@ def remote(tmp_path, before_worker=()):
     command = [sys.executable, "-m", module, "--host", "127.0.0.1", "--port", "0", *options]
     scheduler = subprocess.Popen(command, **quiet)
     module = "distributed.cli.dask_worker"
-    command = [sys.executable, "-m", module, "--nthreads", "1", "--death-timeout", "5", *options]
+    command = [sys.executable, "-m", module, "--nthreads", "1", "--death-timeout", "60", *options]
     worker = subprocess.Popen([*before_worker, *command], **quiet, start_new_session=True)
     try:
         with distributed.Client(scheduler_file=str(file), set_as_default=False) as client:

@@ -28,14 +28,15 @@ from diffclass.neighbors.graph import expected_edges
 from diffclass.point_graph import PointGraph
 from diffclass.progress import stage_seconds
 
-# Units of time per million, see above. They are fitted by `experiments.scaling.forecasts`.
+# Units of time per million, see above: the least of several runs of `experiments.scaling.forecasts`
+# on a machine with other work. Fit them again where neighbours are searched in another way.
 UNITS = {
-    "features": 0.0057,
-    "cells": 0.157,
-    "neighbors": 0.42,
-    "affinities": 0.213,
-    "diffusion": 2.3e-4,
-    "maps": 0.0033,
+    "features": 0.033,
+    "cells": 0.9,
+    "neighbors": 2.0,
+    "affinities": 0.83,
+    "diffusion": 1.34e-3,
+    "maps": 0.02,
 }
 _AMONG, _GROWTH = 100_000, 0.1  # points of a block whose constant is given; with more it grows so
 _STEPS = 64  # of a walk to its end
