@@ -23,5 +23,9 @@ class ClusterError(DiffclassError, RuntimeError):
     """A cluster of workers cannot go on: its scheduler is gone, or work was lost too often."""
 
 
+class CancelledError(DiffclassError):
+    """A computation was given up, because nobody wants its result any more."""
+
+
 class UnreachedWarning(UserWarning):
     """No label reaches some points: no path leads there, or none as short as the walk."""

@@ -1,7 +1,10 @@
-"""Stages of long computations, which a listener may show or time.
+"""Stages of long computations, which a listener may show or time, and giving them up.
 
 The library calls `stage` around its parts. This has no effect unless a listener is installed, as
 the command line does. Each context has its own listener: two threads do not hear each other.
+
+Long loops call `checkpoint`, which ends them if they run in a block of `cancellable` whose result
+nobody wants any more.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
+
+from diffclass.exceptions import CancelledError
 
 
 class Listener(Protocol):
@@ -24,6 +29,33 @@ class Listener(Protocol):
 
     def ends(self, name: str, seconds: float) -> None:
         """Hear that a stage has ended, and how long it took."""
+
+
+class Audience:
+    """Several listeners as one.
+
+    Parameters
+    ----------
+    listeners : iterable of Listener
+    """
+
+    def __init__(self, listeners: Iterable[Listener]):
+        self._listeners = tuple(listeners)
+
+    def begins(self, name: str) -> None:
+        """Tell all that a stage begins."""
+        for listener in self._listeners:
+            listener.begins(name)
+
+    def advances(self, name: str, done: int, parts: int) -> None:
+        """Tell all how many of the parts of a stage are done."""
+        for listener in self._listeners:
+            listener.advances(name, done, parts)
+
+    def ends(self, name: str, seconds: float) -> None:
+        """Tell all that a stage has ended, and how long it took."""
+        for listener in self._listeners:
+            listener.ends(name, seconds)
 
 
 _Item = TypeVar("_Item")
@@ -95,6 +127,41 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+_is_wanted: ContextVar[Callable[[], bool] | None] = ContextVar("is_wanted", default=None)
+
+
+@contextmanager
+def cancellable(is_wanted: Callable[[], bool]) -> Iterator[None]:
+    """Let the computations within the block be given up once their result is not wanted.
+
+    Parameters
+    ----------
+    is_wanted : callable
+        Called often, from the computing thread. Once it returns False, or what an outer block has
+        returns False, `CancelledError` is raised.
+    """
+    outer = _is_wanted.get()
+    both = is_wanted if outer is None else lambda: is_wanted() and outer()
+    token = _is_wanted.set(both)
+    try:
+        yield
+    finally:
+        _is_wanted.reset(token)
+
+
+def checkpoint() -> None:
+    """Go on, unless this runs within a block whose result nobody wants any more.
+
+    Raises
+    ------
+    CancelledError
+        If that is so. What was computed so far has to be dropped.
+    """
+    is_wanted = _is_wanted.get()
+    if is_wanted is not None and not is_wanted():
+        raise CancelledError("given up: the result is not wanted any more")
 
 
 class _Seconds:

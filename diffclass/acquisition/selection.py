@@ -14,7 +14,7 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
-from diffclass.progress import stage
+from diffclass.progress import checkpoint, stage
 from diffclass.spectral.eigenpairs import Eigenpairs
 
 # Scores that differ by less than this share are equal, so that rounding does not decide.
@@ -129,6 +129,7 @@ def suggest(
         points: list[int] = []
         scores: list[float] = []
         while len(points) < n_points and free.any():
+            checkpoint()
             point, score = _best(scorer.scores(), free)
             points.append(point)
             scores.append(score)

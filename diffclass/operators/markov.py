@@ -34,6 +34,7 @@ from diffclass.operators.chebyshev import (
     sum_coefficients,
 )
 from diffclass.operators.product import CompiledProduct
+from diffclass.progress import checkpoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -382,6 +383,7 @@ class MarkovOperator:
         visits: np.ndarray | None = None,
         n_terms: int = 0,
     ) -> None:
+        checkpoint()
         K = self.affinity
         product = CompiledProduct(K.indptr, K.indices, K.data, row_scale)
         product(columns, out, visits=visits, n_terms=n_terms)

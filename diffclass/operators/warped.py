@@ -37,6 +37,7 @@ from diffclass import _compiled
 from diffclass._validation import check_positive, check_scores, check_share
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.operators.markov import MarkovOperator
+from diffclass.progress import checkpoint
 from diffclass.targets import encode_labels
 
 # Defaults, chosen in experiments/coifman_2005/warping.py.
@@ -148,6 +149,7 @@ class WarpedOperator:
 
     def product(self, h: np.ndarray, out: np.ndarray) -> None:
         """Write one step w_i (K h_i) to an array; both of shape (n, n_classes), C-ordered."""
+        checkpoint()
         K = self.operator.affinity
         _compiled.products.scaled_product(K.indptr, K.indices, K.data, self._weights, h, out)
 

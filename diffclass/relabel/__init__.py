@@ -6,6 +6,7 @@ Points are those of a `diffclass.MarkovOperator`; in `plugins/diffclass_relabel`
 from __future__ import annotations
 
 from diffclass.relabel.audit import Contradiction, Share
+from diffclass.relabel.background import background
 from diffclass.relabel.schema import OPERATIONS
 from diffclass.relabel.session import Change, RelabelSession
 from diffclass.relabel.session_maps import ClassMap
@@ -22,4 +23,5 @@ __all__ = [
     "RelabelSession",
     "Share",
     "Stroke",
+    "background",
 ]

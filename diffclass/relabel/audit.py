@@ -8,6 +8,7 @@ import numpy as np
 
 from diffclass.label_diffusion import decide, posteriors_of
 from diffclass.operators.markov import MarkovOperator
+from diffclass.progress import checkpoint
 from diffclass.relabel.columns import Column
 from diffclass.relabel.strokes import Stroke
 
@@ -119,6 +120,7 @@ def contradictions(
     classes = np.array([stroke.class_id for stroke in strokes], dtype=np.intp)
     found: list[Contradiction] = []
     for place, stroke in enumerate(strokes):
+        checkpoint()
         others = np.delete(np.arange(len(strokes)), place)
         if stroke.class_id in classes[others]:
             arrived = np.column_stack(

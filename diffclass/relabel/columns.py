@@ -12,8 +12,9 @@ rounding if few points are left.) See `diffclass.label_diffusion.walks.FreeColum
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -83,6 +84,8 @@ class ColumnStore:
 
     Notes
     -----
+    Several threads may ask at once; what both lack is diffused twice, to the same bits.
+
     Memory: 8 n bytes per column if it is a sum, else 4 n in single precision, and one more copy of
     K. A new column costs one product per step. Several are diffused together, up to 32 at a time,
     and each then costs about a seventh of that.
@@ -92,6 +95,7 @@ class ColumnStore:
         self.operator = operator
         self.max_bytes = max_bytes
         self._columns: OrderedDict[tuple[Horizon, bytes], Column] = OrderedDict()
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -104,20 +108,27 @@ class ColumnStore:
     def of(self, strokes: Sequence[Stroke], horizon: Horizon) -> list[Column]:
         """Return the columns of some strokes."""
         wanted = {(horizon, stroke.fingerprint): stroke for stroke in strokes}
-        missing = [key for key in wanted if key not in self._columns]
+        with self._lock:
+            found = {key: self._columns[key] for key in wanted if key in self._columns}
+        missing = [key for key in wanted if key not in found]
         for start in range(0, len(missing), _WIDTH):
             keys = missing[start : start + _WIDTH]
             points = [wanted[key].points for key in keys]
-            found = diffused_columns(self._padded, points, horizon)
-            self._columns.update(zip(keys, found, strict=True))
-        for key in wanted:
-            self._columns.move_to_end(key)
-        self._make_room(len(wanted))
-        return [self._columns[horizon, stroke.fingerprint] for stroke in strokes]
+            new = diffused_columns(self._padded, points, horizon)
+            found.update(zip(keys, new, strict=True))
+        self._keep({key: found[key] for key in wanted})
+        return [found[horizon, stroke.fingerprint] for stroke in strokes]
 
     @cached_property
     def _padded(self) -> MarkovOperator:
         return with_padded_rows(self.operator)
+
+    def _keep(self, found: Mapping[tuple[Horizon, bytes], Column]) -> None:
+        with self._lock:
+            for key, column in found.items():
+                self._columns.setdefault(key, column)
+                self._columns.move_to_end(key)
+            self._make_room(len(found))
 
     def _make_room(self, n_in_use: int) -> None:
         while len(self._columns) > n_in_use and self.n_bytes > self.max_bytes:

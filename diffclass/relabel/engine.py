@@ -13,7 +13,8 @@ from diffclass.label_diffusion.stopping_time import sum_end
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WARP_FLOOR, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
-from diffclass.relabel.columns import Column, ColumnStore, Horizon
+from diffclass.relabel.columns import ColumnStore, Horizon
+from diffclass.relabel.edits import next_state
 from diffclass.relabel.session_maps import ClassMap, ClassSums
 from diffclass.relabel.state import State
 from diffclass.relabel.time_sweep import TimeSweep
@@ -43,13 +44,18 @@ class Engine:
         self._warps: WeakKeyDictionary[State, _Warp] = WeakKeyDictionary()
         self._time_sweep: tuple[object, TimeSweep] | None = None
 
+    def prepare(self) -> None:
+        """Compute what the maps of all states share, by a map of one label."""
+        one = next_state(State(n_points=len(self.operator)), {"op": "add_class"})
+        self.map_of(next_state(one, {"op": "stroke", "class": 1, "points": [0]}))
+
     def map_of(self, state: State) -> ClassMap:
         """Return the map of a state's labels."""
         tau = self.tau_of(state)
         if not state.strokes:
             diffusion = None
         elif self.label_mode != "absorbing" and state.warped_by is None:
-            diffusion = self._sums.diffusion_of(state.strokes, tau, self._horizon_of(state))
+            diffusion = self._sums.diffusion_of(state.strokes, tau, self.horizon_of(state))
         else:
             diffusion = diffuse_labels(
                 self.operator_of(state), targets(state), label_mode=self.label_mode, tau=tau
@@ -103,20 +109,20 @@ class Engine:
             self._time_sweep = key, sweep
         return self._time_sweep[1]
 
-    def shares_at(self, state: State, point: int) -> list[Share]:
+    def shares_at(self, state: State, horizon: Horizon, point: int) -> list[Share]:
         """Return the share of each stroke at a point, by free walks that are not warped."""
-        return shares_at(self.operator, state.strokes, self._columns_of(state), point)
+        columns = self.columns.of(state.strokes, horizon)
+        return shares_at(self.operator, state.strokes, columns, point)
 
-    def contradictions(self, state: State) -> list[Contradiction]:
+    def contradictions(self, state: State, horizon: Horizon) -> list[Contradiction]:
         """Return the labels that all other strokes contradict, by the walks of `shares_at`."""
-        return contradictions(self.operator, state.strokes, self._columns_of(state))
+        columns = self.columns.of(state.strokes, horizon)
+        return contradictions(self.operator, state.strokes, columns)
 
-    def _columns_of(self, state: State) -> list[Column]:
-        return self.columns.of(state.strokes, self._horizon_of(state)) if state.strokes else []
-
-    def _horizon_of(self, state: State) -> Horizon:
+    def horizon_of(self, state: State) -> Horizon:
+        """Return how far the columns of a state's strokes walk."""
         tau = self.tau_of(state)
-        if self.label_mode != "summed":
+        if self.label_mode != "summed" or not state.strokes:
             return Horizon(tau, is_sum=False)
         codes = np.unique(state.label_ids[state.label_ids > 0], return_inverse=True)[1]
         return Horizon(sum_end(tau, labels_per_class(codes)), is_sum=True)

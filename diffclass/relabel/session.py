@@ -8,7 +8,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,13 +18,14 @@ from numpy.typing import ArrayLike
 
 from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import RULES, Rule, Suggestions, process_eigenpairs, suggest
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import CancelledError, DataError, ParameterError
 from diffclass.label_diffusion.diffusion import LABEL_MODES
 from diffclass.label_diffusion.stopping_time import MarginCurve, last_time
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
-from diffclass.progress import stage
+from diffclass.progress import cancellable, checkpoint, stage
 from diffclass.relabel.audit import Contradiction, Share
+from diffclass.relabel.columns import Horizon
 from diffclass.relabel.edits import edited, next_state
 from diffclass.relabel.engine import Engine
 from diffclass.relabel.history import History
@@ -92,7 +95,8 @@ class RelabelSession:
     labels) and two passes over n x n_classes numbers. Memory: 8 n bytes per stroke (4 n if labels
     are not summed), 16 n bytes per class, and up to 400 MB for columns that may be needed again.
 
-    `apply` may be called while another thread updates; all other methods wait for the update.
+    `apply` and all questions may be called while another thread updates. A question waits for an
+    update that runs, but no update waits for the answer to a question.
 
     Examples
     --------
@@ -130,7 +134,8 @@ class RelabelSession:
         self._eigenpairs: Eigenpairs | None = None
         first = next_state(State(n_points=len(operator)), {"op": "tau", "tau": tau})
         self._history = History(_with_classes(first, classes))
-        self._computing = threading.RLock()
+        self._computing = threading.RLock()  # maps, and what they are made of
+        self._suggesting, self._sweeping = threading.Lock(), threading.Lock()
         self._version = 0
         self._map = ClassMap(None, len(operator), first.tau)
         self._mapped = self._history.present
@@ -192,11 +197,30 @@ class RelabelSession:
                 self._mapped = state
                 none = np.zeros(state.n_points, dtype=bool)
                 return Change(self._version, 0, none, time.perf_counter() - start)
-            new = self._engine.map_of(state)
+            state, new = self._newest_map()
             changed = new.ids != self._map.ids
             self._map, self._mapped, self._version = new, state, self._version + 1
             n_changed = int(np.count_nonzero(changed))
             return Change(self._version, n_changed, changed, time.perf_counter() - start)
+
+    def prepare(self) -> None:
+        """Compute what the maps of all labels share, so that the first takes no longer than later.
+
+        Costs about as much as one stroke. The session does not change.
+        """
+        with self._computing:
+            self._engine.prepare()
+
+    def _newest_map(self) -> tuple[State, ClassMap]:
+        """Return a state and its map; one of a time or walk that was left meanwhile is given up."""
+        while True:
+            state = self._state
+            with suppress(CancelledError), cancellable(partial(self._walks_as, state)):
+                return state, self._engine.map_of(state)
+            checkpoint()  # was it given up from outside?
+
+    def _walks_as(self, state: State) -> bool:
+        return _walk_key(self._state) == _walk_key(state)
 
     # --- questions
 
@@ -211,8 +235,7 @@ class RelabelSession:
         list of Contradiction
             Largest margin first.
         """
-        with self._computing:
-            return self._engine.contradictions(self._state)
+        return self._engine.contradictions(*self._with_horizon())
 
     def explain(self, point: int) -> list[Share]:
         """Return the share of each stroke in what has diffused to a point.
@@ -234,12 +257,11 @@ class RelabelSession:
         ParameterError
             If there is no such point.
         """
-        state = self._state
+        state, horizon = self._with_horizon()
         check_positive(point, "point", integer=True, zero=True)
         if point >= state.n_points:
             raise ParameterError(f"point = {point}; there are 0 to {state.n_points - 1}")
-        with self._computing:
-            return self._engine.shares_at(state, int(point))
+        return self._engine.shares_at(state, horizon, int(point))
 
     def suggest(
         self,
@@ -274,21 +296,32 @@ class RelabelSession:
         """
         with self._computing:
             diffusion = self._map.diffusion
-            if diffusion is None:
-                raise DataError("there is no map to go by; label at least one point, then update")
             operator = self._engine.operator_of(self._mapped)
-            labelled = np.flatnonzero(self.label_ids)
-            return suggest(
-                operator,
-                diffusion,
-                labelled,
-                n_points,
-                rule=rule,
-                eigenpairs=self._eigenpairs_for(rule, operator, labelled, n_points),
-                candidates=candidates,
-                coordinates=coordinates,
-                min_distance=min_distance,
-            )
+        if diffusion is None:
+            raise DataError("there is no map to go by; label at least one point, then update")
+        labelled = np.flatnonzero(self.label_ids)
+        return suggest(
+            operator,
+            diffusion,
+            labelled,
+            n_points,
+            rule=rule,
+            eigenpairs=self._eigenpairs_for(rule, operator, labelled, n_points),
+            candidates=candidates,
+            coordinates=coordinates,
+            min_distance=min_distance,
+        )
+
+    def prepare_suggestions(self, n_points: int = 10) -> None:
+        """Compute the eigenpairs that the next suggestions need, so that these come at once.
+
+        Parameters
+        ----------
+        n_points : int, default=10
+            How many suggestions are to come.
+        """
+        labelled = np.flatnonzero(self.label_ids)
+        self._eigenpairs_for("hybrid", self._engine.operator, labelled, n_points)
 
     def margin_curve(self) -> MarginCurve:
         """Return mean margin and coverage of the present labels at times up to ``max_time``.
@@ -298,8 +331,7 @@ class RelabelSession:
         DataError
             If nothing is labelled.
         """
-        with self._computing:
-            return self._time_sweep().curve
+        return self._time_sweep().curve
 
     def tau_preview(self, tau: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the map of the present labels at another time; the session does not change.
@@ -322,13 +354,22 @@ class RelabelSession:
             If nothing is labelled.
         """
         check_positive(tau, "tau", integer=True)
-        with self._computing:
-            return self._time_sweep().at(int(tau))
+        sweep = self._time_sweep()
+        with self._sweeping:
+            return sweep.at(int(tau))
 
     def _time_sweep(self) -> TimeSweep:
-        if not self._state.strokes:
+        state = self._state
+        if not state.strokes:
             raise DataError("nothing is labelled; paint a stroke first")
-        return self._engine.time_sweep_of(self._state)
+        with self._computing:
+            return self._engine.time_sweep_of(state)
+
+    def _with_horizon(self) -> tuple[State, Horizon]:
+        """Return the present state, and how far its columns walk."""
+        with self._computing:
+            state = self._state
+            return state, self._engine.horizon_of(state)
 
     def _eigenpairs_for(
         self,
@@ -342,10 +383,15 @@ class RelabelSession:
             return None
         if isinstance(operator, WarpedOperator):
             return None  # a warped walk has its own
-        self._eigenpairs = process_eigenpairs(
-            operator, labelled, n_points, known=self._eigenpairs, random_state=self._random_state
-        )
-        return self._eigenpairs
+        with self._suggesting:
+            self._eigenpairs = process_eigenpairs(
+                operator,
+                labelled,
+                n_points,
+                known=self._eigenpairs,
+                random_state=self._random_state,
+            )
+            return self._eigenpairs
 
     # --- the present state
 
@@ -443,6 +489,11 @@ class RelabelSession:
     @property
     def _state(self) -> State:
         return self._history.present
+
+
+def _walk_key(state: State) -> tuple[Any, ...]:
+    """Return everything but the labels that a map depends on: maps of it build on each other."""
+    return state.tau, state.chosen_for, state.warped_by
 
 
 def _map_key(state: State) -> tuple[Any, ...]:

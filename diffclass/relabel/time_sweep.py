@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from diffclass.exceptions import CancelledError
 from diffclass.label_diffusion import MarginCurve, Reach
 from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.diffusion import margin_curve, start_walk
@@ -77,9 +78,17 @@ class TimeSweep:
         for time in self._times[len(self._frames) :].tolist():
             if time > tau:
                 break
-            self._walk.advance_map(time)
-            self._frames[time] = self._read_off(self._walk)
+            self._frames[time] = self._frame_at(time)
         return self._frames[tau]
+
+    def _frame_at(self, time: int) -> Frame:
+        """Walk on to a time of the curve; a walk that was given up on its way begins again."""
+        try:
+            self._walk.advance_map(time)
+        except CancelledError:
+            self._walk, self._frames = self._start(), {}
+            raise
+        return self._read_off(self._walk)
 
     def _read_off(self, walk: Walk) -> Frame:
         decision = self._reach.decide(

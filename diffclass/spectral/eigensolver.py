@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from diffclass import _compiled
+from diffclass.progress import checkpoint
 
 TOLERANCE = 1e-6  # largest residual of an eigenpair, relative to its eigenvalue
 MAX_ROUNDS = 50  # of filter and Rayleigh-Ritz
@@ -266,6 +267,7 @@ def _filtered(
     current = columns.astype(dtype, order="C")
     following = np.zeros_like(current)
     for k in range(degree):
+        checkpoint()
         weight = dtype((1 if k == 0 else 2) / half)
         _compiled.products.recurrence_step(*S, weight, dtype(center), current, following)
         current, following = following, current

@@ -6,6 +6,7 @@ without are transparent.
 
 from __future__ import annotations
 
+import functools
 import io
 from collections.abc import Sequence
 from typing import Any
@@ -18,11 +19,40 @@ from diffclass_hyperspectral import Scene
 from diffclass_hyperspectral.io.optional import require
 from diffclass_relabel.workspace import Workspace
 
+_KEPT = 8  # pictures
 PRESETS = ("true", "false", "mnf")
 # nanometres of red, green, blue, and of near infrared, red, green
 _WAVELENGTHS = {"true": (640.0, 550.0, 460.0), "false": (860.0, 650.0, 550.0)}
 # without wavelengths: places among the good bands, from 0 to 1
 _PLACES = {"true": (0.3, 0.2, 0.1), "false": (0.6, 0.3, 0.2)}
+
+
+class Pictures:
+    """The pictures of a scene; those asked for last are kept.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    """
+
+    def __init__(self, workspace: Workspace):
+        self._workspace = workspace
+        self._kept = functools.lru_cache(_KEPT)(self._made)
+
+    def png(self, preset: str, bands: str | None = None) -> bytes:
+        """Return the PNG of three bands, as in "30,20,10", or else of a preset.
+
+        Raises
+        ------
+        ParameterError
+            Where there are no such bands, or there is no such preset.
+        """
+        return self._kept(preset, bands)
+
+    def _made(self, preset: str, bands: str | None) -> bytes:
+        if bands is None:
+            return preset_picture(self._workspace, preset)
+        return band_picture(self._workspace, parsed_bands(bands))
 
 
 def preset_bands(scene: Scene, preset: str) -> tuple[int, int, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
 from diffclass.relabel import Change
-from diffclass_hyperspectral import read_labels
+from diffclass_hyperspectral import Scene, read_labels
 from diffclass_relabel.frames import as_bytes
 from diffclass_relabel.operations import (
     Operation,
@@ -75,6 +75,7 @@ class SessionEditor:
         self.log = log
         self.map: ShownMap | None = None
         self.lock = threading.RLock()
+        self._refused: dict[tuple[str | None, int | None], str] = {}
         self._restore()
 
     @property
@@ -109,17 +110,28 @@ class SessionEditor:
             Where it cannot be written to disk; nothing has changed.
         """
         with self.lock:
-            if self._has_done(client, number):
+            if number in self._done.get(client or "", ()):
                 return {}
-            checked = checked_operation(operation, self.workspace)
-            self.session.apply(for_engine(checked, self.workspace))
-            done = completed(checked, self.session)
+            try:
+                done = self._applied(operation, self._refused.get((client, number)))
+            except ParameterError as error:
+                if number is not None:
+                    self._refused[client, number] = str(error)
+                raise
             sender = {} if client is None else {"client": client, "seq": number}
             self._write({"at": round(time.time(), 3), "op": done} | sender)
             self._note(client, number)
             self.version += 1
             self._show_labels()
             return done
+
+    def _applied(self, operation: Any, refusal: str | None) -> Operation:
+        """Apply an operation, unless it was refused before: what came after it counts on that."""
+        if refusal is not None:
+            raise ParameterError(refusal)
+        checked = checked_operation(operation, self.workspace)
+        self.session.apply(for_engine(checked, self.workspace))
+        return completed(checked, self.session)
 
     def update(self) -> ShownMap:
         """Bring the map up to date.
@@ -150,7 +162,7 @@ class SessionEditor:
         self.session = self.workspace.new_session()
         self.version = 0
         self.labels = ShownLabels(0, np.zeros(self.workspace.shape, dtype=np.uint8))
-        self._done: dict[str, int] = {}
+        self._done: dict[str, set[int]] = {}
         with stage("replay"):
             for entry in self.log.entries:
                 self._replay(entry)
@@ -177,12 +189,9 @@ class SessionEditor:
                 "make room on the disk and do it again"
             ) from error
 
-    def _has_done(self, client: str | None, number: int | None) -> bool:
-        return client is not None and number is not None and number <= self._done.get(client, -1)
-
     def _note(self, client: str | None, number: int | None) -> None:
         if client is not None and number is not None:
-            self._done[client] = number
+            self._done.setdefault(client, set()).add(number)
 
     def _show_labels(self) -> None:
         """Make the picture of the labels; an equal one is kept, so that it is not sent again."""
@@ -209,18 +218,20 @@ class SessionEditor:
 
 def open_editor(
     scene: str | os.PathLike[str],
-    session_file: str | os.PathLike[str],
+    session_file: str | os.PathLike[str] | SessionLog,
     *,
     settings: Mapping[str, Any] | None = None,
     labels: str | os.PathLike[str] | None = None,
     label_variable: str | None = None,
+    on_scene: Callable[[Scene, SessionSettings], None] | None = None,
 ) -> SessionEditor:
     """Open a scene with a session file that exists, or begin a new one.
 
     Parameters
     ----------
     scene : path-like
-    session_file : path-like
+    session_file : path-like or SessionLog
+        Closed if the session cannot be opened.
     settings : mapping, optional
         Those of `SessionSettings` that are asked for; a session that exists has to have the same.
     labels : path-like, optional
@@ -228,6 +239,8 @@ def open_editor(
         began with this file is continued.
     label_variable : str, optional
         See `diffclass_hyperspectral.read_labels`.
+    on_scene : callable, optional
+        Called with the scene and the session's settings before anything is computed.
 
     Raises
     ------
@@ -237,12 +250,20 @@ def open_editor(
         Where a file cannot be read, the session belongs to another scene, or is open elsewhere.
     """
     wanted = {name: value for name, value in (settings or {}).items() if value is not None}
-    log = SessionLog(session_file)
+    log = session_file if isinstance(session_file, SessionLog) else SessionLog(session_file)
     try:
+        kept = SessionSettings(**wanted)
         if log.is_begun:
-            workspace = _continued(log, scene, wanted, labels)
-        else:
-            workspace = Workspace.open(scene, SessionSettings(**wanted))
+            kept = SessionSettings.from_header(log.header)
+            _check_settings(kept, wanted, log)
+            _check_labels(labels, log)
+        workspace = Workspace.open(
+            scene,
+            kept,
+            fingerprint=log.header.get("sha256", "") if log.is_begun else None,
+            on_scene=None if on_scene is None else lambda found: on_scene(found, kept),
+        )
+        if not log.is_begun:
             operations = _first_operations(workspace, labels, label_variable)
             log.begin(session_header(workspace, labels), steps_of(operations))
         return SessionEditor(workspace, log)
@@ -269,18 +290,6 @@ def steps_of(operations: Iterable[Operation]) -> list[Line]:
     """Return operations as steps of a session file."""
     now = round(time.time(), 3)
     return [{"at": now, "op": operation} for operation in operations]
-
-
-def _continued(
-    log: SessionLog,
-    scene: str | os.PathLike[str],
-    wanted: Mapping[str, Any],
-    labels: str | os.PathLike[str] | None,
-) -> Workspace:
-    kept = SessionSettings.from_header(log.header)
-    _check_settings(kept, wanted, log)
-    _check_labels(labels, log)
-    return Workspace.open(scene, kept, fingerprint=log.header.get("sha256", ""))
 
 
 def _first_operations(

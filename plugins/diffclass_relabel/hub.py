@@ -13,15 +13,16 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 
-from diffclass.exceptions import DataError, DiffclassError, ParameterError
+from diffclass.exceptions import CancelledError, DataError, DiffclassError, ParameterError
 from diffclass.relabel.schema import checked_message
 from diffclass_relabel import answers, protocol
+from diffclass_relabel.backdrops import Pictures
+from diffclass_relabel.clients import Client
 from diffclass_relabel.downloads import Downloads
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.frames import pack_frame
 from diffclass_relabel.inquiries import Inquiries
 from diffclass_relabel.operations import Operation
-from diffclass_relabel.outbox import Outbox
 from diffclass_relabel.questions import QUESTIONS
 from diffclass_relabel.shown import ShownLabels, ShownMap
 from diffclass_relabel.states import scene_facts, session_state
@@ -32,25 +33,6 @@ log = logging.getLogger("diffclass_relabel")
 _T = TypeVar("_T")
 
 _LARGEST_NUMBER = 2**53
-
-
-class Client:
-    """One page.
-
-    Parameters
-    ----------
-    name : str or None
-        What it calls itself, to be recognized after a lost connection.
-    """
-
-    def __init__(self, name: str | None = None):
-        self.name = name
-        self.outbox = Outbox()
-        self.newest_preview = 0
-
-    def tell(self, message: Mapping[str, Any]) -> None:
-        """Queue a JSON message."""
-        self.outbox.put(json.dumps(message, allow_nan=False))
 
 
 class Hub:
@@ -76,6 +58,8 @@ class Hub:
         self._clients: set[Client] = set()
         self._workers = Workers()
         self._inquiries = Inquiries(editor, self._workers)
+        self._pictures = Pictures(editor.workspace)
+        self._preparing: set[asyncio.Task[None]] = set()
         self._update: asyncio.Task[bool] | None = None
         self._problem: str | None = None
         self._state: protocol.SessionFacts
@@ -83,7 +67,8 @@ class Hub:
 
     async def start(self) -> None:
         """Make the state and begin with the map."""
-        self._facts: protocol.SceneFacts = await self.read(scene_facts, self._editor.workspace)
+        workspace = self._editor.workspace
+        self._facts: protocol.SceneFacts = await self._workers.read(scene_facts, workspace)
         self._keep(*await self._workers.at_desk(self._look))
         self._follow()
 
@@ -111,10 +96,12 @@ class Hub:
     def leave(self, client: Client) -> None:
         """Forget a client."""
         self._clients.discard(client)
+        self._inquiries.forget(client)
+        self._workers.give_up((client, "preview_tau"))
 
-    async def read(self, function: Callable[..., _T], *arguments: Any) -> _T:
-        """Run what reads the scene on the reader's thread."""
-        return await self._workers.read(function, *arguments)
+    async def picture(self, preset: str, bands: str | None) -> bytes:
+        """Return the scene as a PNG; see `diffclass_relabel.backdrops.Pictures`."""
+        return await self._workers.read(self._pictures.png, preset, bands)
 
     async def hear(self, client: Client, text: str) -> None:
         """Do what a message asks and answer it; what is wrong with it is told to the client."""
@@ -127,12 +114,15 @@ class Hub:
                 await self._operate(client, number, message["op"])
             else:
                 await self._answer(client, number, message)
+        except CancelledError:
+            superseded: protocol.Superseded = {"kind": "superseded", "seq": number}
+            client.tell(superseded)
         except DiffclassError as error:
-            self._refuse(client, number, str(error))
+            client.refuse(_answered(number), str(error))
         except Exception as error:
             log.exception("a message could not be answered: %s", text[:200])
             text = f"an error in the program ({type(error).__name__}: {error}); see its messages"
-            self._refuse(client, number, text)
+            client.refuse(_answered(number), text)
 
     async def _operate(self, client: Client, number: int, operation: Any) -> None:
         before = self._editor.labels
@@ -185,10 +175,17 @@ class Hub:
             log.exception("the map could not be computed")
         else:
             self._show(shown, look, state)
+            self._prepare_suggestions()
         self._update = None
         self._follow()
         self._tell_state()
         return self._problem is None
+
+    def _prepare_suggestions(self) -> None:
+        """Let suggestions be prepared beside the map while the user paints."""
+        task = asyncio.create_task(self._inquiries.prepare())
+        self._preparing.add(task)
+        task.add_done_callback(self._preparing.discard)
 
     def _show(self, shown: ShownMap, look: int, state: protocol.SessionFacts) -> None:
         """Send a new map to all clients; the state has to follow."""
@@ -207,7 +204,7 @@ class Hub:
         question = {name: value for name, value in message.items() if name != "seq"}
         ask, fields = checked_message(question, QUESTIONS, key="ask")
         if ask in self._inquiries.ANSWERS:
-            facts = await self._inquiries.answer(ask, fields)
+            facts = await self._inquiries.answer(client, ask, fields)
         else:
             facts = await self._ANSWERS[ask](self, client, **fields)
         client.tell({"kind": "answer", "seq": number, "ask": ask, **facts})
@@ -231,28 +228,19 @@ class Hub:
         return {"version": self._state["version"]}
 
     async def _preview(self, client: Client, tau: int) -> protocol.PreviewAnswer:
-        client.newest_preview += 1
-        mine = client.newest_preview
-
-        def computed() -> bytes | None:
-            if mine != client.newest_preview:
-                return None
-            return answers.preview_frame(self._editor, tau)
-
-        frame = await self._workers.at_desk(computed)
-        if frame is not None:
-            client.outbox.put(frame, kind="preview")
-        return {"tau": tau, "superseded": frame is None}
+        key = client, "preview_tau"
+        frame = await self._workers.aside(key, answers.preview_frame, self._editor, tau)
+        client.outbox.put(frame, kind="preview")
+        return {"tau": tau}
 
     async def _export(
         self, client: Client, what: str, name: str | None = None
     ) -> protocol.ExportAnswer:
-        before = self._editor.map
-        files = await self._workers.at_desk(self.downloads.export, self._editor, what, name)
-        shown = self._editor.map
-        if shown is not None and shown is not before:  # brought up to date for the file
-            self._show(shown, *await self._workers.at_desk(self._look))
-            self._tell_state()
+        if what != "labels":
+            await self._update_now(client)
+        # a key for each: several files may be written for one client
+        key = client, "export", what, name
+        files = await self._workers.aside(key, self.downloads.export, self._editor, what, name)
         return {"url": f"/download/{files[0]}", "files": files}
 
     # each takes the fields of the question of that name
@@ -262,12 +250,6 @@ class Hub:
         "preview_tau": _preview,
         "export": _export,
     }
-
-    def _refuse(self, client: Client, number: Any, message: str) -> None:
-        log.warning("refused: %s", message)
-        number = number if type(number) is int else None
-        refusal: protocol.Refused = {"kind": "refused", "seq": number, "message": message}
-        client.tell(refusal)
 
     def _tell_all(self, message: str | bytes, *, kind: str) -> None:
         for client in self._clients:
@@ -299,6 +281,11 @@ def _parsed(text: str) -> dict[str, Any]:
 def _check_number(number: Any) -> None:
     if type(number) is not int or not 0 <= number < _LARGEST_NUMBER:
         raise ParameterError(f"seq = {str(number)[:40]!r}; number the messages 1, 2, ...")
+
+
+def _answered(number: Any) -> int | None:
+    """Return the number to answer a message by, if it has one."""
+    return number if type(number) is int else None
 
 
 def _facts_of(done: Operation, state: protocol.SessionFacts) -> protocol.DoneFacts:

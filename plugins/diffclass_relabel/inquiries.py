@@ -1,5 +1,7 @@
 """The questions that only look: at a pixel, the strokes, the scene or the times.
 
+They are answered beside the map, which waits for none of them.
+
 Those that change what is shown, or write files, are answered by `diffclass_relabel.hub`.
 """
 
@@ -8,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar
 
+from diffclass.exceptions import CancelledError
 from diffclass_relabel import answers, protocol
+from diffclass_relabel.clients import Client
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.shown import ShownLabels
 from diffclass_relabel.spectra import class_means, spectrum_at
@@ -27,13 +31,39 @@ class Inquiries:
     def __init__(self, editor: SessionEditor, workers: Workers):
         self._editor = editor
         self._workers = workers
+        self._is_preparing = False
         self._means: tuple[int, dict[int, protocol.Spectrum]] = (-1, {})
 
-    async def answer(self, ask: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer a question of `ANSWERS` from its checked fields."""
-        return await self.ANSWERS[ask](self, **fields)
+    async def answer(
+        self, client: Client, ask: str, fields: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Answer a question of `ANSWERS` from its checked fields.
 
-    async def _spectrum(self, pixel: int) -> protocol.SpectrumAnswer:
+        Raises
+        ------
+        CancelledError
+            Where the client has asked the same anew, or has left.
+        """
+        return await self.ANSWERS[ask](self, client, **fields)
+
+    def forget(self, client: Client) -> None:
+        """Give up what a client has asked."""
+        for ask in self.ANSWERS:
+            self._workers.give_up((client, ask))
+
+    async def prepare(self) -> None:
+        """Compute what suggestions need while nobody has asked for them yet."""
+        if self._is_preparing:
+            return
+        self._is_preparing = True
+        try:
+            await self._workers.study("prepare", self._editor.session.prepare_suggestions)
+        except CancelledError:
+            return
+        finally:
+            self._is_preparing = False
+
+    async def _spectrum(self, client: Client, pixel: int) -> protocol.SpectrumAnswer:
         workspace, labels = self._editor.workspace, self._editor.labels
         pixel = workspace.pixel_within(pixel)
         values = await self._workers.read(spectrum_at, workspace.scene, pixel)
@@ -47,19 +77,22 @@ class Inquiries:
             self._means = (labels.version, means)
         return self._means[1]
 
-    async def _why(self, pixel: int) -> protocol.WhyAnswer:
-        return await self._workers.at_desk(answers.why, self._editor, pixel)
+    async def _why(self, client: Client, pixel: int) -> protocol.WhyAnswer:
+        return await self._workers.aside((client, "why"), answers.why, self._editor, pixel)
 
-    async def _audit(self) -> protocol.AuditAnswer:
-        return await self._workers.at_desk(answers.audit, self._editor)
+    async def _audit(self, client: Client) -> protocol.AuditAnswer:
+        return await self._workers.aside((client, "audit"), answers.audit, self._editor)
 
-    async def _suggest(self, n: int = 10, rule: str = "hybrid") -> protocol.SuggestAnswer:
-        return await self._workers.at_desk(answers.suggestions, self._editor, n, rule)
+    async def _suggest(
+        self, client: Client, n: int = 10, rule: str = "hybrid"
+    ) -> protocol.SuggestAnswer:
+        key = client, "suggest"
+        return await self._workers.study(key, answers.suggestions, self._editor, n, rule)
 
-    async def _curve(self) -> protocol.CurveAnswer:
-        return await self._workers.at_desk(answers.curve, self._editor)
+    async def _curve(self, client: Client) -> protocol.CurveAnswer:
+        return await self._workers.study((client, "curve"), answers.curve, self._editor)
 
-    async def _segment(self, pixel: int) -> protocol.SegmentAnswer:
+    async def _segment(self, client: Client, pixel: int) -> protocol.SegmentAnswer:
         workspace, shown = self._editor.workspace, self._editor.map
         return await self._workers.read(answers.segment, workspace, shown, pixel)
 

@@ -106,6 +106,33 @@ class Hello(SceneFacts):
     state: SessionState
 
 
+PreparingStep = TypedDict(
+    "PreparingStep",
+    {
+        "name": str,
+        "is": Literal["waiting", "running", "done"],
+        "share": Annotated[float | None, "How much is done, 0 to 1; null if that is not known."],
+        "seconds": Annotated[float | None, "So far, or all of them."],
+    },
+)
+
+
+class Preparing(TypedDict):
+    """Sent instead of the greeting as long as the scene is being prepared."""
+
+    kind: Literal["preparing"]
+    scene: str
+    steps: list[PreparingStep]
+    left: Annotated[float | None, "Seconds, about."]
+
+
+class Failed(TypedDict):
+    """The scene could not be prepared; the server ends."""
+
+    kind: Literal["failed"]
+    message: str
+
+
 class StateMessage(TypedDict):
     """The news of the session."""
 
@@ -140,6 +167,13 @@ class Refused(TypedDict):
     message: str
 
 
+class Superseded(TypedDict):
+    """A question was given up, because the same client has asked the same again."""
+
+    kind: Literal["superseded"]
+    seq: int
+
+
 class Answer(TypedDict):
     """A question is answered; the answer's own fields come beside these."""
 
@@ -148,7 +182,7 @@ class Answer(TypedDict):
     ask: str
 
 
-TextMessage = Hello | StateMessage | Done | Refused | Answer
+TextMessage = Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer
 
 ClassMean = TypedDict("ClassMean", {"class": int, "values": Spectrum})
 
@@ -231,10 +265,9 @@ class UpdateAnswer(TypedDict):
 
 
 class PreviewAnswer(TypedDict):
-    """A preview was sent, unless a later one was asked for meanwhile."""
+    """A preview was sent."""
 
     tau: int
-    superseded: bool
 
 
 class ExportAnswer(TypedDict):

@@ -25,6 +25,7 @@ from typing import (
 from diffclass.relabel.fields import LARGEST_CLASS_ID, LARGEST_TAU, LONGEST_NAME, Kind
 from diffclass.relabel.schema import Form
 from diffclass_relabel.operations import PIXEL_OPERATIONS
+from diffclass_relabel.parts import PART_LENGTH
 from diffclass_relabel.protocol import TextMessage
 from diffclass_relabel.questions import ANSWERS, MOST_SUGGESTIONS, QUESTIONS
 from diffclass_relabel.shown import NO_DATA
@@ -41,6 +42,7 @@ _LIMITS = {
     "LONGEST_NAME": LONGEST_NAME,
     "MOST_SUGGESTIONS": MOST_SUGGESTIONS,
     "NO_DATA": NO_DATA,
+    "PART_LENGTH": PART_LENGTH,
 }
 _SCALARS = {int: "number", float: "number", str: "string", bool: "boolean", type(None): "null"}
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import uvicorn
 
 from diffclass.exceptions import ParameterError
-from diffclass_relabel.editor import SessionEditor
+from diffclass_relabel.preparation import Preparation
 from diffclass_relabel.security import Gate
 from diffclass_relabel.server import MOST_BYTES, build_app
 
+if TYPE_CHECKING:
+    from diffclass_relabel.editor import SessionEditor
+
 _LONGEST_GOODBYE = 2  # seconds for open connections when the server ends
+_WAITING = 100  # connections that nobody has answered yet
 
 
-def bound_socket(host: str, port: int) -> socket.socket:
+def bound_socket(host: str, port: int, *, rather: int = 0) -> socket.socket:
     """Return a listening socket, before any long work, so that a taken port is noticed at once.
 
     Parameters
@@ -23,17 +29,23 @@ def bound_socket(host: str, port: int) -> socket.socket:
     host : str
     port : int
         0 for any that is free.
+    rather : int, default=0
+        Where any will do: the one to take if it is free.
 
     Raises
     ------
     ParameterError
         Where the address cannot be bound.
     """
+    if port == 0 and rather:
+        with suppress(ParameterError):
+            return bound_socket(host, rather)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     bound = socket.socket(family, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
+        bound.listen(_WAITING)
     except OSError as error:
         bound.close()
         raise ParameterError(
@@ -43,24 +55,40 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server that says when it is ready.
+    """A uvicorn server that says when it answers, and ends if the session cannot be opened.
 
     Parameters
     ----------
-    editor : SessionEditor
-        Closed at the end.
+    opening : callable
+        Opens the session; see `diffclass_relabel.server.build_app`.
     gate : Gate
+    scene : str, default=""
+        Name of the scene, for pages that wait.
     on_ready : callable, optional
-        Called once connections are answered.
+        Called once connections are answered, which is before the session is open.
+    on_page : callable, optional
+        Called whenever the page was asked for with the token.
+
+    Attributes
+    ----------
+    failure : BaseException or None
+        Why the session could not be opened.
     """
 
     def __init__(
-        self, editor: SessionEditor, gate: Gate, on_ready: Callable[[], None] | None = None
+        self,
+        opening: Callable[[Preparation], SessionEditor],
+        gate: Gate,
+        *,
+        scene: str = "",
+        on_ready: Callable[[], None] | None = None,
+        on_page: Callable[[], None] | None = None,
     ):
+        self.failure: BaseException | None = None
         self._on_ready = on_ready
         super().__init__(
             uvicorn.Config(
-                build_app(editor, gate),
+                build_app(opening, gate, scene=scene, on_page=on_page, on_failure=self._fail),
                 ws="websockets-sansio",
                 ws_max_size=MOST_BYTES,
                 ws_per_message_deflate=False,  # costs more time than it saves on one machine
@@ -77,3 +105,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self._on_ready is not None and self.started:
             self._on_ready()
+
+    def _fail(self, failure: BaseException) -> None:
+        self.failure = failure
+        self.should_exit = True

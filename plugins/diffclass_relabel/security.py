@@ -34,6 +34,7 @@ class Gate:
     is_public : bool
         Whether it is bound to more than this machine; then it answers to any name.
     token : str
+        See `diffclass_relabel.kept_address`.
     """
 
     host: str

@@ -1,14 +1,17 @@
-"""The web server: the page, pictures, downloads and the WebSocket; everything else is in `hub`."""
+"""The web server: the page, pictures, downloads and the WebSocket; everything else is in `hub`.
+
+It answers before the scene is prepared, and so before NumPy is loaded: what computes is imported by
+the thread that prepares.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import functools
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -18,45 +21,64 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from diffclass.exceptions import DiffclassError
-from diffclass_relabel.backdrops import band_picture, parsed_bands, preset_picture
-from diffclass_relabel.editor import SessionEditor
-from diffclass_relabel.hub import Client, Hub
+from diffclass_relabel.clients import Client
+from diffclass_relabel.lobby import Lobby
+from diffclass_relabel.parts import TooLongError
+from diffclass_relabel.preparation import Preparation
 from diffclass_relabel.security import Gate
+
+if TYPE_CHECKING:
+    from diffclass_relabel.editor import SessionEditor
 
 log = logging.getLogger("diffclass_relabel")
 
 STATIC = Path(__file__).parent / "static"
-MOST_BYTES = 4 * 2**20  # of one message
+MOST_BYTES = 4 * 2**20  # of one piece of a message; see `diffclass_relabel.parts`
 _MOST_AT_ONCE = 64  # messages of one client that are worked on
 _MOST_UNSENT = 1000  # messages for one client, before it is listened to again
 _LONGEST_NAME = 100
-_KEPT_PICTURES = 8
 _FOREIGN = 1008  # WebSocket close code: against the rules
 _TEXT_ONLY = 1003
 
 
-def build_app(editor: SessionEditor, gate: Gate) -> ASGIApp:
+def build_app(
+    opening: Callable[[Preparation], SessionEditor],
+    gate: Gate,
+    *,
+    scene: str = "",
+    on_page: Callable[[], None] | None = None,
+    on_failure: Callable[[BaseException], None] | None = None,
+) -> ASGIApp:
     """Return the application that serves a session.
 
     Parameters
     ----------
-    editor : SessionEditor
-        Closed when the application ends.
+    opening : callable
+        Opens the session, in a thread of its own, and announces its stages to the listener that it
+        is given; the session is closed when the application ends. Until then pages are told how far
+        it is.
     gate : Gate
+    scene : str, default=""
+        Name of the scene, for pages that wait.
+    on_page : callable, optional
+        Called whenever the page was asked for with the token.
+    on_failure : callable, optional
+        Called with the error if the session cannot be opened; pages have been told.
 
     Returns
     -------
     ASGI application
     """
-    service = _Service(editor, gate)
+    lobby = Lobby(opening, scene=scene, on_failure=on_failure)
+    service = _Service(lobby, gate, on_page)
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        await service.hub.start()
+        lobby.start()
         try:
             yield
         finally:
-            await service.hub.close()
+            await lobby.close()
 
     routes = [
         Route("/", service.page),
@@ -73,20 +95,22 @@ class _Service:
 
     Parameters
     ----------
-    editor : SessionEditor
+    lobby : Lobby
     gate : Gate
+    on_page : callable or None
     """
 
-    def __init__(self, editor: SessionEditor, gate: Gate):
-        self.hub = Hub(editor)
+    def __init__(self, lobby: Lobby, gate: Gate, on_page: Callable[[], None] | None):
+        self._lobby = lobby
         self._gate = gate
-        self._workspace = editor.workspace
-        self._pictures = functools.lru_cache(_KEPT_PICTURES)(self._picture)
+        self._on_page = on_page
 
     async def page(self, request: Request) -> Response:
         """Serve the page, and the cookie that stands for the token from then on."""
         if not self._lets_in(request):
             return self._refused(request)
+        if self._on_page is not None:
+            self._on_page()
         answer = FileResponse(STATIC / "index.html", media_type="text/html")
         answer.set_cookie(self._gate.cookie, self._gate.token, httponly=True, samesite="strict")
         return answer
@@ -102,9 +126,12 @@ class _Service:
         """Serve the scene as a picture: ?preset=true or ?bands=30,20,10."""
         if not self._lets_in(request):
             return self._refused(request)
+        hub = self._lobby.hub
+        if hub is None:
+            return _not_yet()
         preset, bands = request.query_params.get("preset"), request.query_params.get("bands")
         try:
-            png = await self.hub.read(self._pictures, preset or "true", bands)
+            png = await hub.picture(preset or "true", bands)
         except DiffclassError as error:
             return PlainTextResponse(str(error), 400)
         return Response(png, media_type="image/png")
@@ -113,8 +140,10 @@ class _Service:
         """Serve a file that was exported."""
         if not self._lets_in(request):
             return self._refused(request)
+        if self._lobby.hub is None:
+            return _not_yet()
         name = request.path_params["name"]
-        file = self.hub.downloads.files.get(name)
+        file = self._lobby.hub.downloads.files.get(name)
         if file is None:
             return PlainTextResponse(f"no exported file {name[:40]}; export it first", 404)
         return FileResponse(file, filename=name, media_type="application/octet-stream")
@@ -128,7 +157,7 @@ class _Service:
             await socket.close(_FOREIGN, reason)
             return
         client = Client(socket.query_params.get("client", "")[:_LONGEST_NAME] or None)
-        self.hub.join(client)
+        self._lobby.join(client)
         both = {
             asyncio.create_task(_send(socket, client)),
             asyncio.create_task(self._listen(socket, client)),
@@ -139,7 +168,7 @@ class _Service:
             for task in ended:
                 task.result()
         finally:
-            self.hub.leave(client)
+            self._lobby.leave(client)
             for task in both:
                 task.cancel()
 
@@ -164,14 +193,13 @@ class _Service:
                 log.warning("refused: a binary message")
                 await socket.close(_TEXT_ONLY, "messages are JSON text")
                 return
-            task = asyncio.create_task(self.hub.hear(client, text))
+            whole = _joined(client, text)
+            if whole is None:
+                at_once.release()
+                continue
+            task = asyncio.create_task(self._lobby.hear(client, whole))
             running.add(task)
             task.add_done_callback(done)
-
-    def _picture(self, preset: str, bands: str | None) -> bytes:
-        if bands is None:
-            return preset_picture(self._workspace, preset)
-        return band_picture(self._workspace, parsed_bands(bands))
 
     def _lets_in(self, request: Request | WebSocket) -> bool:
         return self._gate.has_token(request.query_params, request.cookies)
@@ -199,6 +227,19 @@ async def _send(socket: WebSocket, client: Client) -> None:
                 await socket.send_bytes(message)
             else:
                 await socket.send_text(message)
+
+
+def _joined(client: Client, text: str) -> str | None:
+    """Return the message that a piece completes, if it does; a message too long is refused."""
+    try:
+        return client.parts.joined(text)
+    except TooLongError as error:
+        client.refuse(error.number, str(error))
+        return None
+
+
+def _not_yet() -> Response:
+    return PlainTextResponse("The scene is still being prepared; ask again.", 503)
 
 
 def _note_end(message: Message) -> None:

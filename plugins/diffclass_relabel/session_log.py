@@ -1,23 +1,26 @@
 """The session on disk: one line of JSON per step, appended only, on disk before it is answered.
 
 The first line is the header: which scene (and what its values hash to), features, kernel, tau,
-seed, version. Every other line holds one step: ``{"n": 12, "at": 1764072000.5, "op": {...}}``.
-Lines are written and synced one by one, so that a process killed at any moment leaves whole lines
-and, at most, one torn line at the end; `SessionLog` puts that one aside.
+seed, version. Every other line holds one step: ``{"n": 12, "at": 1764072000.5, "op": {...}}``. Each
+line ends with a hash of itself and of the line before (`diffclass_relabel.line_chain`), so that a
+line that was changed, moved or taken out is found.
+
+A new session appears as a whole, header and first steps. From then on lines are written and synced
+one by one, so that a process killed at any moment leaves whole lines and, at most, one torn line at
+the end; `SessionLog` puts that one aside.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass_relabel.line_chain import HASH, Line, chained, hash_of, parsed
 
-KIND = "diffclass relabel session 1"
-Line = dict[str, Any]  # of JSON
+KIND = "diffclass relabel session 2"
 
 _BEGINNING = b'{"kind":"' + KIND.encode() + b'"'
 
@@ -47,8 +50,8 @@ class SessionLog:
     ParameterError
         Where there can be no such file.
     DataError
-        Where the file is not a session, a line before the last is damaged, or another process has
-        it open; nothing in it was changed.
+        Where the file is not a session, a line is damaged, lines are missing, or another process
+        has it open; nothing in it was changed.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -57,6 +60,7 @@ class SessionLog:
         self.entries: list[Line] = []
         self.torn: Path | None = None
         self._size = 0
+        self._last = ""
         self._stream = _opened(self.path)
         try:
             self._read()
@@ -76,20 +80,21 @@ class SessionLog:
         ----------
         header : mapping
         steps : iterable of mapping
-            What `append` takes. If the process dies while they are written, the next one finds
-            fewer than the header announces, and so no session.
+            What `append` takes. If the process dies while they are written, there is no session.
 
         Raises
         ------
         ParameterError
             Where the file holds a session already.
+        DataError
+            Where it cannot be written.
         """
         if self.is_begun:
             raise ParameterError(f"{self.path} holds a session; name another file")
         entries = [{"n": i} | dict(step) for i, step in enumerate(steps, start=1)]
         header = {"kind": KIND} | dict(header) | {"first_steps": len(entries)}
-        self._write([header, *entries])
-        _sync_folder(self.path.parent)
+        text, self._last = chained([header, *entries])
+        self._put_in_place(text)
         self.header, self.entries = header, entries
 
     def append(self, step: Mapping[str, Any]) -> None:
@@ -101,8 +106,10 @@ class SessionLog:
             Where that fails; the file is as it was before.
         """
         entry = {"n": len(self.entries) + 1} | dict(step)
-        self._write([entry])
+        text, last = chained([entry], self._last)
+        self._write(text)
         self.entries.append(entry)
+        self._last = last
 
     def close(self) -> None:
         """Close and unlock the file; one in which nothing was begun is removed."""
@@ -115,10 +122,7 @@ class SessionLog:
 
     def _read(self) -> None:
         content = self._stream.read()
-        _check_beginning(content, self.path)
-        lines, kept = _whole_lines(content, self.path)
-        if not lines or len(lines) <= lines[0].get("first_steps", 0):
-            lines, kept = [], 0
+        lines, kept, self._last = _whole_lines(content, self.path)
         if kept < len(content):
             self.torn = _put_aside(content[kept:], self.path)
             self._stream.truncate(kept)
@@ -127,8 +131,29 @@ class SessionLog:
         self._size = kept
         self.header, self.entries = (lines[0], lines[1:]) if lines else ({}, [])
 
-    def _write(self, lines: list[Line]) -> None:
-        text = b"".join(_line(line) for line in lines)
+    def _put_in_place(self, text: bytes) -> None:
+        """Write the whole file beside, then let it take the place of the empty one."""
+        beside = self.path.with_name(self.path.name + ".new")
+        try:
+            with open(beside, "wb") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            self._stream.close()
+            os.replace(beside, self.path)
+        except OSError as error:
+            beside.unlink(missing_ok=True)
+            self._stream.close()
+            self.path.unlink(missing_ok=True)  # empty until now
+            raise DataError(
+                f"{self.path}: the session cannot be begun ({error.strerror}); make room on the "
+                "disk, or name another place with --session"
+            ) from error
+        self._stream = _opened(self.path)
+        self._size = self._stream.seek(0, os.SEEK_END)
+        _sync_folder(self.path.parent)
+
+    def _write(self, text: bytes) -> None:
         try:
             _write_all(self._stream, text)
             os.fsync(self._stream.fileno())
@@ -148,14 +173,12 @@ def read_session(path: str | os.PathLike[str]) -> tuple[Line, list[Line]]:
     Raises
     ------
     DataError
-        Where the file is missing or not a session, or a line before the last is damaged.
+        Where the file is missing or not a session, a line is damaged, or lines are missing.
     """
     place = Path(path)
     if not place.is_file():
         raise DataError(f"{place}: no such session file; diffclass relabel SCENE makes one")
-    content = place.read_bytes()
-    _check_beginning(content, place)
-    lines, _ = _whole_lines(content, place)
+    lines, _, _ = _whole_lines(place.read_bytes(), place)
     if not lines:
         raise DataError(f"{place}: holds no whole line; no session was begun in it")
     return lines[0], lines[1:]
@@ -203,36 +226,52 @@ def _write_all(stream: BinaryIO, text: bytes) -> None:
         rest = rest[stream.write(rest) :]
 
 
-def _line(content: Mapping[str, Any]) -> bytes:
-    return json.dumps(content, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-
-
-def _whole_lines(content: bytes, path: Path) -> tuple[list[Line], int]:
-    """Return the lines, and the number of bytes up to the end of the last that is whole."""
+def _whole_lines(content: bytes, path: Path) -> tuple[list[Line], int, str]:
+    """Return the lines, the number of bytes up to the end of the last whole one, and its hash."""
+    _check_beginning(content, path)
     lines: list[Line] = []
-    kept = 0
+    kept, last = 0, ""
     *pieces, torn = content.split(b"\n")
     for number, piece in enumerate(pieces, start=1):
-        line = _parsed(piece)
+        line = parsed(piece)
         if line is None and number == len(pieces) and not torn:
             break  # its end reached the disk before its middle did
-        if line is None:
-            raise DataError(
-                f"{path}: line {number} is damaged; restore the file, or cut it before that line "
-                "to keep the steps until there"
-            )
-        lines.append(line)
+        last = _checked(line, last, number, path)
+        lines.append(line or {})
         kept += len(piece) + 1
-    _check_numbers(lines[1:], path)
-    return lines, kept
+    if content:
+        _check_whole(lines, path)
+    return lines, kept, last
 
 
-def _parsed(piece: bytes) -> Line | None:
-    try:
-        line = json.loads(piece)
-    except ValueError:
-        return None
-    return line if isinstance(line, dict) else None
+def _checked(line: Line | None, last: str, number: int, path: Path) -> str:
+    """Return the hash of a line, and take it out of the line."""
+    where = f"{path}: line {number}"
+    cure = "restore the file, or cut it before that line to keep the steps until there"
+    if line is None:
+        raise DataError(f"{where} is damaged; {cure}")
+    found = line.pop(HASH, None)
+    if found != hash_of(line, last):
+        raise DataError(
+            f"{where} was changed, or one before it was taken out: its hash does not fit; {cure}"
+        )
+    if number > 1 and line.get("n") != number - 1:
+        raise DataError(
+            f"{where} says step {line.get('n')!r}, but step {number - 1} comes there; {cure}"
+        )
+    return str(found)
+
+
+def _check_whole(lines: list[Line], path: Path) -> None:
+    """Refuse a file without its header and first steps, which appeared as a whole."""
+    if not lines:
+        raise DataError(f"{path}: its first line is not whole; restore the file")
+    wanted = lines[0].get("first_steps", 0)
+    if len(lines) <= wanted:
+        raise DataError(
+            f"{path}: began with {wanted} steps, but holds {len(lines) - 1}; lines are missing at "
+            "its end: restore the file"
+        )
 
 
 def _check_beginning(content: bytes, path: Path) -> None:
@@ -243,15 +282,6 @@ def _check_beginning(content: bytes, path: Path) -> None:
             f"{path}: is no session file of this version of diffclass (it does not begin with "
             f"{KIND!r}); name another with --session"
         )
-
-
-def _check_numbers(entries: list[Line], path: Path) -> None:
-    for number, entry in enumerate(entries, start=1):
-        if entry.get("n") != number:
-            raise DataError(
-                f"{path}: line {number + 1} says step {entry.get('n')!r}, but step {number} comes "
-                "there; lines are missing or repeated: restore the file"
-            )
 
 
 def _put_aside(rest: bytes, path: Path) -> Path:

@@ -7,13 +7,15 @@ row by row.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from diffclass import MarkovOperator, markov_operator
+from diffclass import MarkovOperator, __version__, markov_operator
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
@@ -63,6 +65,11 @@ class SessionSettings:
         DataError
             Where they are missing or were made by something else.
         """
+        if _numbers(header.get("version")) > _numbers(__version__):
+            raise DataError(
+                f"the session was made by diffclass {header['version']}, newer than this one "
+                f"({__version__}); install that version to go on with it"
+            )
         if header.get("kernel") != KERNEL:
             raise DataError(
                 f"the session was made with the kernel {header.get('kernel')!r}, which this "
@@ -95,6 +102,12 @@ class SessionSettings:
         }
         given = [(f"--{name}", str(value)) for name, value in named.items() if value is not None]
         return [word for pair in given for word in pair]
+
+
+def _numbers(version: Any) -> tuple[int, ...]:
+    """Return the numbers of a version such as "1.2.0"; what is unreadable counts as newest."""
+    found = re.match(r"\d+(\.\d+)*", version) if isinstance(version, str) else None
+    return tuple(map(int, found.group().split("."))) if found else (sys.maxsize,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +144,7 @@ class Workspace:
         settings: SessionSettings | None = None,
         *,
         fingerprint: str | None = None,
+        on_scene: Callable[[Scene], None] | None = None,
     ) -> Workspace:
         """Open a scene and build its graph.
 
@@ -141,6 +155,8 @@ class Workspace:
         settings : SessionSettings, optional
         fingerprint : str, optional
             Hash that the scene has to have.
+        on_scene : callable, optional
+            Called once the scene's size is known, before anything is computed.
 
         Raises
         ------
@@ -152,6 +168,8 @@ class Workspace:
         settings = SessionSettings() if settings is None else settings
         with stage("opening"):
             scene = open_scene(path, variable=settings.variable)
+            if on_scene is not None:
+                on_scene(scene)
             found = fingerprint_of(scene)
         if fingerprint is not None and found != fingerprint:
             raise DataError(

@@ -87,7 +87,7 @@ def serve():
     def served(editor, *, gate=None):
         listening = bound_socket("127.0.0.1", 0)
         gate = Gate("127.0.0.1", listening.getsockname()[1]) if gate is None else gate
-        server = Server(editor, gate)
+        server = Server(lambda preparation: editor, gate)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         running.append((server, thread))

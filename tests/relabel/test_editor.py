@@ -7,18 +7,29 @@ import json
 import numpy as np
 import pytest
 
-from diffclass import diffuse_labels
+from diffclass import __version__, diffuse_labels
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LabelImage, read_labels
 from diffclass_relabel import session_log
 from diffclass_relabel.editor import open_editor
 from diffclass_relabel.exports import class_table
+from diffclass_relabel.line_chain import HASH, chained
 from diffclass_relabel.operations import operations_of_labels
 from diffclass_relabel.shown import NO_DATA
 from diffclass_relabel.states import session_state
 
 from .conftest import COLORS, HOLES, NAMES
 from .strokes import three_classes, truth_stroke
+
+
+def forged(path, old, new):
+    """Replace a text in a session file, with hashes that fit; return the path."""
+    text = path.read_text()
+    assert old in text
+    lines = [json.loads(line) for line in text.replace(old, new).splitlines()]
+    lines = [{k: v for k, v in line.items() if k != HASH} for line in lines]
+    path.write_bytes(chained(lines)[0])
+    return path
 
 
 def apply_all(editor, operations):
@@ -157,8 +168,27 @@ def test_sent_twice_is_done_once(editor, new_editor):
     editor.close()
     again = new_editor()
     assert again.version == 3
-    assert again.apply({"op": "add_class"}, client="a", number=2) == {}
+    assert again.apply({"op": "add_class"}, client="a", number=3) == {}
+    # a number that was never done is not taken for done because a later one was
+    assert again.apply({"op": "add_class"}, client="a", number=2)
     assert again.apply({"op": "add_class"}, client="a", number=4)
+
+
+def test_refused_once_is_refused_when_sent_again(editor):
+    unknown = {"op": "rename_class", "id": 1, "name": "corn"}
+    for _ in range(2):
+        with pytest.raises(ParameterError, match="no class 1"):
+            editor.apply(unknown, client="a", number=1)
+        if not editor.session.classes:
+            editor.apply({"op": "add_class"}, client="a", number=2)
+    assert editor.version == len(editor.log.entries) == 1
+
+
+def test_a_session_of_a_newer_version_is_refused(editor, scene_folder):
+    editor.close()
+    path = forged(editor.log.path, __version__, "999.0")
+    with pytest.raises(DataError, match=r"made by diffclass 999\.0, newer"):
+        open_editor(scene_folder / "scene.hdr", path)
 
 
 def test_a_stroke_that_cannot_be_written_is_taken_back(editor, tissue, monkeypatch):
@@ -247,8 +277,7 @@ def test_labels_of_odd_names_and_ids(workspace):
 def test_a_changed_file_says_which_step(editor, new_editor):
     editor.apply({"op": "add_class"})
     editor.close()
-    path = editor.log.path
-    path.write_text(path.read_text().replace('"add_class"', '"no_class"'))
+    forged(editor.log.path, '"add_class"', '"no_class"')
     with pytest.raises(DataError, match="step 1 cannot be repeated"):
         new_editor()
 

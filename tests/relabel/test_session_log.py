@@ -33,7 +33,10 @@ def written(path):
 
 
 def lines_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    """Return the lines without their hashes."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert all(list(line)[-1] == "hash" for line in lines)
+    return [{k: v for k, v in line.items() if k != "hash"} for line in lines]
 
 
 def test_lines(written):
@@ -53,20 +56,26 @@ def test_reopened_goes_on(written):
     assert lines_of(written)[1:] == log.entries
 
 
-def test_every_length_of_a_torn_file_opens(written, tmp_path):
+def test_every_length_of_a_torn_file(written, tmp_path):
     whole = written.read_bytes()
     ends = [i for i, byte in enumerate(whole, start=1) if byte == 10]
-    for length in range(len(whole)):
+    for length in range(1, len(whole)):
         place = tmp_path / f"{length}.jsonl"
         place.write_bytes(whole[:length])
+        torn = tmp_path / f"{length}.jsonl.torn"
+        if length < ends[2]:  # header and first steps appeared as a whole: this is no torn end
+            with pytest.raises(DataError, match="restore the file"):
+                SessionLog(place)
+            assert place.read_bytes() == whole[:length]
+            assert not torn.exists()
+            continue
         log = SessionLog(place)
-        kept = max([end for end in ends if end <= length], default=0)
-        kept = kept if kept >= ends[2] else 0  # header and first steps are there whole or not
+        kept = max(end for end in ends if end <= length)
         assert place.read_bytes() == whole[:kept]
-        assert log.is_begun == (kept > 0)
+        assert log.is_begun
         if kept < length:
-            assert log.torn == tmp_path / f"{length}.jsonl.torn"
-            assert log.torn.read_bytes() == whole[kept:length].removesuffix(b"\n") + b"\n"
+            assert log.torn == torn
+            assert torn.read_bytes() == whole[kept:length].removesuffix(b"\n") + b"\n"
         else:
             assert log.torn is None
         log.close()
@@ -81,7 +90,8 @@ def test_rubbish_at_the_end_is_put_aside(written, rest):
     log = SessionLog(written)
     log.append({"op": {}})
     log.close()
-    assert written.read_bytes() == whole + b'{"n":6,"op":{}}\n'
+    assert written.read_bytes().startswith(whole)
+    assert lines_of(written)[6:] == [{"n": 6, "op": {}}]
     assert log.torn.read_bytes().startswith(rest.strip(b"\n"))
 
 
@@ -105,6 +115,47 @@ def test_damage_before_the_end_is_refused_and_left_alone(written, line):
         read_session(written)
     assert written.read_bytes() == content
     assert not written.with_suffix(".jsonl.torn").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new"),
+    [
+        (1, b'"first_steps":2', b'"first_steps":9'),
+        (1, b'"scene":"x"', b'"scene":"y"'),
+        (4, b'"tau":1', b'"tau":7'),
+        (6, b'"tau":3', b'"tau":7'),  # the last one
+        (5, b'"hash":"', b'"hash":"0'),
+    ],
+)
+def test_a_changed_line_is_named(written, line, old, new):
+    lines = written.read_bytes().splitlines(keepends=True)
+    lines[line - 1] = lines[line - 1].replace(old, new)
+    assert b"".join(lines) != written.read_bytes()
+    written.write_bytes(b"".join(lines))
+    for read in (SessionLog, read_session):
+        with pytest.raises(DataError, match=f"line {line} was changed"):
+            read(written)
+    assert written.read_bytes() == b"".join(lines)
+    assert not written.with_suffix(".jsonl.torn").exists()
+
+
+def test_a_line_that_was_taken_out_is_missed(written):
+    lines = written.read_bytes().splitlines(keepends=True)
+    written.write_bytes(b"".join([*lines[:3], *lines[4:]]))
+    with pytest.raises(DataError, match=r"line 4 .* one before it was taken out"):
+        SessionLog(written)
+
+
+def test_a_session_begins_as_a_whole_or_not_at_all(path, monkeypatch):
+    def full(old, new):
+        raise OSError(28, "No space left on device")
+
+    log = SessionLog(path)
+    monkeypatch.setattr(session_log.os, "replace", full)
+    with pytest.raises(DataError, match=r"cannot be begun \(No space left on device\); make room"):
+        log.begin({"scene": "x"}, STEPS)
+    log.close()
+    assert os.listdir(path.parent) == []
 
 
 @pytest.mark.parametrize("content", [b"ENVI\nlines = 3\n", b"\0\1\2", b'{"kind":"other"}\n', b"\n"])

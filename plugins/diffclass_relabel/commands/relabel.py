@@ -13,7 +13,11 @@ from diffclass.command_line.console import INTERRUPTED, Console, common_options
 if TYPE_CHECKING:
     import socket
 
+    from diffclass_hyperspectral import Scene
     from diffclass_relabel.editor import SessionEditor
+    from diffclass_relabel.preparation import Preparation
+    from diffclass_relabel.session_log import SessionLog
+    from diffclass_relabel.workspace import SessionSettings
 
 _PATH = click.Path(path_type=Path)
 _SUFFIX = ".relabel.jsonl"
@@ -91,7 +95,7 @@ class _Time(click.ParamType):
     type=click.IntRange(0, 65535),
     default=0,
     show_default=True,
-    help="Port to bind to; 0: any that is free.",
+    help="Port to bind to; 0: that of the session's last server if it is free, or any other.",
 )
 @click.option(
     "--public",
@@ -119,8 +123,8 @@ def relabel(
 
     Every stroke is on disk before it is answered: the same command continues the session where it
     was, and `diffclass replay` makes its map without a browser. The page's address, with a
-    secret token, is printed when it is ready. Ctrl-C ends the server (exit code 130); nothing is
-    lost.
+    secret token, is printed at once; the page shows how far the scene is prepared. Ctrl-C ends the
+    server (exit code 130); nothing is lost.
     """
     from diffclass_hyperspectral.io.optional import require
     from diffclass_relabel.security import is_loopback
@@ -131,21 +135,67 @@ def relabel(
         raise click.UsageError(
             f"--host {host} lets other machines in: say so with --public (see --help)"
         )
-    from diffclass_relabel.editor import open_editor
+    from diffclass_relabel.kept_address import address_file, kept_address
     from diffclass_relabel.running import bound_socket
+    from diffclass_relabel.session_log import SessionLog
 
-    with bound_socket(host, port) as listening:
-        with console.timing():
-            editor = open_editor(
-                scene,
-                _default_session(scene) if session is None else session,
-                settings=settings,
-                labels=labels,
-                label_variable=label_variable,
-            )
-        _say_what_was_found(console, editor, labels)
-        _serve(console, editor, listening, host, public=public, browser=not no_browser)
+    log = SessionLog(_default_session(scene) if session is None else session)
+    try:
+        _say_what_was_found(console, log, labels)
+        opening = _Opening(console, scene, log, settings, labels, label_variable)
+        rather = kept_address(log.path).port
+        with bound_socket(host, port, rather=rather) as listening:
+            _serve(console, opening, listening, host, public=public, browser=not no_browser)
+    finally:
+        log.close()
+        if not log.is_begun:
+            address_file(log.path).unlink(missing_ok=True)
     click.get_current_context().exit(INTERRUPTED)
+
+
+class _Opening:
+    """Opens the session, once, while the server already answers."""
+
+    def __init__(
+        self,
+        console: Console,
+        scene: Path,
+        log: SessionLog,
+        settings: dict[str, Any],
+        labels: Path | None,
+        label_variable: str | None,
+    ):
+        self.scene, self.log = scene, log
+        self._console = console
+        self._options: dict[str, Any] = {
+            "settings": settings,
+            "labels": labels,
+            "label_variable": label_variable,
+        }
+
+    def __call__(self, preparation: Preparation) -> SessionEditor:
+        from diffclass.progress import Audience, listening
+
+        with self._console.timing(), listening(Audience((self._console, preparation))):
+            return self._opened(preparation)
+
+    def _opened(self, preparation: Preparation) -> SessionEditor:
+        from diffclass.progress import stage
+
+        with stage("libraries"):
+            from diffclass_relabel.editor import open_editor
+            from diffclass_relabel.forecast import expected_seconds
+            from diffclass_relabel.warming import warm_up
+
+        def expect(scene: Scene, settings: SessionSettings) -> None:
+            size = scene.shape, scene.data.nbytes
+            preparation.expect(expected_seconds(*size, settings, len(self.log.entries)))
+
+        editor = open_editor(self.scene, self.log, on_scene=expect, **self._options)
+        warm_up(editor.workspace)
+        editor.session.prepare()
+        editor.update()
+        return editor
 
 
 def _default_session(scene: Path) -> Path:
@@ -153,21 +203,20 @@ def _default_session(scene: Path) -> Path:
     return folder / (scene.stem + _SUFFIX)
 
 
-def _say_what_was_found(console: Console, editor: SessionEditor, labels: Path | None) -> None:
-    log = editor.log
-    console.say(f"session {log.path}: {editor.version} operations so far")
+def _say_what_was_found(console: Console, log: SessionLog, labels: Path | None) -> None:
+    console.say(f"session {log.path}: {len(log.entries)} operations so far")
     if log.torn is not None:
         console.say(
             f"its last line was torn, as by a killed process: put aside in {log.torn}, the "
             "operations before it are all there"
         )
-    if labels is not None and editor.version > log.header["first_steps"]:
+    if labels is not None and len(log.entries) > log.header.get("first_steps", 0):
         console.say(f"the session began with {labels} and has gone on; it was not read again")
 
 
 def _serve(
     console: Console,
-    editor: SessionEditor,
+    opening: _Opening,
     listening: socket.socket,
     host: str,
     *,
@@ -176,11 +225,17 @@ def _serve(
 ) -> None:
     import logging
 
+    from diffclass_relabel.browser_opening import BrowserOpening
+    from diffclass_relabel.kept_address import Address, keep_address, kept_address
     from diffclass_relabel.running import Server
     from diffclass_relabel.security import Gate
 
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    gate = Gate(host, listening.getsockname()[1], is_public=public)
+    session = opening.log.path
+    address = Address(listening.getsockname()[1], kept_address(session).token)
+    keep_address(session, address)
+    gate = Gate(host, address.port, is_public=public, token=address.token)
+    page = BrowserOpening(session.parent)
 
     def ready() -> None:
         if public:
@@ -190,22 +245,21 @@ def _serve(
             )
         click.echo(gate.url, err=True)
         if console.as_json:
-            console.give({"url": gate.url, "session": str(editor.log.path)}, "")
+            console.give({"url": gate.url, "session": str(session)}, "")
         if browser:
-            _open_page(gate.url)
+            try:
+                page.open(gate.url)
+            except OSError as error:
+                console.say(f"no browser was opened ({error.strerror}); open the address yourself")
 
+    scene = opening.scene.name
+    server = Server(opening, gate, scene=scene, on_ready=ready, on_page=page.arrived)
     try:
-        Server(editor, gate, ready).run(sockets=[listening])
+        server.run(sockets=[listening])
     except KeyboardInterrupt:
         # raised again by uvicorn when all is closed: not an error but the usual end
-        console.say(f"ended; {editor.version} operations are in {editor.log.path}")
+        console.say(f"ended; {len(opening.log.entries)} operations are in {session}")
     finally:
-        editor.close()
-
-
-def _open_page(url: str) -> None:
-    import threading
-    import webbrowser
-
-    # some browsers block until they are closed
-    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+        page.close()
+    if server.failure is not None:
+        raise server.failure

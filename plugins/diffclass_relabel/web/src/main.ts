@@ -15,6 +15,7 @@ import { Painter } from "./painter";
 import { PicturePanel } from "./picture_panel";
 import { Pointer } from "./pointer";
 import { Lasso, Polygon } from "./polygon";
+import { PreparationPanel } from "./preparation_panel";
 import { makeProbe } from "./probe";
 import { Session } from "./session";
 import { listen } from "./shortcuts";
@@ -42,6 +43,7 @@ function start(): void {
   const layers = new Layers();
   const notices = new Notices(session);
   const stage = new Stage(view, notices.element);
+  stage.element.append(new PreparationPanel(session.socket).element);
   const suggestions = new Suggestions(session);
   const painter = new Painter(stage.base, session, view, layers);
   const overlay = new Overlay(stage.top, view, layers, suggestions);
@@ -164,7 +166,10 @@ function start(): void {
 
 function makeSocket(): Socket {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  return new Socket(`${scheme}//${location.host}/ws`, new URLSearchParams(location.search).get("token"));
+  const token = new URLSearchParams(location.search).get("token");
+  // From now on the cookie stands for it: the address bar is seen over shoulders and kept in the history.
+  history.replaceState(null, "", location.pathname);
+  return new Socket(`${scheme}//${location.host}/ws`, token);
 }
 
 start();

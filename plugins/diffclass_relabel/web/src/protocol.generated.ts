@@ -6,6 +6,7 @@ export const LARGEST_TAU = 10000;
 export const LONGEST_NAME = 200;
 export const MOST_SUGGESTIONS = 200;
 export const NO_DATA = 255;
+export const PART_LENGTH = 524288;
 
 /** An operation: the unit of undo, of the log and of replay. */
 export type Operation =
@@ -77,6 +78,30 @@ export interface Answers {
   update: UpdateAnswer;
   preview_tau: PreviewAnswer;
   export: ExportAnswer;
+}
+
+/** Sent instead of the greeting as long as the scene is being prepared. */
+export interface Preparing {
+  kind: "preparing";
+  scene: string;
+  steps: PreparingStep[];
+  /** Seconds, about. */
+  left: number | null;
+}
+
+export interface PreparingStep {
+  name: string;
+  is: "waiting" | "running" | "done";
+  /** How much is done, 0 to 1; null if that is not known. */
+  share: number | null;
+  /** So far, or all of them. */
+  seconds: number | null;
+}
+
+/** The scene could not be prepared; the server ends. */
+export interface Failed {
+  kind: "failed";
+  message: string;
 }
 
 /** The greeting of a page. */
@@ -186,6 +211,12 @@ export interface Refused {
   message: string;
 }
 
+/** A question was given up, because the same client has asked the same again. */
+export interface Superseded {
+  kind: "superseded";
+  seq: number;
+}
+
 /** A question is answered; the answer's own fields come beside these. */
 export interface Answer {
   kind: "answer";
@@ -267,10 +298,9 @@ export interface UpdateAnswer {
   version: number;
 }
 
-/** A preview was sent, unless a later one was asked for meanwhile. */
+/** A preview was sent. */
 export interface PreviewAnswer {
   tau: number;
-  superseded: boolean;
 }
 
 /** Where exported files can be fetched. */
@@ -280,4 +310,4 @@ export interface ExportAnswer {
 }
 
 /** A message in JSON. */
-export type TextMessage = Hello | StateMessage | Done | Refused | Answer;
+export type TextMessage = Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer;

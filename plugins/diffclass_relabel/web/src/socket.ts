@@ -1,11 +1,13 @@
 // The connection: numbers every message, reconnects by itself and resends what has no answer.
 
 import { Emitter } from "./emitter";
-import type { Answers, Done, Hello, Operation, Question, SessionState, TextMessage } from "./protocol.generated";
+import { PART_LENGTH } from "./protocol.generated";
+import type { Answers, Done, Hello, Operation, Question, Preparing, SessionState, TextMessage } from "./protocol.generated";
 
 const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
 const LAST_WAIT = 4000;
 const POLICY_VIOLATION = 1008;
+const TOO_LONG = 1009;
 /** Questions that the page asks by itself. */
 const UNASKED = new Set<Ask>(["spectrum", "curve", "preview_tau"]);
 
@@ -18,6 +20,10 @@ export type Connection = "connecting" | "open" | "lost" | "refused";
 interface SocketEvents {
   connection: Connection;
   hello: Hello;
+  /** How far the scene is prepared; the greeting comes afterwards. */
+  preparing: Preparing;
+  /** Why the scene could not be prepared. */
+  failed: string;
   state: SessionState;
   binary: ArrayBuffer;
   done: Done;
@@ -95,8 +101,17 @@ export class Socket extends Emitter<SocketEvents> {
     const text = JSON.stringify({ seq, ...message });
     return new Promise((resolve, reject) => {
       this.waiting.set(seq, { text, operation, quiet, resolve, reject });
-      if (this.greeted) this.socket?.send(text);
+      if (this.greeted) this.transmit(text);
     });
+  }
+
+  /** Sends a message, in parts if it is long: "+" and a part where more follow, "=" and the last. */
+  private transmit(text: string): void {
+    if (text.length <= PART_LENGTH) return this.socket?.send(text);
+    for (let at = 0; at < text.length; at += PART_LENGTH) {
+      const mark = at + PART_LENGTH < text.length ? "+" : "=";
+      this.socket?.send(mark + text.slice(at, at + PART_LENGTH));
+    }
   }
 
   private receive(data: string | ArrayBuffer): void {
@@ -108,12 +123,19 @@ export class Socket extends Emitter<SocketEvents> {
     switch (message.kind) {
       case "hello":
         return this.hello(message);
+      case "preparing":
+        this.change("connecting");
+        return this.emit("preparing", message);
+      case "failed":
+        return this.emit("failed", message.message);
       case "state":
         return this.emit("state", message.state);
       case "done":
         return this.done(message);
       case "answer":
         return this.settle(message.seq)?.resolve(message);
+      case "superseded":
+        return this.settle(message.seq)?.reject(new Error("asked again meanwhile"));
       case "refused":
         return this.refused(message.seq, message.message);
     }
@@ -125,7 +147,7 @@ export class Socket extends Emitter<SocketEvents> {
     this.emit("hello", message);
     this.change("open");
     // The server knows by client and seq what it has done already.
-    for (const item of this.waiting.values()) this.socket?.send(item.text);
+    for (const item of this.waiting.values()) this.transmit(item.text);
   }
 
   private done(message: Done): void {
@@ -153,6 +175,7 @@ export class Socket extends Emitter<SocketEvents> {
     if (event.code === POLICY_VIOLATION) {
       [this.reason, this.token, this.wait] = [event.reason, null, LAST_WAIT];
     }
+    if (event.code === TOO_LONG) this.giveUpLongest();
     this.change(event.code === POLICY_VIOLATION ? "refused" : "lost");
     // Questions are not worth asking again: the page asks anew when it needs to know.
     for (const [seq, item] of this.waiting) {
@@ -160,6 +183,12 @@ export class Socket extends Emitter<SocketEvents> {
     }
     setTimeout(() => this.open(), this.wait);
     this.wait = Math.min(2 * this.wait, LAST_WAIT);
+  }
+
+  /** Something on the way, such as a proxy, lets no message of that length pass: do not try for ever. */
+  private giveUpLongest(): void {
+    const [longest] = [...this.waiting].sort(([, a], [, b]) => b.text.length - a.text.length);
+    if (longest) this.refused(longest[0], "This change is too long for the connection; paint it in several pieces.");
   }
 
   private change(connection: Connection): void {

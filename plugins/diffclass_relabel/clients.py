@@ -1,0 +1,39 @@
+"""A page that is connected: what it is called, and the messages on their way to it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from diffclass_relabel.outbox import Outbox
+from diffclass_relabel.parts import Parts
+from diffclass_relabel.protocol import Refused
+
+log = logging.getLogger("diffclass_relabel")
+
+
+class Client:
+    """One page.
+
+    Parameters
+    ----------
+    name : str or None
+        What it calls itself, to be recognized after a lost connection.
+    """
+
+    def __init__(self, name: str | None = None):
+        self.name = name
+        self.outbox = Outbox()
+        self.parts = Parts()
+
+    def tell(self, message: Mapping[str, Any], *, kind: str | None = None) -> None:
+        """Queue a JSON message; one of the same ``kind`` that waits is dropped."""
+        self.outbox.put(json.dumps(message, allow_nan=False), kind=kind)
+
+    def refuse(self, number: int | None, message: str) -> None:
+        """Say that a message is refused, and why."""
+        log.warning("refused: %s", message)
+        refusal: Refused = {"kind": "refused", "seq": number, "message": message}
+        self.tell(refusal)
