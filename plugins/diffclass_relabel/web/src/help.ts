@@ -12,7 +12,7 @@ const KEYS: [string, [string[], string][]][] = [
   ]],
   ["See", [
     [["i"], "picture alone"], [["l"], "labels"], [["m"], "map"], [["u"], "doubt"], [["c"], "changes"],
-    [["s"], "suggestions"], [["o"], "map as outlines"], [["h"], "whole scene"], [["+", "\u2212"], "zoom, or the wheel"],
+    [["s"], "suggestions"], [["o"], "map as outlines"], [["y"], "grey picture under the map"], [["h"], "whole scene"], [["+", "\u2212"], "zoom, or the wheel"],
     [["Space"], "hold and drag to move, or the middle button"],
   ]],
   ["Steer", [

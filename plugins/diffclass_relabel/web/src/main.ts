@@ -127,6 +127,7 @@ function start(): void {
       "[": () => ui.stepSize(-1),
       "]": () => ui.stepSize(1),
       o: () => layers.setOutlines(!layers.outlines),
+      y: () => layers.setGreyUnder(!layers.greyUnder),
       h: () => view.fit(),
       "+": () => view.zoom(1.5),
       "=": () => view.zoom(1.5),

@@ -13,6 +13,7 @@
 //   pixelAt(x, y)   {row, column} under a point of the page (clientX, clientY)
 //   clientOf(r, c)  {x, y} of the middle of a pixel on the page
 //   canvasPixel(r, c)  [red, green, blue, alpha] on the canvas at the middle of a pixel, painted now
+//   apply(operation)  does what a control would; a promise
 //   drop()          loses the connection, as a network would
 //   idle()          a promise: all confirmed, the picture there, and in live mode the map up to date
 //                   and painted; it cannot know what another tab has sent a moment ago
@@ -21,6 +22,7 @@ import type { Layers } from "./layers";
 import type { Painter } from "./painter";
 import type { PicturePanel } from "./picture_panel";
 import type { Pointer } from "./pointer";
+import type { Operation } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Suggestions } from "./suggestions";
 import type { Ui } from "./ui";
@@ -69,6 +71,7 @@ export function makeProbe({ session, ui, view, layers, painter, picture, pointer
       const context = painter.canvas.getContext("2d")!;
       return [...context.getImageData(Math.floor(at.x), Math.floor(at.y), 1, 1).data];
     },
+    apply: (operation: Operation) => session.apply(operation),
     drop: () => session.socket.drop(),
     async idle() {
       const busy = () =>
