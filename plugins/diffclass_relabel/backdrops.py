@@ -1,7 +1,8 @@
 """Pictures of a scene to paint on: three bands, or three components, as a PNG.
 
-The contrast of each is stretched over the pixels with data (`diffclass.plots.stretch`); pixels
-without are transparent.
+The contrast of each is stretched over the pixels with data (`diffclass.plots.stretch`). Bands that
+have little to do with each other, each stretched by itself, would make a lurid picture: its colours
+are calmed to those of an ordinary photograph. Pixels without data are transparent.
 """
 
 from __future__ import annotations
@@ -21,10 +22,14 @@ from diffclass_relabel.workspace import Workspace
 
 _KEPT = 8  # pictures
 PRESETS = ("true", "false", "mnf")
+_LABELS = {"true": "True colour", "false": "False colour, near infrared"}
 # nanometres of red, green, blue, and of near infrared, red, green
 _WAVELENGTHS = {"true": (640.0, 550.0, 460.0), "false": (860.0, 650.0, 550.0)}
+_NEAR = 50.0  # nanometres within which a band shows what the wavelength would
 # without wavelengths: places among the good bands, from 0 to 1
 _PLACES = {"true": (0.3, 0.2, 0.1), "false": (0.6, 0.3, 0.2)}
+_COLORFUL = 33.0  # on the scale of Hasler and Suesstrunk: "moderately colourful"
+_LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
 
 
 class Pictures:
@@ -78,6 +83,33 @@ def preset_bands(scene: Scene, preset: str) -> tuple[int, int, int]:
     return int(chosen[0]), int(chosen[1]), int(chosen[2])
 
 
+def preset_labels(scene: Scene) -> dict[str, str]:
+    """Return what to call each preset.
+
+    Parameters
+    ----------
+    scene : Scene
+
+    Returns
+    -------
+    dict of str to str
+        Label by preset. "True colour" is said only where bands within 50 nm of red, green and blue
+        exist; bands that are guessed go by their numbers, from 1.
+    """
+    return {name: _bands_label(scene, name) for name in _WAVELENGTHS} | {
+        "mnf": "First MNF components"
+    }
+
+
+def _bands_label(scene: Scene, preset: str) -> str:
+    bands = list(preset_bands(scene, preset))
+    if scene.wavelengths is not None:
+        away = np.abs(scene.wavelengths[bands] - _WAVELENGTHS[preset])
+        if (away <= _NEAR).all():
+            return _LABELS[preset]
+    return f"Bands {', '.join(str(band + 1) for band in bands)}"
+
+
 def preset_picture(workspace: Workspace, preset: str) -> bytes:
     """Return the PNG of a preset.
 
@@ -127,6 +159,37 @@ def parsed_bands(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
+def calmed(colors: np.ndarray) -> np.ndarray:
+    """Return colours drawn towards grey until they are at most moderately colourful.
+
+    The measure is M = |sigma| + 0.3 |mu| of the opponent axes (R - G, (R + G) / 2 - B), which
+    shrinks in step with every colour's distance from the grey of the same luma.
+
+    Parameters
+    ----------
+    colors : ndarray of shape (n, 3)
+        Red, green and blue, 0 to 1.
+
+    Returns
+    -------
+    ndarray of the same shape
+        The same where M is at most 33 of 255.
+
+    References
+    ----------
+    D. Hasler and S. Suesstrunk, Measuring colourfulness in natural images, Proc. SPIE 5007 (2003).
+    """
+    if not len(colors):
+        return colors
+    red, green, blue = colors.T
+    axes = np.stack([red - green, (red + green) / 2 - blue])
+    colorful = 255 * (np.linalg.norm(axes.std(axis=1)) + 0.3 * np.linalg.norm(axes.mean(axis=1)))
+    if colorful <= _COLORFUL:
+        return colors
+    gray = (colors @ _LUMA)[:, None]
+    return gray + (colors - gray) * (_COLORFUL / colorful)
+
+
 def _three(features: np.ndarray) -> np.ndarray:
     """Return three features per point, the last one repeated if there are fewer."""
     return features[:, [min(i, features.shape[1] - 1) for i in range(3)]]
@@ -137,7 +200,7 @@ def _png(values: np.ndarray) -> bytes:
     valid = np.isfinite(values).all(axis=2)
     colors = np.zeros((*valid.shape, 4), dtype=np.uint8)
     colors[..., 3] = np.where(valid, 255, 0)
-    colors[valid, :3] = np.rint(255 * stretched(values[valid]))
+    colors[valid, :3] = np.rint(255 * calmed(stretched(values[valid])))
     stream = io.BytesIO()
     image: Any = require("PIL.Image").fromarray(colors)
     image.save(stream, format="PNG", compress_level=1)

@@ -82,6 +82,13 @@ class Geography(TypedDict):
     crs: str | None
 
 
+class Preset(TypedDict):
+    """A picture of the scene to choose, and what to call it."""
+
+    name: str
+    label: str
+
+
 class ExportFormat(TypedDict):
     """A result that can be exported, in one format."""
 
@@ -95,7 +102,7 @@ class SceneFacts(TypedDict):
 
     scene: SceneInfo
     geo: Geography | None
-    presets: list[str]
+    presets: list[Preset]
     exports: list[ExportFormat]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass_relabel.backdrops import PRESETS, preset_bands
+from diffclass_relabel.backdrops import preset_bands, preset_labels
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.exports import FORMATS
 from diffclass_relabel.protocol import (
@@ -35,7 +35,7 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
             "bands_false": list(preset_bands(scene, "false")),
         },
         "geo": _geo(workspace),
-        "presets": list(PRESETS),
+        "presets": [{"name": name, "label": label} for name, label in preset_labels(scene).items()],
         "exports": [
             {"what": what, "suffix": suffix, "label": label}
             for what, formats in FORMATS.items()

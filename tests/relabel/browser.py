@@ -113,6 +113,11 @@ class Tab:
         pixel = self.js("([row, column]) => diffclass.canvasPixel(row, column)", [row, column])
         return "#{:02x}{:02x}{:02x}".format(*pixel[:3])
 
+    def colors(self, places):
+        """Return the colours on the canvas at pixels, shape (n, 3)."""
+        code = "places => places.map(([row, column]) => diffclass.canvasPixel(row, column))"
+        return np.array(self.js(code, np.asarray(places).tolist()))[:, :3]
+
     @property
     def state(self):
         return self.js("diffclass.state")

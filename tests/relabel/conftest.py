@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 import spectral.io.envi as envi
+from scipy import ndimage
 
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import ClassTable, write_class_map
@@ -23,6 +24,7 @@ from .clients import PageClient
 
 COLORS = {1: (1, 2, 3), 2: (200, 100, 50), 3: (9, 80, 7)}
 NAMES = {1: "nuclei", 2: "cytoplasm", 3: "stroma"}
+CLASSES = ("nuclei", "cytoplasm", "stroma")
 # two pixels without data: a whole row would be easy, a hole is not
 HOLES = [(0, 0), (20, 31)]
 
@@ -166,3 +168,31 @@ def open_tab(browser):
 @pytest.fixture
 def tab(gate, open_tab):
     return open_tab(gate.url)
+
+
+@pytest.fixture
+def places(tissue):
+    """Two pixels side by side well inside each class, twice."""
+
+    def inside(class_id):
+        mask = ndimage.minimum_filter(tissue.truth == class_id, (1, 4))
+        rows, columns = np.nonzero(mask)
+        chosen = [len(rows) // 8, 7 * len(rows) // 8]
+        return [(int(rows[i]), int(columns[i])) for i in chosen]
+
+    return {class_id: inside(class_id) for class_id in (1, 2, 3)}
+
+
+@pytest.fixture
+def painted(editor, serve, open_tab, places):
+    """A tab on a session with three classes, two strokes each, and their map."""
+    for name in CLASSES:
+        editor.apply({"op": "add_class", "name": name})
+    for class_id, seeds in places.items():
+        for row, column in seeds:
+            runs = [(row + k) * 50 + column - 1 for k in (-1, 0, 1)]
+            pixels = [number for start in runs for number in (start, 4)]
+            editor.apply({"op": "stroke", "class": class_id, "pixels": pixels})
+    tab = open_tab(serve(editor).url)
+    tab.idle()
+    return tab

@@ -10,7 +10,14 @@ from PIL import Image
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import Scene, open_scene
-from diffclass_relabel.backdrops import band_picture, parsed_bands, preset_bands, preset_picture
+from diffclass_relabel.backdrops import (
+    band_picture,
+    calmed,
+    parsed_bands,
+    preset_bands,
+    preset_labels,
+    preset_picture,
+)
 from diffclass_relabel.fingerprint import fingerprint_of
 from diffclass_relabel.spectra import class_means, spectrum_at
 
@@ -22,7 +29,7 @@ def read_png(content):
 
 
 def test_bands_are_stretched_and_holes_transparent(workspace):
-    picture = read_png(band_picture(workspace, [4, 2, 4]))
+    picture = read_png(band_picture(workspace, [2, 2, 2]))
     assert picture.shape == (*workspace.shape, 4)
     assert sorted(map(tuple, np.argwhere(picture[..., 3] == 0))) == HOLES
     values = workspace.scene.data[..., 2][workspace.scene.valid]
@@ -30,6 +37,38 @@ def test_bands_are_stretched_and_holes_transparent(workspace):
     wanted = np.rint((values - low) / (high - low) * 255).clip(0, 255)
     np.testing.assert_allclose(picture[workspace.scene.valid][:, 1], wanted, atol=1)
     assert np.array_equal(picture[..., 0], picture[..., 2])
+
+
+def colorfulness(colors):
+    """Return M of Hasler and Suesstrunk (2003), of colours 0 to 255."""
+    red, green, blue = colors.reshape(-1, 3).astype(float).T
+    a, b = red - green, (red + green) / 2 - blue
+    return np.hypot(a.std(), b.std()) + 0.3 * np.hypot(a.mean(), b.mean())
+
+
+def test_no_picture_is_lurid(workspace):
+    noise = np.random.default_rng(0).random((500, 3))
+    assert colorfulness(255 * noise) > 90
+    quiet = calmed(noise)
+    assert colorfulness(255 * quiet) == pytest.approx(33)
+    luma = [0.299, 0.587, 0.114]
+    np.testing.assert_allclose(quiet @ luma, noise @ luma)
+    np.testing.assert_array_equal(calmed(quiet * 0.5), quiet * 0.5)
+    for picture in ("true", "false", "mnf"):
+        drawn = read_png(preset_picture(workspace, picture))
+        assert colorfulness(drawn[workspace.scene.valid][:, :3]) < 34
+
+
+def test_guessed_bands_go_by_their_numbers(workspace):
+    assert preset_labels(workspace.scene)["true"] == "True colour"
+    data = np.arange(60.0).reshape(2, 3, 10) ** 2
+    assert preset_labels(Scene.from_array(data)) == {
+        "true": "Bands 4, 3, 2",
+        "false": "Bands 6, 4, 3",
+        "mnf": "First MNF components",
+    }
+    infrared = Scene.from_array(data, wavelengths=np.linspace(1000, 2500, 10))
+    assert preset_labels(infrared)["true"] == "Bands 1, 1, 1"
 
 
 @pytest.mark.parametrize("preset", ["true", "false", "mnf"])

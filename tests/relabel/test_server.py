@@ -45,7 +45,7 @@ def test_hello(page, workspace):
     assert len(scene["wavelengths"]) == 12
     assert len(scene["bands_true"]) == len(scene["bands_false"]) == 3
     assert hello["geo"] == {"transform": [500000, 2, 0, 4470000, 0, -2], "crs": "EPSG:32633"}
-    assert hello["presets"] == ["true", "false", "mnf"]
+    assert [preset["name"] for preset in hello["presets"]] == ["true", "false", "mnf"]
     assert {"what": "map", "suffix": ".tif", "label": "GeoTIFF"} in hello["exports"]
     state = hello["state"]
     assert state["classes"] == state["strokes"] == []

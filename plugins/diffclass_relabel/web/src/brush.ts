@@ -8,6 +8,7 @@ import type { Place } from "./view";
 const CALM = 3; // raster pixels of travel after which a click is a stroke
 
 abstract class Disc extends Tool {
+  override readonly drags = true;
   private pixels: Set<number> | null = null;
   private last: Place | null = null;
   private first: Place | null = null;

@@ -2,16 +2,19 @@
 
 import { count, el, iconButton, section, swatch, textButton } from "./dom";
 import { ICONS } from "./icons";
+import { onMenu } from "./long_press";
+import { Menu } from "./menu";
 import { LONGEST_NAME, type ClassState } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Ui } from "./ui";
 
 const TWO_DIGITS = 700; // ms within which a second digit joins the first
+const MENU_WIDTH = 168; // CSS pixels, as in the style sheet
 
 export class ClassList {
   readonly element: HTMLElement;
-  private readonly list = el("div", { class: "classes", attributes: { role: "radiogroup", "aria-label": "Class to paint" } });
-  private readonly menu = el("div", { class: "menu", attributes: { popover: "auto" } });
+  private readonly list = el("div", { class: "classes", attributes: { role: "group", "aria-label": "Class to paint" } });
+  private readonly menu = new Menu("Class");
   private readonly empty = el("div", { class: "empty" }, textButton("Add a class", "Begin with what you want to find", () => void this.add()));
   private digits = "";
   private digitsAt = 0;
@@ -21,7 +24,7 @@ export class ClassList {
 
   constructor(private readonly session: Session, private readonly ui: Ui) {
     const add = iconButton(ICONS.plus, "Add a class", () => void this.add());
-    this.element = section("Classes", this.list, this.empty, this.menu);
+    this.element = section("Classes", this.list, this.empty, this.menu.element);
     this.element.classList.add("class-section");
     this.element.querySelector("h2")!.append(add);
     session.on("state", () => this.update());
@@ -65,6 +68,7 @@ export class ClassList {
   private row(item: ClassState, place: number): HTMLElement {
     const row = el("div", { class: "class-row", attributes: { "data-class": String(item.id) } });
     row.classList.toggle("hidden-class", item.hidden);
+    onMenu(row, () => this.openMenu(item, row));
     row.append(
       el("span", { class: "key", text: String(place) }),
       this.colorButton(item),
@@ -76,7 +80,7 @@ export class ClassList {
       this.flag(item.locked ? ICONS.lock : ICONS.unlock, item.locked ? `Unlock ${item.name}` : `Lock ${item.name}: its labels cannot be painted over`, item.locked, () =>
         void this.session.apply({ op: "lock_class", id: item.id, locked: !item.locked }),
       ),
-      iconButton(ICONS.more, `Rename, merge or remove ${item.name}`, () => this.openMenu(item, row), "icon small"),
+      iconButton(ICONS.more, `Rename, hide, lock, merge or remove ${item.name}`, () => this.openMenu(item, row), "icon small"),
     );
     return row;
   }
@@ -96,7 +100,7 @@ export class ClassList {
       class: "class-name",
       text: item.name,
       title: `Paint ${item.name}; double click renames`,
-      attributes: { type: "button", role: "radio" },
+      attributes: { type: "button" },
       on: { click: () => this.ui.setClass(item.id), dblclick: () => this.rename(item.id) },
     });
   }
@@ -117,7 +121,7 @@ export class ClassList {
     for (const row of this.list.children as HTMLCollectionOf<HTMLElement>) {
       const chosen = Number(row.dataset.class) === this.ui.classId;
       row.classList.toggle("chosen", chosen);
-      row.querySelector(".class-name")?.setAttribute("aria-checked", String(chosen));
+      row.querySelector(".class-name")?.setAttribute("aria-pressed", String(chosen));
     }
   }
 
@@ -154,34 +158,27 @@ export class ClassList {
   }
 
   private openMenu(item: ClassState, row: HTMLElement): void {
-    const others = this.session.classes.filter((other) => other.id !== item.id);
-    const act = (text: string, title: string, run: () => void) =>
-      textButton(text, title, () => {
-        this.menu.hidePopover();
-        run();
-      }, "menu-item");
-    this.menu.replaceChildren(act("Rename", "", () => this.rename(item.id)));
-    if (others.length) this.menu.append(el("p", { class: "muted", text: "Merge into" }));
+    const { session, menu } = this;
+    const others = session.classes.filter((other) => other.id !== item.id);
+    const entries: Node[] = [
+      menu.entry("Rename", "", () => this.rename(item.id)),
+      menu.entry(item.hidden ? "Show" : "Hide", "In the map and among the labels", () =>
+        void session.apply({ op: "hide_class", id: item.id, hidden: !item.hidden })),
+      menu.entry(item.locked ? "Unlock" : "Lock", "Locked labels cannot be painted over", () =>
+        void session.apply({ op: "lock_class", id: item.id, locked: !item.locked })),
+    ];
+    if (others.length) entries.push(el("p", { class: "muted", text: "Merge into" }));
     for (const other of others) {
-      const entry = act(other.name, `${item.name} becomes ${other.name}`, () =>
-        void this.session.apply({ op: "merge_classes", source: item.id, into: other.id }),
-      );
+      const entry = menu.entry(other.name, `${item.name} becomes ${other.name}`, () =>
+        void session.apply({ op: "merge_classes", source: item.id, into: other.id }));
       entry.prepend(swatch(other.color));
-      this.menu.append(entry);
+      entries.push(entry);
     }
-    const remove = act("Remove", "Remove this class", () => void this.session.apply({ op: "remove_class", id: item.id }));
+    const remove = menu.entry("Remove", "Remove this class", () => void session.apply({ op: "remove_class", id: item.id }));
     remove.disabled = item.pixels > 0;
     if (remove.disabled) remove.title = "It has labels: erase them first, or merge it";
-    this.menu.append(el("hr"), remove);
-    this.menu.showPopover();
-    this.placeMenu(row);
-  }
-
-  private placeMenu(row: HTMLElement): void {
     const box = row.getBoundingClientRect();
-    const height = this.menu.offsetHeight;
-    this.menu.style.top = `${Math.max(Math.min(box.bottom, innerHeight - height - 8), 8)}px`;
-    this.menu.style.left = `${box.right - this.menu.offsetWidth}px`;
+    menu.open([...entries, el("hr"), remove], box.right - MENU_WIDTH, box.bottom);
   }
 }
 

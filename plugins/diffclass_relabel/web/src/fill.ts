@@ -1,5 +1,7 @@
-// Flood fill: the connected piece of the map under the pointer becomes a stroke.
+// Flood fill: the connected piece of the map under the pointer becomes a stroke; labels of other
+// classes in it were painted by hand and stay.
 
+import { count } from "./dom";
 import { ICONS } from "./icons";
 import { eachPixel } from "./runs";
 import { Tool } from "./tool";
@@ -11,8 +13,19 @@ export class Fill extends Tool {
   readonly key = "f";
   readonly icon = ICONS.fill;
 
+  private pressed: Place | null = null;
+
   override down(at: Place): void {
-    void this.flood(at);
+    this.pressed = at;
+  }
+
+  override up(): void {
+    if (this.pressed) void this.flood(this.pressed);
+    this.pressed = null;
+  }
+
+  override cancel(): void {
+    this.pressed = null;
   }
 
   private async flood(at: Place): Promise<void> {
@@ -24,7 +37,13 @@ export class Fill extends Tool {
     const answer = await session.ask({ ask: "segment", pixel });
     if (!answer) return;
     const pixels = new Set<number>();
-    eachPixel(answer.pixels, (item) => pixels.add(item));
+    let spared = 0;
+    eachPixel(answer.pixels, (item) => {
+      const label = session.labels.shown[item];
+      if (label === 0 || label === id) pixels.add(item);
+      else spared++;
+    });
+    if (spared) tell(`${count(spared)} pixels keep the label of another class.`);
     await session.paint(pixels, id);
   }
 }

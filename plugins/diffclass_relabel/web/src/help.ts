@@ -6,18 +6,24 @@ import { ICONS } from "./icons";
 const KEYS: [string, [string[], string][]][] = [
   ["Paint", [
     [["p"], "brush"], [["e"], "eraser"], [["g"], "polygon"], [["a"], "lasso"], [["f"], "fill"],
-    [["[", "]"], "smaller, larger brush"],
+    [["[", "]"], "smaller, larger brush; also"], [[",", "."], ""],
     [["1", "\u2026", "9"], "class in the list; two digits for 10 and on"],
-    [["Ctrl", "Z"], "undo"], [["Ctrl", "Shift", "Z"], "redo"], [["Esc"], "break off"], [["Enter"], "close a polygon"],
+    [["Ctrl", "Z"], "undo"], [["Ctrl", "Shift", "Z"], "redo; also"], [["Ctrl", "Y"], ""],
+    [["Esc"], "break off"], [["Enter"], "close a polygon; so do double and right click"], [["Backspace"], "take back its last corner"],
+  ]],
+  ["Without a pointer", [
+    [["\u2190", "\u2191", "\u2193", "\u2192"], "on the canvas (Tab): move a cursor"], [["Shift"], "with an arrow: ten pixels"],
+    [["x"], "put the tool down, lift it; or click"],
   ]],
   ["See", [
     [["i"], "picture alone"], [["l"], "labels"], [["m"], "map"], [["u"], "doubt"], [["c"], "changes"],
-    [["s"], "suggestions"], [["o"], "map as outlines"], [["h"], "whole scene"], [["+", "\u2212"], "zoom, or the wheel"],
+    [["s"], "suggestions"], [["o"], "map as outlines"], [["y"], "grey picture under the map"], [["h"], "whole scene"], [["+", "\u2212"], "zoom, or the wheel or two fingers"],
     [["Space"], "hold and drag to move, or the middle button"],
   ]],
   ["Steer", [
     [["n", "b"], "next suggestion, back"], [["v"], "inspect"], [["w"], "why this class, under the pointer"],
-    [["t"], "live on or off"], [["r"], "update now"], [["?"], "this list"],
+    [["Alt"], "click: why this class"], [["t"], "live on or off"], [["r"], "update now"],
+    [["d"], "dark or light"], [["right click"], "or long press: menu"], [["?"], "this list"],
   ]],
 ];
 
@@ -44,7 +50,7 @@ function make(): HTMLDialogElement {
     }
     return el("section", {}, el("h2", { text: title }), list);
   });
-  const made = el("dialog", { class: "help", attributes: { "aria-label": "Keys" } }, ...columns);
+  const made = el("dialog", { class: "help", attributes: { "aria-label": "Keys", tabindex: "0" } }, ...columns);
   made.addEventListener("click", () => made.close());
   return made;
 }

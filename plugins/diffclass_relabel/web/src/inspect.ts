@@ -10,8 +10,19 @@ export class Inspect extends Tool {
   readonly key = "v";
   readonly icon = ICONS.inspect;
 
+  private pressed: Place | null = null;
+
   override down(at: Place): void {
-    const { ui, view } = this.bench;
-    if (view.contains(at)) ui.inspect({ row: Math.floor(at.row), column: Math.floor(at.column) });
+    this.pressed = at;
+  }
+
+  override up(): void {
+    const at = this.pressed;
+    this.pressed = null;
+    if (at && this.bench.view.contains(at)) this.bench.ui.inspect({ row: Math.floor(at.row), column: Math.floor(at.column) });
+  }
+
+  override cancel(): void {
+    this.pressed = null;
   }
 }

@@ -6,7 +6,7 @@ import type { Layer, Layers } from "./layers";
 
 export function layerPanel(layers: Layers, onChange: (show: () => void) => void): HTMLElement {
   const rows = layers.list.map((layer) => layerRow(layer, layers, onChange));
-  return section("Layers", el("div", { class: "layers" }, ...rows), outlineRow(layers, onChange));
+  return section("Layers", el("div", { class: "layers" }, ...rows), optionRows(layers, onChange));
 }
 
 function layerRow(layer: Layer, layers: Layers, onChange: (show: () => void) => void): HTMLElement {
@@ -18,7 +18,7 @@ function layerRow(layer: Layer, layers: Layers, onChange: (show: () => void) => 
   }, keycap(layer.key), el("span", { text: layer.name }));
   const range = el("input", {
     title: `Opacity of ${layer.name.toLowerCase()}`,
-    attributes: { type: "range", min: "0", max: "1", step: "0.05", "aria-label": `Opacity of ${layer.name.toLowerCase()}` },
+    attributes: { type: "range", min: "0", max: "1", step: "0.02", "aria-label": `Opacity of ${layer.name.toLowerCase()}` },
     on: { input: () => layers.setOpacity(layer.id, Number(range.value)) },
   });
   const row = el("div", { class: "layer" }, button, range);
@@ -42,7 +42,7 @@ function doubtLegend(): HTMLElement {
   return el("div", { class: "legend" }, el("span", { text: "sure" }), bar, el("span", { text: "doubt" }));
 }
 
-function outlineRow(layers: Layers, onChange: (show: () => void) => void): HTMLElement {
+function optionRows(layers: Layers, onChange: (show: () => void) => void): HTMLElement {
   const box = el("input", {
     attributes: { type: "checkbox" },
     on: { change: () => layers.setOutlines(box.checked) },
@@ -52,10 +52,19 @@ function outlineRow(layers: Layers, onChange: (show: () => void) => void): HTMLE
     on: { change: () => (layers.outlinesWhilePainting = whilePainting.checked) },
   });
   whilePainting.checked = layers.outlinesWhilePainting;
-  onChange(() => (box.checked = layers.outlines));
+  const grey = el("input", {
+    attributes: { type: "checkbox" },
+    on: { change: () => layers.setGreyUnder(grey.checked) },
+  });
+  onChange(() => {
+    box.checked = layers.outlines;
+    grey.checked = layers.greyUnder;
+  });
+  grey.checked = layers.greyUnder;
   return el(
     "div",
     { class: "checks" },
+    el("label", { title: "The colours of the map are then those of the class list (y)" }, grey, "Grey picture under the map", keycap("y")),
     el("label", { title: "Borders of the map instead of areas (o)" }, box, "Map as outlines", keycap("o")),
     el("label", { title: "See the picture under the stroke while you draw" }, whilePainting, "Outlines while painting"),
   );

@@ -2,6 +2,9 @@
 
 export type LayerId = "raw" | "labels" | "map" | "doubt" | "changes" | "suggestions";
 
+/** Over any grey every colour stays within 10 of itself (CIEDE2000), and the grey can still be made out. */
+const MAP_OPACITY = 0.88;
+
 export interface Layer {
   id: LayerId;
   name: string;
@@ -15,7 +18,7 @@ export interface Layer {
 export class Layers {
   readonly list: Layer[] = [
     layer("labels", "Labels", "l", "What has been painted", true, 1),
-    layer("map", "Map", "m", "The class of every pixel", true, 0.6),
+    layer("map", "Map", "m", "The class of every pixel", true, MAP_OPACITY),
     layer("doubt", "Doubt", "u", "1 - margin: yellow where two classes are nearly as likely", false, 0.9),
     layer("changes", "Changes", "c", "Dims all that did not change in the last update", false, 0.7),
     layer("suggestions", "Suggestions", "s", "What to label next", true, 1),
@@ -25,6 +28,8 @@ export class Layers {
   rawOnly = false;
   /** The map is drawn as outlines rather than filled. */
   outlines = false;
+  /** The picture is grey under areas of colour: those of the map are then those of the legend. */
+  greyUnder = true;
   /** The map becomes outlines while a stroke is drawn. */
   outlinesWhilePainting = true;
   changed: () => void = () => {};
@@ -58,6 +63,11 @@ export class Layers {
     } else {
       this.setVisible(id, this.rawOnly || !this.get(id).visible);
     }
+  }
+
+  setGreyUnder(grey: boolean): void {
+    this.greyUnder = grey;
+    this.changed();
   }
 
   setOutlines(outlines: boolean): void {

@@ -7,18 +7,20 @@ import { el } from "./dom";
 import { Fill } from "./fill";
 import { showHelp } from "./help";
 import { Inspect } from "./inspect";
+import { KeyCursor } from "./key_cursor";
 import { layerPanel } from "./layer_panel";
 import { Layers } from "./layers";
 import { Notices } from "./notices";
 import { Overlay } from "./overlay";
 import { Painter } from "./painter";
+import { PixelMenu } from "./pixel_menu";
 import { PicturePanel } from "./picture_panel";
 import { Pointer } from "./pointer";
 import { Lasso, Polygon } from "./polygon";
 import { PreparationPanel } from "./preparation_panel";
 import { makeProbe } from "./probe";
 import { Session } from "./session";
-import { listen } from "./shortcuts";
+import { listen, type Keys } from "./shortcuts";
 import { Socket } from "./socket";
 import { Spectrum } from "./spectrum";
 import { Stage } from "./stage";
@@ -69,6 +71,9 @@ function start(): void {
   });
   session.on("labels", () => inHand().refresh());
   const pointer = new Pointer(stage.area, view, ui, inHand);
+  const cursor = new KeyCursor(stage.area, { session, view, ui, overlay, tool: inHand });
+  const pixelMenu = new PixelMenu(session, ui, view);
+  pointer.menu = (x, y, at) => pixelMenu.open(x, y, at);
 
   const go = (place: Place) => {
     overlay.target = place;
@@ -109,10 +114,11 @@ function start(): void {
   layers.changed = () => layerListeners.forEach((listener) => listener());
   document.body.append(
     toolbar(session),
-    el("aside", { class: "left" }, toolPanel(tools, ui), layerPanel(layers, (show) => layerListeners.push(show)), picture.element),
+    el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } }, toolPanel(tools, ui), layerPanel(layers, (show) => layerListeners.push(show)), picture.element),
     stage.element,
-    el("aside", { class: "right" }, classes.element, spectrum.element, tabs.element),
+    el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, tabs.element),
     statusLine(session, ui),
+    cursor.spoken,
   );
 
   const walk = async (direction: 1 | -1) => {
@@ -122,35 +128,42 @@ function start(): void {
   };
   const undo = () => void (session.state?.can_undo && session.apply({ op: "undo" }));
   const redo = () => void (session.state?.can_redo && session.apply({ op: "redo" }));
-  listen(
-    {
-      ...Object.fromEntries(tools.map((tool) => [tool.key, () => ui.setTool(tool.name)])),
-      ...Object.fromEntries(layers.list.map((layer) => [layer.key, () => layers.toggle(layer.id)])),
-      "[": () => ui.stepSize(-1),
-      "]": () => ui.stepSize(1),
-      o: () => layers.setOutlines(!layers.outlines),
-      h: () => view.fit(),
-      "+": () => view.zoom(1.5),
-      "=": () => view.zoom(1.5),
-      "-": () => view.zoom(1 / 1.5),
-      n: () => void walk(1),
-      b: () => void walk(-1),
-      w: () => ui.hover && ui.inspect(ui.hover),
-      t: () => void session.ask({ ask: "live", on: !session.state?.live }),
-      r: () => void session.ask({ ask: "update" }),
-      d: toggleTheme,
-      "?": showHelp,
-      Enter: () => inHand().finish(),
-      Backspace: () => inHand().back(),
-      Escape: () => {
-        inHand().cancel();
-        overlay.target = null;
-        overlay.request();
-      },
-      "Ctrl+z": undo,
-      "Ctrl+Shift+z": redo,
-      "Ctrl+y": redo,
+  const keys: Keys = {
+    ...Object.fromEntries(tools.map((tool) => [tool.key, () => ui.setTool(tool.name)])),
+    ...Object.fromEntries(layers.list.map((layer) => [layer.key, () => layers.toggle(layer.id)])),
+    "[": () => ui.stepSize(-1),
+    "]": () => ui.stepSize(1),
+    // Many layouts have brackets only behind AltGr.
+    ",": () => ui.stepSize(-1),
+    ".": () => ui.stepSize(1),
+    o: () => layers.setOutlines(!layers.outlines),
+    y: () => layers.setGreyUnder(!layers.greyUnder),
+    h: () => view.fit(),
+    "+": () => view.zoom(1.5),
+    "=": () => view.zoom(1.5),
+    "-": () => view.zoom(1 / 1.5),
+    n: () => void walk(1),
+    b: () => void walk(-1),
+    w: () => ui.hover && ui.inspect(ui.hover),
+    t: () => void session.ask({ ask: "live", on: !session.state?.live }),
+    r: () => void session.ask({ ask: "update" }),
+    d: toggleTheme,
+    "?": showHelp,
+    x: () => cursor.press(),
+    Enter: () => cursor.finish() || inHand().finish(),
+    Backspace: () => inHand().back(),
+    Escape: () => {
+      cursor.cancel();
+      inHand().cancel();
+      overlay.target = null;
+      overlay.request();
     },
+    "Ctrl+z": undo,
+    "Ctrl+Shift+z": redo,
+    "Ctrl+y": redo,
+  };
+  listen(
+    keys,
     (digit, now) => classes.pressDigit(digit, now),
     (held) => pointer.setSpace(held),
   );
@@ -159,7 +172,7 @@ function start(): void {
     if (session.socket.pending.length) event.preventDefault();
   });
   Object.assign(window, {
-    diffclass: makeProbe({ session, ui, view, layers, painter, picture, pointer, suggestions, area: stage.area }),
+    diffclass: makeProbe({ session, ui, view, layers, painter, picture, pointer, suggestions, keys, area: stage.area }),
   });
   session.socket.open();
 }

@@ -14,6 +14,8 @@ export class Overlay {
   /** Outline of the brush, raster coordinates. */
   brush: Path2D | null = null;
   sketch: Sketch | null = null;
+  /** The pixel that the keys are on. */
+  cursor: Place | null = null;
   /** A pixel that a list points at. */
   target: Place | null = null;
   private readonly context: CanvasRenderingContext2D;
@@ -46,6 +48,7 @@ export class Overlay {
     if (this.target) this.drawTarget(this.target);
     if (this.sketch) this.strokeTwice(this.sketchPath(this.sketch));
     if (this.brush) this.drawBrush(this.brush);
+    if (this.cursor) this.drawTarget(this.cursor);
   }
 
   private drawBrush(brush: Path2D): void {

@@ -4,7 +4,7 @@ import { doubtColor } from "./colors";
 import { allBorders, borderPixels, classBorders } from "./contours";
 import type { Layers } from "./layers";
 import { NO_DATA } from "./protocol.generated";
-import { classTable, maskTable, RasterImage, scaleTable, type Table } from "./raster_image";
+import { classTable, greyOf, maskTable, RasterImage, scaleTable, type Table } from "./raster_image";
 import type { Session } from "./session";
 import type { View } from "./view";
 
@@ -20,6 +20,7 @@ export class Painter {
   painted: () => void = () => {};
   private readonly context: CanvasRenderingContext2D;
   private picture: CanvasImageSource | null = null;
+  private greyPicture: CanvasImageSource | null = null;
   private readonly labels = new RasterImage();
   private readonly map = new RasterImage();
   private readonly doubt = new RasterImage();
@@ -45,8 +46,9 @@ export class Painter {
     session.on("changes", () => this.mark());
   }
 
-  setPicture(picture: CanvasImageSource): void {
+  setPicture(picture: ImageBitmap): void {
     this.picture = picture;
+    this.greyPicture = greyOf(picture);
     this.request();
   }
 
@@ -73,12 +75,22 @@ export class Painter {
     context.clearRect(0, 0, view.width, view.height);
     context.setTransform(view.scale, 0, 0, view.scale, view.x, view.y);
     context.imageSmoothingEnabled = false;
-    if (this.picture) this.lay(this.picture, this.layers.opacity("raw"));
+    if (this.picture) this.lay(this.hasAreas ? this.greyPicture! : this.picture, this.layers.opacity("raw"));
     this.layMap();
     this.lay(this.doubt.canvas, this.session.shownMap ? this.layers.opacity("doubt") : 0);
     this.layLabels();
     this.lay(this.changes.canvas, this.anyChange ? this.layers.opacity("changes") : 0);
     context.globalAlpha = 1;
+  }
+
+  /** Whether areas of colour lie over the picture, whose own colours would falsify theirs. */
+  private get hasAreas(): boolean {
+    if (!this.layers.greyUnder || !this.session.shownMap) return false;
+    return this.layers.opacity("doubt") > 0 || (this.layers.opacity("map") > 0 && !this.asOutlines);
+  }
+
+  private get asOutlines(): boolean {
+    return this.layers.outlines || (this.layers.outlinesWhilePainting && this.painting);
   }
 
   private lay(picture: CanvasImageSource, opacity: number): void {
@@ -90,8 +102,7 @@ export class Painter {
   private layMap(): void {
     const opacity = this.layers.opacity("map");
     if (!this.session.shownMap || opacity === 0) return;
-    const { outlines, outlinesWhilePainting } = this.layers;
-    if (!outlines && !(outlinesWhilePainting && this.painting)) this.lay(this.map.canvas, opacity);
+    if (!this.asOutlines) this.lay(this.map.canvas, opacity);
     else if (this.hasLines) this.drawBorders();
     else this.lay(this.borderImage(), 1);
   }

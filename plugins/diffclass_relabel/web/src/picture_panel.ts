@@ -1,16 +1,15 @@
 // Which bands make the picture: a preset, or any three.
 
 import { el, section } from "./dom";
-import type { SceneInfo } from "./protocol.generated";
+import type { Preset, SceneInfo } from "./protocol.generated";
 import type { Session } from "./session";
 
-const NAMES: Record<string, string> = { true: "True colour", false: "False colour, near infrared", mnf: "First MNF components" };
 const CHANNELS = ["Red", "Green", "Blue"];
 
 export class PicturePanel {
   readonly element: HTMLElement;
   /** Called with each new picture, and with the bands shown (none for components). */
-  shown: (picture: CanvasImageSource, bands: number[]) => void = () => {};
+  shown: (picture: ImageBitmap, bands: number[]) => void = () => {};
   failed: (message: string) => void = () => {};
   /** Whether the picture asked for last is still on its way. */
   isLoading = false;
@@ -30,9 +29,9 @@ export class PicturePanel {
     session.on("scene", ({ scene, presets }) => this.open(scene, presets));
   }
 
-  private open(scene: SceneInfo, presets: string[]): void {
+  private open(scene: SceneInfo, presets: Preset[]): void {
     if (this.select.options.length) return; // after a reconnection the choice stays
-    for (const name of presets) this.select.append(el("option", { text: NAMES[name] ?? name, attributes: { value: name } }));
+    for (const { name, label } of presets) this.select.append(el("option", { text: label, attributes: { value: name } }));
     this.select.append(el("option", { text: "Three bands\u2026", attributes: { value: "bands" } }));
     this.inputs.forEach((input, k) => {
       input.max = String(scene.n_bands);

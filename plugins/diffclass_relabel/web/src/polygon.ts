@@ -5,7 +5,7 @@ import { polygonPixels } from "./shapes";
 import { Tool } from "./tool";
 import type { Place } from "./view";
 
-const CLOSE = 8; // CSS pixels: a click this near to the first corner closes the polygon
+const CLOSE = 8; // CSS pixels: a click this near to the first corner closes the polygon, to the last is none
 
 abstract class Outline extends Tool {
   protected corners: Place[] = [];
@@ -31,19 +31,44 @@ abstract class Outline extends Tool {
 
 export class Polygon extends Outline {
   readonly name = "polygon";
-  readonly title = "Polygon: click the corners, Enter or the first corner closes";
+  readonly title = "Polygon: click the corners; Enter, double or right click closes";
   readonly key = "g";
   readonly icon = ICONS.polygon;
 
+  private pressed: Place | null = null;
+
   override down(at: Place): void {
     if (this.paintable() === null) return;
+    this.pressed = at;
+    this.sketch(at);
+  }
+
+  override up(): void {
+    const at = this.pressed;
+    this.pressed = null;
+    if (!at) return;
     if (this.corners.length > 2 && this.isNear(at, this.corners[0])) return this.fill();
-    this.corners.push(at);
+    const last = this.corners.at(-1);
+    if (!last || !this.isNear(at, last)) this.corners.push(at); // a double click makes one corner
     this.sketch();
   }
 
   override hover(at: Place | null): void {
     if (this.corners.length) this.sketch(at);
+  }
+
+  override retract(): void {
+    this.pressed = null;
+    this.sketch();
+  }
+
+  override get isOpen(): boolean {
+    return this.corners.length > 0;
+  }
+
+  override cancel(): void {
+    this.pressed = null;
+    super.cancel();
   }
 
   override finish(): void {
@@ -62,6 +87,7 @@ export class Polygon extends Outline {
 }
 
 export class Lasso extends Outline {
+  override readonly drags = true;
   readonly name = "lasso";
   readonly title = "Lasso";
   readonly key = "a";

@@ -10,9 +10,11 @@
 //   suggestions     pixel numbers of the present list, and `current`
 //   previewing      whether the map shown is that of a tau being chosen
 //   hover           the pixel under the pointer
+//   keys            names of all keys of the page
 //   pixelAt(x, y)   {row, column} under a point of the page (clientX, clientY)
 //   clientOf(r, c)  {x, y} of the middle of a pixel on the page
 //   canvasPixel(r, c)  [red, green, blue, alpha] on the canvas at the middle of a pixel, painted now
+//   apply(operation)  does what a control would; a promise
 //   drop()          loses the connection, as a network would
 //   idle()          a promise: all confirmed, the picture there, and in live mode the map up to date
 //                   and painted; it cannot know what another tab has sent a moment ago
@@ -21,7 +23,9 @@ import type { Layers } from "./layers";
 import type { Painter } from "./painter";
 import type { PicturePanel } from "./picture_panel";
 import type { Pointer } from "./pointer";
+import type { Operation } from "./protocol.generated";
 import type { Session } from "./session";
+import type { Keys } from "./shortcuts";
 import type { Suggestions } from "./suggestions";
 import type { Ui } from "./ui";
 import type { View } from "./view";
@@ -35,10 +39,11 @@ interface Parts {
   picture: PicturePanel;
   pointer: Pointer;
   suggestions: Suggestions;
+  keys: Keys;
   area: HTMLElement;
 }
 
-export function makeProbe({ session, ui, view, layers, painter, picture, pointer, suggestions, area }: Parts) {
+export function makeProbe({ session, ui, view, layers, painter, picture, pointer, suggestions, keys, area }: Parts) {
   return {
     get state() { return session.state; },
     get scene() { return session.scene; },
@@ -52,6 +57,7 @@ export function makeProbe({ session, ui, view, layers, painter, picture, pointer
     get previewing() { return session.preview !== null; },
     get hover() { return ui.hover; },
     get classId() { return ui.classId; },
+    keys: Object.keys(keys),
     view,
     layers,
     pixelAt(x: number, y: number) {
@@ -69,6 +75,7 @@ export function makeProbe({ session, ui, view, layers, painter, picture, pointer
       const context = painter.canvas.getContext("2d")!;
       return [...context.getImageData(Math.floor(at.x), Math.floor(at.y), 1, 1).data];
     },
+    apply: (operation: Operation) => session.apply(operation),
     drop: () => session.socket.drop(),
     async idle() {
       const busy = () =>

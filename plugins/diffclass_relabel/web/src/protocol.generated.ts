@@ -108,7 +108,7 @@ export interface Failed {
 export interface Hello {
   scene: SceneInfo;
   geo: Geography | null;
-  presets: string[];
+  presets: Preset[];
   exports: ExportFormat[];
   kind: "hello";
   state: SessionState;
@@ -132,6 +132,12 @@ export interface Geography {
   /** x = t[0] + column t[1] + row t[2], y = t[3] + column t[4] + row t[5]. */
   transform: number[];
   crs: string | null;
+}
+
+/** A picture of the scene to choose, and what to call it. */
+export interface Preset {
+  name: string;
+  label: string;
 }
 
 /** A result that can be exported, in one format. */

@@ -46,6 +46,19 @@ export class RasterImage {
   }
 }
 
+/** The picture without its colours; what is transparent stays so. */
+export function greyOf(picture: ImageBitmap): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [picture.width, picture.height];
+  const context = canvas.getContext("2d")!;
+  context.drawImage(picture, 0, 0);
+  context.globalCompositeOperation = "saturation"; // black has none
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.globalCompositeOperation = "destination-in";
+  context.drawImage(picture, 0, 0);
+  return canvas;
+}
+
 /** A table that colours class ids; ids that are not given stay transparent. */
 export function classTable(colors: Iterable<[number, string]>): Table {
   const table = new Uint32Array(256);

@@ -3,7 +3,7 @@
 import { Emitter } from "./emitter";
 import { LabelPlane, operationOf } from "./label_plane";
 import { parseFrame, type Frame } from "./frames";
-import type { ClassState, Done, Geography, Hello, Operation, SceneInfo, SessionState } from "./protocol.generated";
+import type { ClassState, Done, Geography, Hello, Operation, Preset, SceneInfo, SessionState } from "./protocol.generated";
 import { Socket, type Ask, type AnswerTo, type QuestionOf } from "./socket";
 
 export interface ClassMap {
@@ -32,7 +32,7 @@ const UNMAPPED = new Set<Operation["op"]>(["add_class", "rename_class", "recolor
 export class Session extends Emitter<SessionEvents> {
   scene: SceneInfo | null = null;
   geo: Geography | null = null;
-  presets: string[] = [];
+  presets: Preset[] = [];
   state: SessionState | null = null;
   readonly labels = new LabelPlane();
   map: ClassMap | null = null;

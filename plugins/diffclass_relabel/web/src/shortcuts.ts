@@ -8,10 +8,11 @@ export interface Keys {
 /** Listens to the whole page, but not while something is typed; a focused button keeps its own keys. */
 export function listen(keys: Keys, digit: (digit: string, now: number) => void, space: (held: boolean) => void): void {
   addEventListener("keydown", (event) => {
-    if (isTyping(event.target) || event.altKey || document.querySelector("dialog[open]")) return;
+    const altGr = event.getModifierState("AltGraph"); // Windows tells of it as Control and Alt
+    if (isTyping(event.target) || (event.altKey && !altGr) || document.querySelector("dialog[open]")) return;
     if (event.target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter")) return;
     if (event.key === " ") return holdSpace(event, space);
-    const held = event.ctrlKey || event.metaKey;
+    const held = (event.ctrlKey || event.metaKey) && !altGr;
     const name = held ? `Ctrl+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}` : event.key;
     if (!held && /^[0-9]$/.test(event.key)) return digit(event.key, event.timeStamp);
     const act = keys[name] ?? (held ? undefined : keys[event.key.toLowerCase()]);

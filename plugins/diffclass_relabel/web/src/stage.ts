@@ -10,7 +10,7 @@ export class Stage {
   /** Takes pointer and focus. */
   readonly area = el("div", {
     class: "area",
-    attributes: { tabindex: "0", role: "application", "aria-label": "Scene: paint with the pointer; keys are listed under ?" },
+    attributes: { tabindex: "0", role: "application", "aria-label": "Scene: arrows move a cursor, x puts the tool down and lifts it; all keys are listed under ?" },
   }, this.base, this.top);
   readonly element: HTMLElement;
 

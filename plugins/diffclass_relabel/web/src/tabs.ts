@@ -21,6 +21,9 @@ export class Tabs {
     for (const panel of panels) {
       panel.element.classList.add("tab-panel");
       panel.element.setAttribute("role", "tabpanel");
+      panel.element.id = `panel-${panel.name}`;
+      panel.element.setAttribute("aria-labelledby", `tab-${panel.name}`);
+      panel.element.tabIndex = 0; // so that keys can scroll it
     }
     this.show(panels[0].name);
   }
@@ -45,7 +48,7 @@ export class Tabs {
     return el("button", {
       text: panel.name,
       title: panel.title,
-      attributes: { type: "button", role: "tab", "data-tab": panel.name },
+      attributes: { type: "button", role: "tab", id: `tab-${panel.name}`, "aria-controls": `panel-${panel.name}`, "data-tab": panel.name },
       on: { click: () => this.show(panel.name), keydown: (event) => this.move(event, k) },
     }, el("span", { class: "tab-count" }));
   }

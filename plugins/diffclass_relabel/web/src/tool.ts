@@ -2,6 +2,7 @@
 
 import type { Overlay } from "./overlay";
 import type { Painter } from "./painter";
+import type { ClassState } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Ui } from "./ui";
 import type { Place, View } from "./view";
@@ -23,6 +24,9 @@ export abstract class Tool {
   abstract readonly key: string;
   abstract readonly icon: string;
 
+  /** Whether it draws while it is moved with the button down; else a press is all. */
+  readonly drags: boolean = false;
+
   constructor(protected readonly bench: Bench) {}
 
   /** The button went down. */
@@ -33,7 +37,15 @@ export abstract class Tool {
   up(): void {}
   /** The pointer moved; null when it left. */
   hover(_at: Place | null): void {}
-  /** Enter: complete what several clicks make. */
+  /** The press was none after all (a pinch, a long press): take back what it did. */
+  retract(): void {
+    this.cancel();
+  }
+  /** Whether several clicks have begun something that is not finished. */
+  get isOpen(): boolean {
+    return false;
+  }
+  /** Enter, double or right click: complete what several clicks make. */
   finish(): void {}
   /** Backspace: take back the last click. */
   back(): void {}
@@ -42,6 +54,12 @@ export abstract class Tool {
   /** The labels on the screen were replaced: show again what is being drawn. */
   refresh(): void {}
 
+  /** What is painted has to be seen. */
+  private async unhide(item: ClassState): Promise<void> {
+    const { session, tell } = this.bench;
+    if (await session.apply({ op: "hide_class", id: item.id, hidden: false })) tell(`${item.name} was hidden and is shown again.`);
+  }
+
   protected get grid() {
     return { rows: this.bench.view.rows, columns: this.bench.view.columns };
   }
@@ -49,7 +67,9 @@ export abstract class Tool {
   /** The class to paint, or null; the user is then told why. */
   protected paintable(): number | null {
     const { session, ui, tell } = this.bench;
-    if (session.classOf(ui.classId)) return ui.classId;
+    const item = session.classOf(ui.classId);
+    if (item?.hidden) void this.unhide(item);
+    if (item) return ui.classId;
     tell("There is no class to paint yet. Add one in the list on the right.");
     return null;
   }

@@ -27,7 +27,7 @@ function toolButton(tool: Tool, ui: Ui): HTMLButtonElement {
 function sizeRow(ui: Ui): HTMLElement {
   const end = Math.sqrt(LARGEST_BRUSH);
   const range = el("input", {
-    title: "Diameter of brush and eraser, pixels ([ and ])",
+    title: "Diameter of brush and eraser, pixels ([ and ], or comma and full stop)",
     attributes: { type: "range", min: "1", max: String(end), step: "0.01", "aria-label": "Brush size, pixels" },
     on: { input: () => ui.setSize(Number(range.value) ** 2) },
   });

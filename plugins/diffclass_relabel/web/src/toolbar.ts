@@ -31,7 +31,7 @@ export function toolbar(session: Session): HTMLElement {
 }
 
 function sceneName(session: Session): HTMLElement {
-  const name = el("strong");
+  const name = el("h1");
   const size = el("span", { class: "muted" });
   session.on("scene", ({ scene }) => {
     name.textContent = scene.name;
@@ -77,7 +77,7 @@ function warpSwitch(session: Session): HTMLElement {
 
 function badges(session: Session): HTMLElement {
   const fresh = el("span", { class: "badge", attributes: { role: "status" } });
-  const latency = el("span", { class: "badge quiet" });
+  const latency = el("span", { class: "badge quiet latency" });
   const saved = el("span", { class: "badge quiet" });
   const show = () => {
     const { state, isStale } = session;

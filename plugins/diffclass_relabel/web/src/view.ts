@@ -8,6 +8,7 @@ export interface Place {
 const LARGEST = 64; // device pixels per raster pixel
 const LEGIBLE = 4; // CSS pixels per raster pixel from which single pixels are seen
 const INNER = 0.06; // share of the canvas along its edges where a place is not seen well
+const SEEN = 64; // CSS pixels of the raster that stay on the canvas, however far it is moved
 const MARGIN = 24; // CSS pixels left free around a fitted raster
 
 export class View {
@@ -91,6 +92,14 @@ export class View {
     this.changed();
   }
 
+  /** Moves no more than it takes to see a place. */
+  follow(place: Place): void {
+    const at = this.toDevice({ row: place.row + 0.5, column: place.column + 0.5 });
+    const into = (value: number, size: number) => Math.min(Math.max(value, INNER * size), (1 - INNER) * size) - value;
+    const [dx, dy] = [into(at.x, this.width), into(at.y, this.height)];
+    if (dx || dy) this.pan(dx, dy);
+  }
+
   /** Raster coordinates, with fractions, of a point in device pixels. */
   toRaster(x: number, y: number): Place {
     return { row: (y - this.y) / this.scale, column: (x - this.x) / this.scale };
@@ -125,6 +134,9 @@ export class View {
   }
 
   private moved(): void {
+    const seen = SEEN * this.ratio;
+    this.left = inSight(this.left, this.columns * this.scale, this.width, seen);
+    this.top = inSight(this.top, this.rows * this.scale, this.height, seen);
     this.fitted = false;
     this.changed();
   }
@@ -134,4 +146,10 @@ export class View {
 function within(offset: number, size: number, room: number): number {
   if (size <= room) return (room - size) / 2;
   return Math.min(Math.max(offset, room - size), 0);
+}
+
+/** An offset that keeps so much of a raster, or all of a small one, in sight. */
+function inSight(offset: number, size: number, room: number, least: number): number {
+  const seen = Math.min(least, size, room);
+  return Math.min(Math.max(offset, seen - size), room - seen);
 }

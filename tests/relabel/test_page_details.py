@@ -1,0 +1,116 @@
+"""What annotators stumble over: small windows, polygons, hidden classes, lost views, keyboards."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from .browser import engine_map
+
+
+def is_inside(item, size):
+    """Whether an element lies within a window of so many pixels."""
+    box = item.bounding_box()
+    ends = box["x"] + box["width"], box["y"] + box["height"]
+    return min(box["x"], box["y"]) >= 0 and ends[0] <= size[0] and ends[1] <= size[1]
+
+
+@pytest.mark.parametrize("size", [(900, 700), (600, 700), (1280, 500)])
+def test_everything_is_in_reach_in_small_windows(painted, size):
+    tab = painted
+    tab.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    for control in ("text=Export", "[aria-label='Keys (?)']", "[aria-label='Undo (Ctrl+Z)']"):
+        assert is_inside(tab.find(control).first, size), control
+    tab.page.click("text=Export")
+    assert is_inside(tab.find(".menu.export"), size)
+    tab.key("Escape", "n")
+    tab.find(".item.chosen").wait_for()
+    tab.wait("document.querySelector('.item.chosen').getBoundingClientRect().height > 20")
+    if size[1] <= 500:
+        panel = tab.find("[role=tabpanel]:visible").bounding_box()
+        assert panel["height"] >= 100
+        assert panel["y"] + panel["height"] <= size[1]
+
+
+@pytest.mark.parametrize("way", ["double", "right"])
+def test_a_polygon_is_closed_by_double_or_right_click(painted, way):
+    tab = painted
+    tab.key("2", "g")
+    for place in [(10, 30), (10, 40), (20, 40)]:
+        tab.click(*place)
+    if way == "double":
+        tab.page.mouse.dblclick(*tab.at(20, 30))
+    else:
+        tab.click(20, 30)
+        tab.page.mouse.click(*tab.at(5, 5), button="right")
+    tab.idle()
+    assert (tab.labels[11:20, 31:40] == 2).all()
+    assert tab.labels[5, 5] == 0
+    assert tab.find(".menu-item:visible").count() == 0
+
+
+def test_the_view_cannot_be_lost(painted):
+    tab = painted
+    tab.js("diffclass.view.pan(1e5, -1e5)")
+    corner = tab.js("diffclass.view.window")
+    assert corner["right"] > corner["left"]
+    assert corner["bottom"] > corner["top"]
+    before = tab.js("diffclass.view.scale")
+    tab.key("h")
+    window = tab.js("diffclass.view.window")
+    assert window == {"top": 0, "left": 0, "bottom": 48, "right": 50}
+    assert tab.js("diffclass.view.scale") == before
+
+
+def test_a_hidden_class_that_is_painted_is_shown(painted):
+    tab = painted
+    tab.find("[aria-label='Hide nuclei']").click()
+    tab.wait("diffclass.state.classes[0].hidden")
+    tab.paint(1, (40, 10), (40, 20))
+    assert not tab.state["classes"][0]["hidden"]
+    assert "shown again" in tab.find(".message").inner_text()
+    assert (tab.labels[40, 11:20] == 1).all()
+
+
+def test_fill_spares_labels_of_other_classes(painted, editor, places):
+    tab = painted
+    row, column = places[2][1]
+    pieces, _ = ndimage.label(engine_map(editor) == engine_map(editor)[row, column])
+    piece = pieces == pieces[row, column]
+    mine = (tab.labels > 0) & piece
+    assert mine.any()
+    before = tab.labels[mine]
+    version = tab.state["version"]
+    tab.key("3", "f")
+    tab.click(row, column)
+    tab.wait(f"diffclass.state.version === {version + 1}")
+    tab.idle()
+    np.testing.assert_array_equal(tab.labels[mine], before)
+    np.testing.assert_array_equal(tab.labels[piece & ~mine], 3)
+    assert "keep the label of another class" in tab.find(".message").inner_text()
+
+
+def test_brush_sizes_on_any_keyboard(tab):
+    size = "document.querySelector('.slider-row output').textContent"
+    tab.key(".", ".")
+    assert tab.js(size) == "5 px"
+    tab.key(",")
+    assert tab.js(size) == "4 px"
+    # AltGr and 9 on a German keyboard, as Windows reports it
+    tab.js(
+        """dispatchEvent(new KeyboardEvent("keydown", {
+             key: "]", ctrlKey: true, altKey: true, modifierAltGraph: true, cancelable: true}))"""
+    )
+    assert tab.js(size) == "5 px"
+
+
+def test_every_key_is_listed(tab):
+    tab.key("?")
+    listed = tab.js("[...document.querySelectorAll('dialog.help kbd')].map(k => k.textContent)")
+    listed = {key.lower().replace("\u2212", "-").replace("esc", "escape") for key in listed}
+    keys = [key.lower() for key in tab.js("diffclass.keys")]
+    parts = [re.findall(r"ctrl|shift|[a-z]{2,}|.$", key) for key in keys]
+    assert {part for key in parts for part in key} - listed <= {"="}  # plus without Shift
