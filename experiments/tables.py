@@ -93,6 +93,8 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "million": speed_tables.million,
     "first-run": speed_tables.first_run,
     "busy": speed_tables.busy,
+    "ten-million": speed_tables.ten_million,
+    "forecasts": speed_tables.forecasts,
     "workers": speed_tables.workers,
     "workers-model": speed_tables.workers_model,
     "kills": speed_tables.kills,

@@ -5,10 +5,13 @@ other things to do, takes longer for them too. Stages take so many units per mil
 
     features      pixels x bands
     cells         points x features
-    neighbours    points searched, guests included, x features x (points of a block)^0.1
-    affinities    edges, with all that leads from lists of neighbours to the operator
-    diffusion     edges x classes x steps
+    neighbours    points searched, guests included, x features x g^0.25
+    affinities    edges x g^0.25, with all that leads from lists of neighbours to the operator
+    diffusion     edges x classes x steps x g^0.5
     maps          points x classes
+
+where g is the number of points in millions: more of them are harder to tell apart, and their blocks
+have more borders.
 
 What no one knows before is the number of steps, how hard the points make the search, and how fast a
 disk is that holds more than memory does. ``python -m experiments.scaling.forecasts`` compares the
@@ -28,17 +31,17 @@ from diffclass.neighbors.graph import expected_edges
 from diffclass.point_graph import PointGraph
 from diffclass.progress import stage_seconds
 
-# Units of time per million, see above: the least of several runs of `experiments.scaling.forecasts`
-# on a machine with other work. Fit them again where neighbours are searched in another way.
+# Units of time per million, see above, of scenes of 600 x 600 to 3,200 x 3,200 pixels in blocks of
+# 200,000. Fit them again where neighbours are searched in another way.
 UNITS = {
-    "features": 0.033,
-    "cells": 0.9,
-    "neighbors": 2.0,
-    "affinities": 0.83,
-    "diffusion": 1.34e-3,
-    "maps": 0.02,
+    "features": 0.01,
+    "cells": 0.4,
+    "neighbors": 5.6,
+    "affinities": 2.4,
+    "diffusion": 2.9e-3,
+    "maps": 0.025,
 }
-_AMONG, _GROWTH = 100_000, 0.1  # points of a block whose constant is given; with more it grows so
+_GROWTH = {"neighbors": 0.25, "affinities": 0.25, "diffusion": 0.5}
 _STEPS = 64  # of a walk to its end
 _SMOOTHING = 12.0  # times as long for features at several scales
 
@@ -109,16 +112,16 @@ def units_of_work(
     """
     edges = expected_edges(n_points, n_neighbors)
     together = 1 + expected_guests(n_points, block_points)
-    among = min(block_points, n_points) * together
     work = {
         "features": n_points * n_bands,
         "cells": n_points * n_features,
-        "neighbors": together * n_points * n_features * (among / _AMONG) ** _GROWTH,
+        "neighbors": together * n_points * n_features,
         "affinities": edges,
         "diffusion": edges * n_classes * _STEPS,
         "maps": n_points * n_classes,
     }
-    return {name: amount / 1e6 for name, amount in work.items()}
+    millions = n_points / 1e6
+    return {name: amount / 1e6 * millions ** _GROWTH.get(name, 0) for name, amount in work.items()}
 
 
 @cache

@@ -6,6 +6,9 @@ tables need only the CSV files that they leave.
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from experiments.markdown import Row, markdown_table, read_numbers, read_rows
 
 SCENE = ("512", "217")
@@ -53,6 +56,30 @@ def busy() -> list[str]:
         by_load.setdefault(row["busy_loops"], []).append(row["seconds"])
     head = ["endless loops beside", "one thread, s", "as many threads as cores, s"]
     return markdown_table(head, [[load, *seconds] for load, seconds in by_load.items()])
+
+
+def ten_million() -> list[str]:
+    """The report of a run in blocks: seconds and peak memory by the end of each stage."""
+    report = json.loads(Path(__file__).with_name("ten_million.json").read_text())
+    peaks = report["peak_memory_by_stage"]
+    rows = [
+        [name, f"{seconds:.0f}", f"{peaks[name] / 2**30:.2g}" if name in peaks else ""]
+        for name, seconds in report["seconds"].items()
+        if name in peaks or name == "total"
+        if ":" not in name and seconds >= 1
+    ]
+    return markdown_table(["stage", "seconds", "peak memory so far, GiB"], rows)
+
+
+def forecasts() -> list[str]:
+    """Seconds as forecast before runs in blocks, and as taken."""
+    head = ["pixels", "forecast, s", "taken, s"]
+    rows = [
+        [str(int(row["side"]) ** 2), row["forecast"], row["seconds"]]
+        for row in read_rows("scaling/forecasts.csv")
+        if row["stage"] == "all"
+    ]
+    return markdown_table(head, rows)
 
 
 def workers() -> list[str]:
