@@ -6,9 +6,9 @@ import { ICONS } from "./icons";
 const KEYS: [string, [string[], string][]][] = [
   ["Paint", [
     [["p"], "brush"], [["e"], "eraser"], [["g"], "polygon"], [["a"], "lasso"], [["f"], "fill"],
-    [["[", "]"], "smaller, larger brush; also"], [[",", "."], ""],
+    [["[", "]"], "smaller, larger brush"], [[",", "."], "the same, on any keyboard"],
     [["1", "\u2026", "9"], "class in the list; two digits for 10 and on"],
-    [["Ctrl", "Z"], "undo"], [["Ctrl", "Shift", "Z"], "redo; also"], [["Ctrl", "Y"], ""],
+    [["Ctrl", "Z"], "undo"], [["Ctrl", "Shift", "Z"], "redo"], [["Ctrl", "Y"], "redo"],
     [["Esc"], "break off"], [["Enter"], "close a polygon; so do double and right click"], [["Backspace"], "take back its last corner"],
   ]],
   ["Without a pointer", [

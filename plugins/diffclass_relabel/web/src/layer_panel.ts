@@ -49,7 +49,7 @@ function optionRows(layers: Layers, onChange: (show: () => void) => void): HTMLE
   });
   const whilePainting = el("input", {
     attributes: { type: "checkbox" },
-    on: { change: () => (layers.outlinesWhilePainting = whilePainting.checked) },
+    on: { change: () => layers.setOutlinesWhilePainting(whilePainting.checked) },
   });
   whilePainting.checked = layers.outlinesWhilePainting;
   const grey = el("input", {
@@ -59,6 +59,7 @@ function optionRows(layers: Layers, onChange: (show: () => void) => void): HTMLE
   onChange(() => {
     box.checked = layers.outlines;
     grey.checked = layers.greyUnder;
+    whilePainting.checked = layers.outlinesWhilePainting;
   });
   grey.checked = layers.greyUnder;
   return el(

@@ -70,6 +70,11 @@ export class Layers {
     this.changed();
   }
 
+  setOutlinesWhilePainting(outlines: boolean): void {
+    this.outlinesWhilePainting = outlines;
+    this.changed();
+  }
+
   setOutlines(outlines: boolean): void {
     this.outlines = outlines;
     this.changed();

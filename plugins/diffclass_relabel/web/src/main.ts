@@ -10,6 +10,7 @@ import { Inspect } from "./inspect";
 import { KeyCursor } from "./key_cursor";
 import { layerPanel } from "./layer_panel";
 import { Layers } from "./layers";
+import { Memory } from "./memory";
 import { Notices } from "./notices";
 import { Overlay } from "./overlay";
 import { Painter } from "./painter";
@@ -55,7 +56,9 @@ function start(): void {
   };
   suggestions.changed = repaint;
   painter.painted = () => session.drawn();
+  const memory = new Memory(session, ui, layers, view);
   view.changed = () => {
+    memory.keepSoon();
     stage.showZoom();
     repaint();
   };
@@ -110,7 +113,7 @@ function start(): void {
     overlay.request();
   }, { capture: true });
 
-  const layerListeners: (() => void)[] = [repaint];
+  const layerListeners: (() => void)[] = [repaint, () => memory.keepSoon()];
   layers.changed = () => layerListeners.forEach((listener) => listener());
   document.body.append(
     toolbar(session),

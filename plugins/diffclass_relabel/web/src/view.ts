@@ -5,6 +5,11 @@ export interface Place {
   column: number;
 }
 
+/** What is seen, whatever the size of the canvas: its middle, and CSS pixels per raster pixel. */
+export interface Sight extends Place {
+  scale: number;
+}
+
 const LARGEST = 64; // device pixels per raster pixel
 const LEGIBLE = 4; // CSS pixels per raster pixel from which single pixels are seen
 const INNER = 0.06; // share of the canvas along its edges where a place is not seen well
@@ -50,6 +55,17 @@ export class View {
     [this.width, this.height, this.ratio] = [width, height, ratio];
     if (this.fitted) this.fit();
     else this.pan(dx, dy);
+  }
+
+  /** What is seen; null while the whole raster is. */
+  get sight(): Sight | null {
+    if (this.fitted) return null;
+    return { ...this.toRaster(this.width / 2, this.height / 2), scale: this.scale / this.ratio };
+  }
+
+  restore({ row, column, scale }: Sight): void {
+    this.scale = scale * this.ratio;
+    this.center(row, column);
   }
 
   /** Shows the whole raster, in whole device pixels per raster pixel where that costs little. */
