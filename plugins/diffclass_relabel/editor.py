@@ -195,11 +195,7 @@ class SessionEditor:
 
     def _show_labels(self) -> None:
         """Make the picture of the labels; an equal one is kept, so that it is not sent again."""
-        # not session.label_ids: every state on the way would keep an array of its own
-        ids = np.zeros(self.workspace.n_pixels, dtype=np.uint8)
-        for stroke in self.session.strokes:
-            ids[self.workspace.pixels[stroke.points]] = stroke.class_id
-        picture = ids.reshape(self.workspace.shape)
+        picture = self.workspace.raster(self.session.label_ids)
         same = np.array_equal(picture, self.labels.ids)
         self.labels = ShownLabels(self.version, self.labels.ids if same else picture)
 

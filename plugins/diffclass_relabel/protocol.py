@@ -37,7 +37,8 @@ class SessionFacts(TypedDict):
 
     version: Annotated[int, "Operations applied so far."]
     classes: list[ClassState]
-    strokes: list[StrokeState]
+    strokes: Annotated[list[StrokeState], "The newest ones, in the order of painting."]
+    n_strokes: Annotated[int, "All of them."]
     tau: int
     tau_mode: Literal["margin", "fixed"]
     max_time: int

@@ -152,7 +152,10 @@ export interface SessionState {
   /** Operations applied so far. */
   version: number;
   classes: ClassState[];
+  /** The newest ones, in the order of painting. */
   strokes: StrokeState[];
+  /** All of them. */
+  n_strokes: number;
   tau: number;
   tau_mode: "margin" | "fixed";
   max_time: number;
