@@ -55,12 +55,15 @@ class Share:
 
 
 def shares_at(
-    operator: MarkovOperator, strokes: tuple[Stroke, ...], columns: list[Column], point: int
+    operator: MarkovOperator, strokes: tuple[Stroke, ...], column: Column, point: int
 ) -> list[Share]:
     """Split the posteriors of a point into the shares of the strokes.
 
-    The share of a stroke S of class i is A^t chi_S / pi(L_i), divided by the sum of this over all
-    strokes. For summed labels, the sum over the walk takes the place of A^t chi_S.
+    The share of a stroke S of class i at x is A^t chi_S(x) / pi(L_i), divided by the sum of this
+    over all strokes. For summed labels, the sum over the walk takes the place of A^t chi_S. The
+    walk is reversible, so that one column gives the values of all strokes:
+
+        A^t chi_S(x) = sum over y in S of pi(y) A^t delta_x(y) / pi(x).
 
     Parameters
     ----------
@@ -68,8 +71,8 @@ def shares_at(
         The walk on n points.
     strokes : tuple of Stroke
         All strokes.
-    columns : list of Column
-        The columns of the strokes.
+    column : Column
+        The column of the point.
     point : int
 
     Returns
@@ -77,8 +80,9 @@ def shares_at(
     list of Share
         Largest share first, among equal ones the older stroke; empty if nothing has arrived.
     """
-    where = np.array([point])
-    arrived = np.array([column.at(where, operator.components)[0] for column in columns])
+    pi, components = operator.stationary_distribution, operator.components
+    arrived = np.array([pi[s.points] @ column.at(s.points, components) for s in strokes])
+    arrived /= pi[point]
     classes = np.array([stroke.class_id for stroke in strokes], dtype=np.intp)
     masses = np.bincount(classes, _masses(operator, strokes))
     shares = arrived / masses[classes] if len(classes) else arrived

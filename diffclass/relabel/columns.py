@@ -7,7 +7,8 @@ Free and summed labels diffuse linearly. With the strokes S of class i,
 or the same with the sum over the walk in place of A^t chi_S. A stroke is therefore diffused once;
 adding, moving or removing it later only changes sums. A stroke that is partly painted over is
 diffused again. (Subtracting the column of the points it lost would cost as much, and leave mostly
-rounding if few points are left.) See `diffclass.label_diffusion.walks.FreeColumns`.
+rounding if few points are left.) Old strokes of a class are diffused as one, see
+`diffclass.relabel.state.State.pieces`. See also `diffclass.label_diffusion.walks.FreeColumns`.
 """
 
 from __future__ import annotations

@@ -66,13 +66,12 @@ def _stroke(state: State, values: _Values) -> State:
     class_id = state.class_of(values["class"]).id
     points = _unlocked(state, _points_of(state, values))
     stroke = new_stroke(state.next_number, class_id, points)
-    left = state.without_points(points)
-    return replace(left, strokes=(*left.strokes, stroke), next_number=state.next_number + 1)
+    return state.without_points(points).with_new_stroke(stroke)
 
 
 def _erase(state: State, values: _Values) -> State:
     points = _points_of(state, values)
-    points = points[state.label_ids[points] > 0]
+    points = points[state.owners.at(points) > 0]
     if not len(points):
         raise ParameterError("none of these points is labelled; nothing was erased")
     return state.without_points(_unlocked(state, points))
@@ -83,19 +82,19 @@ def _move(state: State, values: _Values) -> State:
     class_id = state.class_of(values["class"]).id
     _refuse_locked(state, stroke.class_id)
     moved = replace(stroke, class_id=class_id)
-    return state.with_strokes(tuple(moved if s is stroke else s for s in state.strokes))
+    return state.with_strokes({stroke.number: moved})
 
 
 def _remove(state: State, values: _Values) -> State:
     stroke = state.stroke_of(values["stroke"])
     _refuse_locked(state, stroke.class_id)
-    return state.with_strokes(tuple(s for s in state.strokes if s is not stroke))
+    return state.with_strokes({stroke.number: None})
 
 
 def _unlocked(state: State, points: np.ndarray) -> np.ndarray:
     """Leave out the points of locked classes."""
     locked = [info.id for info in state.classes if info.locked]
-    free = points[~np.isin(state.label_ids[points], locked)] if locked else points
+    free = points[~np.isin(state.label_ids_at(points), locked)] if locked else points
     if not len(free):
         raise ParameterError("every one of these points is in a locked class; unlock it first")
     return free
@@ -145,12 +144,11 @@ def _merge_classes(state: State, values: _Values) -> State:
     if source is into:
         raise ParameterError(f"class {source.id} cannot be merged into itself")
     _refuse_locked(state, source.id)
-    strokes = tuple(
-        replace(stroke, class_id=into.id) if stroke.class_id == source.id else stroke
-        for stroke in state.strokes
-    )
+    moved = {
+        stroke.number: replace(stroke, class_id=into.id) for stroke in state.strokes_of(source.id)
+    }
     classes = tuple(info for info in state.classes if info is not source)
-    return replace(state, strokes=strokes, classes=classes)
+    return replace(state.with_strokes(moved), classes=classes)
 
 
 def _remove_class(state: State, values: _Values) -> State:

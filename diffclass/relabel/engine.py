@@ -17,6 +17,7 @@ from diffclass.relabel.columns import ColumnStore, Horizon
 from diffclass.relabel.edits import next_state
 from diffclass.relabel.session_maps import ClassMap, ClassSums
 from diffclass.relabel.state import State
+from diffclass.relabel.strokes import new_stroke
 from diffclass.relabel.time_sweep import TimeSweep
 from diffclass.targets import labels_per_class
 
@@ -46,7 +47,7 @@ class Engine:
 
     def prepare(self) -> None:
         """Compute what the maps of all states share, by a map of one label."""
-        one = next_state(State(n_points=len(self.operator)), {"op": "add_class"})
+        one = next_state(State.without_labels(len(self.operator)), {"op": "add_class"})
         self.map_of(next_state(one, {"op": "stroke", "class": 1, "points": [0]}))
 
     def map_of(self, state: State) -> ClassMap:
@@ -55,7 +56,7 @@ class Engine:
         if not state.strokes:
             diffusion = None
         elif self.label_mode != "absorbing" and state.warped_by is None:
-            diffusion = self._sums.diffusion_of(state.strokes, tau, self.horizon_of(state))
+            diffusion = self._sums.diffusion_of(state.pieces(), tau, self.horizon_of(state))
         else:
             diffusion = diffuse_labels(
                 self.operator_of(state), targets(state), label_mode=self.label_mode, tau=tau
@@ -111,20 +112,22 @@ class Engine:
 
     def shares_at(self, state: State, horizon: Horizon, point: int) -> list[Share]:
         """Return the share of each stroke at a point, by free walks that are not warped."""
-        columns = self.columns.of(state.strokes, horizon)
-        return shares_at(self.operator, state.strokes, columns, point)
+        here = new_stroke(0, 0, np.array([point], dtype=np.int32))
+        (column,) = self.columns.of([here], horizon)
+        return shares_at(self.operator, tuple(state.strokes), column, point)
 
     def contradictions(self, state: State, horizon: Horizon) -> list[Contradiction]:
         """Return the labels that all other strokes contradict, by the walks of `shares_at`."""
-        columns = self.columns.of(state.strokes, horizon)
-        return contradictions(self.operator, state.strokes, columns)
+        strokes = tuple(state.strokes)
+        return contradictions(self.operator, strokes, self.columns.of(strokes, horizon))
 
     def horizon_of(self, state: State) -> Horizon:
         """Return how far the columns of a state's strokes walk."""
         tau = self.tau_of(state)
         if self.label_mode != "summed" or not state.strokes:
             return Horizon(tau, is_sum=False)
-        codes = np.unique(state.label_ids[state.label_ids > 0], return_inverse=True)[1]
+        label_ids = state.label_ids
+        codes = np.unique(label_ids[label_ids > 0], return_inverse=True)[1]
         return Horizon(sum_end(tau, labels_per_class(codes)), is_sum=True)
 
 

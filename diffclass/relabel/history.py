@@ -36,7 +36,8 @@ class History:
 
     def go_on(self, state: State) -> None:
         """Append a state and make it present; states that were undone are dropped."""
-        self._states = [*self._states[: self._place + 1], state]
+        del self._states[self._place + 1 :]
+        self._states.append(state)
         self._place += 1
 
     def undo(self) -> None:

@@ -92,8 +92,10 @@ class RelabelSession:
     Notes
     -----
     Cost of a stroke: one product with one column per step of the walk (3 or 6 tau steps for summed
-    labels) and two passes over n x n_classes numbers. Memory: 8 n bytes per stroke (4 n if labels
-    are not summed), 16 n bytes per class, and up to 400 MB for columns that may be needed again.
+    labels) and two passes over n x n_classes numbers, however many strokes there are: those of a
+    class that are older than the newest 64 count as one. A change of an old stroke costs a column
+    of its class. Memory: 8 n bytes per newest stroke and class (4 n if labels are not summed),
+    16 n bytes per class, and up to 400 MB for columns that may be needed again.
 
     `apply` and all questions may be called while another thread updates. A question waits for an
     update that runs, but no update waits for the answer to a question.
@@ -132,7 +134,7 @@ class RelabelSession:
         self._engine = Engine(operator, label_mode=label_mode, max_time=max_time)
         self._random_state = random_state
         self._eigenpairs: Eigenpairs | None = None
-        first = next_state(State(n_points=len(operator)), {"op": "tau", "tau": tau})
+        first = next_state(State.without_labels(len(operator)), {"op": "tau", "tau": tau})
         self._history = History(_with_classes(first, classes))
         self._computing = threading.RLock()  # maps, and what they are made of
         self._suggesting, self._sweeping = threading.Lock(), threading.Lock()
@@ -438,7 +440,7 @@ class RelabelSession:
     @property
     def strokes(self) -> tuple[Stroke, ...]:
         """The strokes in the order of painting, without points that later ones have taken."""
-        return self._state.strokes
+        return tuple(self._state.strokes)
 
     @property
     def classes(self) -> tuple[ClassInfo, ...]:

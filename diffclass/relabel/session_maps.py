@@ -1,11 +1,12 @@
 """From strokes to a map: sums of columns per class, in the order of the strokes, then classes.
 
-A changed sum is formed anew, stroke by stroke, and never updated by adding or subtracting. A state
+A changed sum is formed anew, piece by piece, and never updated by adding or subtracting. A state
 therefore has one map to the last bit, whatever was done and undone before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -70,7 +71,7 @@ class ClassMap:
 
 
 class ClassSums:
-    """Maps of free or summed labels, made of the columns of their strokes.
+    """Maps of free or summed labels, made of the columns of their pieces; see `State.pieces`.
 
     Parameters
     ----------
@@ -91,9 +92,7 @@ class ClassSums:
         self._pi = operator.stationary_distribution
         self._kept: dict[tuple[Horizon, tuple[bytes, ...]], np.ndarray] = {}
 
-    def diffusion_of(
-        self, strokes: tuple[Stroke, ...], tau: int, horizon: Horizon
-    ) -> LabelDiffusion:
+    def diffusion_of(self, strokes: Sequence[Stroke], tau: int, horizon: Horizon) -> LabelDiffusion:
         """Return the diffusion of at least one stroke at the time tau."""
         columns = self._columns.of(strokes, horizon)
         by_class: dict[int, list[int]] = {}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.relabel.strokes import ClassInfo, Stroke
+from diffclass.relabel.pages import Pages
+from diffclass.relabel.stroke_table import StrokeTable, first_of_block
+from diffclass.relabel.strokes import ClassInfo, Stroke, new_stroke
 
 # Summed labels then walk 36 steps; a stroke of 30 pixels takes under 100 ms on 111,104 pixels.
 DEFAULT_TAU = 12
@@ -23,8 +26,10 @@ class State:
     n_points : int
     classes : tuple of ClassInfo
         In the order they were added.
-    strokes : tuple of Stroke
+    strokes : StrokeTable
         Disjoint sets of points, in the order of painting.
+    owners : Pages
+        Number of the stroke that holds each point, 0 for none.
     tau : int
         Time in steps. If the margin chooses the time, this one is used until two classes have
         labels.
@@ -40,18 +45,24 @@ class State:
     """
 
     n_points: int
+    owners: Pages
+    strokes: StrokeTable = StrokeTable()  # noqa: RUF009, it is frozen
     classes: tuple[ClassInfo, ...] = ()
-    strokes: tuple[Stroke, ...] = ()
     tau: int = DEFAULT_TAU
     by_margin: bool = False
     chosen_for: State | None = None
     warped_by: State | None = None
     next_number: int = 1
 
+    @classmethod
+    def without_labels(cls, n_points: int) -> State:
+        """Return the state that a session begins with."""
+        return cls(n_points, Pages.zeros(n_points))
+
     @property
     def mapped_classes(self) -> tuple[int, ...]:
         """Ids of the classes with at least one labelled point, ascending."""
-        return tuple(sorted({stroke.class_id for stroke in self.strokes}))
+        return self.strokes.class_ids
 
     def strokes_of(self, class_id: int) -> tuple[Stroke, ...]:
         """Return the strokes of a class, in order."""
@@ -79,38 +90,76 @@ class State:
         ParameterError
             If no stroke has that number: it was removed, painted over, or never painted.
         """
-        for stroke in self.strokes:
-            if stroke.number == number:
-                return stroke
-        raise ParameterError(
-            f"there is no stroke {number!r}; it was removed, painted over whole, or never painted"
-        )
+        stroke = self.strokes.get(number)
+        if stroke is None:
+            raise ParameterError(
+                f"there is no stroke {number!r}; it was removed, painted over whole, or never "
+                "painted"
+            )
+        return stroke
 
-    @cached_property
+    @property
     def label_ids(self) -> np.ndarray:
         """Class id of each labelled point, 0 elsewhere; uint8 of shape (n,), not writable."""
-        ids = np.zeros(self.n_points, dtype=np.uint8)
-        for stroke in self.strokes:
-            ids[stroke.points] = stroke.class_id
+        ids = self.strokes.classes()[self.owners.whole()]
         ids.setflags(write=False)
         return ids
 
+    def pieces(self) -> list[Stroke]:
+        """Return the labels as few sets of points, whose columns make the map.
+
+        Strokes of the block of numbers that the next stroke is in stand for themselves, so that one
+        more is one more column. All older ones of a class are one piece, of number 0: however many
+        there are, the map is made of few columns, and a change of an old stroke changes one.
+        """
+        first = first_of_block(self.next_number)
+        recent = list(self.strokes.since(first))
+        classes = self.strokes.classes()
+        classes[first:] = 0
+        if not classes.any():
+            return recent
+        ids = classes[self.owners.whole()]
+        old = [i for i in np.unique(classes).tolist() if i]
+        points = [np.flatnonzero(ids == i).astype(np.int32) for i in old]
+        return [new_stroke(0, i, some) for i, some in zip(old, points, strict=True)] + recent
+
+    def label_ids_at(self, points: np.ndarray) -> np.ndarray:
+        """Return the same at some points, which ascend; it costs nothing for the others."""
+        numbers, where = np.unique(self.owners.at(points), return_inverse=True)
+        held = [self.strokes.get(number) for number in numbers.tolist()]
+        ids = [0 if stroke is None else stroke.class_id for stroke in held]
+        return np.array(ids, dtype=np.uint8)[where]
+
     @cached_property
-    def labels_key(self) -> tuple[tuple[int, bytes], ...]:
-        """Class and fingerprint of each stroke, in order; class sums depend on these."""
-        return tuple((stroke.class_id, stroke.fingerprint) for stroke in self.strokes)
+    def labels_key(self) -> tuple[bytes, ...]:
+        """Classes and points of all strokes, in order, as hashes; class sums depend on these."""
+        return self.strokes.fingerprints
 
     def with_class(self, info: ClassInfo) -> State:
         """Return the state in which a class of the same id is replaced."""
         classes = tuple(info if old.id == info.id else old for old in self.classes)
         return replace(self, classes=classes)
 
-    def with_strokes(self, strokes: tuple[Stroke, ...]) -> State:
-        """Return the state with other strokes; empty ones are left out."""
-        return replace(self, strokes=tuple(stroke for stroke in strokes if len(stroke)))
+    def with_strokes(self, changes: Mapping[int, Stroke | None]) -> State:
+        """Return the state with other strokes of the same points, or none, under some numbers."""
+        owners = self.owners
+        for number, stroke in changes.items():
+            if stroke is None:
+                owners = owners.with_value(self.stroke_of(number).points, 0)
+        return replace(self, strokes=self.strokes.with_changes(changes), owners=owners)
+
+    def with_new_stroke(self, stroke: Stroke) -> State:
+        """Return the state with one stroke more, whose points are not labelled yet."""
+        return replace(
+            self,
+            strokes=self.strokes.with_changes({stroke.number: stroke}),
+            owners=self.owners.with_value(stroke.points, stroke.number),
+            next_number=stroke.number + 1,
+        )
 
     def without_points(self, points: np.ndarray) -> State:
-        """Return the state in which some points are not labelled."""
-        is_taken = np.zeros(self.n_points, dtype=bool)
-        is_taken[points] = True
-        return self.with_strokes(tuple(stroke.without(is_taken) for stroke in self.strokes))
+        """Return the state in which some points, which ascend, are not labelled."""
+        numbers = np.unique(self.owners.at(points))
+        changes = {i: self.stroke_of(i).without(points) for i in numbers[numbers > 0].tolist()}
+        strokes = self.strokes.with_changes(changes)
+        return replace(self, strokes=strokes, owners=self.owners.with_value(points, 0))

@@ -50,9 +50,9 @@ class Stroke:
     class_id: int
     points: np.ndarray
 
-    def without(self, is_taken: np.ndarray) -> Stroke:
-        """Return the stroke without the points marked in a bool array (n,); it may be empty."""
-        taken = is_taken[self.points]
+    def without(self, points: np.ndarray) -> Stroke:
+        """Return the stroke without some points; it may be empty."""
+        taken = np.isin(self.points, points, assume_unique=True)
         return replace(self, points=_frozen(self.points[~taken])) if taken.any() else self
 
     def __len__(self) -> int:

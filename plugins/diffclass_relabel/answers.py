@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.relabel import Stroke
+from diffclass.relabel import Contradiction, Stroke
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.frames import as_bytes, pack_frame
 from diffclass_relabel.protocol import (
     AuditAnswer,
+    ContradictedStroke,
     CurveAnswer,
     SegmentAnswer,
     SuggestAnswer,
@@ -44,21 +45,30 @@ def why(editor: SessionEditor, pixel: int) -> WhyAnswer:
 
 
 def audit(editor: SessionEditor) -> AuditAnswer:
-    """Return the painted pixels that all other strokes contradict, the strongest first."""
-    found = editor.session.audit()
-    pixels = editor.workspace.pixels
+    """Return the strokes with pixels that all other strokes contradict, the strongest first."""
+    by_stroke: dict[tuple[int, int], list[Contradiction]] = {}
+    for one in editor.session.audit():
+        by_stroke.setdefault((one.stroke, one.says_id), []).append(one)
     return {
-        "count": len(found),
+        "count": len(by_stroke),
         "items": [
-            {
-                "pixel": int(pixels[item.point]),
-                "stroke": item.stroke,
-                "class": item.class_id,
-                "says": item.says_id,
-                "margin": float(item.margin),
-            }
-            for item in found[:_MOST_ITEMS]
+            _contradicted(editor.workspace.pixels, found)
+            for found in list(by_stroke.values())[:_MOST_ITEMS]
         ],
+    }
+
+
+def _contradicted(pixels: np.ndarray, found: list[Contradiction]) -> ContradictedStroke:
+    """Describe the pixels of a stroke that are said to be of one other class, clearest first."""
+    places = pixels[[one.point for one in found]]
+    return {
+        "pixel": int(places[0]),
+        "pixels": runs_of(np.sort(places)),
+        "count": len(found),
+        "stroke": found[0].stroke,
+        "class": found[0].class_id,
+        "says": found[0].says_id,
+        "margin": float(found[0].margin),
     }
 
 

@@ -6,7 +6,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.exports import DEFAULT_NAMES, export
 
@@ -24,7 +24,7 @@ class Downloads:
 
     def __init__(self) -> None:
         self.files: dict[str, Path] = {}
-        self._folder = tempfile.TemporaryDirectory(prefix="diffclass_relabel_")
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def export(self, editor: SessionEditor, what: str, name: str | None = None) -> list[str]:
         """Write one result and return the names of its files, the one to read first.
@@ -33,17 +33,28 @@ class Downloads:
         ------
         ParameterError
             For a name with a path in it, and as `diffclass_relabel.exports.export`.
+        DataError
+            Where there is no room for files.
         """
         name = DEFAULT_NAMES.get(what, "") if name is None else name
         if name and not _NAME.fullmatch(name):
             raise ParameterError(
                 f"name = {name[:40]!r}; a file name has letters, digits, dots, - and _ only"
             )
-        written = export(editor, what, Path(self._folder.name) / name, overwrite=True)
+        try:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="diffclass_relabel_")
+            written = export(editor, what, Path(self._folder.name) / name, overwrite=True)
+        except OSError as error:
+            raise DataError(
+                f"{name} cannot be written to the system's temporary folder ({error.strerror}); "
+                "make room there and export again"
+            ) from error
         self.files.update({file.name: file for file in written})
         return [file.name for file in written]
 
     def close(self) -> None:
         """Remove the folder and all files in it."""
         self.files.clear()
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()

@@ -7,6 +7,7 @@ on disk while the map of the one before is still being computed; each runs in on
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -115,9 +116,10 @@ class SessionEditor:
             try:
                 done = self._applied(operation, self._refused.get((client, number)))
             except ParameterError as error:
+                refusal = _for_users(str(error), operation)
                 if number is not None:
-                    self._refused[client, number] = str(error)
-                raise
+                    self._refused[client, number] = refusal
+                raise ParameterError(refusal) from error
             sender = {} if client is None else {"client": client, "seq": number}
             self._write({"at": round(time.time(), 3), "op": done} | sender)
             self._note(client, number)
@@ -150,6 +152,8 @@ class SessionEditor:
         with self.lock:
             # an operation in between may or may not be in the map, unless nothing is missing
             version = version if self.session.is_stale else self.version
+        if self.map is None:  # a session that was opened has changed nothing
+            change = replace(change, n_changed=0, changed=np.zeros_like(change.changed))
         self.map = self._shown(change, version)
         return self.map
 
@@ -195,11 +199,7 @@ class SessionEditor:
 
     def _show_labels(self) -> None:
         """Make the picture of the labels; an equal one is kept, so that it is not sent again."""
-        # not session.label_ids: every state on the way would keep an array of its own
-        ids = np.zeros(self.workspace.n_pixels, dtype=np.uint8)
-        for stroke in self.session.strokes:
-            ids[self.workspace.pixels[stroke.points]] = stroke.class_id
-        picture = ids.reshape(self.workspace.shape)
+        picture = self.workspace.raster(self.session.label_ids)
         same = np.array_equal(picture, self.labels.ids)
         self.labels = ShownLabels(self.version, self.labels.ids if same else picture)
 
@@ -214,6 +214,12 @@ class SessionEditor:
             n_changed=change.n_changed,
             milliseconds=1000 * change.seconds,
         )
+
+
+def _for_users(message: str, operation: Any) -> str:
+    """Return a refusal of the engine in the words of the page: no operations' names, no points."""
+    name = operation.get("op") if isinstance(operation, dict) else None
+    return re.sub(r"\bpoints\b", "pixels", message.removeprefix(f"{name}: "))
 
 
 def open_editor(

@@ -167,6 +167,8 @@ class Hub:
         """Compute the map and send it to all; return whether that went well."""
         try:
             shown, look, state = await self._workers.at_desk(self._updated)
+        except CancelledError:
+            return False  # the server ends
         except DiffclassError as error:
             self._problem = str(error)
             log.warning("the map could not be computed: %s", error)

@@ -37,7 +37,8 @@ class SessionFacts(TypedDict):
 
     version: Annotated[int, "Operations applied so far."]
     classes: list[ClassState]
-    strokes: list[StrokeState]
+    strokes: Annotated[list[StrokeState], "The newest ones, in the order of painting."]
+    n_strokes: Annotated[int, "All of them."]
     tau: int
     tau_mode: Literal["margin", "fixed"]
     max_time: int
@@ -220,10 +221,12 @@ class WhyAnswer(TypedDict):
     shares: list[StrokeShare]
 
 
-ContradictedPixel = TypedDict(
-    "ContradictedPixel",
+ContradictedStroke = TypedDict(
+    "ContradictedStroke",
     {
-        "pixel": int,
+        "pixel": Annotated[int, "The one with the largest margin."],
+        "pixels": Pixels,
+        "count": Annotated[int, "Of pixels."],
         "stroke": int,
         "class": int,
         "says": Annotated[int, "The class that all other strokes say."],
@@ -233,10 +236,10 @@ ContradictedPixel = TypedDict(
 
 
 class AuditAnswer(TypedDict):
-    """The painted pixels that all other strokes contradict."""
+    """The strokes with pixels that all other strokes contradict."""
 
     count: int
-    items: list[ContradictedPixel]
+    items: list[ContradictedStroke]
 
 
 class SuggestAnswer(TypedDict):

@@ -19,7 +19,7 @@ QUESTIONS = table_of(
     (
         Form("spectrum", "the spectrum of a pixel and the classes' means", {"pixel": _PIXEL}),
         Form("why", "the share of each stroke in a pixel's class", {"pixel": _PIXEL}),
-        Form("audit", "the painted pixels that all other strokes contradict"),
+        Form("audit", "the strokes with pixels that all other strokes contradict"),
         Form(
             "suggest",
             "pixels to label next",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -105,6 +106,14 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self._on_ready is not None and self.started:
             self._on_ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End at the first signal; what is done then takes a moment, and no second one hastens it.
+
+        uvicorn would break off at the second, with a traceback.
+        """
+        if not self.should_exit:
+            super().handle_exit(sig, frame)
 
     def _fail(self, failure: BaseException) -> None:
         self.failure = failure

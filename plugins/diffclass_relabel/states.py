@@ -17,6 +17,8 @@ from diffclass_relabel.protocol import (
 from diffclass_relabel.spectra import drawn_bands
 from diffclass_relabel.workspace import Workspace
 
+MOST_STROKES = 500  # that a page is told of
+
 
 def scene_facts(workspace: Workspace) -> SceneFacts:
     """Return the parts "scene", "geo", "presets" and "exports" of the greeting."""
@@ -56,6 +58,7 @@ def _state(editor: SessionEditor) -> SessionFacts:
         "version": editor.version,
         "classes": _classes(editor),
         "strokes": _strokes(editor),
+        "n_strokes": len(session.strokes),
         "tau": session.tau,
         "tau_mode": "margin" if session.tau_mode == "margin" else "fixed",
         "max_time": session.max_time,
@@ -90,6 +93,7 @@ def _classes(editor: SessionEditor) -> list[ClassState]:
 
 
 def _strokes(editor: SessionEditor) -> list[StrokeState]:
+    """Describe the newest strokes: a page that heard of all would hear more with each."""
     pixels = editor.workspace.pixels
     return [
         {
@@ -98,8 +102,7 @@ def _strokes(editor: SessionEditor) -> list[StrokeState]:
             "count": len(stroke.points),
             "first": int(pixels[stroke.points[0]]),
         }
-        for stroke in editor.session.strokes
-        if len(stroke.points)
+        for stroke in editor.session.strokes[-MOST_STROKES:]
     ]
 
 

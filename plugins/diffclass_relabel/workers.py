@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from diffclass.progress import checkpoint
+from diffclass.progress import cancellable, checkpoint
 from diffclass.relabel import background
 
 _T = TypeVar("_T")
@@ -39,8 +39,13 @@ class Workers:
         return await _run(self._pen, function, *arguments)
 
     async def at_desk(self, function: Callable[..., _T], *arguments: Any) -> _T:
-        """Run what computes the map."""
-        return await _run(self._desk, function, *arguments)
+        """Run what computes the map; it is given up only where the server ends."""
+
+        def run() -> _T:
+            with cancellable(lambda: not self._is_closed):
+                return function(*arguments)
+
+        return await _run(self._desk, run)
 
     async def read(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """Run what reads the scene."""
@@ -72,7 +77,7 @@ class Workers:
         self._newest.pop(key, None)
 
     async def close(self) -> None:
-        """Finish what is being written or drawn; what runs beside the map is given up."""
+        """Finish what is being written or drawn; all that is being computed is given up."""
         self._is_closed = True
         for pool in (self._pen, self._desk, self._reader, self._clerk, self._scholar):
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)

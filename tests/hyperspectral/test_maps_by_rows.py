@@ -88,6 +88,7 @@ def test_envi_classes_are_those_of_spectral(tmp_path, rng):
     assert (tmp_path / "m.img").read_bytes() == (tmp_path / "theirs.img").read_bytes()
     theirs, ours = (envi.read_envi_header(tmp_path / n) for n in ("theirs.hdr", "m.hdr"))
     del theirs["class names"], ours["class names"]  # ours say what 0 is
+    assert ours.pop("data ignore value") == "0"  # and that it is no data
     assert theirs == ours
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 PATIENCE = 30_000  # ms
+PREPARED = 300_000  # ms until a scene is prepared, loops compiled
 
 
 def lacking(what):
@@ -41,7 +42,7 @@ class Tab:
         self.page = self.context.new_page()
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(url)
-        self.wait("window.diffclass?.connection === 'open' && diffclass.state")
+        self.wait("window.diffclass?.connection === 'open' && diffclass.state", PREPARED)
         return self.page
 
     def close(self):
@@ -51,8 +52,8 @@ class Tab:
     def js(self, code, argument=None):
         return self.page.evaluate(code, argument)
 
-    def wait(self, condition):
-        self.page.wait_for_function(f"() => {condition}", polling=10)
+    def wait(self, condition, patience=PATIENCE):
+        self.page.wait_for_function(f"() => {condition}", polling=10, timeout=patience)
 
     def idle(self):
         """Wait until everything this tab did is confirmed, and picture and (live) map are drawn."""

@@ -99,9 +99,9 @@ def test_a_page_opened_so_keeps_no_token(tmp_path, opened, gate, browser):
     page = browser.new_context().new_page()
     page.goto(opened[0])
     page.wait_for_url(f"http://127.0.0.1:{gate.port}/")  # without the token
-    page.wait_for_function("window.diffclass?.state")
+    page.wait_for_function("() => window.diffclass?.state")
     assert page.reload().status == 200
-    page.wait_for_function("window.diffclass?.state")
+    page.wait_for_function("() => window.diffclass?.state")
     assert gate.token not in page.url
     page.context.close()
     opening.close()

@@ -292,3 +292,28 @@ def test_header(editor, workspace, scene_folder):
 
 def test_labels_are_what_the_file_says(scene_folder, tissue):
     assert np.array_equal(read_labels(scene_folder / "strokes.hdr").ids, tissue.labels)
+
+
+def test_a_session_that_is_opened_again_has_changed_nothing(editor, new_editor, tissue):
+    apply_all(editor, three_classes(tissue))
+    editor.update()
+    editor.close()
+    again = new_editor()
+    shown = again.update()
+    assert shown.n_changed == 0
+    assert not shown.changed.any()
+    again.apply({"op": "undo"})
+    assert again.update().n_changed > 0
+
+
+def test_refusals_are_in_the_words_of_the_page(editor):
+    editor.apply({"op": "add_class"})
+    editor.apply({"op": "stroke", "class": 1, "pixels": [100, 3]})
+    for operation, says in (
+        ({"op": "remove_class", "id": 1}, "class 1 (class 1) has 3 labelled pixels; erase"),
+        ({"op": "erase", "pixels": [200, 3]}, "none of these pixels is labelled"),
+        ({"op": "merge_classes", "source": 1, "into": 1}, "class 1 cannot be merged"),
+    ):
+        with pytest.raises(ParameterError) as refused:
+            editor.apply(operation)
+        assert str(refused.value).startswith(says)

@@ -117,3 +117,31 @@ def test_a_scene_in_its_sensors_geometry(painted, tmp_path, workspace, monkeypat
         np.testing.assert_array_equal(shown, table.to_map(sensor, fill=empty))
     labels = read_labels(tmp_path / "labels.tif")
     np.testing.assert_array_equal(labels.ids, np.load(tmp_path / "labels.npy"))
+
+
+def test_a_full_temporary_folder_is_one_clear_error(editor, tissue, monkeypatch):
+    from diffclass_relabel import downloads
+
+    for operation in three_classes(tissue):
+        editor.apply(operation)
+
+    def full(**options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(downloads.tempfile, "TemporaryDirectory", full)
+    files = downloads.Downloads()  # the server starts all the same
+    with pytest.raises(DataError, match=r"No space left on device\); make room"):
+        files.export(editor, "labels")
+    files.close()
+
+
+def test_no_class_is_no_data_in_exported_maps(editor, tissue, tmp_path):
+    rasterio = pytest.importorskip("rasterio")
+    for operation in three_classes(tissue):
+        editor.apply(operation)
+    for what in ("map", "labels"):
+        export(editor, what, tmp_path / f"{what}.tif")
+        export(editor, what, tmp_path / f"{what}.img")
+        with rasterio.open(tmp_path / f"{what}.tif") as raster:
+            assert raster.nodata == 0
+        assert "data ignore value = 0" in (tmp_path / f"{what}.hdr").read_text()

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from .browser import engine_map
+from .browser import PREPARED, engine_map
 
 PATIENCE = 120  # seconds until a process answers: it compiles first
 CODE = "from diffclass_relabel.commands.relabel import relabel; relabel()"
@@ -152,7 +152,7 @@ def test_killed_in_the_middle_of_a_stroke(start, open_tab):
 
     _, again_url = start()
     assert again_url == url  # where the old tab looks for it, with the token that it knows
-    tab.wait("diffclass.connection === 'open' && diffclass.pending === 0")
+    tab.wait("diffclass.connection === 'open' && diffclass.pending === 0", PREPARED)
     tab.idle()
     again = open_tab(again_url)
     again.idle()

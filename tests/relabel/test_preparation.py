@@ -120,10 +120,12 @@ def test_the_page_shows_the_steps(slow, browser):
     assert "Preparing scene.hdr" in panel.inner_text()
     for name in STEPS.values():
         assert name in panel.inner_text()
-    page.wait_for_function("document.querySelector('.preparation').innerText.includes('s left')")
+    page.wait_for_function(
+        "() => document.querySelector('.preparation').innerText.includes('s left')"
+    )
     assert panel.locator("li.running progress").count() == 1
     opening.go_on.set()
-    page.wait_for_function("window.diffclass.state")
+    page.wait_for_function("() => window.diffclass.state")
     assert not panel.is_visible()
     page.context.close()
 
@@ -136,7 +138,7 @@ def test_the_page_shows_why_it_failed(slow, browser):
     opening.error = DataError("the scene is damaged")
     opening.go_on.set()
     page.wait_for_function(
-        "document.querySelector('.preparation').innerText.includes('the scene is damaged')"
+        "() => document.querySelector('.preparation').innerText.includes('the scene is damaged')"
     )
     page.context.close()
 

@@ -135,3 +135,19 @@ def test_one_session_one_process(start, tmp_path):
     _, said = first.communicate(timeout=30)
     assert "Traceback" not in said
     assert len(read_session(tmp_path / "s.jsonl")[1]) == 1
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_ctrl_c_once_or_twice_leaves_no_traceback(start, prepared):
+    process = start()
+    client = PageClient(process.gate)
+    client.hear()
+    if prepared:
+        client.hello()
+    for _ in range(2):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    _, said = process.communicate(timeout=30)
+    assert "Traceback" not in said
+    assert "ended; 0 operations" in said
+    client.close()

@@ -64,6 +64,7 @@ def write_classification(
         "file type": "ENVI Classification",
         "class names": _names(table, n_classes),
         "classes": str(n_classes),
+        "data ignore value": "0",  # no class
         "class lookup": [part for color in _colors(table, n_classes) for part in color],
     }
     with _replacing_pair(*pair(path), overwrite=overwrite) as header:

@@ -44,12 +44,16 @@ def write_classification(
     overwrite: bool,
     map_info: Sequence[str] | None,
 ) -> None:
-    """Write class ids (rows, columns) of a table with its palette, names and coordinates."""
+    """Write class ids (rows, columns) of a table with its palette, names and coordinates.
+
+    0, no class, is "no data".
+    """
     is_small = largest_id(table.ids, "a GeoTIFF") <= LARGEST_BYTE
     dtype = np.uint8 if is_small else np.uint16
     names = {entry.id: entry.name for entry in table.entries}
     with _replacing(path, overwrite=overwrite) as (temporary, beside):
         with _created(temporary, cast(ids, dtype, with_bands=True), map_info) as raster:
+            raster.nodata = 0
             raster.write_colormap(1, {entry.id: (*entry.color, 255) for entry in table.entries})
             raster.update_tags(1, **{NAMES_KEY: json.dumps(names)})
         _write_categories(beside, [names.get(i, "") for i in range(max(names) + 1)])

@@ -1,8 +1,9 @@
-// Painted pixels that all other strokes contradict, and what can be done about each.
+// Strokes with pixels that all other strokes contradict, and what can be done about each.
 
 import { className } from "./class_list";
 import { el, textButton } from "./dom";
-import type { ContradictedPixel } from "./protocol.generated";
+import type { ContradictedStroke } from "./protocol.generated";
+import { eachPixel, type Runs } from "./runs";
 import type { Session } from "./session";
 import type { Place } from "./view";
 
@@ -14,7 +15,7 @@ export class AuditPanel {
   private readonly note = el("p", { class: "muted empty", text: "Labels that the diffusion from all other strokes contradicts." });
   private readonly check = textButton("Check labels", "Compare every label with what the others say", () => void this.ask());
   private chosen = -1;
-  private items: ContradictedPixel[] = [];
+  private items: ContradictedStroke[] = [];
 
   constructor(private readonly session: Session, private readonly go: (place: Place) => void) {
     this.element = el("div", {}, el("div", { class: "panel-bar" }, this.check), this.note, this.list);
@@ -37,7 +38,7 @@ export class AuditPanel {
     this.list.replaceChildren(...this.items.map((item, k) => this.row(item, k)));
   }
 
-  private row(item: ContradictedPixel, k: number): HTMLElement {
+  private row(item: ContradictedStroke, k: number): HTMLElement {
     const { columns } = this.session.scene!;
     const place = { row: Math.floor(item.pixel / columns), column: item.pixel % columns };
     const line = el("button", {
@@ -46,23 +47,29 @@ export class AuditPanel {
       attributes: { type: "button" },
       on: { click: () => { this.chosen = k; this.go(place); this.show(); } },
     }, className(this.session, item.class), el("span", { class: "muted", text: "or" }), className(this.session, item.says),
-      el("span", { class: "muted end", text: item.margin.toFixed(2), title: "margin" }));
+      el("span", { class: "muted end", text: `${item.count} px  ${item.margin.toFixed(2)}`, title: "contradicted pixels, largest margin" }));
     line.classList.toggle("chosen", k === this.chosen);
     const box = el("div", {}, line);
     if (k === this.chosen) box.append(this.actions(item));
     return box;
   }
 
-  private actions(item: ContradictedPixel): HTMLElement {
+  private actions(item: ContradictedStroke): HTMLElement {
     const says = this.session.classOf(item.says)?.name ?? `class ${item.says}`;
     const after = (sent: Promise<unknown>) => void sent.then(() => this.ask());
     return el("div", { class: "item-actions" },
       textButton(`Stroke to ${says}`, `The whole stroke ${item.stroke} becomes ${says}`, () =>
         after(this.session.apply({ op: "move", stroke: item.stroke, class: item.says })), "small"),
-      textButton("Erase pixel", "Take the label from this pixel", () =>
-        after(this.session.paint(new Set([item.pixel]), 0)), "small"),
+      textButton(item.count === 1 ? "Erase pixel" : "Erase pixels", "Take the label from the contradicted pixels", () =>
+        after(this.session.paint(pixelsOf(item.pixels), 0)), "small"),
       textButton("Remove stroke", `Take all of stroke ${item.stroke} away`, () =>
         after(this.session.apply({ op: "remove", stroke: item.stroke })), "small"),
     );
   }
+}
+
+function pixelsOf(runs: Runs): Set<number> {
+  const pixels = new Set<number>();
+  eachPixel(runs, (pixel) => pixels.add(pixel));
+  return pixels;
 }

@@ -49,7 +49,7 @@ export type Question =
   | { ask: "spectrum"; pixel: number }
   /** the share of each stroke in a pixel's class */
   | { ask: "why"; pixel: number }
-  /** the painted pixels that all other strokes contradict */
+  /** the strokes with pixels that all other strokes contradict */
   | { ask: "audit" }
   /** pixels to label next */
   | { ask: "suggest"; n?: number; rule?: "hybrid" | "margin" | "unexplored" | "distance" | "vopt" | "sigma-opt" | "model-change" | "uncertainty" }
@@ -152,7 +152,10 @@ export interface SessionState {
   /** Operations applied so far. */
   version: number;
   classes: ClassState[];
+  /** The newest ones, in the order of painting. */
   strokes: StrokeState[];
+  /** All of them. */
+  n_strokes: number;
   tau: number;
   tau_mode: "margin" | "fixed";
   max_time: number;
@@ -257,14 +260,19 @@ export interface StrokeShare {
   pixel: number;
 }
 
-/** The painted pixels that all other strokes contradict. */
+/** The strokes with pixels that all other strokes contradict. */
 export interface AuditAnswer {
   count: number;
-  items: ContradictedPixel[];
+  items: ContradictedStroke[];
 }
 
-export interface ContradictedPixel {
+export interface ContradictedStroke {
+  /** The one with the largest margin. */
   pixel: number;
+  /** start, length, start, length, ... */
+  pixels: number[];
+  /** Of pixels. */
+  count: number;
   stroke: number;
   class: number;
   /** The class that all other strokes say. */

@@ -27,7 +27,7 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
   session.on("labels", showPointer);
   session.on("state", (state) => {
     const labelled = state.classes.reduce((sum, item) => sum + item.pixels, 0);
-    strokes.textContent = `${plural(state.strokes.length, "stroke")}, ${plural(labelled, "pixel")} labelled`;
+    strokes.textContent = `${plural(state.n_strokes, "stroke")}, ${plural(labelled, "pixel")} labelled`;
     changed.textContent = state.n_changed === null || !state.strokes.length ? "" : `${plural(state.n_changed, "pixel")} changed`;
     showPointer();
   });

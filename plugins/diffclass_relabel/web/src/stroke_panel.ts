@@ -23,14 +23,14 @@ export class StrokePanel {
   }
 
   private show(): void {
-    const { strokes, classes } = this.session.state!;
-    const made = JSON.stringify([strokes, classes.map((item) => [item.id, item.name, item.color]), this.chosen]);
+    const { strokes, n_strokes, classes } = this.session.state!;
+    const made = JSON.stringify([strokes, n_strokes, classes.map((item) => [item.id, item.name, item.color]), this.chosen]);
     if (made === this.made) return;
     this.made = made;
     this.empty.hidden = strokes.length > 0;
     const newest = [...strokes].reverse().slice(0, MOST);
-    this.more.hidden = strokes.length <= MOST;
-    this.more.textContent = `and ${strokes.length - MOST} older ones`;
+    this.more.hidden = n_strokes <= MOST;
+    this.more.textContent = `and ${n_strokes - MOST} older ones`;
     this.list.replaceChildren(...newest.map((stroke) => this.row(stroke)));
   }
 
