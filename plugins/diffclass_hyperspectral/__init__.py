@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         classify_with_holdout,
         classify_with_model,
     )
+    from diffclass_hyperspectral.workflows.classified_arrays import classified_dataset
     from diffclass_hyperspectral.workflows.classified_maps import write_maps
     from diffclass_hyperspectral.workflows.cleanup import Cleanup
     from diffclass_hyperspectral.workflows.map_evaluation import MapEvaluation, evaluate_map
@@ -67,6 +68,7 @@ __all__ = [
     "SceneModel",
     "SuggestedPixel",
     "agreement",
+    "classified_dataset",
     "classify_scene",
     "classify_with_holdout",
     "classify_with_model",
@@ -109,6 +111,7 @@ _HOMES = {
     "SceneModel": "workflows.scene_models",
     "SuggestedPixel": "workflows.suggestions",
     "agreement": "workflows.scene_clustering",
+    "classified_dataset": "workflows.classified_arrays",
     "classify_scene": "workflows.classification",
     "classify_with_holdout": "workflows.classification_run",
     "classify_with_model": "workflows.classification_run",

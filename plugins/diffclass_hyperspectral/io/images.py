@@ -9,9 +9,11 @@ from typing import Any
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral.io import readers
+from diffclass_hyperspectral.io.readers import xarray_cubes
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.envi import header_beside
 from diffclass_hyperspectral.io.readers.failures import reading, require_file
+from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray
 
 _WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5"})
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -50,15 +52,15 @@ _HINT = (
 
 
 def read_image(
-    path: str | os.PathLike[str], *, variable: str | None = None, n_axes: int = 3
+    path: str | os.PathLike[str] | Any, *, variable: str | None = None, n_axes: int = 3
 ) -> Contents:
     """Read a scene or a label image of any known format.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like, DataArray or Dataset
     variable : str, optional
-        The array to take from a ``.mat`` or HDF5 file.
+        The array to take from a ``.mat`` or HDF5 file, or a dataset of xarray.
     n_axes : {3, 2}
         Number of axes of the array to take from such a file if none is named.
 
@@ -73,6 +75,8 @@ def read_image(
     ParameterError
         Where ``variable`` is given for a format without names, or a library is missing.
     """
+    if is_xarray(path):
+        return xarray_cubes.read(path, variable=variable, n_axes=n_axes)
     place = Path(path)
     require_file(place)
     with reading(place, "an image"):

@@ -8,25 +8,28 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import Any
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral.io.georeference import georeference_of
 from diffclass_hyperspectral.io.images import read_image
 from diffclass_hyperspectral.io.label_images import Grid, LabelImage
 from diffclass_hyperspectral.io.lookup_table import LookupTable
+from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of
 from diffclass_hyperspectral.io.vector_labels import is_vector, read_vector_labels
 
 
 def read_labels(
-    path: str | os.PathLike[str], *, variable: str | None = None, grid: Grid | None = None
+    path: str | os.PathLike[str] | Any, *, variable: str | None = None, grid: Grid | None = None
 ) -> LabelImage:
     """Read a label image, a class map, or the shapes of a vector file.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like, DataArray or Dataset
         ENVI classification, GeoTIFF, ERDAS GIS, MATLAB ``.mat`` (any version), HDF5, greyscale or
-        palette PNG, NumPy ``.npy``; GeoJSON, shapefile or GeoPackage.
+        palette PNG, NumPy ``.npy``; GeoJSON, shapefile or GeoPackage. Of xarray a picture of ids,
+        with ``flag_values`` and ``flag_meanings`` if it names its classes.
     variable : str, optional
         Name of the array in a ``.mat`` or HDF5 file that holds more than one picture; the class
         field of a vector file, or ``"layer/field"``.
@@ -45,9 +48,10 @@ def read_labels(
     ParameterError
         For a vector file without ``grid``, a missing library, or ``variable`` where there is none.
     """
-    if is_vector(path):
+    if not is_xarray(path) and is_vector(path):
         return _from_shapes(path, variable, grid)
-    labels = LabelImage.from_contents(read_image(path, variable=variable, n_axes=2), path)
+    contents = read_image(path, variable=variable, n_axes=2)
+    labels = LabelImage.from_contents(contents, name_of(path))
     if georeference_of(labels.map_info) is None:
         return labels
     table = _table_of(grid)

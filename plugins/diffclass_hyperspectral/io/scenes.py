@@ -25,20 +25,22 @@ from diffclass_hyperspectral.io.georeference import Georeference, georeference_o
 from diffclass_hyperspectral.io.images import read_image
 from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of, picked
 from diffclass_hyperspectral.io.row_blocks import row_blocks
 
 
-def open_scene(path: str | os.PathLike[str], *, variable: str | None = None) -> Scene:
+def open_scene(path: str | os.PathLike[str] | Any, *, variable: str | None = None) -> Scene:
     """Open a hyperspectral scene.
 
     Parameters
     ----------
-    path : path-like
+    path : path-like, DataArray or Dataset
         ENVI (header or data file), ERDAS LAN, GeoTIFF, EMIT L2A, PRISMA L2D, EnMAP L2A (image or
         METADATA.XML), MATLAB ``.mat`` (any version), HDF5 or NumPy ``.npy``. The content decides,
-        then the suffix.
+        then the suffix. Or a cube of xarray, its dimensions in any order, read by blocks.
     variable : str, optional
-        Name of the array in a ``.mat`` or HDF5 file that holds more than one cube.
+        Name of the array in a ``.mat`` or HDF5 file, or a ``Dataset``, that holds more than one
+        cube.
 
     Returns
     -------
@@ -60,10 +62,11 @@ def open_scene(path: str | os.PathLike[str], *, variable: str | None = None) -> 
     >>> open_scene(folder + "/cube.npy").shape
     (4, 5, 3)
     """
-    contents = read_image(path, variable=variable, n_axes=3)
+    source = picked(path, variable=variable) if is_xarray(path) else path
+    contents = read_image(source, variable=None if is_xarray(source) else variable, n_axes=3)
     return Scene.from_array(
         contents.data,
-        path=path,
+        path=name_of(source),
         format=contents.format,
         wavelengths=contents.wavelengths,
         band_mask=contents.band_mask,

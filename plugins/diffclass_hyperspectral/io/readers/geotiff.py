@@ -3,7 +3,7 @@
 Wavelengths stand in the tags of the bands ("wavelength" with "wavelength_units", or
 "CENTRAL_WAVELENGTH_UM" of the IMAGERY domain, which GDAL has since 3.10), in the tags of the file,
 or in the names of the bands ("450.3 nm"). Names of classes stand in the band's tag that
-`geotiff_writer` makes, or in the ``.aux.xml`` beside.
+`geotiff_writer` makes, in the flags of a map that xarray wrote, or in the ``.aux.xml`` beside.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from xml.etree import ElementTree
 import numpy as np
 
 from diffclass_hyperspectral.io.readers import enmap
+from diffclass_hyperspectral.io.readers.class_flags import classes_of_flags
 from diffclass_hyperspectral.io.readers.contents import Color, Contents
 from diffclass_hyperspectral.io.readers.failures import reading
 from diffclass_hyperspectral.io.readers.png import NAMES_KEY
 from diffclass_hyperspectral.io.readers.tiff_blocks import check_raster, map_info, opened, scaled
-from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
-
-_IN_NAME = re.compile(r"(\d+(?:\.\d+)?)\s*(nanomet\w+|micromet\w+|nm|um|\u00b5m|\u03bcm)\b", re.I)
+from diffclass_hyperspectral.io.readers.wavelengths import (
+    in_nanometres,
+    one_unit,
+    unit_in_name,
+)
 
 
 def read(path: Path) -> Contents:
@@ -55,7 +58,7 @@ def read(path: Path) -> Contents:
 def _wavelengths(raster: Any) -> np.ndarray | None:
     found = [_wavelength_of_band(raster, band) for band in range(1, raster.count + 1)]
     if all(value is not None for value in found):
-        return _one_unit([value for value in found if value is not None])
+        return one_unit([value for value in found if value is not None])
     tags = _lower(raster.tags())
     listed = re.findall(r"[^\s,;{}]+", tags.get("wavelengths", tags.get("wavelength", "")))
     values = _floats(listed)
@@ -73,21 +76,7 @@ def _wavelength_of_band(raster: Any, band: int) -> tuple[float, str | None] | No
         values = _floats([text]) if text else None
         if values:
             return values[0], unit
-    named = _IN_NAME.search(raster.descriptions[band - 1] or "")
-    if named is None:
-        return None
-    unit = "nm" if named[2].lower().startswith("n") else "um"
-    return float(named[1]), unit
-
-
-def _one_unit(found: list[tuple[float, str | None]]) -> np.ndarray | None:
-    units = {unit for _, unit in found}
-    if len(units) == 1:
-        return in_nanometres(np.array([value for value, _ in found]), units.pop())
-    converted = [in_nanometres(np.array([value]), unit) for value, unit in found]
-    if any(value is None for value in converted):
-        return None
-    return np.concatenate([value for value in converted if value is not None])
+    return unit_in_name(raster.descriptions[band - 1] or "")
 
 
 def _floats(texts: list[str]) -> list[float] | None:
@@ -121,6 +110,9 @@ def _class_names(path: Path, raster: Any) -> dict[int, str] | None:
     text = raster.tags(1).get(NAMES_KEY)
     if text is not None:
         return {int(key): str(name) for key, name in json.loads(text).items()}
+    flagged, _ = classes_of_flags(raster.tags())
+    if flagged:
+        return flagged
     beside = Path(f"{path}.aux.xml")
     if not beside.is_file():
         return None
@@ -136,5 +128,5 @@ def _class_colors(raster: Any) -> dict[int, Color] | None:
     try:
         colors = raster.colormap(1) if raster.count == 1 else {}
     except ValueError:
-        return None
+        return classes_of_flags(raster.tags())[1] or None
     return {index: (red, green, blue) for index, (red, green, blue, _) in colors.items()} or None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 
 _PER_UNIT = {
@@ -24,6 +27,7 @@ _PER_UNIT = {
     "m": 1e9,
     "angstroms": 0.1,
 }
+_IN_NAME = re.compile(r"(\d+(?:\.\d+)?)\s*(nanomet\w+|micromet\w+|nm|um|\u00b5m|\u03bcm)\b", re.I)
 _UNSTATED = {"", "unknown", "none", "<unspecified>"}
 
 
@@ -49,3 +53,28 @@ def in_nanometres(values: np.ndarray, unit: str | None) -> np.ndarray | None:
         return 1e7 / values if np.all(values > 0) else None
     factor = _PER_UNIT.get(name)
     return None if factor is None else values * factor
+
+
+def unit_in_name(name: str) -> tuple[float, str] | None:
+    """Return the wavelength in a band's name and its unit, "nm" or "um", or None.
+
+    Examples
+    --------
+    >>> unit_in_name("band 3 (0.56 micrometers)")
+    (0.56, 'um')
+    """
+    found = _IN_NAME.search(name)
+    if found is None:
+        return None
+    return float(found[1]), "nm" if found[2].lower().startswith("n") else "um"
+
+
+def one_unit(found: Sequence[tuple[float, str | None]]) -> np.ndarray | None:
+    """Return wavelengths in nanometres that come with a unit each, or None."""
+    units = {unit for _, unit in found}
+    if len(units) == 1:
+        return in_nanometres(np.array([value for value, _ in found]), units.pop())
+    converted = [in_nanometres(np.array([value]), unit) for value, unit in found]
+    if any(value is None for value in converted):
+        return None
+    return np.concatenate([value for value in converted if value is not None])

@@ -1,0 +1,341 @@
+"""Cubes and label images that are held by xarray: a ``DataArray``, or a ``Dataset`` with one.
+
+Dimensions may stand in any order: rows, columns and bands are found by their usual names, by
+what ``rioxarray`` was told, or by the coordinate of wavelengths. Values are asked for in blocks of
+rows, so that arrays of dask, and those that stay in their file, are never read whole.
+
+Coordinates are read as CF and rioxarray write them: ``x`` and ``y`` are centres of pixels, the
+coordinate that the attribute or encoding ``grid_mapping`` names (by default ``spatial_ref``) holds
+the coordinate system. ``scale_factor``, ``add_offset`` and ``_FillValue`` count where they are
+attributes; where xarray has applied them they are part of the encoding.
+
+Source: CF conventions 1.11, sections 2.5.1, 4, 5.6 and 8.1; rioxarray, "CRS management".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, crs_text, map_info_of
+from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.readers.class_flags import classes_of_flags
+from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, one_unit, unit_in_name
+
+_ROWS = {"y", "row", "rows", "lat", "latitude", "northing", "downtrack", "line", "lines",
+         "number_of_lines"}  # fmt: skip
+_COLUMNS = {"x", "column", "columns", "col", "lon", "longitude", "easting", "crosstrack",
+            "sample", "samples", "pixels_per_line"}  # fmt: skip
+_WAVELENGTHS = {"wavelength", "wavelengths", "wl", "wavelength_nm", "center_wavelength",
+                "centre_wavelength", "central_wavelength", "band_wavelength", "wavelength_3d",
+                "wavelength_bands", "lambda"}  # fmt: skip
+_STANDARD_NAMES = {"radiation_wavelength", "sensor_band_central_radiation_wavelength"}
+_BANDS = {"band", "bands", "channel", "channels", "spectral"} | _WAVELENGTHS
+_GOOD = {"good_wavelengths", "good_bands", "bbl", "band_mask"}
+_REGULAR = 1e-3  # of a pixel, that coordinates of an even grid may be off
+
+
+def is_xarray(source: object) -> bool:
+    """Tell whether something is a ``DataArray`` or ``Dataset``, without importing xarray."""
+    return all(hasattr(source, name) for name in ("dims", "coords", "isel", "attrs"))
+
+
+def name_of(source: Any) -> Path:
+    """Return what messages call a path or an array."""
+    if not is_xarray(source):
+        return Path(source)
+    return Path(str(getattr(source, "name", None) or type(source).__name__))
+
+
+def read(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Contents:
+    """Open an array of xarray; its values are asked for when they are needed.
+
+    Parameters
+    ----------
+    source : DataArray or Dataset
+    variable : str, optional
+        The variable of a dataset that holds several.
+    n_axes : {3, 2}
+        Whether a cube or a picture of class ids is wanted.
+
+    Raises
+    ------
+    DataError
+        Where no variable or several fit, or the dimensions cannot be told apart.
+    """
+    array = picked(source, variable=variable, n_axes=n_axes)
+    path = name_of(array)
+    axes = picture_axes(array, n_axes=n_axes)
+    facts: dict[str, Any] = {"format": "xarray", "map_info": _map_info(array, axes)}
+    if n_axes == 2:
+        names, colors = classes_of_flags(array.attrs)
+        picture = np.asarray(_squeezed(array, axes).transpose(*axes).to_numpy())
+        return Contents(
+            picture, ignore_value=_nodata(array), class_names=names or None,
+            class_colors=colors or None, **facts,
+        )  # fmt: skip
+    band = axes[2]
+    data, ignored, scale = _values(path, array, axes)
+    return Contents(
+        data,
+        ignore_value=ignored,
+        scale_factor=scale,
+        wavelengths=_wavelengths(array, band),
+        band_mask=_good(array, band),
+        band_names=_names(array, band),
+        **facts,
+    )
+
+
+def picture_axes(array: Any, *, n_axes: int = 3) -> tuple[Hashable, ...]:
+    """Return the dimensions of rows and columns, and, of a cube, of bands.
+
+    Raises
+    ------
+    DataError
+        Where they cannot be told.
+    """
+    found: dict[str, Hashable] = {}
+    dims = list(array.dims)
+    told = _told(array)
+    for role, names in (("columns", _COLUMNS), ("rows", _ROWS), ("bands", _BANDS)):
+        fitting = [told[role]] if role in told else [d for d in dims if str(d).lower() in names]
+        if role == "bands" and not fitting:
+            fitting = [d for d in dims if _wavelength_coordinate(array, d) is not None]
+        if fitting:
+            found[role] = fitting[0]
+    left = [d for d in dims if d not in found.values()]
+    if len(dims) > n_axes:
+        left = [d for d in left if array.sizes[d] > 1]  # a single time
+    roles = ["rows", "columns", "bands"][:n_axes]
+    found |= dict(zip([role for role in roles if role not in found], left, strict=False))
+    rest = [d for d in dims if d not in found.values() and array.sizes[d] > 1]
+    extra = array.sizes[found["bands"]] > 1 if n_axes == 2 and "bands" in found else False
+    if any(role not in found for role in roles) or rest or extra:
+        raise DataError(
+            f"{name_of(array)}: dimensions {dict(array.sizes)} are not rows, columns"
+            f"{' and bands' if n_axes == 3 else ''} as far as their names tell; select one of each "
+            "further dimension, and rename the others to y, x and band"
+        )
+    return tuple(found[role] for role in roles)
+
+
+def _told(array: Any) -> dict[str, Hashable]:
+    """Return the dimensions that rioxarray was told, or finds."""
+    try:
+        import rioxarray
+
+        return {"columns": array.rio.x_dim, "rows": array.rio.y_dim}
+    except ImportError:
+        return {}
+    except rioxarray.exceptions.RioXarrayError:
+        return {}
+
+
+def picked(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Any:
+    """Return the array that a ``Dataset`` is opened for; a ``DataArray`` is that itself.
+
+    Raises
+    ------
+    DataError
+        Where no variable or several fit.
+    """
+    if not hasattr(source, "data_vars"):
+        return source
+    dataset = source
+    place = name_of(dataset)
+    arrays = {str(name): array for name, array in dataset.data_vars.items()}
+    if variable is not None:
+        if variable not in arrays:
+            raise DataError(f"{place}: no variable {variable!r}; it has {', '.join(arrays)}")
+        return arrays[variable]
+    numbers = {name: a for name, a in arrays.items() if a.dtype.kind in "biuf"}
+    fitting = {name: a for name, a in numbers.items() if a.squeeze().ndim == n_axes}
+    for usual in ("reflectance", "class_map"):
+        if usual in fitting:
+            return fitting[usual]
+    if len(fitting) == 1:
+        return next(iter(fitting.values()))
+    bands = [a for a in numbers.values() if a.ndim == 2]
+    if n_axes == 3 and not fitting and len(bands) > 1 and len({a.dims for a in bands}) == 1:
+        return _stacked(dataset, bands)
+    listed = ", ".join(f"{name} {dict(a.sizes)}" for name, a in arrays.items()) or "none"
+    raise DataError(
+        f"{place}: which variable is the {'scene' if n_axes == 3 else 'picture'}? It has {listed}; "
+        "name one with variable="
+    )
+
+
+def _stacked(dataset: Any, bands: list[Any]) -> Any:
+    """Return a dataset of one picture per band as a cube."""
+    cube = dataset[[band.name for band in bands]].to_dataarray("band")
+    cube.attrs = dict(bands[0].attrs)
+    found = [_one_wavelength(band) for band in bands]
+    known = [value for value in found if value is not None]
+    centres = one_unit(known) if len(known) == len(found) else None
+    if centres is not None:
+        cube = cube.assign_coords(wavelength=("band", centres, {"units": "nm"}))
+    return cube
+
+
+def _one_wavelength(band: Any) -> tuple[float, str | None] | None:
+    for name in sorted(_WAVELENGTHS & set(band.attrs)):
+        unit = band.attrs.get(f"{name}_units", band.attrs.get("wavelength_unit"))
+        try:
+            return float(band.attrs[name]), unit
+        except (TypeError, ValueError):
+            continue
+    return unit_in_name(str(band.attrs.get("long_name") or band.name))
+
+
+def _squeezed(array: Any, axes: tuple[Hashable, ...]) -> Any:
+    return array.isel({dim: 0 for dim in array.dims if dim not in axes})
+
+
+def _values(
+    path: Path, array: Any, axes: tuple[Hashable, ...]
+) -> tuple[BlockArray, float | None, float]:
+    """Return the cube, its no-data value and what stored values are divided by."""
+    cube = _squeezed(array, axes).transpose(*axes)
+    gain, offset = (
+        _number(array, name, d) for name, d in (("scale_factor", 1.0), ("add_offset", 0.0))
+    )
+    ignored = _nodata(array)
+    is_plain = offset == 0 and gain > 0
+    if not (np.isfinite([gain, offset]).all() and gain):
+        raise DataError(f"{path}: scale_factor {gain:g}, add_offset {offset:g}; correct them")
+
+    def read_rows(start: int, stop: int) -> np.ndarray:
+        block = np.asarray(cube.isel({axes[0]: slice(start, stop)}).to_numpy())
+        if is_plain:
+            return block
+        values = block.astype(np.float32) * np.float32(gain) + np.float32(offset)
+        if ignored is not None:
+            values[block == ignored] = np.nan
+        return values
+
+    source = Path(str(array.encoding.get("source", "")))
+    chunks = None if cube.chunks is None else cube.chunks[0]
+    data = BlockArray(
+        cube.shape,
+        cube.dtype if is_plain else np.float32,
+        read_rows=read_rows,
+        path=source if source.is_file() else path,
+        step=1 if chunks is None else max(chunks),
+    )
+    return (data, ignored, 1 / gain) if is_plain else (data, None, 1.0)
+
+
+def _number(array: Any, name: str, default: float) -> float:
+    values = np.unique(np.asarray(array.attrs.get(name, default), dtype=float))
+    if len(values) != 1:
+        raise DataError(
+            f"{name_of(array)}: {name} differs from band to band; open it with mask_and_scale=True"
+        )
+    return float(values[0])
+
+
+def _nodata(array: Any) -> float | None:
+    for name in ("_FillValue", "missing_value", "nodata"):
+        value = array.attrs.get(name)
+        if value is not None and np.ndim(value) == 0:
+            return float(value)
+    return None
+
+
+def _wavelength_coordinate(array: Any, band: Hashable) -> Any:
+    for name, coordinate in array.coords.items():
+        known = str(name).lower() in _WAVELENGTHS or (
+            coordinate.attrs.get("standard_name") in _STANDARD_NAMES
+        )
+        if known and coordinate.dims == (band,) and coordinate.dtype.kind in "iuf":
+            return coordinate
+    return None
+
+
+def _wavelengths(array: Any, band: Hashable) -> np.ndarray | None:
+    coordinate = _wavelength_coordinate(array, band)
+    if coordinate is None:
+        named = [unit_in_name(text) for text in _names(array, band) or ()]
+        found = [one for one in named if one is not None]
+        return one_unit(found) if found and len(found) == len(named) else None
+    values = coordinate.to_numpy().astype(np.float64)
+    if not np.isfinite(values).all() or values.min() <= 0:
+        raise DataError(
+            f"{name_of(array)}: the coordinate {coordinate.name!r} holds values that are no "
+            "wavelengths; correct or drop it"
+        )
+    return in_nanometres(values, coordinate.attrs.get("units"))
+
+
+def _good(array: Any, band: Hashable) -> np.ndarray | None:
+    for name, coordinate in array.coords.items():
+        if str(name).lower() in _GOOD and coordinate.dims == (band,):
+            return np.asarray(coordinate.to_numpy().astype(float) != 0)
+    return None
+
+
+def _names(array: Any, band: Hashable) -> tuple[str, ...] | None:
+    """Return the names of bands: of rioxarray, or of the bands' own coordinate."""
+    long_name, size = array.attrs.get("long_name"), array.sizes[band]
+    if isinstance(long_name, tuple | list) and len(long_name) == size:
+        return tuple(map(str, long_name))
+    if band in array.coords and array.coords[band].dtype.kind in "UOT":
+        return tuple(map(str, array.coords[band].to_numpy()))
+    return None
+
+
+def _map_info(array: Any, axes: tuple[Hashable, ...]) -> MapInfo | None:
+    mapping = _grid_mapping(array)
+    transform = _transform(array, axes, mapping)
+    if transform is None:
+        return None
+    return map_info_of(Georeference(transform, _crs(array, mapping)))
+
+
+def _grid_mapping(array: Any) -> dict[str, Any]:
+    name = array.encoding.get("grid_mapping", array.attrs.get("grid_mapping", "spatial_ref"))
+    return dict(array.coords[name].attrs) if name in array.coords else {}
+
+
+def _transform(
+    array: Any, axes: tuple[Hashable, ...], mapping: dict[str, Any]
+) -> tuple[float, float, float, float, float, float] | None:
+    steps = [_first_and_step(array, dim) for dim in axes[:2]]
+    if all(step is not None for step in steps):
+        (top, down), (left, right) = (step for step in steps if step is not None)
+        return right, 0.0, left - right / 2, 0.0, down, top - down / 2
+    texts = str(mapping.get("GeoTransform", "")).split()
+    try:
+        c, a, b, f, d, e = (float(text) for text in texts)  # GDAL's order
+    except ValueError:
+        return None
+    return a, b, c, d, e, f
+
+
+def _first_and_step(array: Any, dim: Hashable) -> tuple[float, float] | None:
+    """Return the first coordinate of an even grid and its step, or None."""
+    if dim not in array.coords or array.coords[dim].dtype.kind not in "iuf":
+        return None
+    values = array.coords[dim].to_numpy().astype(np.float64)
+    if len(values) < 2 or not np.isfinite(values).all():
+        return None
+    step = (values[-1] - values[0]) / (len(values) - 1)
+    even = values[0] + step * np.arange(len(values))
+    if step == 0 or np.abs(values - even).max() > _REGULAR * abs(step):
+        return None
+    return float(values[0]), float(step)
+
+
+def _crs(array: Any, mapping: dict[str, Any]) -> str | None:
+    try:
+        import rioxarray  # noqa: F401
+
+        return crs_text(array.rio.crs)
+    except ImportError:
+        return mapping.get("crs_wkt") or mapping.get("spatial_ref")

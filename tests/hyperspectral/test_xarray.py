@@ -1,0 +1,257 @@
+"""Cubes of xarray in, maps of xarray out: what a file says and what an array says are the same."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import dask.array
+import numpy as np
+import pytest
+import rasterio
+import rioxarray
+import xarray as xr
+
+import diffclass_hyperspectral.xarray  # noqa: F401
+from diffclass.datasets import make_tissue_scene
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral import (
+    ClassTable,
+    LabelImage,
+    classified_dataset,
+    classify_scene,
+    open_scene,
+    read_labels,
+    write_class_map,
+    write_raster,
+)
+from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, map_info_of
+from diffclass_hyperspectral.io.readers.blocks import BlockArray
+
+PLACE = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
+TISSUE = make_tissue_scene(48, 50, n_bands=8, random_state=0)
+
+
+def make_cube(data=None, *, dims=("y", "x", "band"), name="reflectance"):
+    data = TISSUE.cube.astype(np.float32) if data is None else data
+    rows, columns, bands = data.shape
+    coords = {
+        "y": 5.4e6 - 30 * (np.arange(rows) + 0.5),
+        "x": 5e5 + 30 * (np.arange(columns) + 0.5),
+        "wavelength": ("band", np.linspace(450, 900, bands), {"units": "nm"}),
+    }
+    cube = xr.DataArray(data, dims=("y", "x", "band"), coords=coords, name=name)
+    return cube.rio.write_crs("EPSG:32633").transpose(*dims)
+
+
+def fails(source, *words, **options):
+    with pytest.raises(DataError) as caught:
+        open_scene(source, **options)
+    for word in words:
+        assert word in str(caught.value), caught.value
+    assert "\n" not in str(caught.value)
+
+
+# --- cubes in ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dims", list(itertools.permutations(("y", "x", "band"))))
+def test_dimensions_in_any_order(dims):
+    scene = open_scene(make_cube(dims=dims))
+    assert (scene.shape, scene.format, scene.path.name) == ((48, 50, 8), "xarray", "reflectance")
+    np.testing.assert_array_equal(np.asarray(scene.data), TISSUE.cube.astype(np.float32))
+    np.testing.assert_allclose(scene.wavelengths, np.linspace(450, 900, 8))
+    assert georeference_of(scene.map_info) == PLACE
+
+
+@pytest.mark.parametrize(
+    ("names", "unit", "factor"),
+    [
+        (("lat", "lon", "wavelength"), "um", 1e3),
+        (("latitude", "longitude", "wavelengths"), "nanometers", 1.0),
+        (("downtrack", "crosstrack", "bands"), None, 1e3),
+        (("row", "col", "wl"), None, 1e3),
+        (("a", "b", "channel"), "um", 1e3),
+    ],
+)
+def test_usual_names(names, unit, factor):
+    attributes = {} if unit is None else {"units": unit}
+    centres = xr.Variable(names[2], np.array([0.5, 0.7, 0.9]), attributes)
+    cube = xr.DataArray(
+        np.arange(24.0).reshape(2, 4, 3), dims=names, coords={"wavelength": centres}
+    ).transpose(*names[::-1])
+    if names[0] == "a":  # nothing names these two: they are rows and columns in their order
+        cube = cube.transpose("channel", "a", "b")
+    scene = open_scene(cube)
+    assert (scene.shape, scene.map_info) == ((2, 4, 3), None)
+    np.testing.assert_allclose(scene.wavelengths, np.array([0.5, 0.7, 0.9]) * factor)
+
+
+def test_what_attributes_say_of_values():
+    stored = np.full((3, 4, 2), 5000, dtype=np.int16)
+    stored[1, 2] = -9999
+    cube = make_cube(stored).assign_attrs(scale_factor=1e-4, _FillValue=-9999)
+    scene = open_scene(cube)
+    assert (scene.data.dtype, scene.ignore_value) == (np.int16, -9999)
+    assert scene.scale_factor == pytest.approx(1e4)
+    assert np.argwhere(~scene.valid).tolist() == [[1, 2]]
+    shifted = open_scene(cube.assign_attrs(add_offset=-0.1))
+    assert np.asarray(shifted.data)[0, 0].tolist() == pytest.approx([0.4, 0.4])
+    assert np.argwhere(~shifted.valid).tolist() == [[1, 2]]
+    good = cube.assign_coords(good_wavelengths=("band", [1, 0]))
+    assert open_scene(good).band_mask.tolist() == [True, False]
+
+
+def test_what_rioxarray_opens_is_what_the_reader_opens(tmp_path):
+    path = tmp_path / "scene.tif"
+    bands = [f"band {i} ({450 + 50 * i} nm)" for i in range(8)]
+    write_raster(path, TISSUE.cube, band_names=bands, map_info=map_info_of(PLACE))
+    own = open_scene(path)
+    for options in ({}, {"chunks": {"y": 5}}, {"masked": True}, {"parse_coordinates": False}):
+        with rioxarray.open_rasterio(path, **options) as cube:
+            scene = open_scene(cube)
+            assert georeference_of(scene.map_info) == georeference_of(own.map_info)
+            np.testing.assert_array_equal(scene.spectra(), own.spectra())
+            np.testing.assert_allclose(scene.wavelengths, own.wavelengths)
+            assert scene.band_names == own.band_names
+
+
+def test_arrays_of_dask_are_read_by_blocks():
+    asked = []
+
+    def block(block_info=None):
+        (start, stop), *_ = block_info[None]["array-location"]
+        asked.append((start, stop))
+        return TISSUE.cube[start:stop].astype(np.float32)
+
+    chunks = ((14, 14, 14, 6), (50,), (8,))
+    lazy = dask.array.map_blocks(block, chunks=chunks, dtype=np.float32, meta=np.empty((0, 0, 0)))
+    cube = make_cube(lazy, dims=("band", "y", "x"))
+    asked.clear()
+    scene = open_scene(cube)
+    assert isinstance(scene.data, BlockArray)
+    assert asked == []
+    np.testing.assert_array_equal(scene.data[16:20], TISSUE.cube[16:20].astype(np.float32))
+    assert asked == [(14, 28)]
+
+
+def test_datasets():
+    cube = make_cube()
+    several = xr.Dataset(
+        {"reflectance": cube, "uncertainty": cube, "mask": cube[..., 0].drop_vars("wavelength")}
+    )
+    assert open_scene(several).path.name == "reflectance"
+    assert open_scene(several, variable="uncertainty").path.name == "uncertainty"
+    fails(several.rename(reflectance="toa"), "toa", "uncertainty", "variable=")
+    fails(several, "no variable 'x'", variable="x")
+    bands = xr.Dataset(
+        {f"B{i}": cube[..., i].drop_vars("wavelength").assign_attrs(wavelength=0.4 + i / 10)
+         for i in range(3)}
+    )  # fmt: skip
+    stack = open_scene(bands)
+    assert (stack.shape, stack.band_names) == ((48, 50, 3), ("B0", "B1", "B2"))
+    np.testing.assert_allclose(stack.wavelengths, [400, 500, 600])
+    np.testing.assert_array_equal(np.asarray(stack.data), TISSUE.cube[..., :3].astype(np.float32))
+
+
+def test_dimensions_that_say_too_little():
+    fails(xr.DataArray(np.zeros((2, 3, 4, 5)), dims=("time", "y", "x", "band")), "time", "select")
+    single = xr.DataArray(np.ones((1, 3, 4, 5)), dims=("time", "y", "x", "band"))
+    assert open_scene(single).shape == (3, 4, 5)
+    fails(xr.DataArray(np.zeros((3, 4)), dims=("y", "x")), "rows, columns and bands")
+    fails(
+        make_cube().assign_coords(wavelength=("band", [1.0, 2, 3, np.nan, 5, 6, 7, 8])),
+        "wavelength",
+    )
+    fails(make_cube().assign_attrs(scale_factor=0), "scale_factor")
+
+
+def test_uneven_coordinates_are_no_georeference():
+    cube = make_cube()
+    y = cube.y.to_numpy().copy()
+    y[3] += 11
+    assert open_scene(cube.assign_coords(y=y)).map_info is None
+
+
+# --- maps out ------------------------------------------------------------------------------------
+
+
+def made_labels():
+    names = {1: "nuclei", 2: "cyto plasm", 3: "stroma, loose"}
+    return LabelImage.from_array(TISSUE.labels, names=names, colors={2: (9, 8, 7)})
+
+
+@pytest.mark.parametrize("dims", [("y", "x", "band"), ("band", "x", "y")])
+def test_the_accessor_gives_the_map_of_the_scene(dims, tmp_path):
+    cube = make_cube(dims=dims)
+    expected = classify_scene(open_scene(make_cube()), made_labels())
+    found = cube.diffclass.classify(made_labels())
+    np.testing.assert_array_equal(found.class_map, expected.class_map)
+    np.testing.assert_array_equal(found.margin, expected.margin)
+    assert found.class_map.dims == ("y", "x")
+    np.testing.assert_allclose(found.probability.sum("class"), 1, atol=1e-5)
+    assert found["class"].to_numpy().tolist() == ["nuclei", "cyto plasm", "stroma, loose"]
+    xr.testing.assert_equal(found.x, cube.x)
+    attributes = found.class_map.attrs
+    assert attributes["flag_values"].dtype == found.class_map.dtype == np.uint8
+    assert attributes["flag_meanings"] == "nuclei cyto_plasm stroma_loose"
+    assert len(json.loads(found.attrs["report"])["classes"]) == 3
+
+    found.class_map.rio.to_raster(tmp_path / "map.tif")
+    with rasterio.open(tmp_path / "map.tif") as raster:
+        assert (tuple(raster.transform)[:6], raster.nodata) == (PLACE.transform, 0)
+        assert raster.crs.to_epsg() == 32633
+    for source in (tmp_path / "map.tif", found.class_map, found):
+        back = read_labels(source)
+        np.testing.assert_array_equal(back.ids, expected.class_map)
+        assert {e.id: e.name for e in back.table} == {e.id: e.name for e in made_labels().table}
+        assert back.table[2].color == (9, 8, 7)
+        assert georeference_of(back.map_info) == PLACE
+    found.probability.rio.to_raster(tmp_path / "p.tif")
+    assert open_scene(tmp_path / "p.tif").shape == (48, 50, 3)
+
+
+def test_labels_of_any_kind(tmp_path):
+    cube = make_cube(dims=("band", "y", "x"))
+    picture = xr.DataArray(TISSUE.labels, dims=("y", "x"))
+    write_class_map(tmp_path / "labels.tif", TISSUE.labels, map_info=map_info_of(PLACE))
+    maps = [
+        cube.diffclass.classify(labels).class_map.to_numpy()
+        for labels in (TISSUE.labels, picture, picture.T, tmp_path / "labels.tif")
+    ]
+    for other in maps[1:]:
+        np.testing.assert_array_equal(other, maps[0])
+    shifted = picture.assign_coords(y=cube.y - 300, x=cube.x).rio.write_crs(32633)
+    with pytest.raises(DataError, match="corner lies"):
+        cube.diffclass.classify(shifted)
+
+
+def test_a_dataset_is_classified_as_its_cube():
+    cube = make_cube(dims=("band", "y", "x"))
+    several = xr.Dataset({"mask": cube[0].drop_vars("wavelength"), "reflectance": cube})
+    found = several.diffclass.classify(TISSUE.truth, labels_per_class=4, seed=3)
+    alone = cube.diffclass.classify(TISSUE.truth, labels_per_class=4, seed=3)
+    xr.testing.assert_identical(found.drop_attrs(deep=False), alone.drop_attrs(deep=False))
+    assert json.loads(found.attrs["report"])["holdout"]
+
+
+def test_a_file_as_a_dataset(tmp_path):
+    write_raster(tmp_path / "scene.tif", TISSUE.cube, map_info=map_info_of(PLACE))
+    scene = open_scene(tmp_path / "scene.tif")
+    found = classified_dataset(classify_scene(scene, made_labels()), scene)
+    assert found.rio.crs.to_epsg() == 32633
+    assert tuple(found.class_map.rio.transform(recalc=True))[:6] == PLACE.transform
+    array = open_scene(xr.DataArray(TISSUE.cube, dims=("y", "x", "band")))
+    bare = classified_dataset(classify_scene(array, made_labels()), array)
+    assert "x" not in bare.coords
+
+
+def test_maps_through_netcdf_keep_their_classes(tmp_path):
+    found = make_cube().diffclass.classify(made_labels())
+    found.to_netcdf(tmp_path / "maps.nc", engine="scipy")
+    with xr.open_dataset(tmp_path / "maps.nc", mask_and_scale=False, engine="scipy") as back:
+        labels = read_labels(back)
+    np.testing.assert_array_equal(labels.ids, found.class_map)
+    assert labels.table == ClassTable.from_ids(
+        [1, 2, 3], names={e.id: e.name for e in made_labels().table}, colors={2: (9, 8, 7)}
+    )
