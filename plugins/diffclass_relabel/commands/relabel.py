@@ -108,7 +108,8 @@ class _Time(click.ParamType):
     "--base-url",
     metavar="URL",
     help="Address at which browsers find the page behind a proxy or a tunnel, as "
-    "https://labels.example.org/relabel/: it is printed instead of being opened, and pages of that origin are let in.",
+    "https://labels.example.org/relabel/: it is printed instead of being opened, and "
+    "pages of that origin are let in.",
 )
 @click.option(
     "--allow-host",
