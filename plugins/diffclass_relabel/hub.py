@@ -243,7 +243,7 @@ class Hub:
         # a key for each: several files may be written for one client
         key = client, "export", what, name
         files = await self._workers.aside(key, self.downloads.export, self._editor, what, name)
-        return {"url": f"/download/{files[0]}", "files": files}
+        return {"url": f"download/{files[0]}", "files": files}
 
     # each takes the fields of the question of that name
     _ANSWERS: ClassVar[dict[str, Callable[..., Awaitable[Mapping[str, Any]]]]] = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -112,7 +112,13 @@ class _Service:
         if self._on_page is not None:
             self._on_page()
         answer = FileResponse(STATIC / "index.html", media_type="text/html")
-        answer.set_cookie(self._gate.cookie, self._gate.token, httponly=True, samesite="strict")
+        answer.set_cookie(
+            self._gate.cookie,
+            self._gate.token,
+            httponly=True,
+            samesite="strict",
+            **self._gate.cookie_scope,
+        )
         return answer
 
     async def static(self, request: Request) -> Response:
@@ -256,6 +262,10 @@ class _Guarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
+        base = self._gate.base
+        if base is not None:
+            # routes are found with and without it: a proxy keeps its prefix or strips it
+            scope = {**scope, "root_path": base.prefix}
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -265,6 +275,10 @@ class _Guarded:
             text = "This server does not answer to that name."
             await PlainTextResponse(text, 421)(scope, receive, send)
             return
+        app = self._app
+        if base is not None and scope["path"] == base.prefix:
+            # relative addresses need the slash; the page's own token goes along
+            app = RedirectResponse(base.path + _query(scope))
         added = [(k.lower().encode(), v.encode()) for k, v in self._gate.headers(host).items()]
 
         async def send_with_headers(message: Message) -> None:
@@ -272,4 +286,9 @@ class _Guarded:
                 message["headers"] = [*message["headers"], *added]
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        await app(scope, receive, send_with_headers)
+
+
+def _query(scope: Scope) -> str:
+    query = scope["query_string"].decode("latin-1")
+    return f"?{query}" if query else ""

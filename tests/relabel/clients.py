@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from itertools import count
+from socket import create_connection
 
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -17,12 +18,15 @@ PATIENCE = 30  # seconds
 class PageClient:
     """A WebSocket as the page opens it, and the newest of each kind of message."""
 
-    def __init__(self, gate, *, token=None, origin=None, name=None, **headers):
-        base = f"127.0.0.1:{gate.port}"
+    def __init__(
+        self, gate, *, token=None, origin=None, name=None, host=None, path="/ws", **headers
+    ):
+        base = host or f"127.0.0.1:{gate.port}"
         query = f"token={gate.token if token is None else token}"
         query += f"&client={name}" if name else ""
         self.socket = connect(
-            f"ws://{base}/ws?{query}",
+            f"ws://{base}{path}?{query}",
+            sock=create_connection(("127.0.0.1", gate.port)),
             origin=origin or f"http://{base}",
             additional_headers=headers,
             max_size=None,

@@ -83,12 +83,12 @@ def editor(new_editor):
 
 @pytest.fixture
 def serve():
-    """Serve an editor from a thread of this process; returns the gate."""
+    """Serve an editor from a thread of this process; returns the gate, made with the options."""
     running = []
 
-    def served(editor, *, gate=None):
+    def served(editor, **options):
         listening = bound_socket("127.0.0.1", 0)
-        gate = Gate("127.0.0.1", listening.getsockname()[1]) if gate is None else gate
+        gate = Gate("127.0.0.1", listening.getsockname()[1], **options)
         server = Server(lambda preparation: editor, gate)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

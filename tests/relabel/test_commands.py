@@ -109,6 +109,8 @@ def test_relabel_refuses(scene_folder, tmp_path, fails):
     scene, session = scene_folder / "scene.hdr", ["--session", tmp_path / "s.jsonl"]
     fails("relabel", scene, *session, "--host", "0.0.0.0", code=2, says="--public")
     fails("relabel", scene, *session, "--tau", "soon", code=2, says="margin")
+    fails("relabel", scene, *session, "--base-url", "/relabel/", code=2, says="no address")
+    fails("relabel", scene, *session, "--allow-host", "*", code=2, says="no host")
     fails("relabel", tmp_path / "none.hdr", *session, code=3, says="none.hdr")
     fails("relabel", scene, "--session", tmp_path, code=2, says="is a folder")
 

@@ -243,7 +243,7 @@ def test_all_that_is_offered_can_be_exported(painted):
 @pytest.mark.parametrize("what", ["labels", "map", "margin", "probability", "report"])
 def test_export_and_download(painted, http, what, tmp_path):
     answer = painted.ask("export", what=what)
-    assert answer["url"] == f"/download/{answer['files'][0]}"
+    assert answer["url"] == f"download/{answer['files'][0]}"
     for name in answer["files"]:
         got = http.get(f"/download/{name}")
         assert got.status_code == 200

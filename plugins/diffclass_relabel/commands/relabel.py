@@ -104,6 +104,21 @@ class _Time(click.ParamType):
     "can then see the scene, change the labels and fetch the results, and the connection is not "
     "encrypted: anyone on the network in between can read along. Better: an SSH tunnel.",
 )
+@click.option(
+    "--base-url",
+    metavar="URL",
+    help="Address at which browsers find the page behind a proxy or a tunnel, as "
+    "https://labels.example.org/relabel/: it is printed instead of being opened, and "
+    "pages of that origin are let in.",
+)
+@click.option(
+    "--allow-host",
+    "allowed_hosts",
+    metavar="HOST",
+    multiple=True,
+    help="Another name under which the page may be opened, with its port as in the address bar: "
+    "localhost:9000. May be repeated.",
+)
 @click.option("--no-browser", is_flag=True, help="Do not open the page, only print its address.")
 @common_options
 def relabel(
@@ -116,6 +131,8 @@ def relabel(
     host: str,
     port: int,
     public: bool,
+    base_url: str | None,
+    allowed_hosts: tuple[str, ...],
     no_browser: bool,
     **settings: Any,
 ) -> None:
@@ -127,6 +144,7 @@ def relabel(
     server (exit code 130); nothing is lost.
     """
     from diffclass_hyperspectral.io.optional import require
+    from diffclass_relabel.base_url import BaseUrl, checked_host
     from diffclass_relabel.security import is_loopback
 
     for library in ("starlette", "uvicorn", "websockets"):
@@ -135,6 +153,10 @@ def relabel(
         raise click.UsageError(
             f"--host {host} lets other machines in: say so with --public (see --help)"
         )
+    reached = {
+        "base": None if base_url is None else BaseUrl.parsed(base_url),
+        "allowed_hosts": frozenset(map(checked_host, allowed_hosts)),
+    }
     from diffclass_relabel.kept_address import address_file, kept_address
     from diffclass_relabel.running import bound_socket
     from diffclass_relabel.session_log import SessionLog
@@ -145,7 +167,8 @@ def relabel(
         opening = _Opening(console, scene, log, settings, labels, label_variable)
         rather = kept_address(log.path).port
         with bound_socket(host, port, rather=rather) as listening:
-            _serve(console, opening, listening, host, public=public, browser=not no_browser)
+            browser = not (no_browser or base_url)
+            _serve(console, opening, listening, host, reached, public=public, browser=browser)
     finally:
         log.close()
         if not log.is_begun:
@@ -219,6 +242,7 @@ def _serve(
     opening: _Opening,
     listening: socket.socket,
     host: str,
+    reached: dict[str, Any],
     *,
     public: bool,
     browser: bool,
@@ -234,7 +258,7 @@ def _serve(
     session = opening.log.path
     address = Address(listening.getsockname()[1], kept_address(session).token)
     keep_address(session, address)
-    gate = Gate(host, address.port, is_public=public, token=address.token)
+    gate = Gate(host, address.port, is_public=public, **reached, token=address.token)
     page = BrowserOpening(session.parent)
 
     def ready() -> None:

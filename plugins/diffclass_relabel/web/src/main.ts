@@ -181,11 +181,12 @@ function start(): void {
 }
 
 function makeSocket(): Socket {
-  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  const address = new URL("ws", location.href); // relative: a proxy puts the page below a prefix
+  address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   const token = new URLSearchParams(location.search).get("token");
   // From now on the cookie stands for it: the address bar is seen over shoulders and kept in the history.
   history.replaceState(null, "", location.pathname);
-  return new Socket(`${scheme}//${location.host}/ws`, token);
+  return new Socket(address.href, token);
 }
 
 start();

@@ -60,7 +60,7 @@ export class PicturePanel {
     const query = this.select.value === "bands" ? `bands=${bands.join(",")}` : `preset=${this.select.value}`;
     const request = ++this.request;
     this.isLoading = true;
-    const response = await fetch(`/picture.png?${query}`).catch(() => null);
+    const response = await fetch(`picture.png?${query}`).catch(() => null);
     const picture = response?.ok ? await createImageBitmap(await response.blob()) : null;
     if (request !== this.request) return; // another was chosen meanwhile
     this.isLoading = false;
