@@ -20,6 +20,7 @@ from diffclass_hyperspectral.commands._results import (
     give_report,
     say_orthorectified,
 )
+from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +67,7 @@ _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
     help="Of diffusion: steps of the walk. More find groups of anomalies that are alike, and lose "
     "mixed pixels.",
 )
-@click.option("--variable", help="Array to take from a .mat scene with several.")
+@scene_options
 @click.option("--truth-variable", help="Array to take from a .mat truth with several.")
 @seed_option
 @overwrite_option
@@ -96,10 +97,11 @@ def anomaly(
     check_picture(picture)
     others = [path for path in (report, picture) if path is not None]
     inputs = [path for path in (scene, truth) if path is not None]
+    inputs += scene_files(options)
     check_outputs([output], others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
-            cube = open_scene(scene, variable=options["variable"])
+            cube = open_scene(scene, **taken(options))
             marked = _marked(cube, truth, options["truth_variable"])
         say_orthorectified(console, [output], cube)
         found = _find(cube, method, console=console, **options)

@@ -30,6 +30,7 @@ from diffclass_hyperspectral.commands._results import (
     give_report,
     say_orthorectified,
 )
+from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.io.scenes import Scene
@@ -93,7 +94,7 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--min-area", type=int, default=1, help="Segments of fewer pixels join a neighbouring class."
 )
-@click.option("--variable", help="Array to take from a .mat scene with several.")
+@scene_options
 @click.option("--label-variable", help="Array to take from a .mat label file with several.")
 @block_options
 @seed_option
@@ -133,10 +134,11 @@ def classify(
     rasters = [path for path in (output, probability, margin, ambiguity) if path is not None]
     others = [path for path in (report, save) if path is not None]
     inputs = [path for path in (scene, labels, model) if path is not None]
+    inputs += scene_files(options)
     check_outputs(rasters, others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
-            cube = open_scene(scene, variable=options.pop("variable"))
+            cube = open_scene(scene, **taken(options))
         say_orthorectified(console, rasters, cube)
         chosen = options | {"console": console, "cleanup": cleanup, "save": save}
         making = (
@@ -181,6 +183,8 @@ def _check_usage(
         raise click.UsageError(
             "--memory, --workers, --scheduler, --scratch and --resume need --labels"
         )
+    if model is not None and options["bands"] is not None:
+        raise click.UsageError("a model has its own bands; leave --bands out")
     if model is not None and (save or options["holdout"] or options["labels_per_class"]):
         raise click.UsageError("--save, --holdout and --labels-per-class need --labels")
     if probability is not None and probability.suffix.lower() == ".png":

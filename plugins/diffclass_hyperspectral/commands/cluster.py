@@ -25,6 +25,7 @@ from diffclass_hyperspectral.commands._results import (
     give_report,
     say_orthorectified,
 )
+from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
 
 if TYPE_CHECKING:
     from diffclass.clustering import DiffusionClustering
@@ -65,7 +66,7 @@ _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 )
 @click.option("--picture", type=_PATH, help="Map and mean spectra as a .png.")
 @click.option("--report", type=_PATH, help="Report as JSON, with the mean spectra.")
-@click.option("--variable", help="Array to take from a .mat scene with several.")
+@scene_options
 @click.option("--truth-variable", help="Array to take from a .mat truth with several.")
 @seed_option
 @overwrite_option
@@ -82,7 +83,6 @@ def cluster(
     features: str,
     metric: str,
     components: int | None,
-    variable: str | None,
     truth_variable: str | None,
     **options: Any,
 ) -> None:
@@ -107,10 +107,11 @@ def cluster(
     check_picture(picture)
     others = [path for path in (report, picture) if path is not None]
     inputs = [path for path in (scene, truth) if path is not None]
+    inputs += scene_files(options)
     check_outputs([output], others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
-            cube = open_scene(scene, variable=variable)
+            cube = open_scene(scene, **taken(options))
             labels = (
                 None if truth is None else read_labels(truth, variable=truth_variable, grid=cube)
             )

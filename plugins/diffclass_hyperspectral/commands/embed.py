@@ -25,6 +25,7 @@ from diffclass_hyperspectral.commands._results import (
     give_report,
     say_orthorectified,
 )
+from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
 
 if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap
@@ -84,7 +85,7 @@ class _NumberOr(click.ParamType):
 )
 @features_option
 @metric_option
-@click.option("--variable", help="Array to take from a .mat file with several.")
+@scene_options
 @seed_option
 @overwrite_option
 @common_options
@@ -98,7 +99,6 @@ def embed(
     overwrite: bool,
     features: str,
     metric: str,
-    variable: str | None,
     **options: Any,
 ) -> None:
     """Write the diffusion coordinates of POINTS: a scene's pixels or a table's rows.
@@ -115,7 +115,11 @@ def embed(
         write_coordinates,
     )
 
-    _check_outputs(points, output, picture, report, overwrite=overwrite)
+    opening = taken(options)
+    inputs = [points, *scene_files(opening)]
+    _check_outputs(inputs, output, picture, report, overwrite=overwrite)
+    if is_table(points) and any(value is not None for value in opening.values()):
+        raise click.UsageError("--variable, --bands, --mask and --roi are for scenes")
     if options["bandwidth"] is None:
         options["bandwidth"] = "attached" if is_table(points) else "self-tuning"
     with console.timing():
@@ -123,7 +127,7 @@ def embed(
             points,
             _model(**options),
             features=scene_features(features, metric),
-            variable=variable,
+            opening=opening,
             before=forecast_sayer(console, _SMALLER),
         )
         if embedded.scene is not None:
@@ -137,7 +141,12 @@ def embed(
 
 
 def _check_outputs(
-    points: Path, output: Path, picture: Path | None, report: Path | None, *, overwrite: bool
+    inputs: list[Path],
+    output: Path,
+    picture: Path | None,
+    report: Path | None,
+    *,
+    overwrite: bool,
 ) -> None:
     from diffclass_hyperspectral.io.map_files import check_outputs
     from diffclass_hyperspectral.io.tables import is_table
@@ -145,13 +154,13 @@ def _check_outputs(
     suffix = output.suffix.lower()
     if suffix == ".png":
         raise click.UsageError("-o takes numbers (.npy, .csv, .img, .tif); a picture is --picture")
-    if suffix not in (".csv", ".npy") and is_table(points):
+    if suffix not in (".csv", ".npy") and is_table(inputs[0]):
         raise click.UsageError("a table's coordinates are written as .npy or .csv")
     check_picture(picture)
     rasters = [] if suffix == ".csv" else [output]
     others = [path for path in (picture, report) if path is not None]
     others += [output] if suffix == ".csv" else []
-    check_outputs(rasters, others, [points], overwrite=overwrite)
+    check_outputs(rasters, others, inputs, overwrite=overwrite)
 
 
 def _model(

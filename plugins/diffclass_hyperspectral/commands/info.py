@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from diffclass.command_line.console import Console, common_options
+from diffclass_hyperspectral.commands._scene import scene_options
 
 
 @click.command()
 @click.argument("scene", type=click.Path(path_type=Path))
-@click.option("--variable", help="Array to take from a .mat file with several.")
+@scene_options
 @common_options
-def info(scene: Path, variable: str | None, *, console: Console) -> None:
+def info(scene: Path, *, console: Console, **options: Any) -> None:
     """Say what SCENE holds: size, bands, wavelengths, missing pixels, memory.
 
     Scenes are ENVI (.hdr with .img, .dat, ...), GeoTIFF (.tif), EMIT (.nc), PRISMA (.he5), EnMAP
@@ -22,7 +23,7 @@ def info(scene: Path, variable: str | None, *, console: Console) -> None:
     """
     from diffclass_hyperspectral import open_scene
 
-    facts = open_scene(scene, variable=variable).describe()
+    facts = open_scene(scene, **options).describe()
     console.give(facts, "\n".join(_lines(facts)))
 
 

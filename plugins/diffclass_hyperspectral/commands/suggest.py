@@ -23,6 +23,7 @@ from diffclass_hyperspectral.commands._diffusion import (
     scene_features,
 )
 from diffclass_hyperspectral.commands._results import costs_of, forecast_sayer, give_report
+from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
 
 _PATH = click.Path(path_type=Path)
 
@@ -59,7 +60,7 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option("--report", type=_PATH, help="Report as JSON.")
 @diffusion_options
-@click.option("--variable", help="Array to take from a .mat scene with several.")
+@scene_options
 @click.option("--label-variable", help="Array to take from a .mat label file with several.")
 @seed_option
 @overwrite_option
@@ -75,7 +76,6 @@ def suggest(
     rule: str,
     number: int,
     min_distance: float,
-    variable: str | None,
     label_variable: str | None,
     seed: int,
     features: str,
@@ -102,10 +102,11 @@ def suggest(
     check_ending(output)
     others = [path for path in (output, report) if path is not None]
     inputs = [path for path in (scene, labels) if path is not None]
+    inputs += scene_files(options)
     check_outputs([], others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
-            cube = open_scene(scene, variable=variable)
+            cube = open_scene(scene, **taken(options))
             if labels is not None:
                 given = read_labels(labels, variable=label_variable, grid=cube)
         shared: dict[str, Any] = {

@@ -21,6 +21,8 @@ class BandSurvey:
         Bands that a valid pixel has: the good ones. Among them empty ones do not count.
     ignore_value : float or None
         The stored value that means "no data" where all asked bands have it.
+    region : ndarray of bool of shape (rows, columns), optional
+        Pixels that count; all by default.
 
     Attributes
     ----------
@@ -42,22 +44,36 @@ class BandSurvey:
     ([False, True], [2.0, 5.0])
     """
 
-    def __init__(self, shape: tuple[int, int, int], asked: np.ndarray, ignore_value: float | None):
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        asked: np.ndarray,
+        ignore_value: float | None,
+        region: np.ndarray | None = None,
+    ):
         self.valid = np.zeros(shape[:2], dtype=bool)
         self.filled = np.zeros(shape[2], dtype=bool)
         self.lowest: np.ndarray | None = None
         self.highest: np.ndarray | None = None
         self._asked = asked
         self._ignore_value = ignore_value
+        self._region = region
 
     def add(self, rows: slice, block: np.ndarray) -> None:
         """Add the stored values (n_rows, columns, bands) of some rows."""
+        inside = None if self._region is None else self._region[rows]
+        if inside is not None and not inside.any():
+            return
         finite = np.isfinite(block) if block.dtype.kind == "f" else None
+        if finite is not None and inside is not None:
+            finite &= inside[..., None]
         self._fill(np.ones_like(self.filled) if finite is None else finite.any(axis=(0, 1)))
         used = self._asked & self.filled
         if not used.any():
             return
         valid = self._has_data(block, finite, used)
+        if inside is not None:
+            valid &= inside
         self.valid[rows] = valid
         if valid.any():
             self._extend(block if valid.all() else block[valid][None])

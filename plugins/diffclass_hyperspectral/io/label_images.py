@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -110,6 +110,10 @@ class LabelImage:
             format=contents.format,
             map_info=contents.map_info,
         )
+
+    def placed(self, map_info: tuple[str, ...] | None) -> LabelImage:
+        """Return the same labels with other coordinates."""
+        return replace(self, map_info=map_info)
 
     @property
     def shape(self) -> tuple[int, int]:

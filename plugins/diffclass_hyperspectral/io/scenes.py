@@ -8,8 +8,8 @@ of rows.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,17 @@ from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of, picked
 from diffclass_hyperspectral.io.row_blocks import row_blocks
+from diffclass_hyperspectral.io.selection import chosen_bands, pixels_in
 
 
-def open_scene(path: str | os.PathLike[str] | Any, *, variable: str | None = None) -> Scene:
+def open_scene(
+    path: str | os.PathLike[str] | Any,
+    *,
+    variable: str | None = None,
+    bands: str | Sequence[int] | np.ndarray | None = None,
+    mask: Any = None,
+    roi: Any = None,
+) -> Scene:
     """Open a hyperspectral scene.
 
     Parameters
@@ -41,6 +49,8 @@ def open_scene(path: str | os.PathLike[str] | Any, *, variable: str | None = Non
     variable : str, optional
         Name of the array in a ``.mat`` or HDF5 file, or a ``Dataset``, that holds more than one
         cube.
+    bands, mask, roi : optional
+        What to work with; see `Scene.select`.
 
     Returns
     -------
@@ -64,7 +74,7 @@ def open_scene(path: str | os.PathLike[str] | Any, *, variable: str | None = Non
     """
     source = picked(path, variable=variable) if is_xarray(path) else path
     contents = read_image(source, variable=None if is_xarray(source) else variable, n_axes=3)
-    return Scene.from_array(
+    scene = Scene.from_array(
         contents.data,
         path=name_of(source),
         format=contents.format,
@@ -76,6 +86,7 @@ def open_scene(path: str | os.PathLike[str] | Any, *, variable: str | None = Non
         map_info=contents.map_info,
         read_lookup_table=contents.read_lookup_table,
     )
+    return scene.select(bands=bands, mask=mask, roi=roi)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +118,8 @@ class Scene:
         Affine transform and coordinate system, where the file states them.
     lookup_table : LookupTable or None
         What `read_lookup_table` reads, once it is asked for.
+    region : ndarray of bool of shape (rows, columns) or None
+        Pixels to work with; None: all.
     stamp : FileStamp or None
         What the file looked like when it was opened. Reading raises `DataError` where it has
         changed since.
@@ -122,6 +135,7 @@ class Scene:
     band_names: tuple[str, ...] | None = None
     map_info: tuple[str, ...] | None = None
     read_lookup_table: Callable[[], LookupTable] | None = None
+    region: np.ndarray | None = None
     stamp: FileStamp | None = None
 
     @classmethod
@@ -161,6 +175,58 @@ class Scene:
         stamp = FileStamp.of_data(cube)
         return cls(data=cube, path=place, format=format, band_mask=mask, stamp=stamp, **facts)
 
+    def select(
+        self,
+        *,
+        bands: str | Sequence[int] | np.ndarray | None = None,
+        mask: Any = None,
+        roi: Any = None,
+    ) -> Scene:
+        """Return the scene with fewer bands or pixels to work with; its size stays.
+
+        Parameters
+        ----------
+        bands : str or array-like, optional
+            As in ``"1-50,60"`` (from 1) or ``"450-1300,1500-1750nm"``; or bool of shape (bands,),
+            or numbers from 0. The other bands count as bad ones.
+        mask : path-like or array-like of shape (rows, columns), optional
+            Pixels that are *not* 0, or in the shapes of a vector file, are left out.
+        roi : path-like, array-like, or left, bottom, right, top, optional
+            Only such pixels, or those with their centre in a box of map coordinates, are kept.
+
+        Raises
+        ------
+        ParameterError
+            For bands that do not exist.
+        DataError
+            Where a file cannot be read or does not lie on the scene, or nothing is left.
+
+        Examples
+        --------
+        >>> scene = Scene.from_array(np.arange(24.0).reshape(2, 3, 4))
+        >>> part = scene.select(bands="2-3", mask=[[1, 0, 0], [0, 0, 0]])
+        >>> part.spectra().shape, int(part.valid.sum())
+        ((6, 2), 5)
+        """
+        if bands is None and mask is None and roi is None:
+            return self
+        good = self.band_mask.copy()
+        if bands is not None:
+            good &= chosen_bands(bands, self)
+            if not good.any():
+                raise DataError(f"{self.path}: the bands {bands} are all bad ones; choose others")
+        region = np.ones(self.shape[:2], bool) if self.region is None else self.region.copy()
+        if roi is not None:
+            region &= pixels_in(roi, self)
+        if mask is not None:
+            region &= ~pixels_in(mask, self)
+        if not region.any():
+            raise DataError(
+                f"{self.path}: mask and roi leave no pixel; a mask is left out where it is not 0, "
+                "a roi is what is kept"
+            )
+        return replace(self, band_mask=good, region=region)
+
     @property
     def shape(self) -> tuple[int, int, int]:
         """Rows, columns and bands."""
@@ -199,10 +265,13 @@ class Scene:
         """Pixels with data, bool of shape (rows, columns).
 
         A pixel is valid where every good band is finite and not every good band is the ignore
-        value. Bands without any finite value are ignored.
+        value. Bands without any finite value are ignored. Outside the region no pixel is.
         """
         may_lack = self.data.dtype.kind == "f" or self.ignore_value is not None
-        mask = self._survey.valid if may_lack else np.ones(self.shape[:2], dtype=bool)
+        if may_lack:
+            mask = self._survey.valid
+        else:
+            mask = np.ones(self.shape[:2], bool) if self.region is None else self.region.copy()
         mask.flags.writeable = False
         return mask
 
@@ -224,7 +293,7 @@ class Scene:
     @cached_property
     def _survey(self) -> BandSurvey:
         """What one pass over the file says of pixels and bands."""
-        survey = BandSurvey(self.shape, self.band_mask, self.ignore_value)
+        survey = BandSurvey(self.shape, self.band_mask, self.ignore_value, self.region)
         for rows in self._row_blocks():
             survey.add(rows, self.data[rows])
         return survey

@@ -85,12 +85,7 @@ def read_vector_labels(
     place = Path(path)
     require_file(place)
     _check_shapefile(place)
-    target = georeference_of(grid.map_info)
-    if target is None:
-        raise DataError(
-            f"{grid.path}: has no map coordinates to put {place.name} on; give labels as an image "
-            "of the scene's rows and columns"
-        )
+    target = _placed(grid, place)
     features = _read(place, layer)
     field = _class_field(features, class_field)
     ids, names = _ids(features, field)
@@ -104,6 +99,38 @@ def read_vector_labels(
     return replace(labels, format="vector", map_info=grid.map_info)
 
 
+def covered_pixels(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
+    """Return which pixels of a scene lie in any shape of a vector file.
+
+    Parameters
+    ----------
+    path : path-like
+        As `read_vector_labels`; its fields do not count.
+    grid : Scene or LookupTable
+        With map coordinates.
+
+    Returns
+    -------
+    ndarray of bool of shape (rows, columns)
+
+    Raises
+    ------
+    DataError
+        Where the file is damaged, has several layers or no shape, or does not overlap the grid.
+    """
+    place = Path(path)
+    require_file(place)
+    _check_shapefile(place)
+    target = _placed(grid, place)
+    features = _read(place, None)
+    shapes = _transformed(features, target)
+    kept = np.array([shape is not None and not shape.is_empty for shape in shapes], dtype=bool)
+    if not kept.any():
+        raise DataError(f"{place}: holds no shape; draw one, or name another file")
+    ones = np.ones(int(kept.sum()), dtype=np.int32)
+    return _rasterized(place, shapes[kept], ones, grid, target) > 0
+
+
 def is_vector(path: str | os.PathLike[str]) -> bool:
     """Tell whether the name or content is that of a vector file."""
     place = Path(path)
@@ -113,6 +140,16 @@ def is_vector(path: str | os.PathLike[str]) -> bool:
         return False
     with place.open("rb") as stream:
         return stream.read(16) == b"SQLite format 3\x00"
+
+
+def _placed(grid: Grid, place: Path) -> Georeference:
+    target = georeference_of(grid.map_info)
+    if target is None:
+        raise DataError(
+            f"{grid.path}: has no map coordinates to put {place.name} on; give an image of the "
+            "scene's rows and columns"
+        )
+    return target
 
 
 def _read(path: Path, layer: str | None) -> _Features:

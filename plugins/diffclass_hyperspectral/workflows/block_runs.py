@@ -11,6 +11,7 @@ A script that does what ``classify --memory 8GB`` does:
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -183,6 +184,12 @@ def _job(scene: Scene, features: SceneFeatures, classifier: DiffusionClassifier)
     return {
         "version": __version__,
         "scene": {"path": str(Path(scene.path).absolute()), "shape": list(scene.shape), **file},
+        "bands": _digest(scene.band_mask),
+        "region": _digest(scene.region),
         "features": {name: repr(value) for name, value in features.get_params().items()},
         "graph": {name: repr(getattr(classifier, name)) for name in graph},
     }
+
+
+def _digest(chosen: np.ndarray | None) -> str | None:
+    return None if chosen is None else hashlib.sha256(np.packbits(chosen).tobytes()).hexdigest()

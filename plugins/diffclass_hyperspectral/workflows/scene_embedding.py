@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,7 @@ def embed_file(
     model: DiffusionMap,
     *,
     features: SceneFeatures | None = None,
-    variable: str | None = None,
+    opening: Mapping[str, Any] | None = None,
     before: Callable[[MemoryForecast], object] | None = None,
 ) -> EmbeddedPoints:
     """Embed the pixels of a scene, or the rows of a table.
@@ -75,8 +75,8 @@ def embed_file(
         Fitted here.
     features : SceneFeatures, optional
         Of a scene; spectral components by default.
-    variable : str, optional
-        As for `open_scene`.
+    opening : mapping, optional
+        Options of `open_scene`.
     before : callable, optional
         Called with the forecast of memory before a scene is read.
 
@@ -96,7 +96,7 @@ def embed_file(
             points, _ = read_table(path)
         return _embedded(path, points, model)
     with stage("opening"):
-        scene = open_scene(path, variable=variable)
+        scene = open_scene(path, **(opening or {}))
     features = SceneFeatures() if features is None else features
     features.check_parameters()
     check_map(model, scene.shape[0] * scene.shape[1])
