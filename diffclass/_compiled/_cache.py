@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import logging
 import os
 import pickle
 import sys
@@ -27,6 +28,9 @@ from typing import Any
 import numba
 from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.serialize import dumps
+
+# A record for each loop that is about to be compiled: commands say why nothing seems to happen.
+_compiling = logging.getLogger("diffclass.compiling")
 
 
 @functools.cache
@@ -76,16 +80,19 @@ class LoopCache(_Cache):
         """Return the loop compiled for a signature, or None."""
         target_context.refresh()
         if self._folder is None:
+            _compiling.info("%s", self._stem)
             return None
         key, path = self._place(sig, target_context.codegen())
         try:
             content = path.read_bytes()
-            if content[:32] != hashlib.sha256(content[32:]).digest():
-                return None
-            kept_key, kept = pickle.loads(content[32:])
-            return self._numba.rebuild(target_context, kept) if kept_key == key else None
+            if content[:32] == hashlib.sha256(content[32:]).digest():
+                kept_key, kept = pickle.loads(content[32:])
+                if kept_key == key:
+                    return self._numba.rebuild(target_context, kept)
         except Exception:  # nothing there, or of another installation: it is compiled again
-            return None
+            pass
+        _compiling.info("%s", self._stem)
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the loop compiled for a signature, if there is a folder and space."""

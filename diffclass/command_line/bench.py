@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from diffclass.operators.markov import MarkovOperator
 
 
-@click.command()
+@click.command(epilog="Example: diffclass bench")
 @click.option("--rows", type=click.IntRange(32), default=512, show_default=True)
 @click.option("--columns", type=click.IntRange(32), default=217, show_default=True)
 @click.option("--classes", type=click.IntRange(2), default=16, show_default=True)

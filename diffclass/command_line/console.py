@@ -6,6 +6,7 @@ Results go to standard output, everything else to standard error.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import time
@@ -15,12 +16,14 @@ from typing import Any
 
 import click
 
+from diffclass.command_line.messages import messages
 from diffclass.progress import listening
 
 # Exit codes of commands; 0 means done.
 OTHER_ERROR, USAGE, DATA, BOUND_MISSED, INTERRUPTED = 1, 2, 3, 4, 130
 
 _SILENT_SECONDS, _PAUSE = 2.0, 10.0  # before the first message; between those of one stage
+_BETWEEN_EVENTS = 0.2  # seconds, for programs
 
 
 class Console:
@@ -31,7 +34,7 @@ class Console:
     as_json : bool
         Whether results are printed as JSON rather than text.
     quiet : bool
-        Whether to print neither messages nor progress.
+        Whether to print nothing but errors, and the result only as JSON.
 
     Attributes
     ----------
@@ -44,6 +47,8 @@ class Console:
     def __init__(self, *, as_json: bool = False, quiet: bool = False):
         self.as_json = as_json
         self.quiet = quiet
+        self._messages = messages()
+        self._messages.quiet = quiet
         self.seconds: dict[str, float] = {}
         self.memory_bytes: dict[str, int] = {}
         self._start = time.perf_counter()
@@ -51,15 +56,18 @@ class Console:
         self._last_said = self._start
         self._begun: dict[str, float] = {}
         self._told: set[str] = set()
+        self._last_told = self._start
 
     def say(self, text: str) -> None:
         """Print a message to standard error, unless quiet."""
-        if not self.quiet:
-            click.echo(text, err=True)
+        self._messages.say(text)
 
     def give(self, result: dict[str, Any], text: str) -> None:
-        """Print a result to standard output, as JSON if asked for and as text otherwise."""
-        click.echo(json.dumps(result, allow_nan=False) if self.as_json else text)
+        """Print a result to standard output, as JSON if asked for, else as text unless quiet."""
+        if self.as_json:
+            click.echo(json.dumps(result, allow_nan=False))
+        elif not self.quiet:
+            click.echo(text)
 
     @property
     def total_seconds(self) -> float:
@@ -69,7 +77,7 @@ class Console:
     @contextmanager
     def timing(self) -> Iterator[None]:
         """Time the stages within the block and show the current one on a terminal."""
-        with self._live_status(), listening(self):
+        with self._live_status(), listening(self), told_of_compiling(self._compiles):
             yield
 
     def begins(self, name: str) -> None:
@@ -78,6 +86,7 @@ class Console:
         Parts of stages that come again and again are told once there.
         """
         self._begun[name] = time.perf_counter()
+        self._messages.tell("stage", name=name, state="begins")
         is_due = self.total_seconds > _SILENT_SECONDS and name not in self._told
         if self._status is not None or is_due:
             self._told |= {name} if ":" in name else set()
@@ -87,25 +96,41 @@ class Console:
         """Show how much of a stage is done and about how long the rest will take."""
         now, begun = time.perf_counter(), self._begun[name]
         left = (now - begun) / done * (parts - done)
+        self._tell_progress(name, done, parts, left, now)
         text = f"{name} ... {done} of {parts}, about {duration(left)} left"
         if self._status is not None or now - max(self._last_said, begun) > _PAUSE:
             self._show(text, text)
 
     def ends(self, name: str, seconds: float) -> None:
         """Keep how long a stage took, and the memory by its end."""
+        self._messages.tell("stage", name=name, state="ends", seconds=round(seconds, 3))
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
         self.memory_bytes[name] = peak_memory_bytes()
 
-    def _show(self, status: str, line: str) -> None:
+    def _tell_progress(self, name: str, done: int, parts: int, left: float, now: float) -> None:
+        if now - self._last_told > _BETWEEN_EVENTS or done == parts:
+            self._last_told = now
+            facts = {"done": done, "parts": parts, "seconds_left": round(left, 1)}
+            self._messages.tell("progress", name=name, **facts)
+
+    def _compiles(self, n_loops: int) -> None:
+        """Say why nothing seems to happen in the first run of an installation."""
+        if n_loops == 1 or time.perf_counter() - self._last_said > _PAUSE:
+            so_far = "" if n_loops == 1 else f", {n_loops} so far"
+            line = f"compiling loops for this processor, in the first run only{so_far} ..."
+            self._show(line, line, tell=True)
+
+    def _show(self, status: str, line: str, *, tell: bool = False) -> None:
         if self._status is not None:
             self._status.update(status)
-        else:
-            self._last_said = time.perf_counter()
+            return
+        self._last_said = time.perf_counter()
+        if tell or not self._messages.as_json:  # programs are told of stages in another way
             self.say(line)
 
     @contextmanager
     def _live_status(self) -> Iterator[None]:
-        if self.quiet or not sys.stderr.isatty():
+        if self.quiet or self._messages.as_json or not _is_terminal():
             yield
             return
         from rich.console import Console as Terminal
@@ -113,6 +138,35 @@ class Console:
         with Terminal(stderr=True).status("starting ...") as self._status:
             yield
         self._status = None
+
+
+def _is_terminal() -> bool:
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # closed
+        return False
+
+
+@contextmanager
+def told_of_compiling(hear: Callable[[int], None]) -> Iterator[None]:
+    """Call a function with the number of loops compiled so far as the next one is compiled."""
+    n_loops = 0
+
+    class Counting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            nonlocal n_loops
+            n_loops += 1
+            hear(n_loops)
+
+    logger, handler = logging.getLogger("diffclass.compiling"), Counting()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 def duration(seconds: float) -> str:
@@ -137,13 +191,19 @@ def peak_memory_bytes() -> int:
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--json``, ``--threads``, ``--quiet`` and ``--traceback`` to a command.
+    """Add ``--json``, ``--threads``, ``--progress``, ``--quiet`` and ``--traceback`` to a command.
 
     The command then takes a `Console` as its keyword argument ``console``.
     """
 
     def with_console(
-        *args: Any, as_json: bool, quiet: bool, threads: int | None, traceback: bool, **kwargs: Any
+        *args: Any,
+        as_json: bool,
+        quiet: bool,
+        threads: int | None,
+        traceback: bool,
+        progress: str,
+        **kwargs: Any,
     ) -> Any:
         if threads:
             _limit_threads(threads)
@@ -154,7 +214,17 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
         click.option("--threads", type=click.IntRange(1), help="Processor threads to use."),
-        click.option("-q", "--quiet", is_flag=True, help="No messages, no progress."),
+        click.option(
+            "--progress",
+            type=click.Choice(["text", "json"]),
+            default="text",
+            show_default=True,
+            help="How messages and progress are written to standard error; json: one object a "
+            "line, for programs.",
+        ),
+        click.option(
+            "-q", "--quiet", is_flag=True, help="Print nothing but errors, and JSON if asked for."
+        ),
         click.option("--traceback", is_flag=True, help="Show where an error arose."),
     ]
     wrapped: Callable[..., Any] = with_console

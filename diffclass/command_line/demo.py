@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from diffclass.datasets import TissueScene
 
 
-@click.command()
+@click.command(epilog="Example: diffclass demo")
 @click.option(
     "-o",
     "--output",

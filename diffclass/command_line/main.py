@@ -7,6 +7,7 @@ was missed; 130 interrupted; 1 any other error.
 from __future__ import annotations
 
 import gc
+import itertools
 import sys
 import warnings
 from collections.abc import Sequence
@@ -15,8 +16,8 @@ from typing import Any
 
 import click
 
-from diffclass import __version__
 from diffclass.command_line.console import DATA, INTERRUPTED, OTHER_ERROR, USAGE
+from diffclass.command_line.messages import Messages, messages, speak
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
 
 _OBJECTS_BETWEEN_COLLECTIONS = 20_000
@@ -36,8 +37,27 @@ class CommandGroup(click.Group):
         return None
 
 
-@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="diffclass")
+def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        from diffclass.command_line.doctor import version_line
+
+        click.echo(version_line())
+        context.exit()
+
+
+@click.group(
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Examples: diffclass demo; diffclass classify scene.tif --labels labels.gpkg -o map.tif",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the versions of diffclass and of what it computes with.",
+)
 def diffclass() -> None:
     """Classify many points from few labels by diffusing the labels over a graph."""
 
@@ -63,6 +83,7 @@ def run(arguments: Sequence[str]) -> int:
     int
         See the module.
     """
+    speak(Messages(as_json=_wants_json_lines(arguments)))
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _say_warning
@@ -71,10 +92,13 @@ def run(arguments: Sequence[str]) -> int:
         except click.exceptions.Exit as end:
             return end.exit_code
         except (click.Abort, KeyboardInterrupt):
-            click.echo("interrupted; nothing was left half-written", err=True)
+            messages().fail("interrupted; nothing was left half-written", INTERRUPTED)
             return INTERRUPTED
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            return error.exit_code
         except click.ClickException as error:
-            error.show()
+            _explain_usage(error)
             return error.exit_code
         except Exception as error:
             if "--traceback" in arguments:
@@ -82,18 +106,39 @@ def run(arguments: Sequence[str]) -> int:
             return _explained(error)
 
 
+def _wants_json_lines(arguments: Sequence[str]) -> bool:
+    """Tell how errors in the options themselves are to be said."""
+    pairs = itertools.pairwise(arguments)
+    return "--progress=json" in arguments or ("--progress", "json") in pairs
+
+
+def _explain_usage(error: click.ClickException) -> None:
+    """Say what is wrong with the call, after a call that works."""
+    text = " ".join(error.format_message().split())
+    if messages().as_json:
+        messages().fail(text, error.exit_code)
+        return
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        example = context.command.epilog
+        lines = [context.get_usage(), *([example] if example else [])]
+        lines.append(f"Try '{context.command_path} --help' for help.")
+        click.echo("\n".join(lines) + "\n", err=True)
+    click.echo(f"Error: {text}", err=True)
+
+
 def _explained(error: Exception) -> int:
     text = " ".join(str(error).split())
     if isinstance(error, ParameterError):
-        click.echo(f"error: {text}", err=True)
-        return USAGE
-    if isinstance(error, DataError | OSError):
-        click.echo(f"error: {text}", err=True)
-        return DATA
-    kind = "" if isinstance(error, DiffclassError) else f"{type(error).__name__}: "
-    click.echo(f"error: {kind}{text} (--traceback shows where)", err=True)
-    return OTHER_ERROR
+        code = USAGE
+    elif isinstance(error, DataError | OSError):
+        code = DATA
+    else:
+        kind = "" if isinstance(error, DiffclassError) else f"{type(error).__name__}: "
+        text, code = f"{kind}{text} (--traceback shows where)", OTHER_ERROR
+    messages().fail(text, code)
+    return code
 
 
 def _say_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"warning: {' '.join(str(message).split())}", err=True)
+    messages().warn(" ".join(str(message).split()))

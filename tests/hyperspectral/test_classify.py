@@ -166,7 +166,7 @@ def test_the_ambiguity_map(classify, files, tissue):
 
 def test_the_text_says_that_probabilities_are_calibrated(files, capsys):
     words = ["classify", "scene.hdr", "--labels", "strokes.hdr", "-o", "map.npy", *FAST]
-    assert run(words_of([*words, "--ambiguity", "a.npy"], files)) == 0
+    assert run(words_of([*words, "--ambiguity", "a.npy", "--verbose"], files)) == 0
     text = capsys.readouterr().out
     assert "probabilities are calibrated: temperature" in text
     assert "at level 0.9" in text
@@ -205,13 +205,16 @@ def test_without_holdout_no_accuracy_is_claimed(files, capsys):
     words = ["classify", "scene.hdr", "--labels", "strokes.hdr", "-o", "map.png", *FAST]
     assert run(words_of(words, files)) == 0
     text = capsys.readouterr().out
+    assert "accuracy      unknown: no labels were held out" in text
+    assert run(words_of([*words, "--verbose", "--overwrite"], files)) == 0
+    text = capsys.readouterr().out
     assert "no accuracy to report" in text
     assert "overall accuracy" not in text
 
 
 def test_the_text_says_what_was_held_out(files, capsys):
     words = ["classify", "scene.hdr", "--labels", "strokes.hdr", "-o", "map.npy", *FAST]
-    assert run([*words_of(words, files), "--labels-per-class", "10"]) == 0
+    assert run([*words_of(words, files), "--labels-per-class", "10", "-v"]) == 0
     text = capsys.readouterr().out
     assert "overall accuracy" in text
     assert "kappa" in text

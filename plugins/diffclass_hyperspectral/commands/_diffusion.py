@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
 
+LABEL_FORMATS = (
+    "Label image (0 is unlabelled) or shapes: .img, .tif, .png, .npy, .npz, .mat, .gis, .h5; "
+    ".geojson, .shp, .gpkg, .fgb, .kml."
+)
 SMALLER = (
     "ask for fewer --components or --neighbors, or cut the scene into tiles: fit on one with "
     "--save, classify the others with --model"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -37,14 +37,28 @@ def check_picture(path: Path | None) -> None:
         raise click.UsageError(f"--picture is written as .png, not as {path.name}")
 
 
-def forecast_sayer(console: Console, advice: str) -> Callable[[MemoryForecast], None]:
-    """Return what says what memory and time a run will need, and warns where memory is less."""
+def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--force``."""
+    return click.option(
+        "--force", is_flag=True, help="Start also if far more memory will be needed than is free."
+    )(command)
+
+
+def forecast_sayer(
+    console: Console, advice: str, *, force: bool = False
+) -> Callable[[MemoryForecast], None]:
+    """Return what says what memory and time a run will need, and warns where memory is less.
+
+    It raises `ParameterError` where the run would need far more, unless it is forced.
+    """
 
     def say(forecast: MemoryForecast) -> None:
         console.say(forecast.line())
         duration = forecast.duration_line()
         if duration is not None:
             console.say(duration)
+        if not force:
+            forecast.refuse_beyond(f"{advice}, or start it with --force")
         forecast.warn(advice)
 
     return say
@@ -70,11 +84,33 @@ def costs_of(console: Console) -> RunCosts:
     )
 
 
-def give_report(console: Console, report: Report, path: Path | None, *, overwrite: bool) -> None:
-    """Print a report, and write it to a file if one is named."""
+def give_report(
+    console: Console,
+    report: Report,
+    path: Path | None,
+    *,
+    overwrite: bool,
+    more: Mapping[str, Any] | None = None,
+    lines: Sequence[str] | None = None,
+) -> None:
+    """Print a report, and write it to a file if one is named.
+
+    Parameters
+    ----------
+    console : Console
+    report : Report
+    path : Path or None
+        The file.
+    overwrite : bool
+        Whether a file that exists may be replaced.
+    more : mapping, optional
+        Further facts.
+    lines : sequence of str, optional
+        What people read instead of the whole report.
+    """
     from diffclass_hyperspectral.io.json_files import write_json
 
-    facts = report.to_dict()
+    facts = report.to_dict() | dict(more or {})
     if path is not None:
         write_json(path, facts, overwrite=overwrite)
-    console.give(facts, "\n".join(report.lines()))
+    console.give(facts, "\n".join(report.lines() if lines is None else lines))

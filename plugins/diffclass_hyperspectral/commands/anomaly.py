@@ -13,9 +13,11 @@ from diffclass.command_line.console import (
     overwrite_option,
     seed_option,
 )
+from diffclass_hyperspectral.commands._effects import refuse_without_effect
 from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
+    force_option,
     forecast_sayer,
     give_report,
     say_orthorectified,
@@ -31,7 +33,7 @@ _PATH = click.Path(path_type=Path)
 _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
 
 
-@click.command()
+@click.command(epilog="Example: diffclass anomaly scene.tif -o anomalies.tif")
 @click.argument("scene", type=_PATH)
 @click.option("-o", "--output", type=_PATH, required=True, help="Scores: .img, .tif, .png, .npy.")
 @click.option(
@@ -69,6 +71,7 @@ _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
 )
 @scene_options
 @click.option("--truth-variable", help="Array to take from a .mat truth with several.")
+@force_option
 @seed_option
 @overwrite_option
 @common_options
@@ -95,6 +98,10 @@ def anomaly(
     from diffclass_hyperspectral.workflows.anomaly_report import draw_anomalies, report_anomalies
 
     check_picture(picture)
+    if truth is None:
+        refuse_without_effect(["truth_variable"], "without --truth")
+    if method != "diffusion":
+        refuse_without_effect(["neighbors", "time"], f"with --method {method}")
     others = [path for path in (report, picture) if path is not None]
     inputs = [path for path in (scene, truth) if path is not None]
     inputs += scene_files(options)
@@ -123,7 +130,15 @@ def anomaly(
 
 
 def _find(
-    cube: Scene, method: str, *, console: Console, neighbors: int, time: int, seed: int, **_: Any
+    cube: Scene,
+    method: str,
+    *,
+    console: Console,
+    neighbors: int,
+    time: int,
+    seed: int,
+    force: bool,
+    **_: Any,
 ) -> SceneAnomalies:
     from diffclass import DiffusionAnomaly
     from diffclass_hyperspectral import find_anomalies
@@ -133,7 +148,7 @@ def _find(
         method=method,
         model=DiffusionAnomaly(n_neighbors=neighbors, time=time, random_state=seed),
         seed=seed,
-        before=forecast_sayer(console, _SMALLER),
+        before=forecast_sayer(console, _SMALLER, force=force),
     )
 
 

@@ -19,13 +19,21 @@ from diffclass.command_line.console import (
 )
 from diffclass_hyperspectral.commands._blocks import BLOCK_OPTIONS, block_options, opened_blocks
 from diffclass_hyperspectral.commands._diffusion import (
+    LABEL_FORMATS,
     SMALLER,
     diffusion_classifier,
     diffusion_options,
     scene_features,
 )
+from diffclass_hyperspectral.commands._effects import (
+    DIFFUSION,
+    check_components,
+    refuse_without_effect,
+)
+from diffclass_hyperspectral.commands._recipe import recipe
 from diffclass_hyperspectral.commands._results import (
     costs_of,
+    force_option,
     forecast_sayer,
     give_report,
     say_orthorectified,
@@ -34,19 +42,19 @@ from diffclass_hyperspectral.commands._scene import scene_files, scene_options, 
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.io.scenes import Scene
+    from diffclass_hyperspectral.workflows.classification_report import ClassificationReport
     from diffclass_hyperspectral.workflows.classification_run import ClassificationRun
     from diffclass_hyperspectral.workflows.cleanup import Cleanup
 
 _PATH = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(epilog="Example: diffclass classify scene.tif --labels labels.gpkg -o map.tif")
 @click.argument("scene", type=_PATH)
 @click.option(
     "--labels",
     type=_PATH,
-    help="Label image (0 is unlabelled) or shapes: .img, .tif, .png, .npy, .mat, .gis, .h5, "
-    ".geojson, .shp, .gpkg.",
+    help=LABEL_FORMATS,
 )
 @click.option("--model", type=_PATH, help="Apply this model (from --save) instead of labels.")
 @click.option(
@@ -70,7 +78,11 @@ _PATH = click.Path(path_type=Path)
     show_default=True,
     help="Share of the pixels whose possible classes are to hold the true one.",
 )
-@click.option("--report", type=_PATH, help="Report as JSON.")
+@click.option(
+    "--report",
+    type=_PATH,
+    help="Report as JSON: everything that is known, and what diffclass rerun needs.",
+)
 @click.option("--save", type=_PATH, help="Save the model, to be used with --model.")
 @diffusion_options
 @click.option(
@@ -96,7 +108,9 @@ _PATH = click.Path(path_type=Path)
 )
 @scene_options
 @click.option("--label-variable", help="Array to take from a .mat label file with several.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the whole report, not its summary.")
 @block_options
+@force_option
 @seed_option
 @overwrite_option
 @common_options
@@ -117,20 +131,22 @@ def classify(
     min_margin: float,
     majority: int,
     min_area: int,
+    verbose: bool,
     **options: Any,
 ) -> int:
     """Classify every pixel of SCENE from a few labels, or with a saved model.
 
-    The report gives the accuracy on labels held out of the fit (--labels-per-class or
-    --holdout), and none if no labels are held out. Exit code 4: the map is there, but the labels
-    did not cover the graph by --max-time.
+    Prints the accuracy on labels held out of the fit (--labels-per-class or --holdout; none
+    without), how sure the map is, and the classes' areas. Exit code 4: the map is there, but the
+    labels did not cover the graph by --max-time.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import Cleanup, open_scene
     from diffclass_hyperspectral.io.map_files import check_outputs
 
     cleanup = Cleanup(min_margin, majority, min_area)
-    _check_usage(labels, model, save, probability, options)
+    _check_usage(labels, model, probability, ambiguity, options)
+    maps = {"probability": probability, "margin": margin, "ambiguity": ambiguity}
     rasters = [path for path in (output, probability, margin, ambiguity) if path is not None]
     others = [path for path in (report, save) if path is not None]
     inputs = [path for path in (scene, labels, model) if path is not None]
@@ -148,12 +164,35 @@ def classify(
         )
         with making as run:
             with stage("writing"):
-                maps = {"probability": probability, "margin": margin, "ambiguity": ambiguity}
                 _write(run, cube, output, save, overwrite=overwrite, level=level, **maps)
             parts = _certainty_parts(run, probability, ambiguity, level)
+            again = {}
+            if report is not None:
+                context = click.get_current_context()
+                again = {"recipe": recipe(context, inputs, run.result.class_map)}
     parts |= {"costs": costs_of(console)}
-    give_report(console, replace(run.report, **parts), report, overwrite=overwrite)
+    said = replace(run.report, **parts)
+    files = {"map": output} | maps | {"report": report, "model": save}
+    lines = None if verbose else _summary(run, said, cube, files)
+    give_report(console, said, report, overwrite=overwrite, more=again, lines=lines)
     return 0 if run.is_covered else BOUND_MISSED
+
+
+def _summary(
+    run: ClassificationRun,
+    report: ClassificationReport,
+    cube: Scene,
+    files: dict[str, Path | None],
+) -> list[str]:
+    from diffclass_hyperspectral.workflows.classification_summary import UNSURE, summary_lines
+
+    place = cube.georeference  # the map's own, also where files of it are orthorectified
+    return summary_lines(
+        report,
+        {what: path for what, path in files.items() if path is not None},
+        n_unsure=int((run.result.margin < UNSURE).sum()),  # NaN, without data, is not below
+        pixel_area=None if place is None else place.pixel_area,
+    )
 
 
 def _certainty_parts(
@@ -173,20 +212,24 @@ def _certainty_parts(
 def _check_usage(
     labels: Path | None,
     model: Path | None,
-    save: Path | None,
     probability: Path | None,
+    ambiguity: Path | None,
     options: dict[str, Any],
 ) -> None:
     if (labels is None) == (model is None):
         raise click.UsageError("give either --labels or --model")
-    if model is not None and any(options[name] for name in BLOCK_OPTIONS):
-        raise click.UsageError(
-            "--memory, --workers, --scheduler, --scratch and --resume need --labels"
-        )
-    if model is not None and options["bands"] is not None:
-        raise click.UsageError("a model has its own bands; leave --bands out")
-    if model is not None and (save or options["holdout"] or options["labels_per_class"]):
-        raise click.UsageError("--save, --holdout and --labels-per-class need --labels")
+    if model is not None:
+        refuse_without_effect(
+            (*DIFFUSION, *BLOCK_OPTIONS, "save", "holdout", "labels_per_class", "label_variable",
+             "seed"),
+            "with --model, which was fitted before; they need --labels",
+        )  # fmt: skip
+        if options["bands"] is not None:
+            raise click.UsageError("a model has its own bands; leave --bands out")
+    if options["tau"] is not None:
+        refuse_without_effect(["max_time"], "where --tau states the time")
+    if ambiguity is None:
+        refuse_without_effect(["level"], "without --ambiguity")
     if probability is not None and probability.suffix.lower() == ".png":
         raise click.UsageError(
             "--probability has one band per class, a PNG one; write .img, .tif or .npy"
@@ -195,12 +238,12 @@ def _check_usage(
 
 @contextmanager
 def _by_model(
-    cube: Scene, path: Path, *, console: Console, cleanup: Cleanup, **_: Any
+    cube: Scene, path: Path, *, console: Console, cleanup: Cleanup, force: bool, **_: Any
 ) -> Iterator[ClassificationRun]:
     from diffclass_hyperspectral import classify_with_model
 
     advice = "classify the scene in smaller tiles"
-    say = forecast_sayer(console, advice)
+    say = forecast_sayer(console, advice, force=force)
     yield classify_with_model(cube, path, cleanup=cleanup, before=say)
 
 
@@ -220,6 +263,7 @@ def _by_labels(
     labels_per_class: int | None,
     holdout: str | None,
     seed: int,
+    force: bool,
     **options: Any,
 ) -> Iterator[ClassificationRun]:
     """Yield the run, and keep what its maps lie in until they are written."""
@@ -227,6 +271,7 @@ def _by_labels(
 
     assert path is not None
     room = {name: options.pop(name) for name in BLOCK_OPTIONS}
+    check_components(components, cube)
     labels = read_labels(path, variable=label_variable, grid=cube)
     made = scene_features(features, metric, components)
     classifier = diffusion_classifier(seed, **options)
@@ -247,7 +292,7 @@ def _by_labels(
             labels_per_class=labels_per_class,
             seed=seed,
             cleanup=cleanup,
-            before=forecast_sayer(console, SMALLER),
+            before=forecast_sayer(console, SMALLER, force=force),
             blocks=blocks,
         )
 

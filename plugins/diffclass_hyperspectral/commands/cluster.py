@@ -18,9 +18,11 @@ from diffclass_hyperspectral.commands._diffusion import (
     metric_option,
     scene_features,
 )
+from diffclass_hyperspectral.commands._effects import check_components, refuse_without_effect
 from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
+    force_option,
     forecast_sayer,
     give_report,
     say_orthorectified,
@@ -34,7 +36,7 @@ _PATH = click.Path(path_type=Path)
 _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 
 
-@click.command()
+@click.command(epilog="Example: diffclass cluster scene.tif -o clusters.tif")
 @click.argument("scene", type=_PATH)
 @click.option(
     "-o", "--output", type=_PATH, required=True, help="Cluster map: .img, .tif, .png, .npy."
@@ -68,6 +70,7 @@ _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 @click.option("--report", type=_PATH, help="Report as JSON, with the mean spectra.")
 @scene_options
 @click.option("--truth-variable", help="Array to take from a .mat truth with several.")
+@force_option
 @seed_option
 @overwrite_option
 @common_options
@@ -80,6 +83,7 @@ def cluster(
     *,
     console: Console,
     overwrite: bool,
+    force: bool,
     features: str,
     metric: str,
     components: int | None,
@@ -105,6 +109,8 @@ def cluster(
     from diffclass_hyperspectral.workflows.cluster_report import draw_clusters, report_clusters
 
     check_picture(picture)
+    if truth is None:
+        refuse_without_effect(["truth_variable"], "without --truth")
     others = [path for path in (report, picture) if path is not None]
     inputs = [path for path in (scene, truth) if path is not None]
     inputs += scene_files(options)
@@ -112,6 +118,7 @@ def cluster(
     with console.timing():
         with stage("opening"):
             cube = open_scene(scene, **taken(options))
+            check_components(components, cube)
             labels = (
                 None if truth is None else read_labels(truth, variable=truth_variable, grid=cube)
             )
@@ -121,7 +128,7 @@ def cluster(
             cube,
             features=scene_features(features, metric, components),
             model=_model(**options),
-            before=forecast_sayer(console, _SMALLER),
+            before=forecast_sayer(console, _SMALLER, force=force),
         )
         with stage("writing"):
             place = place_of(cube, output)

@@ -18,9 +18,11 @@ from diffclass_hyperspectral.commands._diffusion import (
     metric_option,
     scene_features,
 )
+from diffclass_hyperspectral.commands._effects import refuse_without_effect
 from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
+    force_option,
     forecast_sayer,
     give_report,
     say_orthorectified,
@@ -53,7 +55,9 @@ class _NumberOr(click.ParamType):
             self.fail(f"{value!r} is neither a number nor one of {', '.join(self.words)}")
 
 
-@click.command()
+@click.command(
+    epilog="Example: diffclass embed scene.tif -o coordinates.tif --picture coordinates.png"
+)
 @click.argument("points", type=_PATH)
 @click.option(
     "-o",
@@ -86,6 +90,7 @@ class _NumberOr(click.ParamType):
 @features_option
 @metric_option
 @scene_options
+@force_option
 @seed_option
 @overwrite_option
 @common_options
@@ -97,6 +102,7 @@ def embed(
     *,
     console: Console,
     overwrite: bool,
+    force: bool,
     features: str,
     metric: str,
     **options: Any,
@@ -117,9 +123,10 @@ def embed(
 
     opening = taken(options)
     inputs = [points, *scene_files(opening)]
+    if is_table(points):
+        named = ("features", "metric", "variable", "bands", "mask", "roi")
+        refuse_without_effect(named, "on a table")
     _check_outputs(inputs, output, picture, report, overwrite=overwrite)
-    if is_table(points) and any(value is not None for value in opening.values()):
-        raise click.UsageError("--variable, --bands, --mask and --roi are for scenes")
     if options["bandwidth"] is None:
         options["bandwidth"] = "attached" if is_table(points) else "self-tuning"
     with console.timing():
@@ -128,7 +135,7 @@ def embed(
             _model(**options),
             features=scene_features(features, metric),
             opening=opening,
-            before=forecast_sayer(console, _SMALLER),
+            before=forecast_sayer(console, _SMALLER, force=force),
         )
         if embedded.scene is not None:
             say_orthorectified(console, [output], embedded.scene)

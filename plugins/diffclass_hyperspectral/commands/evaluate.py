@@ -12,7 +12,7 @@ from diffclass_hyperspectral.commands._results import check_picture, give_report
 _PATH = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(epilog="Example: diffclass evaluate map.tif truth.tif")
 @click.argument("class_map", metavar="MAP", type=_PATH)
 @click.argument("truth", type=_PATH, required=False)
 @click.option("--labels", type=_PATH, help="The same as TRUTH.")

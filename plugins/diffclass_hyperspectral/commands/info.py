@@ -11,7 +11,7 @@ from diffclass.command_line.console import Console, common_options
 from diffclass_hyperspectral.commands._scene import scene_options
 
 
-@click.command()
+@click.command(epilog="Example: diffclass info scene.tif")
 @click.argument("scene", type=click.Path(path_type=Path))
 @scene_options
 @common_options
@@ -19,7 +19,8 @@ def info(scene: Path, *, console: Console, **options: Any) -> None:
     """Say what SCENE holds: size, bands, wavelengths, missing pixels, memory.
 
     Scenes are ENVI (.hdr with .img, .dat, ...), GeoTIFF (.tif), EMIT (.nc), PRISMA (.he5), EnMAP
-    (.tif, .xml), ERDAS (.lan), MATLAB (.mat), HDF5 (.h5) or NumPy (.npy) files.
+    (.tif, .xml), ERDAS (.lan), MATLAB (.mat), HDF5 (.h5) or NumPy (.npy, .npz) files, or
+    photographs (.jpg, .png).
     """
     from diffclass_hyperspectral import open_scene
 

@@ -16,25 +16,35 @@ from diffclass.command_line.console import (
     seed_option,
 )
 from diffclass_hyperspectral.commands._diffusion import (
+    LABEL_FORMATS,
     SMALLER,
     NameIn,
     diffusion_classifier,
     diffusion_options,
     scene_features,
 )
-from diffclass_hyperspectral.commands._results import costs_of, forecast_sayer, give_report
+from diffclass_hyperspectral.commands._effects import (
+    DIFFUSION,
+    check_components,
+    refuse_without_effect,
+)
+from diffclass_hyperspectral.commands._results import (
+    costs_of,
+    force_option,
+    forecast_sayer,
+    give_report,
+)
 from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
 
 _PATH = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(epilog="Example: diffclass suggest scene.tif --labels labels.gpkg -o next.geojson")
 @click.argument("scene", type=_PATH)
 @click.option(
     "--labels",
     type=_PATH,
-    help="Label image (0 is unlabelled) or shapes: .img, .tif, .png, .npy, .mat, .gis, .h5, "
-    ".geojson, .shp, .gpkg. Without labels: one pixel per mode of the density, found without "
+    help=f"{LABEL_FORMATS} Without labels: one pixel per mode of the density, found without "
     "--rule and the options of the diffusion.",
 )
 @click.option("-o", "--output", type=_PATH, required=True, help="Pixels: .geojson, .json, .csv.")
@@ -62,6 +72,7 @@ _PATH = click.Path(path_type=Path)
 @diffusion_options
 @scene_options
 @click.option("--label-variable", help="Array to take from a .mat label file with several.")
+@force_option
 @seed_option
 @overwrite_option
 @common_options
@@ -78,6 +89,7 @@ def suggest(
     min_distance: float,
     label_variable: str | None,
     seed: int,
+    force: bool,
     features: str,
     metric: str,
     components: int | None,
@@ -100,6 +112,11 @@ def suggest(
     from diffclass_hyperspectral.workflows.suggestion_files import check_ending
 
     check_ending(output)
+    if labels is None:
+        fitting = [name for name in DIFFUSION if name not in ("features", "metric", "components")]
+        refuse_without_effect([*fitting, "rule", "label_variable"], "without --labels")
+    elif options["tau"] is not None:
+        refuse_without_effect(["max_time"], "where --tau states the time")
     others = [path for path in (output, report) if path is not None]
     inputs = [path for path in (scene, labels) if path is not None]
     inputs += scene_files(options)
@@ -107,12 +124,13 @@ def suggest(
     with console.timing():
         with stage("opening"):
             cube = open_scene(scene, **taken(options))
+            check_components(components, cube)
             if labels is not None:
                 given = read_labels(labels, variable=label_variable, grid=cube)
         shared: dict[str, Any] = {
             "min_distance": min_distance,
             "features": scene_features(features, metric, components),
-            "before": forecast_sayer(console, SMALLER),
+            "before": forecast_sayer(console, SMALLER, force=force),
         }
         if labels is None:
             run = suggest_first(cube, number, random_state=seed, **shared)

@@ -3,11 +3,22 @@
 Whether a pixel is valid depends on which bands are empty, and that is known only at the end. A band
 counts as empty until a block has a finite value of it. All pixels before that block lack a band
 that is not empty: they are not valid, and what was gathered from them is dropped.
+
+A value beyond the limit is no measurement but a fill value that the file does not state, as the
+-3.4e38 and 9.97e36 that GDAL and NetCDF write by default. It counts as missing, and is told.
 """
 
 from __future__ import annotations
 
 import numpy as np
+
+# Of a reflectance, radiance or count: squares of larger ones overflow in single precision.
+LARGEST = 1e18
+
+
+def largest_of(dtype: np.dtype) -> float:
+    """Return the largest number of a type."""
+    return float(np.finfo(dtype).max if dtype.kind == "f" else np.iinfo(dtype).max)
 
 
 class BandSurvey:
@@ -23,12 +34,18 @@ class BandSurvey:
         The stored value that means "no data" where all asked bands have it.
     region : ndarray of bool of shape (rows, columns), optional
         Pixels that count; all by default.
+    limit : float
+        Values farther from 0 count as missing.
 
     Attributes
     ----------
     valid : ndarray of bool of shape (rows, columns)
     filled : ndarray of bool of shape (bands,)
-        Bands with a finite value.
+        Bands with a finite value within the limit.
+    n_extreme : int
+        Pixels with a finite value beyond the limit in an asked band that is not the ignore value.
+    first_extreme : tuple of three int and a float, or None
+        Row, column, band (from 0) and value of the first of these.
     lowest, highest : ndarray of shape (bands,) or None
         Over valid pixels; None without any. Of use for asked bands that are filled.
 
@@ -50,24 +67,32 @@ class BandSurvey:
         asked: np.ndarray,
         ignore_value: float | None,
         region: np.ndarray | None = None,
+        *,
+        limit: float = LARGEST,
     ):
         self.valid = np.zeros(shape[:2], dtype=bool)
         self.filled = np.zeros(shape[2], dtype=bool)
         self.lowest: np.ndarray | None = None
         self.highest: np.ndarray | None = None
         self._asked = asked
+        self.n_extreme = 0
+        self.first_extreme: tuple[int, int, int, float] | None = None
         self._ignore_value = ignore_value
         self._region = region
+        self._limit = limit
 
     def add(self, rows: slice, block: np.ndarray) -> None:
         """Add the stored values (n_rows, columns, bands) of some rows."""
         inside = None if self._region is None else self._region[rows]
         if inside is not None and not inside.any():
             return
-        finite = np.isfinite(block) if block.dtype.kind == "f" else None
+        finite = self._within(block)
+        if finite is not None and not finite.all():
+            self._note_extremes(rows.start, block, finite, inside)
         if finite is not None and inside is not None:
             finite &= inside[..., None]
-        self._fill(np.ones_like(self.filled) if finite is None else finite.any(axis=(0, 1)))
+        everywhere = np.ones_like(self.filled)
+        self._fill(everywhere if finite is None else np.asarray(finite.any(axis=(0, 1))))
         used = self._asked & self.filled
         if not used.any():
             return
@@ -77,6 +102,30 @@ class BandSurvey:
         self.valid[rows] = valid
         if valid.any():
             self._extend(block if valid.all() else block[valid][None])
+
+    def _within(self, block: np.ndarray) -> np.ndarray | None:
+        """Return which values are finite and within the limit; None where all have to be."""
+        largest = largest_of(block.dtype)
+        if block.dtype.kind != "f" and largest <= self._limit:
+            return None
+        limit = min(self._limit, largest)
+        return np.asarray((block <= limit) & (block >= -limit))
+
+    def _note_extremes(
+        self, first_row: int, block: np.ndarray, finite: np.ndarray, inside: np.ndarray | None
+    ) -> None:
+        beyond = np.isfinite(block) & ~finite & self._asked
+        if inside is not None:
+            beyond &= inside[..., None]
+        if self._ignore_value is not None and beyond.any():
+            beyond &= ~_equals(block, self._ignore_value)
+        if not beyond.any():
+            return
+        if self.first_extreme is None:
+            row, column, band = (int(i) for i in np.argwhere(beyond)[0])
+            value = float(block[row, column, band])
+            self.first_extreme = (first_row + row, column, band, value)
+        self.n_extreme += int(np.count_nonzero(beyond.any(axis=2)))
 
     def _fill(self, filled: np.ndarray) -> None:
         if (filled & ~self.filled & self._asked).any():

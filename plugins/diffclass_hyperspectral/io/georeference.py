@@ -54,6 +54,20 @@ class Georeference:
         ys = [d * j + e * i + f for i, j in corners]
         return min(xs), min(ys), max(xs), max(ys)
 
+    @property
+    def pixel_area(self) -> float | None:
+        """Square metres of a pixel, or None where the system is none of lengths or unknown."""
+        a, b, _, d, e, _ = self.transform
+        try:
+            crs = parsed_crs(self.crs)
+            if crs is None or not crs.is_projected:
+                return None
+            with _with_its_data():
+                metres = float(crs.linear_units_factor[1])
+        except (DiffclassError, ValueError):  # no rasterio, or a system that it does not know
+            return None
+        return abs(a * e - b * d) * metres**2
+
     def centre(self, row: float, column: float) -> tuple[float, float]:
         """Return x and y of the centre of a pixel, counted from 0."""
         a, b, c, d, e, f = self.transform
@@ -195,6 +209,11 @@ def parsed_crs(crs: str | None) -> Any:
         ) from error
 
 
+def _with_its_data() -> Any:
+    """Return rasterio's environment: without it PROJ looks for its data elsewhere, and says so."""
+    return require("rasterio", extra="maps").Env()
+
+
 def same_crs(left: str | None, right: str | None) -> bool:
     """Tell whether two texts name one system, as far as rasterio finds out."""
     if left == right:
@@ -205,9 +224,10 @@ def same_crs(left: str | None, right: str | None) -> bool:
         return False
     if first is None or second is None:
         return False
-    # spellings differ in names and in the order of axes, which the parameters leave out
-    parameters = [crs.to_dict() for crs in (first, second)]
-    codes = [crs.to_epsg(confidence_threshold=70) for crs in (first, second)]
+    with _with_its_data():
+        # spellings differ in names and in the order of axes, which the parameters leave out
+        parameters = [crs.to_dict() for crs in (first, second)]
+        codes = [crs.to_epsg(confidence_threshold=70) for crs in (first, second)]
     pairs = (parameters, codes)
     return first == second or any(bool(one) and one == other for one, other in pairs)
 
@@ -270,7 +290,8 @@ def transformed_bounds(box: Sequence[float], source: str, target: str) -> tuple[
         return tuple(box)
     warp = require("rasterio.warp", extra="maps")
     try:
-        return tuple(warp.transform_bounds(parsed_crs(source), parsed_crs(target), *box))
+        with _with_its_data():
+            return tuple(warp.transform_bounds(parsed_crs(source), parsed_crs(target), *box))
     except DiffclassError:
         raise
     except Exception as error:

@@ -53,7 +53,7 @@ def write_classification(
     names = {entry.id: entry.name for entry in table.entries}
     with _replacing(path, overwrite=overwrite) as (temporary, beside):
         with _created(temporary, cast(ids, dtype, with_bands=True), map_info) as raster:
-            raster.nodata = 0
+            raster.nodata = 0  # unclassified: shown as nothing, and no class in statistics
             raster.write_colormap(1, {entry.id: (*entry.color, 255) for entry in table.entries})
             raster.update_tags(1, **{NAMES_KEY: json.dumps(names)})
         _write_categories(beside, [names.get(i, "") for i in range(max(names) + 1)])

@@ -15,11 +15,13 @@ from diffclass_hyperspectral.io.readers.envi import header_beside
 from diffclass_hyperspectral.io.readers.failures import reading, require_file
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray
 
-_WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5"})
+_WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5", "numpy_archive"})
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _BY_START = {
     b"\x93NUMPY": "numpy_array",
+    b"PK\x03\x04": "numpy_archive",
     b"\x89PNG\r\n\x1a\n": "png",
+    b"\xff\xd8\xff": "photograph",
     b"HEAD74": "erdas",
     b"HEADER": "erdas",
     b"MATLAB 7.3": "matlab73",
@@ -33,7 +35,10 @@ _BY_START = {
 }
 _BY_SUFFIX = {
     ".npy": "numpy_array",
+    ".npz": "numpy_archive",
     ".png": "png",
+    ".jpg": "photograph",
+    ".jpeg": "photograph",
     ".lan": "erdas",
     ".gis": "erdas",
     ".mat": "matlab",
@@ -47,7 +52,7 @@ _BY_SUFFIX = {
 }
 _HINT = (
     "ENVI (its .hdr in the same folder), ERDAS LAN/GIS, GeoTIFF, EMIT .nc, PRISMA .he5, "
-    "EnMAP, other HDF5, MATLAB .mat and NumPy .npy can be read"
+    "EnMAP, other HDF5, MATLAB .mat, NumPy .npy and .npz, JPEG and PNG can be read"
 )
 
 
@@ -81,12 +86,14 @@ def read_image(
     require_file(place)
     with reading(place, "an image"):
         name = _format_of(place)
+        if name == "png" and n_axes == 3:  # a picture of labels is a picture too
+            name = "photograph"
     reader: Any = importlib.import_module(f"{readers.__name__}.{name}")
-    if name in _WITH_VARIABLES:
+    if name in _WITH_VARIABLES or (name == "photograph" and variable is None):
         return reader.read(place, variable=variable, n_axes=n_axes)
     if variable is not None:
         raise ParameterError(
-            f"variable={variable!r} names an array of a .mat or HDF5 file; {place} is none"
+            f"variable={variable!r} names an array of a .mat, .npz or HDF5 file; {place} is none"
         )
     return reader.read(place)
 

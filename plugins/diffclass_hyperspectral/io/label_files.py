@@ -28,8 +28,9 @@ def read_labels(
     ----------
     path : path-like, DataArray or Dataset
         ENVI classification, GeoTIFF, ERDAS GIS, MATLAB ``.mat`` (any version), HDF5, greyscale or
-        palette PNG, NumPy ``.npy``; GeoJSON, shapefile or GeoPackage. Of xarray a picture of ids,
-        with ``flag_values`` and ``flag_meanings`` if it names its classes.
+        palette PNG, NumPy ``.npy`` or ``.npz``; GeoJSON, shapefile, GeoPackage, FlatGeobuf or KML.
+        Of xarray a picture of ids, with ``flag_values`` and ``flag_meanings`` if it names its
+        classes.
     variable : str, optional
         Name of the array in a ``.mat`` or HDF5 file that holds more than one picture; the class
         field of a vector file, or ``"layer/field"``.

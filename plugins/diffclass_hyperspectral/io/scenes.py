@@ -8,6 +8,7 @@ of rows.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +20,7 @@ import numpy as np
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.mapped_pages import release_pages
 from diffclass.progress import in_parts
-from diffclass_hyperspectral.io.band_survey import BandSurvey
+from diffclass_hyperspectral.io.band_survey import LARGEST, BandSurvey, largest_of
 from diffclass_hyperspectral.io.file_stamps import FileStamp
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
 from diffclass_hyperspectral.io.images import read_image
@@ -44,11 +45,12 @@ def open_scene(
     ----------
     path : path-like, DataArray or Dataset
         ENVI (header or data file), ERDAS LAN, GeoTIFF, EMIT L2A, PRISMA L2D, EnMAP L2A (image or
-        METADATA.XML), MATLAB ``.mat`` (any version), HDF5 or NumPy ``.npy``. The content decides,
-        then the suffix. Or a cube of xarray, its dimensions in any order, read by blocks.
+        METADATA.XML), MATLAB ``.mat`` (any version), HDF5, NumPy ``.npy`` or ``.npz``, or a JPEG or
+        PNG photograph. The content decides, then the suffix. Or a cube of xarray, its dimensions in
+        any order, read by blocks.
     variable : str, optional
-        Name of the array in a ``.mat`` or HDF5 file, or a ``Dataset``, that holds more than one
-        cube.
+        Name of the array in a ``.mat``, ``.npz`` or HDF5 file, or a ``Dataset``, that holds more
+        than one cube.
     bands, mask, roi : optional
         What to work with; see `Scene.select`.
 
@@ -265,10 +267,11 @@ class Scene:
         """Pixels with data, bool of shape (rows, columns).
 
         A pixel is valid where every good band is finite and not every good band is the ignore
-        value. Bands without any finite value are ignored. Outside the region no pixel is.
+        value. Bands without any finite value are ignored. Reflectances beyond 1e18 count as not
+        finite, with a warning: they are fill values that the file does not state. Outside the
+        region no pixel is valid.
         """
-        may_lack = self.data.dtype.kind == "f" or self.ignore_value is not None
-        if may_lack:
+        if self._has_gaps or self.ignore_value is not None:
             mask = self._survey.valid
         else:
             mask = np.ones(self.shape[:2], bool) if self.region is None else self.region.copy()
@@ -278,7 +281,7 @@ class Scene:
     @cached_property
     def empty_bands(self) -> np.ndarray:
         """Bands without one finite value, bool of shape (bands,)."""
-        if self.data.dtype.kind != "f":
+        if not self._has_gaps:
             return np.zeros(self.n_bands, dtype=bool)
         return ~self._survey.filled
 
@@ -293,10 +296,31 @@ class Scene:
     @cached_property
     def _survey(self) -> BandSurvey:
         """What one pass over the file says of pixels and bands."""
-        survey = BandSurvey(self.shape, self.band_mask, self.ignore_value, self.region)
+        survey = BandSurvey(
+            self.shape, self.band_mask, self.ignore_value, self.region, limit=self._limit
+        )
         for rows in self._row_blocks():
             survey.add(rows, self.data[rows])
+        if survey.first_extreme is not None:
+            row, column, band, value = survey.first_extreme
+            warnings.warn(
+                f"{self.path}: {survey.n_extreme} pixels hold values that no measurement has, the "
+                f"first {value:.4g} in band {band} at row {row}, column {column} (counted from 0); "
+                "they are taken for no data",
+                UserWarning,
+                stacklevel=2,
+            )
         return survey
+
+    @property
+    def _limit(self) -> float:
+        """Stored values farther from 0 count as missing."""
+        return LARGEST * self.scale_factor
+
+    @property
+    def _has_gaps(self) -> bool:
+        """Whether values of the stored type may be missing."""
+        return self.data.dtype.kind == "f" or largest_of(self.data.dtype) > self._limit
 
     def check_unchanged(self) -> None:
         """Raise `DataError` if the scene's file is another one than when it was opened."""

@@ -24,8 +24,8 @@ def is_table(path: str | os.PathLike[str]) -> bool:
         return False
     try:
         return np.load(place, mmap_mode="r", allow_pickle=False).ndim == 2
-    except (OSError, ValueError):
-        return False  # whoever opens it as a scene says what is wrong
+    except Exception:  # whoever opens it as a scene says what is wrong
+        return False
 
 
 def read_table(path: str | os.PathLike[str]) -> tuple[np.ndarray, list[str]]:

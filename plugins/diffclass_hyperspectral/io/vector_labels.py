@@ -1,4 +1,4 @@
-"""Labels from polygons, lines and points: GeoJSON, shapefiles, GeoPackages.
+"""Labels from polygons, lines and points: GeoJSON, shapefiles, GeoPackages, FlatGeobuf, KML.
 
 A file is read by ``pyogrio``, its coordinates are brought into the scene's system, and a pixel
 belongs to the polygon that its centre lies in (``rasterio.features.rasterize``; lines and points
@@ -36,6 +36,8 @@ from diffclass_hyperspectral.io.readers.failures import reading, require_file
 
 _USUAL_FIELDS = ("class", "class_id", "classname", "class_name", "label", "category", "id_class")
 
+ENDINGS = (".geojson", ".json", ".shp", ".gpkg", ".fgb", ".kml")
+
 _HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
@@ -61,7 +63,8 @@ def read_vector_labels(
     Parameters
     ----------
     path : path-like
-        ``.geojson``, ``.json``, ``.shp`` (with ``.shx`` and ``.dbf`` beside) or ``.gpkg``.
+        ``.geojson``, ``.json``, ``.shp`` (with ``.shx`` and ``.dbf`` beside), ``.gpkg``, ``.fgb``
+        or ``.kml`` (where the class may be the placemark's name).
     grid : Scene, LabelImage or LookupTable
         With map coordinates.
     class_field : str, optional
@@ -134,12 +137,12 @@ def covered_pixels(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
 def is_vector(path: str | os.PathLike[str]) -> bool:
     """Tell whether the name or content is that of a vector file."""
     place = Path(path)
-    if place.suffix.lower() in {".geojson", ".json", ".shp", ".gpkg"}:
+    if place.suffix.lower() in ENDINGS:
         return True
     if not place.is_file():
         return False
     with place.open("rb") as stream:
-        return stream.read(16) == b"SQLite format 3\x00"
+        return stream.read(16).startswith((b"SQLite format 3\x00", b"fgb\x03fgb"))
 
 
 def _placed(grid: Grid, place: Path) -> Georeference:
@@ -198,7 +201,8 @@ def _class_field(features: _Features, field: str | None) -> str:
             raise DataError(f"{features.path}: no field {field!r}; it has {known}")
         return field
     by_lower = {name.lower(): name for name in reversed(features.fields)}
-    usual = [by_lower[name] for name in _USUAL_FIELDS if name in by_lower]
+    known_names = (*_USUAL_FIELDS, *(["name"] if features.path.suffix.lower() == ".kml" else []))
+    usual = [by_lower[name] for name in known_names if name in by_lower]
     if usual:
         return usual[0]
     if len(features.fields) == 1:

@@ -74,6 +74,8 @@ class FitReport:
         Share of the true neighbours that the search found.
     labels_used : mapping of int to int
         Labelled pixels with data by class.
+    labels_without_data : int
+        Labelled pixels where the scene has no data: not used.
     """
 
     label_mode: str
@@ -84,6 +86,7 @@ class FitReport:
     seed: int
     neighbor_recall: float | None
     labels_used: Mapping[int, int]
+    labels_without_data: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in values that JSON can hold."""
@@ -245,6 +248,7 @@ def report_fit(
         seed=seed,
         neighbor_recall=_recall(classifier),
         labels_used={i: int(n) for i, n in enumerate(used) if n},
+        labels_without_data=int(np.count_nonzero((labels.ids > 0) & ~np.isfinite(result.margin))),
     )
 
 

@@ -12,6 +12,7 @@ A script that does what the command does:
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,12 @@ from diffclass_hyperspectral.workflows.classification_report import (
     report_fit,
 )
 from diffclass_hyperspectral.workflows.cleanup import Cleanup
-from diffclass_hyperspectral.workflows.holdout import Holdout, full_gap, hold_out
+from diffclass_hyperspectral.workflows.holdout import (
+    Holdout,
+    full_gap,
+    halved_classes,
+    hold_out,
+)
 from diffclass_hyperspectral.workflows.holdout_report import (
     FailedHoldout,
     HoldoutReport,
@@ -159,6 +165,7 @@ def classify_with_holdout(
         if blocks is None
         else blocks.points(scene, clone(features))
     )
+    _say_of_labels(labels, points.valid, labels_per_class)
     job = _Job(
         scene=scene,
         labels=labels,
@@ -272,6 +279,27 @@ class _Job:
             return self.report(self.fitted(split), split)
         except DataError as error:
             return FailedHoldout(kind, str(error))
+
+
+def _say_of_labels(labels: LabelImage, valid: np.ndarray, labels_per_class: int | None) -> None:
+    """Warn of labels that cannot be used, and of classes with too few to draw as many as asked."""
+    lost = int(np.count_nonzero((labels.ids.ravel() > 0) & ~valid))
+    if lost:
+        warnings.warn(
+            f"{labels.path}: {lost} labelled pixels have no data in the scene and are not used",
+            UserWarning,
+            stacklevel=3,
+        )
+    few = [] if labels_per_class is None else halved_classes(labels.ids, labels_per_class)
+    if few:
+        names = ", ".join(f"{labels.table[i].name} ({labels.counts()[i]})" for i in few[:5])
+        more = f" and {len(few) - 5} more" if len(few) > 5 else ""
+        warnings.warn(
+            f"fewer than twice {labels_per_class} pixels are labelled in {names}{more}: half of "
+            "them are fitted on, the others held out",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _weight_beyond(scene: Scene, features: SceneFeatures, cleanup: Cleanup) -> np.ndarray:

@@ -130,6 +130,15 @@ def hold_out(
     return Holdout(fit, test, kind, gap if kind == "blocks" else 0)
 
 
+def halved_classes(ids: np.ndarray, labels_per_class: int) -> list[int]:
+    """Return the classes of which fewer than ``labels_per_class`` pixels can be fitted on.
+
+    Of a class with fewer than twice as many pixels half are held out.
+    """
+    classes, counts = np.unique(ids[ids > 0], return_counts=True)
+    return classes[counts < 2 * labels_per_class].tolist()
+
+
 def squares(shape: tuple[int, int]) -> np.ndarray:
     """Return the number of the square of the picture that each pixel lies in.
 

@@ -27,6 +27,7 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.clustering import N_NEIGHBORS, DiffusionClustering
 from diffclass.command_line.console import duration, peak_memory_bytes
 from diffclass.embedding import DiffusionMap
+from diffclass.exceptions import ParameterError
 from diffclass.kernels import DensityWeighted, Gaussian, Kernel, SharedNeighbors
 from diffclass.label_diffusion import diffusion
 from diffclass.neighbors import graph, nn_descent
@@ -39,6 +40,7 @@ from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.scene_models import SceneModel
 
 _TO_LOAD = 105 * 2**20  # libraries and compiled loops that a run still loads
+_BY_FAR = 1.5  # times the memory that is free
 _BYTES_OF_A_PIXEL = 40  # its place, number and label
 
 
@@ -75,6 +77,24 @@ class MemoryForecast:
     def exceeds(self) -> bool:
         """Whether that is more than is available."""
         return self.available is not None and self.peak - self.held > self.available
+
+    def refuse_beyond(self, advice: str) -> None:
+        """Raise `ParameterError` if the run needs far more memory than there is.
+
+        Forecasts are right within about a quarter, and systems swap: half as much again is left to
+        the warning.
+
+        Parameters
+        ----------
+        advice : str
+            What to change.
+        """
+        if self.available is not None and self.peak - self.held > _BY_FAR * self.available:
+            at = max(self.stages, key=lambda name: self.stages[name])
+            raise ParameterError(
+                f"this run would need about {_shown(self.peak)} of memory, most of it for {at}, "
+                f"but only {_shown(self.available)} are free; {advice}"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the forecast in values that JSON can hold."""
@@ -261,16 +281,24 @@ def forecast_embedding(
         Within about a quarter on scenes of 100,000 pixels and more.
     """
     base = _base()
-    n, p = _size(scene, features)
+    stages: dict[str, float] = {"features": _of_features(scene, features)}
+    return _forecast(base, stages | _of_embedding(*_size(scene, features), model))
+
+
+def _of_embedding(n: int, p: int, model: DiffusionMap) -> dict[str, float]:
     k, kernel = model.n_neighbors, model.kernel or Gaussian()
     most = MOST_COMPONENTS + 1 if isinstance(model.n_components, str) else model.n_components
     m, n_pairs = graph.expected_edges(n, k), most + 1
     held = _graph_held(n, p, k) + operator_bytes(m) + kernel.kept_bytes(m)
-    stages: dict[str, float] = {"features": _of_features(scene, features)}
-    stages |= _of_graph(n, p, k, kernel)
+    stages = _of_graph(n, p, k, kernel)
     stages["eigenpairs"] = held + eigenpairs.solving_bytes(n, m, n_pairs)
     stages["writing"] = held + eigenpairs.pairs_bytes(n, n_pairs)
-    return _forecast(base, stages)
+    return stages
+
+
+def forecast_points(n: int, n_features: int, model: DiffusionMap) -> MemoryForecast:
+    """Say what embedding so many rows of a table will need; otherwise as `forecast_embedding`."""
+    return _forecast(_base(), _of_embedding(n, n_features, model))
 
 
 def forecast_clustering(

@@ -21,7 +21,11 @@ from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.png_maps import new_figure
 from diffclass_hyperspectral.io.scenes import Scene, open_scene
 from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
-from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast, forecast_embedding
+from diffclass_hyperspectral.workflows.memory_forecast import (
+    MemoryForecast,
+    forecast_embedding,
+    forecast_points,
+)
 from diffclass_hyperspectral.workflows.parameters import check_map
 
 
@@ -38,7 +42,7 @@ class EmbeddedPoints:
     scene : Scene or None
         None for a table.
     memory : MemoryForecast or None
-        What a scene was forecast to need.
+        What it was forecast to need.
     """
 
     coordinates: np.ndarray
@@ -78,7 +82,7 @@ def embed_file(
     opening : mapping, optional
         Options of `open_scene`.
     before : callable, optional
-        Called with the forecast of memory before a scene is read.
+        Called with the forecast of memory before the graph is made.
 
     Returns
     -------
@@ -94,7 +98,11 @@ def embed_file(
     if is_table(path):
         with stage("opening"):
             points, _ = read_table(path)
-        return _embedded(path, points, model)
+        check_map(model, len(points))
+        memory = forecast_points(len(points), points.shape[1], model)
+        if before is not None:
+            before(memory)
+        return _embedded(path, points, model, memory=memory)
     with stage("opening"):
         scene = open_scene(path, **(opening or {}))
     features = SceneFeatures() if features is None else features

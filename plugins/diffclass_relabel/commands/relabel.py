@@ -43,7 +43,7 @@ class _Time(click.ParamType):
         return steps
 
 
-@click.command()
+@click.command(epilog="Example: diffclass relabel scene.tif")
 @click.argument("scene", type=_PATH)
 @click.option(
     "--labels",

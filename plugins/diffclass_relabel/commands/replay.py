@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PATH = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(epilog="Example: diffclass replay scene.relabel.jsonl --scene scene.tif -o map.tif")
 @click.argument("session", metavar="LOG", type=_PATH)
 @click.option("--scene", type=_PATH, required=True, help="The scene that was labelled.")
 @click.option(

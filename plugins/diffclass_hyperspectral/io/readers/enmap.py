@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.readers.calibration import Calibration
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.failures import reading, require_file
 from diffclass_hyperspectral.io.readers.tiff_blocks import check_raster, map_info, opened, scaled
@@ -76,9 +77,7 @@ def described(image: Path, raster: Any, metadata: Path) -> Contents:
     return scaled(
         image,
         raster,
-        gains,
-        offsets,
-        _BACKGROUND if ignored is None else ignored,
+        Calibration(gains, offsets, _BACKGROUND if ignored is None else ignored),
         format="EnMAP",
         wavelengths=centres,
         map_info=map_info(raster),

@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.mapped_pages import release_pages
 from diffclass_hyperspectral.io.ascii_text import from_ascii, to_ascii
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.readers.calibration import Calibration
 from diffclass_hyperspectral.io.readers.contents import Color, Contents
 from diffclass_hyperspectral.io.readers.failures import reading, require_file
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
@@ -45,7 +48,14 @@ def read(path: Path) -> Contents:
         data = _data_file(header, fields, envi) if header == path else path
         _check_size(header, data, envi.gen_params(fields))
         facts = _facts(header, fields)
-        return Contents(_map(envi, readable, data), "ENVI", **facts)
+        array = _map(envi, readable, data)
+        calibration = _calibration(header, fields, facts["ignore_value"])
+        if calibration is None:
+            return Contents(array, "ENVI", **facts)
+        factor = calibration.scale_factor
+        if factor is not None:
+            return Contents(array, "ENVI", **facts | {"scale_factor": factor})
+        return Contents(_calibrated(array, calibration, data), "ENVI", **facts)
 
 
 def is_header(path: Path) -> bool:
@@ -217,7 +227,14 @@ def _per_band(
             f"{header}: {n_bands} bands, but {len(texts)} values of '{name}'; "
             f"correct or remove the '{name}' field"
         )
-    return np.array([_as_float(header, name, text) for text in texts])
+    values = np.array([_as_float(header, name, text) for text in texts])
+    if not np.isfinite(values).all():
+        number = int(np.argmin(np.isfinite(values)))
+        raise DataError(
+            f"{header}: '{name}' of band {number + 1} is {texts[number]}; write a finite number, "
+            f"or remove the '{name}' field"
+        )
+    return values
 
 
 def _number(header: Path, fields: dict[str, Any], name: str) -> float | None:
@@ -232,13 +249,47 @@ def _as_float(header: Path, name: str, text: str) -> float:
         raise DataError(f"{header}: '{name}' holds {text!r}, which is not a number") from None
 
 
+def _calibration(header: Path, fields: dict[str, Any], ignored: float | None) -> Calibration | None:
+    """Return gains and offsets of the bands, where they and no scale factor make reflectances.
+
+    Source: ENVI header format, "data gain values", "data offset values" and the same of
+    reflectance.
+    """
+    n_bands = int(fields["bands"])
+    for kind in ("data reflectance", "data"):
+        gains = _per_band(header, fields, f"{kind} gain values", n_bands=n_bands)
+        offsets = _per_band(header, fields, f"{kind} offset values", n_bands=n_bands)
+        if gains is None and offsets is None:
+            continue
+        if kind == "data" and "reflectance scale factor" in fields:
+            return None  # gains to radiances, beside a factor to reflectances
+        made = Calibration(
+            np.ones(n_bands) if gains is None else gains,
+            np.zeros(n_bands) if offsets is None else offsets,
+            ignored,
+        )
+        made.check(header)
+        return made
+    return None
+
+
+def _calibrated(array: np.ndarray, calibration: Calibration, data: Path) -> BlockArray:
+    def read_rows(start: int, stop: int) -> np.ndarray:
+        values = calibration.apply(array[start:stop])
+        release_pages(array)
+        return values
+
+    return BlockArray(array.shape, np.float32, read_rows=read_rows, path=data)
+
+
 def _scale_factor(header: Path, fields: dict[str, Any]) -> float:
     factor = _number(header, fields, "reflectance scale factor")
     if factor is None:
         return 1.0
-    if not (np.isfinite(factor) and factor > 0):
+    if not 1e-9 <= factor <= 1e9:
         raise DataError(
-            f"{header}: 'reflectance scale factor' is {factor:g}; write a positive number"
+            f"{header}: 'reflectance scale factor' is {factor:g}; write what stored values are "
+            "divided by to be reflectances, as 10000"
         )
     return factor
 

@@ -2,13 +2,15 @@
 
 Wavelengths stand in the tags of the bands ("wavelength" with "wavelength_units", or
 "CENTRAL_WAVELENGTH_UM" of the IMAGERY domain, which GDAL has since 3.10), in the tags of the file,
-or in the names of the bands ("450.3 nm"). Names of classes stand in the band's tag that
-`geotiff_writer` makes, in the flags of a map that xarray wrote, or in the ``.aux.xml`` beside.
+or in the names of the bands ("450.3 nm"). An alpha band is no measurement but, as a mask is, says
+which pixels have data. Names of classes stand in the band's tag that `geotiff_writer` makes, in the
+flags of a map that xarray wrote, or in the ``.aux.xml`` beside.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,13 @@ from xml.etree import ElementTree
 import numpy as np
 
 from diffclass_hyperspectral.io.readers import enmap
+from diffclass_hyperspectral.io.readers.calibration import Calibration
 from diffclass_hyperspectral.io.readers.class_flags import classes_of_flags
 from diffclass_hyperspectral.io.readers.contents import Color, Contents
 from diffclass_hyperspectral.io.readers.failures import reading
 from diffclass_hyperspectral.io.readers.png import NAMES_KEY
 from diffclass_hyperspectral.io.readers.tiff_blocks import check_raster, map_info, opened, scaled
+from diffclass_hyperspectral.io.readers.transparency import Transparency
 from diffclass_hyperspectral.io.readers.wavelengths import (
     in_nanometres,
     one_unit,
@@ -42,27 +46,33 @@ def read(path: Path) -> Contents:
         metadata = enmap.metadata_beside(path)
         if metadata is not None:
             return enmap.described(path, raster, metadata)
-        gains, offsets = np.array(raster.scales), np.array(raster.offsets)
-        ignored = raster.nodatavals[0]
+        shown = Transparency.of_raster(raster)
+        places = np.array(shown.bands) - 1
+        names = _band_names(raster)
+        calibration = Calibration(
+            np.array(raster.scales)[places],
+            np.array(raster.offsets)[places],
+            math.nan if shown.masks else raster.nodatavals[places[0]],
+        )
         facts = {
-            "wavelengths": _wavelengths(raster),
-            "band_mask": _band_mask(raster),
-            "band_names": _band_names(raster),
+            "wavelengths": _wavelengths(raster, shown.bands),
+            "band_mask": _band_mask(raster, shown.bands),
+            "band_names": None if names is None else tuple(names[i] for i in places),
             "map_info": map_info(raster),
             "class_names": _class_names(path, raster),
             "class_colors": _class_colors(raster),
         }
-        return scaled(path, raster, gains, offsets, ignored, format="GeoTIFF", **facts)
+        return scaled(path, raster, calibration, shown, format="GeoTIFF", **facts)
 
 
-def _wavelengths(raster: Any) -> np.ndarray | None:
-    found = [_wavelength_of_band(raster, band) for band in range(1, raster.count + 1)]
+def _wavelengths(raster: Any, bands: tuple[int, ...]) -> np.ndarray | None:
+    found = [_wavelength_of_band(raster, band) for band in bands]
     if all(value is not None for value in found):
         return one_unit([value for value in found if value is not None])
     tags = _lower(raster.tags())
     listed = re.findall(r"[^\s,;{}]+", tags.get("wavelengths", tags.get("wavelength", "")))
     values = _floats(listed)
-    if values is None or len(values) != raster.count:
+    if values is None or len(values) != len(bands):
         return None
     unit = tags.get("wavelength_units", tags.get("wavelength units"))
     return in_nanometres(np.array(values), unit)
@@ -91,8 +101,8 @@ def _lower(tags: dict[str, str]) -> dict[str, str]:
     return {name.lower(): text for name, text in tags.items()}
 
 
-def _band_mask(raster: Any) -> np.ndarray | None:
-    flags = [_lower(raster.tags(band)).get("bbl") for band in range(1, raster.count + 1)]
+def _band_mask(raster: Any, bands: tuple[int, ...]) -> np.ndarray | None:
+    flags = [_lower(raster.tags(band)).get("bbl") for band in bands]
     if not any(flags):
         return None
     return np.array([(flag or "1").strip() not in {"0", "0.0", "false"} for flag in flags])

@@ -15,29 +15,29 @@ from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, crs_t
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.rasterio_warnings import quiet
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.readers.calibration import Calibration
 from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.transparency import Transparency
 
 
 def scaled(
     path: Path,
     raster: Any,
-    gains: np.ndarray,
-    offsets: np.ndarray,
-    ignored: float | None,
+    calibration: Calibration,
+    shown: Transparency | None = None,
     **facts: Any,
 ) -> Contents:
     """Return the raster as stored with one scale factor, or calibrated where bands differ.
 
-    Reflectance is gain * stored + offset, band by band.
+    Pixels that an alpha band, a mask or the no-data values of single bands leave out are NaN.
     """
-    usable = np.isfinite(gains).all() and np.isfinite(offsets).all() and gains.all()
-    if not usable:
-        raise DataError(f"{path}: the gains or offsets of its bands are not usable numbers")
-    if not offsets.any() and (gains == gains[0]).all() and gains[0] > 0:
-        return Contents(
-            _lazy(path, raster), ignore_value=ignored, scale_factor=float(1 / gains[0]), **facts
-        )
-    return Contents(_lazy(path, raster, calibration=(gains, offsets, ignored)), **facts)
+    calibration.check(path)
+    shown = Transparency(tuple(range(1, raster.count + 1))) if shown is None else shown
+    factor = calibration.scale_factor
+    if factor is not None:
+        data = _lazy(path, raster, shown)
+        return Contents(data, ignore_value=calibration.ignored, scale_factor=factor, **facts)
+    return Contents(_lazy(path, raster, shown, calibration), **facts)
 
 
 @contextmanager
@@ -64,33 +64,35 @@ def check_raster(path: Path, raster: Any) -> None:
 
 
 def _lazy(
-    path: Path,
-    raster: Any,
-    calibration: tuple[np.ndarray, np.ndarray, float | None] | None = None,
+    path: Path, raster: Any, shown: Transparency, calibration: Calibration | None = None
 ) -> BlockArray:
-    stored = np.result_type(*{np.dtype(kind) for kind in raster.dtypes})
+    bands = list(shown.bands)
+    stored = np.result_type(*{np.dtype(raster.dtypes[band - 1]) for band in bands})
+    if calibration is not None:
+        wanted = np.dtype(np.float32)
+    elif shown.masks:  # NaN needs a float that holds every stored value
+        wanted = np.result_type(stored, np.float32)
+    else:
+        wanted = stored
 
     def read_rows(start: int, stop: int) -> np.ndarray:
         with opened(path) as source:
-            block = source.read(window=((start, stop), (0, source.width))).transpose(1, 2, 0)
-        return block if calibration is None else _calibrated(block, *calibration)
+            window = ((start, stop), (0, source.width))
+            block = source.read(bands, window=window).transpose(1, 2, 0)
+            missing = shown.missing(source, window, block) if shown.masks else None
+        values = block if calibration is None else calibration.apply(block)
+        if missing is not None:
+            values = values.astype(wanted)
+            values[missing] = np.nan
+        return values
 
     return BlockArray(
-        (raster.height, raster.width, raster.count),
-        stored if calibration is None else np.float32,
+        (raster.height, raster.width, len(bands)),
+        wanted,
         read_rows=read_rows,
         path=path,
         step=raster.block_shapes[0][0],
     )
-
-
-def _calibrated(
-    block: np.ndarray, gains: np.ndarray, offsets: np.ndarray, ignored: float | None
-) -> np.ndarray:
-    values = block.astype(np.float32) * gains.astype(np.float32) + offsets.astype(np.float32)
-    if ignored is not None:
-        values[block == ignored] = np.nan
-    return values
 
 
 def map_info(raster: Any) -> MapInfo | None:

@@ -1,0 +1,87 @@
+"""``diffclass rerun``: a classification again, from its report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from diffclass.command_line.console import (
+    BOUND_MISSED,
+    Console,
+    common_options,
+    overwrite_option,
+)
+from diffclass.exceptions import DataError
+
+_PATH = click.Path(path_type=Path)
+_OUTPUTS = ("--output", "--probability", "--margin", "--ambiguity", "--report", "--save")
+
+
+@click.command(epilog="Example: diffclass rerun report.json --into again")
+@click.argument("report", type=_PATH)
+@click.option(
+    "--into",
+    type=_PATH,
+    help="Folder for the files, under their names of before; made if missing. By default they are "
+    "written where they were, with --overwrite.",
+)
+@overwrite_option
+@common_options
+def rerun(report: Path, into: Path | None, overwrite: bool, *, console: Console) -> int:
+    """Run a classification again from its REPORT (classify --report), and compare the maps.
+
+    Says which inputs have changed since, by their hashes, and which versions. Exit code 4: the map
+    is there, but is another one.
+    """
+    from diffclass.command_line.doctor import version_line
+    from diffclass_hyperspectral.commands.classify import classify
+    from diffclass_hyperspectral.io.file_hashes import changed
+
+    known = _recipe_in(report)
+    differences = changed(known["inputs"])
+    if version_line() != known["versions"]:
+        differences.append(f"versions: {version_line()}; before: {known['versions']}")
+    for line in differences:
+        console.say(f"changed since: {line}")
+    words = _redirected(known["arguments"], into)
+    options = ["--overwrite"] if overwrite else []
+    options += ["-q"] if console.as_json or console.quiet else []
+    with classify.make_context(
+        "classify", [*words, *options], parent=click.get_current_context()
+    ) as inner:
+        classify.invoke(inner)
+        new = _recipe_in(inner.params["report"])
+    is_same = new["map_sha256"] == known["map_sha256"]
+    verdict = "the same map, pixel for pixel" if is_same else "another map than before"
+    facts = {"same_map": is_same, "changed": differences, "report": str(inner.params["report"])}
+    console.give(facts, f"compared      {verdict}")
+    return 0 if is_same else BOUND_MISSED
+
+
+def _recipe_in(report: Path) -> dict[str, Any]:
+    from diffclass_hyperspectral.io.readers.failures import reading, require_file
+
+    require_file(report)
+    with reading(report, "a JSON report"):
+        facts = json.loads(report.read_text(encoding="utf-8"))
+        found = facts.get("recipe") if isinstance(facts, dict) else None
+        if not isinstance(found, dict) or found.get("command") != "classify":
+            raise DataError(
+                f"{report}: holds no recipe; name a report of diffclass classify --report"
+            )
+        lacking = {"arguments", "inputs", "map_sha256", "versions"} - found.keys()
+        if lacking or "--report" not in found["arguments"]:
+            raise DataError(f"{report}: its recipe is not complete; classify once more")
+        return found
+
+
+def _redirected(words: list[str], into: Path | None) -> list[str]:
+    """Return the call with its outputs in another folder, which is made."""
+    if into is None:
+        return list(words)
+    into.mkdir(parents=True, exist_ok=True)
+    places = {i + 1 for i, word in enumerate(words) if word in _OUTPUTS}
+    return [str(into / Path(word).name) if i in places else word for i, word in enumerate(words)]

@@ -1,0 +1,318 @@
+"""What commands print, to whom, and that a classification can be run again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from diffclass.command_line import messages as speaking
+from diffclass.command_line.main import run
+from diffclass.datasets import make_tissue_scene
+from diffclass_hyperspectral import read_labels, write_class_map, write_raster
+from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+from diffclass_hyperspectral.workflows import memory_forecast
+from diffclass_hyperspectral.workflows.classification_summary import MOST_LINES, area_text
+
+PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
+FAST = ["--components", "6"]
+CLASSIFY = ["classify", "scene.img", "--labels", "truth.img", "-o", "map.tif", *FAST]
+
+
+@pytest.fixture(scope="module")
+def tissue():
+    return make_tissue_scene(48, 48, n_bands=12)
+
+
+@pytest.fixture
+def folder(tmp_path, tissue, monkeypatch):
+    """The working folder, with a scene and its truth."""
+    monkeypatch.chdir(tmp_path)
+    write_raster("scene.img", tissue.cube, map_info=PLACE)
+    write_class_map("truth.img", tissue.truth, map_info=PLACE)
+    return tmp_path
+
+
+@pytest.fixture
+def call(folder, capsys):
+    """Run a command and return its exit code, what it printed, and its messages."""
+
+    def called(*words):
+        code = run(list(words))
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return called
+
+
+# What classify prints
+
+
+def test_a_screen_at_the_end(call):
+    code, out, _ = call(*CLASSIFY, "--labels-per-class", "5", "--margin", "margin.tif")
+    assert code == 0
+    lines = out.splitlines()
+    assert len(lines) <= MOST_LINES
+    assert "[" in lines[0]
+    assert "labels held out at random" in lines[0]
+    assert lines[1].startswith("unsure ")
+    assert "ha" in out or "km2" in out
+    assert "map.tif, margin.tif" in lines[-1]
+
+
+def test_two_ways_of_holding_out_and_blocks(call):
+    words = ["--features", "spatial", "--holdout", "blocks", "--min-margin", "0.3"]
+    code, out, _ = call(*CLASSIFY, *words)
+    assert code == 0
+    assert len(out.splitlines()) <= MOST_LINES
+    assert "in blocks of the picture" in out
+    assert "at random" in out
+    assert "below --min-margin" in out
+
+
+def test_many_classes_fit_on_the_screen(call):
+    ids = 1 + np.add.outer(np.arange(48) // 6, 8 * (np.arange(48) // 12))
+    write_class_map("many.img", ids)
+    code, out, _ = call("classify", "scene.img", "--labels", "many.img", "-o", "map.npy", *FAST)
+    assert code == 0
+    assert len(out.splitlines()) <= MOST_LINES
+    assert "26 smaller classes" in out
+
+
+def test_without_held_out_labels_it_says_how(call):
+    _, out, _ = call(*CLASSIFY)
+    assert "--labels-per-class N or --holdout blocks" in out.splitlines()[0]
+
+
+def test_areas():
+    texts = [area_text(square_metres) for square_metres in (120, 34_000, 12.3e6)]
+    assert texts == ["120 m2", "3.4 ha", "12.3 km2"]
+
+
+# Quiet, and for programs
+
+
+def test_quiet_prints_nothing_but_errors(call):
+    assert call(*CLASSIFY, "--labels-per-class", "1200", "-q") == (0, "", "")
+    assert call("info", "scene.img", "-q") == (0, "", "")
+    code, out, err = call("info", "nothing.img", "-q")
+    assert (code, out) == (3, "")
+    assert err.startswith("error: ")
+    code, out, err = call(*CLASSIFY, "-q", "--json", "--overwrite")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["classes"]
+
+
+def test_progress_as_json_lines(call):
+    code, out, err = call(*CLASSIFY, "--progress", "json", "--json")
+    assert code == 0
+    json.loads(out)
+    events = [json.loads(line) for line in err.splitlines()]
+    assert {"stage", "message", "progress"} <= {event["type"] for event in events}
+    stages = [event["name"] for event in events if event["type"] == "stage"]
+    assert {"opening", "neighbors", "diffusion", "writing"} <= set(stages)
+    assert all(stages.count(name) % 2 == 0 for name in stages)
+
+
+@pytest.mark.parametrize("words", [["info", "nothing.img"], ["classify", "--nonsense"], ["none"]])
+def test_errors_as_json_lines(call, words):
+    code, out, err = call(*words, "--progress", "json")
+    assert out == ""
+    event = json.loads(err)
+    assert (event["type"], event["code"]) == ("error", code)
+    assert event["text"]
+
+
+def test_warnings_as_json_lines(call, tissue):
+    ids = tissue.truth.copy()
+    write_class_map("few.img", np.where(np.arange(48) < 3, ids, 0))
+    words = ["classify", "scene.img", "--labels", "few.img", "-o", "map.npy", *FAST]
+    code, _, err = call(*words, "--labels-per-class", "30", "--progress=json")
+    assert code in (0, 4), err
+    events = [json.loads(line) for line in err.splitlines()]
+    warned = [event["text"] for event in events if event["type"] == "warning"]
+    assert any("half of them are fitted on" in text for text in warned)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["anomaly", "scene.img", "-o", "a.npy"],
+        ["cluster", "scene.img", "-o", "c.npy", "-k", "3"],
+        ["evaluate", "truth.img", "truth.img"],
+        ["info", "scene.img"],
+        ["doctor"],
+    ],
+)
+def test_json_on_every_command(call, words):
+    code, out, err = call(*words, "--json")
+    assert code == 0, err
+    assert isinstance(json.loads(out), dict)
+
+
+def test_a_closed_standard_error_costs_nothing(folder):
+    code = "from diffclass.command_line.start import main; main()"
+    done = subprocess.run(
+        f"{sys.executable} -c '{code}' info scene.img 2>&-", shell=True, capture_output=True
+    )
+    assert (done.returncode, b"48 rows" in done.stdout) == (0, True)
+    closed = speaking.Messages()
+    closed._echo = lambda line: None
+    closed.fail("nobody hears", 3)
+
+
+def test_an_interrupt_while_it_loads(folder):
+    code = """
+import sys
+from diffclass.command_line.start import main
+
+class Impatient:
+    def find_spec(self, name, *_):
+        if name == "click":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Impatient())
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "interrupted before anything was done\n"
+
+
+# First screens
+
+
+def test_the_first_screen_shows_a_line_that_works(call):
+    for words in ([], ["classify"], ["info"], ["rerun"], ["relabel"]):
+        code, _, err = call(*words)
+        assert code == 2
+        assert "Example" in err
+    _, out, _ = call("classify", "--help")
+    assert "Example: diffclass classify" in out
+
+
+def test_versions(call):
+    code, out, _ = call("--version")
+    assert code == 0
+    assert out.count("\n") == 1
+    assert all(name in out for name in ("diffclass 0.", "Python 3.", "numpy", "numba", "faiss"))
+
+
+def test_the_doctor(call):
+    code, out, err = call("doctor")
+    assert (code, err) == (0, "")
+    for word in ("[maps]", "[plots]", "GDAL", "threads", "compiled", "GPU", "memory"):
+        assert word in out
+
+
+# Again
+
+
+def test_a_classification_is_run_again(call, folder, tissue):
+    words = [*CLASSIFY, "--labels-per-class", "5", "--seed", "3", "--report", "report.json"]
+    assert call(*words)[0] == 0
+    code, out, _ = call("rerun", "report.json", "--into", "again")
+    assert code == 0
+    assert "the same map, pixel for pixel" in out
+    again = read_labels(folder / "again" / "map.tif").ids
+    np.testing.assert_array_equal(again, read_labels(folder / "map.tif").ids)
+    assert call("rerun", "report.json")[0] == 2  # the map is there already
+    code, out, _ = call("rerun", "report.json", "--overwrite", "--json")
+    assert (code, json.loads(out)["same_map"], json.loads(out)["changed"]) == (0, True, [])
+
+
+def test_changed_inputs_are_said(call, folder, tissue):
+    assert call(*CLASSIFY, "--report", "report.json")[0] == 0
+    write_class_map("truth.img", np.roll(tissue.truth, 9, axis=1), overwrite=True, map_info=PLACE)
+    code, out, err = call("rerun", "report.json", "--into", "again")
+    assert code == 4
+    assert "another map" in out
+    assert "truth.img: has changed" in err
+    (folder / "truth.img").unlink()
+    assert call("rerun", "report.json", "--into", "third")[0] == 3
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"recipe": {"command": "classify"}}'])
+def test_files_that_hold_no_recipe(call, folder, content):
+    (folder / "r.json").write_text(content)
+    code, _, err = call("rerun", "r.json")
+    assert code == 3
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+
+
+# Options without an effect
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--components", "1000"], "12 good bands"),
+        (["--tau", "5", "--max-time", "9"], "--max-time has no effect"),
+        (["--level", "0.5"], "--level has no effect"),
+    ],
+)
+def test_options_of_classify_without_effect(call, words, says):
+    code, _, err = call(*CLASSIFY[:-2], *words)
+    assert code == 2
+    assert says in err
+
+
+def test_a_model_takes_no_options_of_a_fit(call, folder):
+    assert call(*CLASSIFY, "--save", "m.model")[0] == 0
+    words = ["classify", "scene.img", "--model", "m.model", "-o", "again.npy"]
+    code, _, err = call(*words, "--kernel", "gaussian", "--neighbors", "9")
+    assert code == 2
+    assert "--neighbors, --kernel have no effect with --model" in err
+    assert call(*words)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["anomaly", "scene.img", "-o", "a.npy", "--method", "rx", "--time", "4"],
+        ["suggest", "scene.img", "-o", "s.csv", "--rule", "margin"],
+        ["cluster", "scene.img", "-o", "c.npy", "--truth-variable", "x"],
+    ],
+)
+def test_other_options_without_effect(call, words):
+    code, _, err = call(*words)
+    assert code == 2
+    assert "no effect" in err
+
+
+def test_labels_without_data_are_counted(call, folder, tissue):
+    cube = tissue.cube.astype(np.float32)
+    cube[:5, :5] = np.nan
+    np.save("gaps.npy", cube)
+    ids = np.zeros((48, 48), dtype=np.uint8)
+    ids[:, :6], ids[:, -6:] = 1, 2
+    np.save("ids.npy", ids)
+    words = ["classify", "gaps.npy", "--labels", "ids.npy", "-o", "map.npy", *FAST]
+    code, out, err = call(*words, "--json")
+    assert code in (0, 4)
+    assert "25 labelled pixels have no data" in err
+    assert json.loads(out)["labels_without_data"] == 25
+
+
+# Memory
+
+
+def test_a_forecast_far_beyond_the_memory_is_refused(call, monkeypatch):
+    monkeypatch.setattr(memory_forecast, "available_memory_bytes", lambda: 2**20)
+    commands = [
+        CLASSIFY,
+        ["suggest", "scene.img", "--labels", "truth.img", "-o", "s.csv", *FAST],
+        ["cluster", "scene.img", "-o", "c.npy", "-k", "3"],
+        ["embed", "scene.img", "-o", "e.npy"],
+        ["anomaly", "scene.img", "-o", "a.npy"],
+    ]
+    for words in commands:
+        code, _, err = call(*words)
+        assert code == 2, words
+        assert "only 1 MiB are free" in err
+        assert "--force" in err
+    assert call(*CLASSIFY, "--force")[0] == 0

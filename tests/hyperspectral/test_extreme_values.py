@@ -1,0 +1,108 @@
+"""Fill values that a file does not state: no data, and said so."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+from diffclass.command_line.main import run
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral import Scene, open_scene
+from diffclass_hyperspectral.io.band_survey import BandSurvey
+
+from .writers import save_envi
+
+CUBE = np.random.default_rng(5).random((12, 10, 5)).astype(np.float32)
+FILLS = [-3.4028235e38, 3.4e38, 9.96921e36, -1e20, np.inf, -np.inf]
+
+
+def with_fill(value, dtype=np.float32):
+    cube = CUBE.astype(dtype)
+    cube[3, 4, 2] = value
+    return cube
+
+
+@pytest.mark.parametrize("value", FILLS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_fill_value_costs_one_pixel(value, dtype):
+    scene = Scene.from_array(with_fill(value, dtype))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        valid = scene.valid
+    assert np.argwhere(~valid).tolist() == [[3, 4]]
+    texts = [str(warning.message) for warning in caught]
+    assert len(texts) == np.isfinite(value)
+    if texts:
+        assert "1 pixels" in texts[0]
+        assert "band 2 at row 3, column 4" in texts[0]
+        assert "taken for no data" in texts[0]
+    assert np.isnan(scene.spectra()[34]).all()
+    assert scene.usable_bands().all()
+
+
+def test_a_band_of_fill_values_is_empty():
+    cube = CUBE.copy()
+    cube[..., 1] = -3.4e38
+    with pytest.warns(UserWarning, match="120 pixels"):
+        assert Scene.from_array(cube).empty_bands.tolist() == [False, True, False, False, False]
+
+
+def test_a_stated_fill_value_is_not_told(recwarn):
+    cube = CUBE.copy()
+    cube[3, 4] = -3.4e38
+    scene = Scene.from_array(cube, ignore_value=-3.4e38)
+    assert np.argwhere(~scene.valid).tolist() == [[3, 4]]
+    assert not recwarn
+
+
+def test_the_limit_is_that_of_reflectances():
+    cube = (CUBE * 1e4).astype(np.float32)
+    cube[0, 0, 0] = 1e20
+    assert Scene.from_array(cube, scale_factor=1e4).valid.all()
+    with pytest.warns(UserWarning, match="1 pixels"):
+        assert not Scene.from_array(cube).valid[0, 0]
+    large = np.full((2, 2, 3), 5)
+    large[0, 0, 1] = 2**62
+    with pytest.warns(UserWarning, match="1 pixels"):
+        assert np.count_nonzero(Scene.from_array(large).valid) == 3
+
+
+def test_halves_are_never_beyond(recwarn):
+    survey = BandSurvey((1, 2, 1), np.ones(1, dtype=bool), None)
+    survey.add(slice(0, 1), np.array([[[65504.0], [np.inf]]], dtype=np.float16))
+    assert survey.valid.tolist() == [[True, False]]
+    assert (survey.n_extreme, len(recwarn)) == (0, 0)
+
+
+@pytest.mark.parametrize("value", FILLS)
+def test_such_a_scene_is_classified(tmp_path, capsys, value):
+    np.save(tmp_path / "scene.npy", with_fill(value))
+    ids = np.zeros((12, 10), dtype=np.uint8)
+    ids[0], ids[-1] = 1, 2
+    np.save(tmp_path / "ids.npy", ids)
+    words = ["classify", str(tmp_path / "scene.npy"), "--labels", str(tmp_path / "ids.npy")]
+    code = run([*words, "-o", str(tmp_path / "map.npy"), "--components", "3", "--neighbors", "5"])
+    assert code in (0, 4), capsys.readouterr().err
+    assert np.load(tmp_path / "map.npy")[3, 4] == 0
+    assert ("taken for no data" in capsys.readouterr().err) == np.isfinite(value)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"wavelength": [400, 500, "inf", 700, 800]},
+        {"wavelength": [400, 500, "nan", 700, 800]},
+        {"bbl": [1, 1, "inf", 1, 1]},
+        {"reflectance scale factor": "inf"},
+        {"reflectance scale factor": "1e-300"},
+        {"data offset values": [1, 1, "inf", 1, 1]},
+    ],
+)
+def test_numbers_of_a_header_that_cannot_be_meant(tmp_path, facts, capsys):
+    path = save_envi(tmp_path, CUBE, metadata=facts)
+    with pytest.raises(DataError, match=next(iter(facts)).split()[0]):
+        open_scene(path)
+    assert run(["info", str(path), "--json"]) == 3
+    assert capsys.readouterr().err.startswith("error: ")
