@@ -99,7 +99,7 @@ def test_truth_gives_the_area_and_rx_beside_it(scene, capsys, method):
 
 
 def test_the_report_for_people(scene, capsys):
-    assert run(["anomaly", scene, "-o", "out.npy", "--truth", "truth.npy", "-q"]) == 0
+    assert run(["anomaly", scene, "-o", "out.npy", "--truth", "truth.npy"]) == 0
     said = capsys.readouterr().out
     assert "diffusion: area under the ROC curve 1.0000; 100 % of 3 anomalies" in said
     assert "RX: area under the ROC curve" in said

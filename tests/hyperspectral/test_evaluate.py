@@ -265,7 +265,16 @@ def test_a_holdout_that_the_labels_do_not_allow_is_said(classify, call, files):
     assert failed["kind"] == "blocks"
     assert "no labelled pixel is left" in failed["failed"]
     text = call(
-        "classify", "scene.hdr", "--labels", "few.npy", "-o", "m2.npy", "--components", "8", *words
+        "classify",
+        "scene.hdr",
+        "--labels",
+        "few.npy",
+        "-o",
+        "m2.npy",
+        "--components",
+        "8",
+        "-v",
+        *words,
     ).out
     assert "held out (blocks): not possible" in text
 
@@ -273,7 +282,7 @@ def test_a_holdout_that_the_labels_do_not_allow_is_said(classify, call, files):
 def test_the_text_of_a_cleaned_classification(call):
     text = call(
         "classify", "scene.hdr", "--labels", "truth.hdr", "-o", "map.npy", "--components", "8",
-        "--holdout", "blocks", "--min-margin", "0.2", "--min-area", "5",
+        "--holdout", "blocks", "--min-margin", "0.2", "--min-area", "5", "-v",
     ).out  # fmt: skip
     for words in ("below the margin", "minimum area", "share right by margin", "unknown"):
         assert words in text
@@ -285,7 +294,7 @@ def test_the_text_of_a_cleaned_classification(call):
 def test_the_text_says_what_crosses_the_gap(call):
     text = call(
         "classify", "scene.hdr", "--labels", "truth.hdr", "-o", "map.npy", "--components", "8",
-        "--holdout", "blocks", "--features", "spatial",
+        "--holdout", "blocks", "--features", "spatial", "-v",
     ).out  # fmt: skip
     assert "of what makes a pixel's features comes from so far or farther (less than 1% at" in text
     assert "squares of the picture are independent" in text

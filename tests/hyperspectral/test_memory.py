@@ -179,7 +179,7 @@ def test_one_warning_before_the_start(tmp_path, monkeypatch, capsys, command):
     labelled = command in ("classify", "suggest")
     words += ["--labels", str(tmp_path / "ids.npy")] if labelled else []
     suffix = ".csv" if command == "suggest" else ".npy"
-    assert run([*words, "-o", str(tmp_path / f"out{suffix}")]) == 130
+    assert run([*words, "-o", str(tmp_path / f"out{suffix}"), "--force"]) == 130
     said = capsys.readouterr().err.splitlines()
     warned = [line for line in said if line.startswith("warning: ")]
     assert len(warned) == 1
