@@ -26,13 +26,17 @@ def chromium(playwright):
 
 
 class Tab:
-    """A tab on the tool; errors in its console fail the test that closes it."""
+    """A tab on the tool; errors in its console fail the test that closes it.
 
-    def __init__(self, browser, url, *, width=1280, height=720, **options):
+    ``script`` runs before those of each page.
+    """
+
+    def __init__(self, browser, url, *, width=1280, height=720, script="", **options):
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, accept_downloads=True, **options
         )
         self.context.set_default_timeout(PATIENCE)
+        self.context.add_init_script(script)
         self.errors = []
         self.url = url
         self.open(url)

@@ -11,7 +11,7 @@ from diffclass.exceptions import ParameterError
 from diffclass_relabel.base_url import BaseUrl, checked_host
 from diffclass_relabel.security import Gate
 
-from .browser import engine_map
+from .browser import Tab, engine_map
 from .clients import PageClient
 from .proxies import Nginx, Tunnel, free_port, self_signed
 
@@ -88,6 +88,14 @@ def test_tunnel_with_another_port(editor, serve, open_tab, closing, how):
     gate = serve(editor, **options[how])
     tunnel.lead_to(gate.port)
     use(open_tab(f"http://{address}/?token={gate.token}"), editor)
+
+
+def test_without_what_browsers_keep_for_encrypted_pages(editor, serve, browser):
+    """As --public pages at http://other.machine are seen."""
+    gate = serve(editor)
+    tab = Tab(browser, gate.url, script="delete Crypto.prototype.randomUUID")
+    assert tab.state["version"] == 0
+    tab.close()
 
 
 @pytest.mark.parametrize("more", ["", PASS_HOST], ids=["own-host", "passed-host"])
