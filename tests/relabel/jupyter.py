@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.cookiejar
 import importlib.util
 import json
 import os
@@ -31,9 +32,9 @@ class Lab:
     """
 
     def __init__(self, folder, private, environment):
-        for module in ("jupyterlab", "anywidget"):
+        for module in ("jupyterlab", "anywidget", "jupyter_server_proxy"):
             if importlib.util.find_spec(module) is None:
-                lacking(f"no {module}; pip install jupyterlab anywidget")
+                lacking(f"no {module}; pip install jupyterlab anywidget jupyter-server-proxy")
         self.port = free_port()
         places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
         options = {
@@ -48,6 +49,7 @@ class Lab:
         (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false"}')
         own = {place: str(private / place.lower()) for place in places}
         own["JUPYTERLAB_SETTINGS_DIR"] = str(private / "settings")
+        options["ServerApp.jpserver_extensions"] = "jupyter_server_proxy=True"
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
         self._process = subprocess.Popen(
             [*command, *(f"--{name}={value}" for name, value in options.items())],
@@ -63,6 +65,14 @@ class Lab:
 
     def address(self, notebook):
         return f"http://127.0.0.1:{self.port}/lab/tree/{notebook}?token={TOKEN}"
+
+    def logged_in(self):
+        """Return what a browser holds that has logged in, as Playwright takes it."""
+        jar = http.cookiejar.CookieJar()
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+        opener.open(f"http://127.0.0.1:{self.port}/lab?token={TOKEN}").close()
+        place = {"domain": "127.0.0.1", "path": "/"}
+        return {"cookies": [place | {"name": one.name, "value": one.value} for one in jar]}
 
     def _wait(self):
         end = time.monotonic() + STARTING

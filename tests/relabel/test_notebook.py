@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from diffclass_relabel.base_url import BaseUrl
 from diffclass_relabel.session_log import read_session
 
+from .browser import use_all
 from .jupyter import Lab, NotebookTab, kernel_environment, write_notebook
+from .proxies import free_port
 
 WIDGET = (
     "from diffclass_relabel import RelabelWidget\nw = RelabelWidget('scene.npy', components=6)\nw"
@@ -61,3 +64,15 @@ def test_painting_in_jupyterlab(lab, lab_folder, browser):
     tab.key("Escape")
     tab.close()
     assert len(read_session(lab_folder / "scene.relabel.jsonl")[1]) == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "prefix", ["proxy", "proxy/absolute"], ids=["strips-prefix", "keeps-prefix"]
+)
+def test_server_behind_the_proxy_of_jupyterhub(lab, editor, serve, open_tab, prefix):
+    # the port is part of the address that the server has to know before it has one
+    port = free_port()
+    base = BaseUrl.parsed(f"http://127.0.0.1:{lab.port}/{prefix}/{port}/")
+    gate = serve(editor, port=port, base=base)
+    use_all(open_tab(gate.url, storage_state=lab.logged_in()), editor)
