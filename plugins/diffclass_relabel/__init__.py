@@ -1,7 +1,7 @@
 """The browser tool of diffclass: paint a few strokes, see the map follow, keep every step.
 
-A local server around `diffclass.relabel.RelabelSession`; names load on first use, so that importing
-the plugin costs nothing.
+A local server, or a widget for notebooks, around `diffclass.relabel.RelabelSession`; names load on
+first use, so that importing the plugin costs nothing.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diffclass_relabel.editor import SessionEditor, open_editor
+    from diffclass_relabel.notebook import RelabelWidget
     from diffclass_relabel.server import build_app
     from diffclass_relabel.session_log import SessionLog
     from diffclass_relabel.workspace import SessionSettings, Workspace
 
 __all__ = [
+    "RelabelWidget",
     "SessionEditor",
     "SessionLog",
     "SessionSettings",
@@ -25,6 +27,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "RelabelWidget": "notebook",
     "SessionEditor": "editor",
     "SessionLog": "session_log",
     "SessionSettings": "workspace",

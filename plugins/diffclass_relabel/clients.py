@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from diffclass_relabel.outbox import Outbox
-from diffclass_relabel.parts import Parts
+from diffclass_relabel.parts import Parts, TooLongError
 from diffclass_relabel.protocol import Refused
 
 log = logging.getLogger("diffclass_relabel")
@@ -26,11 +26,19 @@ class Client:
     def __init__(self, name: str | None = None):
         self.name = name
         self.outbox = Outbox()
-        self.parts = Parts()
+        self._parts = Parts()
 
     def tell(self, message: Mapping[str, Any], *, kind: str | None = None) -> None:
         """Queue a JSON message; one of the same ``kind`` that waits is dropped."""
         self.outbox.put(json.dumps(message, allow_nan=False), kind=kind)
+
+    def joined(self, text: str) -> str | None:
+        """Return the message that a piece completes, if it does; one too long is refused."""
+        try:
+            return self._parts.joined(text)
+        except TooLongError as error:
+            self.refuse(error.number, str(error))
+            return None
 
     def refuse(self, number: int | None, message: str) -> None:
         """Say that a message is refused, and why."""

@@ -93,6 +93,28 @@ class Hub:
             client.outbox.put(_map_frame(shown), kind="map")
         self._clients.add(client)
 
+    @property
+    def editor(self) -> SessionEditor:
+        """The session, to look at."""
+        return self._editor
+
+    async def update(self) -> None:
+        """Bring the map up to date.
+
+        Raises
+        ------
+        DataError
+            Where it cannot be computed.
+        """
+        self._problem = None
+        while self._state["stale"]:
+            if self._update is None:
+                self._update = asyncio.create_task(self._compute())
+                self._tell_state()
+            # shielded: the map is for all clients, even if the one that asked first has left
+            if not await asyncio.shield(self._update):
+                raise DataError(f"the map could not be computed: {self._problem}")
+
     def leave(self, client: Client) -> None:
         """Forget a client."""
         self._clients.discard(client)
@@ -219,14 +241,7 @@ class Hub:
         return {"on": self.is_live}
 
     async def _update_now(self, client: Client) -> protocol.UpdateAnswer:
-        self._problem = None
-        while self._state["stale"]:
-            if self._update is None:
-                self._update = asyncio.create_task(self._compute())
-                self._tell_state()
-            # shielded: the map is for all clients, even if the one that asked first has left
-            if not await asyncio.shield(self._update):
-                raise DataError(f"the map could not be computed: {self._problem}")
+        await self.update()
         return {"version": self._state["version"]}
 
     async def _preview(self, client: Client, tau: int) -> protocol.PreviewAnswer:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from diffclass.exceptions import DataError
 from diffclass_relabel.clients import Client
 from diffclass_relabel.preparation import Preparation
 from diffclass_relabel.protocol import Failed
@@ -55,10 +56,25 @@ class Lobby:
         self._waiting: set[Client] = set()
         self._task: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._failure: Exception | None = None
 
     def start(self) -> None:
         """Begin to open the session."""
         self._task = asyncio.create_task(self._open())
+
+    async def opened(self) -> Hub:
+        """Return the hub, waiting for it.
+
+        Raises
+        ------
+        Exception
+            What kept the session from being opened.
+        """
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        if self.hub is None:
+            raise self._failure or DataError("the session was closed before it was open")
+        return self.hub
 
     async def close(self) -> None:
         """Close the session; one that is still being opened is left alone.
@@ -125,6 +141,7 @@ class Lobby:
                 client.outbox.put(message, kind="preparing")
 
     async def _fail(self, error: Exception) -> None:
+        self._failure = error
         message: Failed = {"kind": "failed", "message": str(error)}
         for client in self._waiting:
             client.tell(message, kind="preparing")

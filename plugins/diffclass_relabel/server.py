@@ -23,7 +23,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from diffclass.exceptions import DiffclassError
 from diffclass_relabel.clients import Client
 from diffclass_relabel.lobby import Lobby
-from diffclass_relabel.parts import TooLongError
 from diffclass_relabel.preparation import Preparation
 from diffclass_relabel.security import Gate
 
@@ -199,7 +198,7 @@ class _Service:
                 log.warning("refused: a binary message")
                 await socket.close(_TEXT_ONLY, "messages are JSON text")
                 return
-            whole = _joined(client, text)
+            whole = client.joined(text)
             if whole is None:
                 at_once.release()
                 continue
@@ -233,15 +232,6 @@ async def _send(socket: WebSocket, client: Client) -> None:
                 await socket.send_bytes(message)
             else:
                 await socket.send_text(message)
-
-
-def _joined(client: Client, text: str) -> str | None:
-    """Return the message that a piece completes, if it does; a message too long is refused."""
-    try:
-        return client.parts.joined(text)
-    except TooLongError as error:
-        client.refuse(error.number, str(error))
-        return None
 
 
 def _not_yet() -> Response:

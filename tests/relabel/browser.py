@@ -26,13 +26,17 @@ def chromium(playwright):
 
 
 class Tab:
-    """A tab on the tool; errors in its console fail the test that closes it."""
+    """A tab on the tool; errors in its console fail the test that closes it.
 
-    def __init__(self, browser, url, *, width=1280, height=720, **options):
+    ``script`` runs before those of each page.
+    """
+
+    def __init__(self, browser, url, *, width=1280, height=720, script="", **options):
         self.context = browser.new_context(
             viewport={"width": width, "height": height}, accept_downloads=True, **options
         )
         self.context.set_default_timeout(PATIENCE)
+        self.context.add_init_script(script)
         self.errors = []
         self.url = url
         self.open(url)
@@ -143,3 +147,22 @@ def engine_map(editor):
     raster = np.full(np.prod(workspace.shape), 255, dtype=np.uint8)
     raster[workspace.pixels] = editor.session.map_ids
     return raster.reshape(workspace.shape)
+
+
+def use_all(tab, editor):
+    """Do all that needs the connection: paint, fetch a picture and a file, lose it, come back."""
+    for class_id, row in ((1, 5), (2, 30)):
+        tab.add_class(f"class {class_id}")
+        tab.paint(class_id, (row, 5), (row, 20))
+    assert (tab.map == engine_map(editor)).all()
+    tab.page.click("text=Export")
+    with tab.page.expect_download() as saved:
+        tab.find("[title='Labels as NumPy (.npy)']").click()
+    assert saved.value.path().read_bytes()[1:6] == b"NUMPY"
+    tab.js("diffclass.drop()")
+    tab.wait("diffclass.connection === 'open'")
+    tab.page.reload()
+    tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
+    tab.idle()
+    assert (tab.map == engine_map(editor)).all()
+    assert editor.version == 4

@@ -86,8 +86,8 @@ def serve():
     """Serve an editor from a thread of this process; returns the gate, made with the options."""
     running = []
 
-    def served(editor, **options):
-        listening = bound_socket("127.0.0.1", 0)
+    def served(editor, *, port=0, **options):
+        listening = bound_socket("127.0.0.1", port)
         gate = Gate("127.0.0.1", listening.getsockname()[1], **options)
         server = Server(lambda preparation: editor, gate)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

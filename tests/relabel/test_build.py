@@ -30,10 +30,10 @@ def node():
 
 
 def test_app_is_the_build_of_its_sources(node, tmp_path):
-    built = tmp_path / "app.js"
-    subprocess.run([node, "build.mjs", str(built)], cwd=WEB, check=True)
-    message = f"static/app.js is not the build of web/src; run npm run build in {WEB}"
-    assert built.read_bytes() == (STATIC / "app.js").read_bytes(), message
+    subprocess.run([node, "build.mjs", str(tmp_path)], cwd=WEB, check=True)
+    for name in ("app.js", "widget.js"):
+        message = f"static/{name} is not the build of web/src; run npm run build in {WEB}"
+        assert (tmp_path / name).read_bytes() == (STATIC / name).read_bytes(), message
 
 
 def test_sources_have_sound_types(node):
@@ -66,7 +66,7 @@ def test_files_of_the_page():
     app = (STATIC / "app.js").read_text(encoding="ascii")
     assert app.endswith("\n")
     assert len(app) < 150_000
-    sources = {"index.html", "app.js", "style.css"}
+    sources = {"index.html", "app.js", "style.css", "widget.js"}
     assert {file.name for file in STATIC.iterdir()} == sources
     for name in sources:
         # everything that the page needs is here: it works without a network

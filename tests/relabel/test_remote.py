@@ -11,7 +11,7 @@ from diffclass.exceptions import ParameterError
 from diffclass_relabel.base_url import BaseUrl, checked_host
 from diffclass_relabel.security import Gate
 
-from .browser import engine_map
+from .browser import Tab, use_all
 from .clients import PageClient
 from .proxies import Nginx, Tunnel, free_port, self_signed
 
@@ -58,25 +58,6 @@ def new_nginx(tmp_path, closing):
     return made
 
 
-def use(tab, editor):
-    """Do all that needs the connection: paint, fetch a picture and a file, lose it, come back."""
-    for class_id, row in ((1, 5), (2, 30)):
-        tab.add_class(f"class {class_id}")
-        tab.paint(class_id, (row, 5), (row, 20))
-    assert (tab.map == engine_map(editor)).all()
-    tab.page.click("text=Export")
-    with tab.page.expect_download() as saved:
-        tab.find("[title='Labels as NumPy (.npy)']").click()
-    assert saved.value.path().read_bytes()[1:6] == b"NUMPY"
-    tab.js("diffclass.drop()")
-    tab.wait("diffclass.connection === 'open'")
-    tab.page.reload()
-    tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
-    tab.idle()
-    assert (tab.map == engine_map(editor)).all()
-    assert editor.version == 4
-
-
 @pytest.mark.parametrize("how", ["allow-host", "base-url"])
 def test_tunnel_with_another_port(editor, serve, open_tab, closing, how):
     tunnel = closing(Tunnel())
@@ -87,7 +68,15 @@ def test_tunnel_with_another_port(editor, serve, open_tab, closing, how):
     }
     gate = serve(editor, **options[how])
     tunnel.lead_to(gate.port)
-    use(open_tab(f"http://{address}/?token={gate.token}"), editor)
+    use_all(open_tab(f"http://{address}/?token={gate.token}"), editor)
+
+
+def test_without_what_browsers_keep_for_encrypted_pages(editor, serve, browser):
+    """As --public pages at http://other.machine are seen."""
+    gate = serve(editor)
+    tab = Tab(browser, gate.url, script="delete Crypto.prototype.randomUUID")
+    assert tab.state["version"] == 0
+    tab.close()
 
 
 @pytest.mark.parametrize("more", ["", PASS_HOST], ids=["own-host", "passed-host"])
@@ -99,7 +88,7 @@ def test_behind_nginx(editor, serve, open_tab, new_nginx, scheme, keeps, more):
     server = f"{gate.port}" if keeps else f"{gate.port}/"
     new_nginx(scheme, port, LOCATION.format(prefix=unquote(prefix), server=server, more=more))
     tab = open_tab(gate.url, ignore_https_errors=True)
-    use(tab, editor)
+    use_all(tab, editor)
     (cookie,) = tab.context.cookies()
     assert cookie["path"] == prefix
     assert cookie["secure"] == (scheme == "https")

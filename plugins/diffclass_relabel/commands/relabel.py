@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +12,11 @@ from diffclass.command_line.console import INTERRUPTED, Console, common_options
 if TYPE_CHECKING:
     import socket
 
-    from diffclass_hyperspectral import Scene
     from diffclass_relabel.editor import SessionEditor
     from diffclass_relabel.preparation import Preparation
     from diffclass_relabel.session_log import SessionLog
-    from diffclass_relabel.workspace import SessionSettings
 
 _PATH = click.Path(path_type=Path)
-_SUFFIX = ".relabel.jsonl"
 
 
 class _Time(click.ParamType):
@@ -53,7 +49,7 @@ class _Time(click.ParamType):
 @click.option(
     "--session",
     type=_PATH,
-    help=f"Session file: continued if it exists. By default the scene's name with {_SUFFIX}, "
+    help="Session file: continued if it exists. By default the scene's name with .relabel.jsonl, "
     "beside it, or here where that folder cannot be written.",
 )
 @click.option(
@@ -158,10 +154,11 @@ def relabel(
         "allowed_hosts": frozenset(map(checked_host, allowed_hosts)),
     }
     from diffclass_relabel.kept_address import address_file, kept_address
+    from diffclass_relabel.opening import default_session
     from diffclass_relabel.running import bound_socket
     from diffclass_relabel.session_log import SessionLog
 
-    log = SessionLog(_default_session(scene) if session is None else session)
+    log = SessionLog(default_session(scene) if session is None else session)
     try:
         _say_what_was_found(console, log, labels)
         opening = _Opening(console, scene, log, settings, labels, label_variable)
@@ -198,32 +195,10 @@ class _Opening:
 
     def __call__(self, preparation: Preparation) -> SessionEditor:
         from diffclass.progress import Audience, listening
+        from diffclass_relabel.opening import prepared_editor
 
         with self._console.timing(), listening(Audience((self._console, preparation))):
-            return self._opened(preparation)
-
-    def _opened(self, preparation: Preparation) -> SessionEditor:
-        from diffclass.progress import stage
-
-        with stage("libraries"):
-            from diffclass_relabel.editor import open_editor
-            from diffclass_relabel.forecast import expected_seconds
-            from diffclass_relabel.warming import warm_up
-
-        def expect(scene: Scene, settings: SessionSettings) -> None:
-            size = scene.shape, scene.data.nbytes
-            preparation.expect(expected_seconds(*size, settings, len(self.log.entries)))
-
-        editor = open_editor(self.scene, self.log, on_scene=expect, **self._options)
-        warm_up(editor.workspace)
-        editor.session.prepare()
-        editor.update()
-        return editor
-
-
-def _default_session(scene: Path) -> Path:
-    folder = scene.parent if os.access(scene.parent, os.W_OK) else Path.cwd()
-    return folder / (scene.stem + _SUFFIX)
+            return prepared_editor(self.scene, self.log, preparation, self._options)
 
 
 def _say_what_was_found(console: Console, log: SessionLog, labels: Path | None) -> None:

@@ -5,6 +5,8 @@ import { ICONS } from "./icons";
 import type { ExportAnswer, ExportFormat } from "./protocol.generated";
 import type { Session } from "./session";
 
+const KEPT = 60_000; // ms that the browser has to save a file
+
 export function exportButton(session: Session): HTMLElement {
   const menu = el("div", { class: "menu export", attributes: { popover: "auto", id: "export-menu" } });
   const rows = el("div");
@@ -39,7 +41,7 @@ function row(session: Session, formats: ExportFormat[], menu: HTMLElement): HTML
 async function save(session: Session, { what, suffix }: ExportFormat, menu: HTMLElement): Promise<void> {
   const answer = await session.ask({ ask: "export", what, name: what + suffix });
   if (!answer) return;
-  for (const file of [answer.url, ...others(answer)]) download(file);
+  for (const file of [answer.url, ...others(answer)]) await download(session, file);
   const files = menu.querySelector<HTMLElement>(".files")!;
   files.hidden = false;
   files.textContent = `Saved ${answer.files.map((file) => file.split("/").pop()).join(", ")}`;
@@ -51,9 +53,11 @@ function others({ url, files }: ExportAnswer): string[] {
   return files.map((file) => folder + encodeURIComponent(file.split("/").pop()!)).filter((file) => file !== url);
 }
 
-function download(url: string): void {
-  const link = el("a", { attributes: { href: url, download: "" } });
+async function download(session: Session, path: string): Promise<void> {
+  const address = URL.createObjectURL(await session.socket.transport.fetch(path));
+  const link = el("a", { attributes: { href: address, download: decodeURIComponent(path.split("/").pop()!) } });
   document.body.append(link);
   link.click();
   link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), KEPT);
 }

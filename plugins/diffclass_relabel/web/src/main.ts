@@ -11,6 +11,7 @@ import { KeyCursor } from "./key_cursor";
 import { layerPanel } from "./layer_panel";
 import { Layers } from "./layers";
 import { Memory } from "./memory";
+import { NotebookTransport } from "./notebook/transport";
 import { Notices } from "./notices";
 import { Overlay } from "./overlay";
 import { Painter } from "./painter";
@@ -34,13 +35,15 @@ import { startTheme, toggleTheme } from "./theme";
 import type { Bench, Tool } from "./tool";
 import { toolPanel } from "./tool_panel";
 import { toolbar } from "./toolbar";
+import type { Transport } from "./transport";
 import { Ui } from "./ui";
 import { View, type Place } from "./view";
+import { WebTransport } from "./web_transport";
 import { WhyPanel } from "./why_panel";
 
-function start(): void {
+function start(transport: Transport): void {
   startTheme();
-  const session = new Session(makeSocket());
+  const session = new Session(new Socket(transport));
   const ui = new Ui();
   const view = new View();
   const layers = new Layers();
@@ -180,13 +183,5 @@ function start(): void {
   session.socket.open();
 }
 
-function makeSocket(): Socket {
-  const address = new URL("ws", location.href); // relative: a proxy puts the page below a prefix
-  address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-  const token = new URLSearchParams(location.search).get("token");
-  // From now on the cookie stands for it: the address bar is seen over shoulders and kept in the history.
-  history.replaceState(null, "", location.pathname);
-  return new Socket(address.href, token);
-}
-
-start();
+const isInNotebook = location.href === "about:srcdoc";
+void (isInNotebook ? NotebookTransport.begin() : Promise.resolve(new WebTransport())).then(start);

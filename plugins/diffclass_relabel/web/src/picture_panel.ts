@@ -60,12 +60,12 @@ export class PicturePanel {
     const query = this.select.value === "bands" ? `bands=${bands.join(",")}` : `preset=${this.select.value}`;
     const request = ++this.request;
     this.isLoading = true;
-    const response = await fetch(`picture.png?${query}`).catch(() => null);
-    const picture = response?.ok ? await createImageBitmap(await response.blob()) : null;
+    const fetched = this.session.socket.transport.fetch(`picture.png?${query}`).then(createImageBitmap);
+    const picture = await fetched.catch((error: Error) => error.message);
     if (request !== this.request) return; // another was chosen meanwhile
     this.isLoading = false;
-    if (picture) this.shown(picture, bands);
-    else this.failed(await reason(response));
+    if (typeof picture !== "string") this.shown(picture, bands);
+    else this.failed(`The picture could not be made. ${picture}`);
   }
 
   private note(): void {
@@ -79,9 +79,4 @@ export class PicturePanel {
 
 function bandInput(name: string): HTMLInputElement {
   return el("input", { attributes: { type: "number", min: "1", step: "1", "aria-label": `${name}: band` } });
-}
-
-async function reason(response: Response | null): Promise<string> {
-  const text = response ? await response.text() : "";
-  return `The picture could not be made. ${text.slice(0, 300)}`;
 }

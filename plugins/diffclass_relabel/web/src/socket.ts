@@ -3,11 +3,10 @@
 import { Emitter } from "./emitter";
 import { PART_LENGTH } from "./protocol.generated";
 import type { Answers, Done, Hello, Operation, Question, Preparing, SessionState, TextMessage } from "./protocol.generated";
+import type { Closed, Conversation, Transport } from "./transport";
 
 const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
 const LAST_WAIT = 4000;
-const POLICY_VIOLATION = 1008;
-const TOO_LONG = 1009;
 /** Questions that the page asks by itself. */
 const UNASKED = new Set<Ask>(["spectrum", "curve", "preview_tau"]);
 
@@ -46,19 +45,14 @@ export class Socket extends Emitter<SocketEvents> {
   connection: Connection = "connecting";
   /** Why the server refused this page, once it has. */
   reason = "";
-  private socket: WebSocket | null = null;
-  private readonly client = crypto.randomUUID();
+  private conversation: Conversation | null = null;
+  private readonly client = randomName();
   private seq = 0;
   private wait = FIRST_WAIT;
   private greeted = false;
   private readonly waiting = new Map<number, Waiting>();
 
-  /**
-   * @param address - Of the WebSocket.
-   * @param token - The secret of the page's own address, if it had one. Once it is refused the
-   *   cookie takes its place: a server that was started again sets a new one when its page is opened.
-   */
-  constructor(private readonly address: string, private token: string | null) {
+  constructor(readonly transport: Transport) {
     super();
   }
 
@@ -70,13 +64,10 @@ export class Socket extends Emitter<SocketEvents> {
   }
 
   open(): void {
-    const query = new URLSearchParams({ client: this.client });
-    if (this.token) query.set("token", this.token);
-    const socket = new WebSocket(`${this.address}?${query}`);
-    socket.binaryType = "arraybuffer";
-    socket.onmessage = (event) => this.receive(event.data);
-    socket.onclose = (event) => this.closed(event);
-    this.socket = socket;
+    this.conversation = this.transport.converse(this.client, {
+      message: (data) => this.receive(data),
+      closed: (reason) => this.closed(reason),
+    });
   }
 
   /** Sends an operation; resolves when it is on the server's disk, with what the server made. */
@@ -93,7 +84,7 @@ export class Socket extends Emitter<SocketEvents> {
 
   /** Drops the connection as a lost network would; for tests. */
   drop(): void {
-    this.socket?.close();
+    this.conversation?.close();
   }
 
   private send<Answer>(message: object, operation: Operation | null, quiet = false): Promise<Answer> {
@@ -107,10 +98,10 @@ export class Socket extends Emitter<SocketEvents> {
 
   /** Sends a message, in parts if it is long: "+" and a part where more follow, "=" and the last. */
   private transmit(text: string): void {
-    if (text.length <= PART_LENGTH) return this.socket?.send(text);
+    if (text.length <= PART_LENGTH) return this.conversation?.send(text);
     for (let at = 0; at < text.length; at += PART_LENGTH) {
       const mark = at + PART_LENGTH < text.length ? "+" : "=";
-      this.socket?.send(mark + text.slice(at, at + PART_LENGTH));
+      this.conversation?.send(mark + text.slice(at, at + PART_LENGTH));
     }
   }
 
@@ -170,13 +161,11 @@ export class Socket extends Emitter<SocketEvents> {
     return item;
   }
 
-  private closed(event: CloseEvent): void {
+  private closed({ refused, tooLong }: Closed): void {
     this.greeted = false;
-    if (event.code === POLICY_VIOLATION) {
-      [this.reason, this.token, this.wait] = [event.reason, null, LAST_WAIT];
-    }
-    if (event.code === TOO_LONG) this.giveUpLongest();
-    this.change(event.code === POLICY_VIOLATION ? "refused" : "lost");
+    if (refused !== undefined) [this.reason, this.wait] = [refused, LAST_WAIT];
+    if (tooLong) this.giveUpLongest();
+    this.change(refused === undefined ? "lost" : "refused");
     // Questions are not worth asking again: the page asks anew when it needs to know.
     for (const [seq, item] of this.waiting) {
       if (!item.operation) this.settle(seq)?.reject(new Error("the connection was lost"));
@@ -195,4 +184,9 @@ export class Socket extends Emitter<SocketEvents> {
     this.connection = connection;
     this.emit("connection", connection);
   }
+}
+
+/** Thirty-two random digits; `crypto.randomUUID` is missing where the connection is not encrypted. */
+function randomName(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

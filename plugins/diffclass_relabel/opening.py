@@ -1,0 +1,59 @@
+"""Opening a session so that its first stroke is as fast as the tenth, step by step.
+
+What computes is imported here by the thread that opens, so that others can speak with the user
+before that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from diffclass.progress import stage
+
+if TYPE_CHECKING:
+    from diffclass_hyperspectral import Scene
+    from diffclass_relabel.editor import SessionEditor
+    from diffclass_relabel.preparation import Preparation
+    from diffclass_relabel.session_log import SessionLog
+    from diffclass_relabel.workspace import SessionSettings
+
+SUFFIX = ".relabel.jsonl"
+
+
+def default_session(scene: Path) -> Path:
+    """Return the session file of a scene: beside it, or here where that folder is read only."""
+    folder = scene.parent if os.access(scene.parent, os.W_OK) else Path.cwd()
+    return folder / (scene.stem + SUFFIX)
+
+
+def prepared_editor(
+    scene: Path, log: SessionLog, preparation: Preparation, options: Mapping[str, Any]
+) -> SessionEditor:
+    """Open a session, compile what its strokes need and make its first map.
+
+    Parameters
+    ----------
+    scene : Path
+    log : SessionLog
+    preparation : Preparation
+        Told how long the steps will take; it hears of them as a listener of stages.
+    options : mapping
+        Of `diffclass_relabel.editor.open_editor`.
+    """
+    with stage("libraries"):
+        from diffclass_relabel.editor import open_editor
+        from diffclass_relabel.forecast import expected_seconds
+        from diffclass_relabel.warming import warm_up
+
+    def expect(found: Scene, settings: SessionSettings) -> None:
+        size = found.shape, found.data.nbytes
+        preparation.expect(expected_seconds(*size, settings, len(log.entries)))
+
+    editor = open_editor(scene, log, on_scene=expect, **options)
+    warm_up(editor.workspace)
+    editor.session.prepare()
+    editor.update()
+    return editor

@@ -1,0 +1,75 @@
+// The page in a frame of a notebook: messages go through the notebook's channel, no port is open.
+
+import type { Conversation, Ears, Transport } from "../transport";
+import { GREETING, type FromPage, type ToPage } from "./messages";
+
+interface Waiting {
+  resolve: (file: Blob) => void;
+  reject: (reason: Error) => void;
+}
+
+export class NotebookTransport implements Transport {
+  private client = "";
+  private ears: Ears | null = null;
+  private numbers = 0;
+  private readonly waiting = new Map<number, Waiting>();
+
+  private constructor(private readonly port: MessagePort) {
+    port.onmessage = (event) => this.hear(event.data);
+  }
+
+  /** Waits for the notebook's side of the frame. */
+  static begin(): Promise<NotebookTransport> {
+    return new Promise((resolve) => {
+      addEventListener("message", ({ source, data, ports }) => {
+        if (source === parent && data === GREETING) resolve(new NotebookTransport(ports[0]));
+      });
+    });
+  }
+
+  converse(client: string, ears: Ears): Conversation {
+    [this.client, this.ears] = [client, ears];
+    this.tell({ kind: "join" });
+    return {
+      send: (text) => this.tell({ kind: "text", text }),
+      close: () => {
+        this.tell({ kind: "leave" });
+        this.end();
+      },
+    };
+  }
+
+  fetch(path: string): Promise<Blob> {
+    const number = ++this.numbers;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(number, { resolve, reject });
+      this.tell({ kind: "get", number, path });
+    });
+  }
+
+  private tell(message: Omit<FromPage, "client">): void {
+    this.port.postMessage({ client: this.client, ...message } satisfies FromPage);
+  }
+
+  private hear(message: ToPage): void {
+    if (message.kind === "closed") return this.end();
+    if (message.kind === "got") return this.got(message);
+    this.tell({ kind: "heard" });
+    this.ears?.message(message.kind === "text" ? message.text! : message.data!);
+  }
+
+  private got({ number, problem, data }: ToPage): void {
+    const asked = this.waiting.get(number!);
+    this.waiting.delete(number!);
+    if (problem !== undefined) asked?.reject(new Error(problem));
+    else asked?.resolve(new Blob([data!]));
+  }
+
+  private end(): void {
+    const ears = this.ears;
+    this.ears = null;
+    for (const { reject } of this.waiting.values()) reject(new Error("the connection was lost"));
+    this.waiting.clear();
+    ears?.closed({});
+  }
+}
