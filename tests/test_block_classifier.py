@@ -37,7 +37,7 @@ def test_the_map_is_that_of_the_classifier_in_memory(digits, small_blocks):
     assert found.facts_["n_blocks"] > 2
     assert found.recall_ > 0.97  # 98 % are aimed at, and estimated on a sample
     assert np.array_equal(found.classes_, known.classes_)
-    assert np.mean(found.transduction_ == known.transduction_) > 0.99
+    assert np.mean(found.transduction_ == known.transduction_) > 0.98
     right = [np.mean(model.transduction_ == truth) for model in (known, found)]
     assert abs(right[0] - right[1]) < 0.01
     np.testing.assert_allclose(found.raw_label_distributions_.sum(axis=1), 1, atol=1e-5)

@@ -174,13 +174,21 @@ class DaskEngine:
         except gone:
             raise self._lost() from None
 
+    def _scheduler_answers(self) -> bool:
+        """Ask: a client learns a while later than its calls fail that the scheduler is gone."""
+        try:
+            self.client.sync(self.client.scheduler.identity, callback_timeout=_FETCHED)
+        except (self._dask.TimeoutError, OSError):
+            return False
+        return True
+
     def _lost(self) -> ClusterError:
         """Return what to raise: work is lost if the scheduler answers, else everything is."""
         deadline = time.monotonic() + _BACK
         while time.monotonic() < deadline:
-            if self.client.status == "running":
+            if self.client.status == "running" and self._scheduler_answers():
                 return WorkLost(f"results on workers of {self._address} were lost too often")
-            if self.client.status not in ("connecting", "newly-created"):
+            if self.client.status not in ("running", "connecting", "newly-created"):
                 break
             time.sleep(0.1)
         return ClusterError(

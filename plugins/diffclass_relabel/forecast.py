@@ -18,7 +18,7 @@ _LOOPS, _MAP = 0.5, 1.0e-6
 def expected_seconds(
     shape: tuple[int, int, int], n_bytes: int, settings: SessionSettings, n_operations: int
 ) -> dict[str, float]:
-    """Return the seconds of each step of `diffclass_relabel.preparation.STEPS`.
+    """Return the seconds of each step of `diffclass_relabel.preparation`.
 
     Parameters
     ----------
