@@ -155,10 +155,14 @@ def test_other_bands_than_those_fitted_to_decide_which_pixels_have_features(cube
 
 def test_values_that_single_precision_cannot_square(cube):
     features = SceneFeatures(3).fit(cube)
-    huge = cube.copy()
+    huge, signs = cube.copy(), np.sign(features.directions_[:, 0]).astype(np.float32)
     huge[3, 3] = 3e38
+    with pytest.warns(UserWarning, match="taken for no data"):
+        assert np.isnan(features.transform(huge * signs)[3 * cube.shape[1] + 3]).all()
+    huge[3, 3] = 9e17  # a measurement for all that is known, but not one to be weighted so
+    features.directions_ = features.directions_ * 1e22
     with pytest.raises(DataError, match="scale factor"):
-        features.transform(huge * np.sign(features.directions_[:, 0]).astype(np.float32))
+        features.transform(huge * signs)
 
 
 # What one pass says of the bands
