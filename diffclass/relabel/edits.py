@@ -237,6 +237,18 @@ def _unwarp(state: State, values: _Values) -> State:
     return replace(state, warped_by=None)
 
 
+# --- several at once
+
+
+def _batch(state: State, values: _Values) -> State:
+    for number, operation in enumerate(values["operations"], start=1):
+        try:
+            state = _EDITS[operation["op"]](state, operation)
+        except ParameterError as error:
+            raise ParameterError(f"{operation['op']} (number {number}): {error}") from None
+    return state
+
+
 # --- values
 
 
@@ -268,4 +280,5 @@ _EDITS: dict[str, Callable[[State, _Values], State]] = {
     "tau": _tau,
     "warp": _warp,
     "unwarp": _unwarp,
+    "batch": _batch,
 }

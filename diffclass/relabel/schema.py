@@ -21,6 +21,7 @@ from diffclass.relabel.fields import (
     Text,
     Time,
     Whole,
+    refusal,
     shortened,
 )
 
@@ -114,7 +115,30 @@ def checked_message(
     return name, forms[name].checked({k: v for k, v in message.items() if k != key})
 
 
-OPERATIONS = table_of(
+@dataclass(frozen=True)
+class Parts:
+    """A list of operations that are done together.
+
+    Attributes
+    ----------
+    forms : mapping of str to Form
+        Which ones these may be.
+    """
+
+    forms: Mapping[str, Form]
+
+    says = "a list of at least one operation"
+    json_type = list["Operation"]  # type: ignore[type-arg]
+
+    def checked(self, value: Any, name: str) -> list[dict[str, Any]]:
+        """Return the operations with cleaned values."""
+        if not isinstance(value, list | tuple) or not value:
+            raise refusal(self, value, name)
+        checked = [checked_message(operation, self.forms) for operation in value]
+        return [{"op": operation} | values for operation, values in checked]
+
+
+_EDITS = table_of(
     (
         Form(
             "stroke",
@@ -155,6 +179,18 @@ OPERATIONS = table_of(
             "next ``warp``",
         ),
         Form("unwarp", "walk alike in all classes again"),
+    )
+)
+
+OPERATIONS = _EDITS | table_of(
+    (
+        Form(
+            "batch",
+            "do several of the operations above as one, all of them or none; the name says what "
+            "they are together",
+            {"operations": Parts(_EDITS)},
+            {"name": Text()},
+        ),
         Form("undo", "take the last of these operations back"),
         Form("redo", "do what was undone last again"),
     )

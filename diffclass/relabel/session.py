@@ -171,6 +171,8 @@ class RelabelSession:
             - ``warp``: walk separately in each class, by the present posteriors, until ``unwarp``
               or the next ``warp``
             - ``unwarp``: walk alike in all classes again
+            - ``batch`` (operations, name (optional)): do several of the operations above as one,
+              all of them or none; the name says what they are together
             - ``undo``: take the last of these operations back
             - ``redo``: do what was undone last again
 

@@ -8,16 +8,19 @@ from diffclass.exceptions import ParameterError
 from diffclass.relabel import Contradiction, Stroke
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.frames import as_bytes, pack_frame
+from diffclass_relabel.label_imports import label_import
 from diffclass_relabel.protocol import (
     AuditAnswer,
     ContradictedStroke,
     CurveAnswer,
+    ReadLabelsAnswer,
     SegmentAnswer,
     SuggestAnswer,
     WhyAnswer,
 )
 from diffclass_relabel.runs import runs_of
 from diffclass_relabel.shown import NO_DATA, ShownMap
+from diffclass_relabel.uploads import read_at, read_sent
 from diffclass_relabel.workspace import Workspace
 
 _MOST_ITEMS = 500
@@ -128,6 +131,29 @@ def segment(workspace: Workspace, shown: ShownMap | None, pixel: int) -> Segment
         "pixel": number,
         "class": int(class_id),
         "pixels": runs_of(np.flatnonzero(segments == segments.flat[number])),
+    }
+
+
+def labels_of_file(
+    editor: SessionEditor,
+    path: str | None = None,
+    files: dict[str, bytes] | None = None,
+    variable: str | None = None,
+) -> ReadLabelsAnswer:
+    """Return what the labels of a file would add to the session."""
+    if (path is None) == (files is None):
+        raise ParameterError("read_labels: give either a path or files")
+    if files is None:
+        labels = read_at(editor.workspace, str(path), variable)
+    else:
+        labels = read_sent(editor.workspace, files, variable)
+    found = label_import(labels, editor.workspace, editor.session.classes)
+    return {
+        "title": found.title,
+        "classes": found.classes,
+        "strokes": found.strokes,
+        "count": found.n_pixels,
+        "left_out": found.n_left_out,
     }
 
 

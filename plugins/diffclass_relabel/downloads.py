@@ -8,7 +8,7 @@ from pathlib import Path
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_relabel.editor import SessionEditor
-from diffclass_relabel.exports import DEFAULT_NAMES, export
+from diffclass_relabel.exports import DEFAULT_NAMES, export, file_name
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
@@ -36,7 +36,8 @@ class Downloads:
         DataError
             Where there is no room for files.
         """
-        name = DEFAULT_NAMES.get(what, "") if name is None else name
+        if name is None:
+            name = file_name(editor.workspace.scene, what) if what in DEFAULT_NAMES else ""
         if name and not _NAME.fullmatch(name):
             raise ParameterError(
                 f"name = {name[:40]!r}; a file name has letters, digits, dots, - and _ only"

@@ -23,12 +23,12 @@ from diffclass.progress import stage
 from diffclass.relabel import Change
 from diffclass_hyperspectral import Scene, read_labels
 from diffclass_relabel.frames import as_bytes
+from diffclass_relabel.label_imports import label_import
 from diffclass_relabel.operations import (
     Operation,
     checked_operation,
     completed,
     for_engine,
-    operations_of_labels,
 )
 from diffclass_relabel.session_log import Line, SessionLog
 from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
@@ -85,7 +85,12 @@ class SessionEditor:
         return self.map is None or self.session.is_stale
 
     def apply(
-        self, operation: Any, *, client: str | None = None, number: int | None = None
+        self,
+        operation: Any,
+        *,
+        client: str | None = None,
+        number: int | None = None,
+        labels: str | None = None,
     ) -> Operation:
         """Apply one operation and write it to the log.
 
@@ -97,6 +102,8 @@ class SessionEditor:
             Who sent it, to recognize an operation that is sent twice.
         number : int, optional
             Its number among the client's messages, increasing.
+        labels : str, optional
+            Path of the label file that it comes from, for the log.
 
         Returns
         -------
@@ -121,7 +128,8 @@ class SessionEditor:
                     self._refused[client, number] = refusal
                 raise ParameterError(refusal) from error
             sender = {} if client is None else {"client": client, "seq": number}
-            self._write({"at": round(time.time(), 3), "op": done} | sender)
+            source = {} if labels is None else {"labels": labels}
+            self._write({"at": round(time.time(), 3), "op": done} | sender | source)
             self._note(client, number)
             self.version += 1
             self._show_labels()
@@ -241,8 +249,8 @@ def open_editor(
     settings : mapping, optional
         Those of `SessionSettings` that are asked for; a session that exists has to have the same.
     labels : path-like, optional
-        Label image or shapes that a new session begins with, one stroke per class. A session that
-        began with this file is continued.
+        Label image or shapes. A new session begins with them, one stroke per class; to one that
+        exists they are added as one operation, unless they were before.
     label_variable : str, optional
         See `diffclass_hyperspectral.read_labels`.
     on_scene : callable, optional
@@ -251,7 +259,7 @@ def open_editor(
     Raises
     ------
     ParameterError
-        For settings or labels that are not the session's.
+        For settings that are not the session's, or labels without a pixel in the scene.
     DataError
         Where a file cannot be read, the session belongs to another scene, or is open elsewhere.
     """
@@ -262,7 +270,6 @@ def open_editor(
         if log.is_begun:
             kept = SessionSettings.from_header(log.header)
             _check_settings(kept, wanted, log)
-            _check_labels(labels, log)
         workspace = Workspace.open(
             scene,
             kept,
@@ -272,7 +279,10 @@ def open_editor(
         if not log.is_begun:
             operations = _first_operations(workspace, labels, label_variable)
             log.begin(session_header(workspace, labels), steps_of(operations))
-        return SessionEditor(workspace, log)
+        editor = SessionEditor(workspace, log)
+        if labels is not None and not log.holds_labels(labels):
+            _add_labels(editor, labels, label_variable)
+        return editor
     except BaseException:
         log.close()
         raise
@@ -304,7 +314,7 @@ def _first_operations(
     if labels is None:
         return []
     given = read_labels(labels, variable=variable, grid=workspace.scene)
-    operations = operations_of_labels(given, workspace)
+    operations = label_import(given, workspace).steps
     trial = workspace.new_session()  # what is refused must not get into the file
     for operation in operations:
         trial.apply(for_engine(operation, workspace))
@@ -320,9 +330,10 @@ def _check_settings(kept: SessionSettings, wanted: Mapping[str, Any], log: Sessi
             )
 
 
-def _check_labels(labels: str | os.PathLike[str] | None, log: SessionLog) -> None:
-    if labels is not None and log.header.get("labels") != str(Path(labels).absolute()):
-        raise ParameterError(
-            f"{log.path}: the session exists and did not begin with the labels {labels}; leave "
-            "--labels out, or begin another session with --session"
-        )
+def _add_labels(
+    editor: SessionEditor, labels: str | os.PathLike[str], variable: str | None
+) -> None:
+    workspace = editor.workspace
+    given = read_labels(labels, variable=variable, grid=workspace.scene)
+    found = label_import(given, workspace, editor.session.classes)
+    editor.apply(found.operation, labels=str(Path(labels).absolute()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,13 @@ import numpy as np
 
 from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral import ClassEntry, ClassTable, write_class_map, write_raster
+from diffclass_hyperspectral import (
+    ClassEntry,
+    ClassTable,
+    Scene,
+    write_class_map,
+    write_raster,
+)
 from diffclass_hyperspectral.io.json_files import write_json
 from diffclass_hyperspectral.io.map_files import place_of
 from diffclass_relabel.editor import SessionEditor
@@ -32,6 +39,20 @@ DEFAULT_NAMES = {
     "probability": "probability.img",
     "report": "report.json",
 }
+
+
+def file_name(scene: Scene, what: str, suffix: str | None = None) -> str:
+    """Return the name of an exported file: scene, result and ending.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> file_name(SimpleNamespace(path=Path("Salinas A.mat")), "map", ".tif")
+    'Salinas_A_map.tif'
+    """
+    stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", Path(scene.path).stem).lstrip(".-")[:60]
+    plain = DEFAULT_NAMES[what] if suffix is None else what + suffix
+    return f"{stem}_{plain}" if stem else plain
 
 
 def export(

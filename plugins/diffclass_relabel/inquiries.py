@@ -8,6 +8,7 @@ Those that change what is shown, or write files, are answered by `diffclass_rela
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from diffclass.exceptions import CancelledError
@@ -96,6 +97,10 @@ class Inquiries:
         workspace, shown = self._editor.workspace, self._editor.map
         return await self._workers.read(answers.segment, workspace, shown, pixel)
 
+    async def _read_labels(self, client: Client, **given: Any) -> protocol.ReadLabelsAnswer:
+        read = partial(answers.labels_of_file, self._editor, **given)
+        return await self._workers.aside((client, "read_labels"), read)
+
     # each takes the fields of the question of that name
     ANSWERS: ClassVar[dict[str, Callable[..., Awaitable[Mapping[str, Any]]]]] = {
         "spectrum": _spectrum,
@@ -104,4 +109,5 @@ class Inquiries:
         "suggest": _suggest,
         "curve": _curve,
         "segment": _segment,
+        "read_labels": _read_labels,
     }

@@ -10,14 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from diffclass.exceptions import ParameterError
 from diffclass.relabel import OPERATIONS, RelabelSession
-from diffclass.relabel.edits import free_name
-from diffclass.relabel.fields import LARGEST_CLASS_ID, Kind, Points, refusal
-from diffclass.relabel.schema import Form, checked_message
-from diffclass_hyperspectral import LabelImage
+from diffclass.relabel.fields import Kind, Points, refusal
+from diffclass.relabel.schema import Form, Parts, checked_message
 from diffclass_relabel.runs import runs_of
 from diffclass_relabel.workspace import Workspace
 
@@ -44,6 +39,8 @@ def _over_pixels(form: Form) -> Form:
     for name, kind in form.required.items():
         if isinstance(kind, Points):
             required["pixels"] = Runs()
+        elif isinstance(kind, Parts):
+            required[name] = Parts({part: _over_pixels(of) for part, of in kind.forms.items()})
         else:
             required[name] = kind
     return replace(form, purpose=form.purpose.replace("points", "pixels"), required=required)
@@ -73,10 +70,18 @@ def checked_operation(operation: Any, workspace: Workspace) -> Operation:
         outside the image.
     """
     name, values = checked_message(operation, PIXEL_OPERATIONS)
-    if "pixels" in values:
-        points = workspace.points_of_runs(values["pixels"])
-        values["pixels"] = runs_of(workspace.pixels[points])
-    return {"op": name} | values
+    return _on_data({"op": name} | values, workspace)
+
+
+def _on_data(operation: Operation, workspace: Workspace) -> Operation:
+    """Leave out the pixels without data."""
+    if "pixels" in operation:
+        points = workspace.points_of_runs(operation["pixels"])
+        return operation | {"pixels": runs_of(workspace.pixels[points])}
+    if "operations" in operation:
+        parts = [_on_data(part, workspace) for part in operation["operations"]]
+        return operation | {"operations": parts}
+    return operation
 
 
 def for_engine(operation: Mapping[str, Any], workspace: Workspace) -> Operation:
@@ -84,6 +89,8 @@ def for_engine(operation: Mapping[str, Any], workspace: Workspace) -> Operation:
     rest = {name: value for name, value in operation.items() if name != "pixels"}
     if "pixels" in operation:
         rest["points"] = workspace.points_of_runs(operation["pixels"])
+    if "operations" in operation:
+        rest["operations"] = [for_engine(part, workspace) for part in operation["operations"]]
     return rest
 
 
@@ -105,41 +112,3 @@ def completed(operation: Operation, session: RelabelSession) -> Operation:
         return operation
     new = session.classes[-1]
     return {"op": "add_class", "id": new.id, "name": new.name, "color": new.color}
-
-
-def operations_of_labels(labels: LabelImage, workspace: Workspace) -> list[Operation]:
-    """Return the operations that paint a label image: a class and a stroke for each id.
-
-    Raises
-    ------
-    DataError
-        Where the image does not lie on the scene.
-    ParameterError
-        Where an id is too large, or no labelled pixel has data.
-    """
-    labels.check_matches(workspace.scene)
-    ids = labels.ids.ravel()
-    operations: list[Operation] = []
-    names: set[str] = set()
-    for entry in labels.table:
-        if entry.id > LARGEST_CLASS_ID:
-            raise ParameterError(
-                f"{labels.path}: class id {entry.id} is too large for relabel "
-                f"({LARGEST_CLASS_ID} at most); renumber the classes"
-            )
-        name = free_name(entry.name, names)
-        names.add(name)
-        operations.append(
-            {"op": "add_class", "id": entry.id, "name": name, "color": _hex(entry.color)}
-        )
-    for entry in labels.table:
-        pixels = np.flatnonzero((ids == entry.id) & (workspace.points >= 0))
-        if len(pixels):
-            operations.append({"op": "stroke", "class": entry.id, "pixels": runs_of(pixels)})
-    if not any(operation["op"] == "stroke" for operation in operations):
-        raise ParameterError(f"{labels.path}: no labelled pixel has data; give labels that do")
-    return operations
-
-
-def _hex(color: tuple[int, int, int]) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*color)

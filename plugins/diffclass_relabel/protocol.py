@@ -96,6 +96,7 @@ class ExportFormat(TypedDict):
     what: Result
     suffix: str
     label: str
+    name: Annotated[str, "Of the file."]
 
 
 class SceneFacts(TypedDict):
@@ -260,6 +261,34 @@ class CurveAnswer(TypedDict):
 
 
 SegmentAnswer = TypedDict("SegmentAnswer", {"pixel": int, "class": int, "pixels": Pixels})
+
+
+class SentFile(TypedDict):
+    """A file on its way to the server."""
+
+    name: str
+    data: Annotated[str, "In base 64."]
+
+
+class NewClass(TypedDict):
+    """A class to add."""
+
+    id: int
+    name: str
+    color: str
+
+
+ClassPixels = TypedDict("ClassPixels", {"class": int, "pixels": Pixels})
+
+
+class ReadLabelsAnswer(TypedDict):
+    """The labels of a file: what to add to the session, as one operation."""
+
+    title: str
+    classes: Annotated[list[NewClass], "Those that the session lacks."]
+    strokes: list[ClassPixels]
+    count: Annotated[int, "Labelled pixels with data."]
+    left_out: Annotated[int, "Labelled pixels without data."]
 
 
 class LiveAnswer(TypedDict):

@@ -72,6 +72,8 @@ def typescript(hint: Any) -> str:
     >>> typescript(int | Literal["margin"])
     'number | "margin"'
     """
+    if isinstance(hint, str):
+        return hint  # the name of a type that is written here
     if hint in _SCALARS:
         return _SCALARS[hint]
     if is_typeddict(hint):
@@ -128,7 +130,8 @@ def _types() -> list[type]:
         for inner in _hints(hint).values() if is_typeddict(hint) else get_args(hint):
             visit(inner)
 
-    for root in (TextMessage, *ANSWERS.values()):
+    sent = [kind.json_type for form in QUESTIONS.values() for kind in form.fields.values()]
+    for root in (TextMessage, *ANSWERS.values(), *sent):
         visit(root)
     return list(found)
 

@@ -10,6 +10,7 @@ from diffclass.relabel.fields import LARGEST_NUMBER, LARGEST_TAU, Choice, Flag, 
 from diffclass.relabel.schema import Form, table_of
 from diffclass_relabel import protocol
 from diffclass_relabel.exports import FORMATS
+from diffclass_relabel.uploads import Files
 
 MOST_SUGGESTIONS = 200
 
@@ -27,6 +28,11 @@ QUESTIONS = table_of(
         ),
         Form("curve", "mean margin and coverage by time"),
         Form("segment", "the connected piece of the map around a pixel", {"pixel": _PIXEL}),
+        Form(
+            "read_labels",
+            "the labels of a file that is sent, or lies at a path beside the scene",
+            optional={"path": Text(longest=1000), "files": Files(), "variable": Text()},
+        ),
         Form("live", "let the map follow every operation, or not", {"on": Flag()}),
         Form("update", "bring the map up to date"),
         Form("preview_tau", "the map at another time", {"tau": Whole(1, LARGEST_TAU, "times")}),
@@ -46,6 +52,7 @@ ANSWERS: dict[str, type] = {
     "suggest": protocol.SuggestAnswer,
     "curve": protocol.CurveAnswer,
     "segment": protocol.SegmentAnswer,
+    "read_labels": protocol.ReadLabelsAnswer,
     "live": protocol.LiveAnswer,
     "update": protocol.UpdateAnswer,
     "preview_tau": protocol.PreviewAnswer,

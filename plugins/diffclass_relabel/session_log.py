@@ -73,6 +73,11 @@ class SessionLog:
         """Whether the file holds a session."""
         return bool(self.header)
 
+    def holds_labels(self, labels: str | os.PathLike[str]) -> bool:
+        """Tell whether the session began with a label file, or has taken it in since."""
+        known = [self.header.get("labels"), *(entry.get("labels") for entry in self.entries)]
+        return str(Path(labels).absolute()) in known
+
     def begin(self, header: Mapping[str, Any], steps: Iterable[Mapping[str, Any]] = ()) -> None:
         """Write the header and the first steps of a new session.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from diffclass_relabel.backdrops import preset_bands, preset_labels
 from diffclass_relabel.editor import SessionEditor
-from diffclass_relabel.exports import FORMATS
+from diffclass_relabel.exports import FORMATS, file_name
 from diffclass_relabel.protocol import (
     ClassState,
     Geography,
@@ -39,7 +39,12 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
         "geo": _geo(workspace),
         "presets": [{"name": name, "label": label} for name, label in preset_labels(scene).items()],
         "exports": [
-            {"what": what, "suffix": suffix, "label": label}
+            {
+                "what": what,
+                "suffix": suffix,
+                "label": label,
+                "name": file_name(scene, what, suffix),
+            }
             for what, formats in FORMATS.items()
             for suffix, label in formats.items()
         ],

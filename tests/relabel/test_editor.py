@@ -13,8 +13,8 @@ from diffclass_hyperspectral import LabelImage, read_labels
 from diffclass_relabel import session_log
 from diffclass_relabel.editor import open_editor
 from diffclass_relabel.exports import class_table
+from diffclass_relabel.label_imports import label_import
 from diffclass_relabel.line_chain import HASH, chained
-from diffclass_relabel.operations import operations_of_labels
 from diffclass_relabel.shown import NO_DATA
 from diffclass_relabel.states import session_state
 
@@ -241,8 +241,32 @@ def test_begun_with_labels(scene_folder, tmp_path, tissue):
     editor = open_editor(scene, session, labels=labels)  # the same command again continues
     assert editor.version == 6
     editor.close()
-    with pytest.raises(ParameterError, match="did not begin with"):
-        open_editor(scene, session, labels=tmp_path / "other.hdr")
+
+
+def test_labels_are_added_to_a_session_that_exists_once_and_as_one_operation(
+    scene_folder, tmp_path, tissue
+):
+    scene, session = scene_folder / "scene.hdr", tmp_path / "a.jsonl"
+    labels = scene_folder / "strokes.hdr"
+    editor = open_editor(scene, session, settings={"components": 6})
+    editor.apply({"op": "add_class", "name": "stroma"})
+    editor.apply({"op": "add_class", "name": "fat"})
+    editor.close()
+    for _ in range(2):  # the same command again adds nothing
+        editor = open_editor(scene, session, labels=labels)
+        names = {entry.name: entry.id for entry in editor.session.classes}
+        # a class of the same name is that class; ids that are taken give way
+        assert names == {"stroma": 1, "fat": 2, "nuclei": 4, "cytoplasm": 5}
+        given = np.array([0, 4, 5, 1])[tissue.labels]
+        given[~editor.workspace.scene.valid] = 0
+        assert np.array_equal(editor.labels.ids, given)
+        assert editor.version == 3
+        editor.close()
+    editor = open_editor(scene, session)
+    editor.apply({"op": "undo"})
+    assert not editor.labels.ids.any()
+    assert len(editor.session.classes) == 2
+    editor.close()
 
 
 def test_what_cannot_begin_leaves_no_file(scene_folder, tmp_path):
@@ -260,18 +284,18 @@ def test_labels_of_odd_names_and_ids(workspace):
     ids = np.zeros(workspace.shape, dtype=int)
     ids[5, 5], ids[6, 6], ids[7, 7] = 3, 7, 9
     labels = LabelImage.from_array(ids, names={3: "corn", 7: "corn", 9: " \n"})
-    operations = operations_of_labels(labels, workspace)
+    operations = label_import(labels, workspace).steps
     assert [op["name"] for op in operations[:3]] == ["corn", "corn (2)", "class"]
     assert [op["class"] for op in operations[3:]] == [3, 7, 9]
     ids[8, 8] = 300
     with pytest.raises(ParameterError, match="class id 300 is too large"):
-        operations_of_labels(LabelImage.from_array(ids), workspace)
+        label_import(LabelImage.from_array(ids), workspace)
     alone = np.zeros(workspace.shape, dtype=int)
     alone[0, 0] = 1
     with pytest.raises(ParameterError, match="no labelled pixel has data"):
-        operations_of_labels(LabelImage.from_array(alone), workspace)
+        label_import(LabelImage.from_array(alone), workspace)
     with pytest.raises(DataError, match="rows"):
-        operations_of_labels(LabelImage.from_array(ids.T), workspace)
+        label_import(LabelImage.from_array(ids.T), workspace)
 
 
 def test_a_changed_file_says_which_step(editor, new_editor):

@@ -44,7 +44,8 @@ class _Time(click.ParamType):
 @click.option(
     "--labels",
     type=_PATH,
-    help="Labels that a new session begins with: an image or shapes, as for classify.",
+    help="Labels to begin with, or to add to a session that exists (once, as one operation): an "
+    "image or shapes, as for classify.",
 )
 @click.option(
     "--session",
@@ -97,7 +98,8 @@ class _Time(click.ParamType):
     "--public",
     is_flag=True,
     help="Allow a --host that other machines can reach. Whoever has the address with its token "
-    "can then see the scene, change the labels and fetch the results, and the connection is not "
+    "can then see the scene, change the labels, take in label files of this machine and fetch the "
+    "results, and the connection is not "
     "encrypted: anyone on the network in between can read along. Better: an SSH tunnel.",
 )
 @click.option(
@@ -208,8 +210,8 @@ def _say_what_was_found(console: Console, log: SessionLog, labels: Path | None) 
             f"its last line was torn, as by a killed process: put aside in {log.torn}, the "
             "operations before it are all there"
         )
-    if labels is not None and len(log.entries) > log.header.get("first_steps", 0):
-        console.say(f"the session began with {labels} and has gone on; it was not read again")
+    if labels is not None and log.holds_labels(labels):
+        console.say(f"{labels} was added to the session before; it is not read again")
 
 
 def _serve(

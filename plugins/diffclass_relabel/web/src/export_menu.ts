@@ -38,8 +38,8 @@ function row(session: Session, formats: ExportFormat[], menu: HTMLElement): HTML
   return el("div", { class: "export-row" }, el("span", { text: name }), el("div", { class: "group" }, ...buttons));
 }
 
-async function save(session: Session, { what, suffix }: ExportFormat, menu: HTMLElement): Promise<void> {
-  const answer = await session.ask({ ask: "export", what, name: what + suffix });
+async function save(session: Session, { what, name }: ExportFormat, menu: HTMLElement): Promise<void> {
+  const answer = await session.ask({ ask: "export", what, name });
   if (!answer) return;
   for (const file of [answer.url, ...others(answer)]) await download(session, file);
   const files = menu.querySelector<HTMLElement>(".files")!;

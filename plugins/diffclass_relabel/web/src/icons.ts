@@ -14,6 +14,7 @@ export const ICONS = {
   undo: icon('<path d="M4 8h8a4 4 0 0 1 0 8H8"/><path d="M7 5 4 8l3 3"/>'),
   redo: icon('<path d="M16 8H8a4 4 0 0 0 0 8h4"/><path d="m13 5 3 3-3 3"/>'),
   export: icon('<path d="M10 3.5v8.5"/><path d="m6.5 8.5 3.5 3.5 3.5-3.5"/><path d="M4 13.5V15a1.5 1.5 0 0 0 1.5 1.5h9A1.5 1.5 0 0 0 16 15v-1.5"/>'),
+  import: icon('<path d="M10 12V3.5"/><path d="m6.5 7 3.5-3.5L13.5 7"/><path d="M4 13.5V15a1.5 1.5 0 0 0 1.5 1.5h9A1.5 1.5 0 0 0 16 15v-1.5"/>'),
   light: icon('<circle cx="10" cy="10" r="6"/><path d="M10 4a6 6 0 0 1 0 12Z" fill="currentColor"/>'),
   help: icon('<rect x="2.5" y="5.5" width="15" height="9.5" rx="1.5"/><path d="M5.5 8.5h.01M8.5 8.5h.01M11.5 8.5h.01M14.5 8.5h.01M6.5 12h7"/>'),
   eye: icon('<path d="M2.5 10S5 5 10 5s7.5 5 7.5 5-2.5 5-7.5 5-7.5-5-7.5-5Z"/><circle cx="10" cy="10" r="2.2"/>'),

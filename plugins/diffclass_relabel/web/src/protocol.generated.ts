@@ -38,6 +38,8 @@ export type Operation =
   | { op: "warp" }
   /** walk alike in all classes again */
   | { op: "unwarp" }
+  /** do several of the operations above as one, all of them or none; the name says what they are together */
+  | { op: "batch"; operations: Operation[]; name?: string }
   /** take the last of these operations back */
   | { op: "undo" }
   /** do what was undone last again */
@@ -57,6 +59,8 @@ export type Question =
   | { ask: "curve" }
   /** the connected piece of the map around a pixel */
   | { ask: "segment"; pixel: number }
+  /** the labels of a file that is sent, or lies at a path beside the scene */
+  | { ask: "read_labels"; path?: string; files?: SentFile[]; variable?: string }
   /** let the map follow every operation, or not */
   | { ask: "live"; on: boolean }
   /** bring the map up to date */
@@ -74,6 +78,7 @@ export interface Answers {
   suggest: SuggestAnswer;
   curve: CurveAnswer;
   segment: SegmentAnswer;
+  read_labels: ReadLabelsAnswer;
   live: LiveAnswer;
   update: UpdateAnswer;
   preview_tau: PreviewAnswer;
@@ -145,6 +150,8 @@ export interface ExportFormat {
   what: "labels" | "map" | "margin" | "probability" | "report";
   suffix: string;
   label: string;
+  /** Of the file. */
+  name: string;
 }
 
 /** The state of the session, sent to every tab after each operation. */
@@ -302,6 +309,31 @@ export interface SegmentAnswer {
   pixels: number[];
 }
 
+/** The labels of a file: what to add to the session, as one operation. */
+export interface ReadLabelsAnswer {
+  title: string;
+  /** Those that the session lacks. */
+  classes: NewClass[];
+  strokes: ClassPixels[];
+  /** Labelled pixels with data. */
+  count: number;
+  /** Labelled pixels without data. */
+  left_out: number;
+}
+
+/** A class to add. */
+export interface NewClass {
+  id: number;
+  name: string;
+  color: string;
+}
+
+export interface ClassPixels {
+  class: number;
+  /** start, length, start, length, ... */
+  pixels: number[];
+}
+
 /** Whether the map follows every operation. */
 export interface LiveAnswer {
   on: boolean;
@@ -321,6 +353,13 @@ export interface PreviewAnswer {
 export interface ExportAnswer {
   url: string;
   files: string[];
+}
+
+/** A file on its way to the server. */
+export interface SentFile {
+  name: string;
+  /** In base 64. */
+  data: string;
 }
 
 /** A message in JSON. */

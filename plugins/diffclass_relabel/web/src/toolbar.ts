@@ -4,6 +4,7 @@ import { count, el, iconButton, textButton } from "./dom";
 import { exportButton } from "./export_menu";
 import { helpButton } from "./help";
 import { ICONS } from "./icons";
+import { ImportMenu } from "./import_menu";
 import type { Session } from "./session";
 import { TauSlider } from "./tau_slider";
 import { toggleTheme } from "./theme";
@@ -25,6 +26,7 @@ export function toolbar(session: Session): HTMLElement {
     el("div", { class: "space" }),
     badges(session),
     el("div", { class: "group" }, undo, redo),
+    new ImportMenu(session).element,
     exportButton(session),
     el("div", { class: "group" }, iconButton(ICONS.light, "Dark or light", toggleTheme), helpButton()),
   );
