@@ -141,7 +141,7 @@ class Scene:
     @classmethod
     def from_array(
         cls,
-        data: np.ndarray,
+        data: np.ndarray | BlockArray,
         *,
         path: str | os.PathLike[str] = "array",
         format: str = "array",
@@ -152,7 +152,7 @@ class Scene:
 
         Parameters
         ----------
-        data : ndarray of shape (rows, columns, bands)
+        data : ndarray or BlockArray of shape (rows, columns, bands)
         path : path-like
             What messages call it.
         format : str

@@ -70,6 +70,10 @@ class BlockArray:
         piece = self._step * columns * bands * self.dtype.itemsize
         return piece if self._step > 1 and piece <= _KEPT_BYTES else 0
 
+    def release(self) -> None:
+        """Let go of the piece that is kept for the next rows."""
+        self._kept = None
+
     def __len__(self) -> int:
         return self.shape[0]
 
