@@ -88,8 +88,8 @@ def opened_scenes(paths: Sequence[Path], *, mosaic: bool, **options: Any) -> Ope
     tiles = open_tiles(paths, **options)
     if mosaic and not tiles.is_mosaic:
         raise click.UsageError(
-            "these scenes lie on no common map grid: one file cannot hold their maps; write one for "
-            "each, as -o 'maps/{}.tif'"
+            "these scenes lie on no common map grid, so one file cannot hold their maps; write "
+            "one for each, as -o 'maps/{}.tif'"
         )
     return OpenedScenes(tiles.scene, tiles)
 

@@ -43,12 +43,13 @@ def open_scene(
     Parameters
     ----------
     path : path-like, DataArray or Dataset
-        ENVI (header or data file), ERDAS LAN, GeoTIFF, EMIT L2A, PRISMA L2D, EnMAP L2A (image or
-        METADATA.XML), MATLAB ``.mat`` (any version), HDF5 or NumPy ``.npy``. The content decides,
+        ENVI (header or data file), ERDAS LAN, GeoTIFF, EMIT L2A, PRISMA L2D, EnMAP or DESIS L2A
+        (image or metadata), PACE OCI L2, NEON AOP, Tanager, AVIRIS-3, Sentinel-2 L2A (folder or
+        MTD_MSIL2A.xml), MATLAB ``.mat`` (any version), HDF5 or NumPy ``.npy``. The content decides,
         then the suffix. Or a cube of xarray, its dimensions in any order, read by blocks.
     variable : str, optional
         Name of the array in a ``.mat`` or HDF5 file, or a ``Dataset``, that holds more than one
-        cube.
+        cube; the resolution of Sentinel-2's bands, ``"R20m"`` by default.
     bands, mask, roi : optional
         What to work with; see `Scene.select`.
 

@@ -64,6 +64,11 @@ class BlockArray:
         return rows * columns * bands
 
     @property
+    def step(self) -> int:
+        """Rows that the file stores together."""
+        return self._step
+
+    @property
     def kept_bytes(self) -> int:
         """Bytes of the piece that is kept for the next rows, once something has been read."""
         _, columns, bands = self._stored_shape
