@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.io.lookup_table import LookupTable
     from diffclass_hyperspectral.io.map_files import write_class_map, write_raster
     from diffclass_hyperspectral.io.scenes import Scene, open_scene
+    from diffclass_hyperspectral.io.tile_labels import read_tile_labels
+    from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles
     from diffclass_hyperspectral.workflows.anomaly_detection import (
         SceneAnomalies,
         detection_of,
@@ -67,6 +69,7 @@ __all__ = [
     "SceneFeatures",
     "SceneModel",
     "SuggestedPixel",
+    "TiledScene",
     "agreement",
     "classified_dataset",
     "classify_scene",
@@ -82,7 +85,9 @@ __all__ = [
     "load_model",
     "mean_spectra",
     "open_scene",
+    "open_tiles",
     "read_labels",
+    "read_tile_labels",
     "save_model",
     "suggest_first",
     "suggest_for_scene",
@@ -110,6 +115,7 @@ _HOMES = {
     "SceneFeatures": "features.scene_features",
     "SceneModel": "workflows.scene_models",
     "SuggestedPixel": "workflows.suggestions",
+    "TiledScene": "io.tiles",
     "agreement": "workflows.scene_clustering",
     "classified_dataset": "workflows.classified_arrays",
     "classify_scene": "workflows.classification",
@@ -125,7 +131,9 @@ _HOMES = {
     "load_model": "workflows.scene_models",
     "mean_spectra": "workflows.scene_clustering",
     "open_scene": "io.scenes",
+    "open_tiles": "io.tiles",
     "read_labels": "io.label_files",
+    "read_tile_labels": "io.tile_labels",
     "save_model": "workflows.scene_models",
     "suggest_first": "workflows.suggestions",
     "suggest_for_scene": "workflows.suggestions",

@@ -39,6 +39,12 @@ from diffclass_hyperspectral.commands._results import (
     say_orthorectified,
 )
 from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
+from diffclass_hyperspectral.commands._tiles import (
+    NAME,
+    OpenedScenes,
+    opened_scenes,
+    output_names,
+)
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.io.scenes import Scene
@@ -50,15 +56,20 @@ _PATH = click.Path(path_type=Path)
 
 
 @click.command(epilog="Example: diffclass classify scene.tif --labels labels.gpkg -o map.tif")
-@click.argument("scene", type=_PATH)
+@click.argument("scenes", metavar="SCENE...", type=_PATH, nargs=-1, required=True)
 @click.option(
     "--labels",
     type=_PATH,
-    help=LABEL_FORMATS,
+    help=f"{LABEL_FORMATS} Of several scenes also a folder of images that are named as they are.",
 )
 @click.option("--model", type=_PATH, help="Apply this model (from --save) instead of labels.")
 @click.option(
-    "-o", "--output", type=_PATH, required=True, help="Class map: .img, .tif, .png, .npy."
+    "-o",
+    "--output",
+    type=_PATH,
+    required=True,
+    help="Class map: .img, .tif, .png, .npy. Of "
+    "several scenes a mosaic, or with {} for the scene's name, as maps/{}.tif, one map for each.",
 )
 @click.option(
     "--probability",
@@ -115,7 +126,7 @@ _PATH = click.Path(path_type=Path)
 @overwrite_option
 @common_options
 def classify(
-    scene: Path,
+    scenes: tuple[Path, ...],
     labels: Path | None,
     model: Path | None,
     output: Path,
@@ -136,35 +147,41 @@ def classify(
 ) -> int:
     """Classify every pixel of SCENE from a few labels, or with a saved model.
 
+    Several scenes, such as the tiles of a flight line, share one graph and one model; on one map
+    grid there is no seam between them.
+
     Prints the accuracy on labels held out of the fit (--labels-per-class or --holdout; none
     without), how sure the map is, and the classes' areas. Exit code 4: the map is there, but the
     labels did not cover the graph by --max-time.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral import Cleanup, open_scene
+    from diffclass_hyperspectral import Cleanup, save_model
     from diffclass_hyperspectral.io.map_files import check_outputs
 
     cleanup = Cleanup(min_margin, majority, min_area)
     _check_usage(labels, model, probability, ambiguity, options)
     maps = {"probability": probability, "margin": margin, "ambiguity": ambiguity}
-    rasters = [path for path in (output, probability, margin, ambiguity) if path is not None]
+    rasters = output_names((output, probability, margin, ambiguity), scenes)
     others = [path for path in (report, save) if path is not None]
-    inputs = [path for path in (scene, labels, model) if path is not None]
+    inputs = [path for path in (*scenes, labels, model) if path is not None]
     inputs += scene_files(options)
     check_outputs(rasters, others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
-            cube = open_scene(scene, **taken(options))
+            opened = opened_scenes(scenes, mosaic=NAME not in str(output), **taken(options))
+            cube = opened.scene
         say_orthorectified(console, rasters, cube)
         chosen = options | {"console": console, "cleanup": cleanup, "save": save}
         making = (
             _by_model(cube, model, **chosen)
             if model
-            else _by_labels(cube, labels, output=output, **chosen)
+            else _by_labels(opened, labels, output=output, **chosen)
         )
         with making as run:
             with stage("writing"):
-                _write(run, cube, output, save, overwrite=overwrite, level=level, **maps)
+                opened.write_maps(run.result, output, maps=maps, level=level, overwrite=overwrite)
+                if save is not None:
+                    save_model(save, run.result.model, overwrite=overwrite)
             parts = _certainty_parts(run, probability, ambiguity, level)
             again = {}
             if report is not None:
@@ -249,7 +266,7 @@ def _by_model(
 
 @contextmanager
 def _by_labels(
-    cube: Scene,
+    opened: OpenedScenes,
     path: Path | None,
     *,
     console: Console,
@@ -267,12 +284,13 @@ def _by_labels(
     **options: Any,
 ) -> Iterator[ClassificationRun]:
     """Yield the run, and keep what its maps lie in until they are written."""
-    from diffclass_hyperspectral import classify_with_holdout, read_labels
+    from diffclass_hyperspectral import classify_with_holdout
 
     assert path is not None
+    cube = opened.scene
     room = {name: options.pop(name) for name in BLOCK_OPTIONS}
     check_components(components, cube)
-    labels = read_labels(path, variable=label_variable, grid=cube)
+    labels = opened.read_labels(path, label_variable)
     made = scene_features(features, metric, components)
     classifier = diffusion_classifier(seed, **options)
     with opened_blocks(
@@ -295,19 +313,3 @@ def _by_labels(
             before=forecast_sayer(console, SMALLER, force=force),
             blocks=blocks,
         )
-
-
-def _write(
-    run: ClassificationRun,
-    cube: Scene,
-    output: Path,
-    save: Path | None,
-    *,
-    overwrite: bool,
-    **maps: Any,
-) -> None:
-    from diffclass_hyperspectral import save_model, write_maps
-
-    write_maps(output, run.result, cube, overwrite=overwrite, **maps)
-    if save is not None:
-        save_model(save, run.result.model, overwrite=overwrite)

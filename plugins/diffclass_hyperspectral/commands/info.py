@@ -18,9 +18,9 @@ from diffclass_hyperspectral.commands._scene import scene_options
 def info(scene: Path, *, console: Console, **options: Any) -> None:
     """Say what SCENE holds: size, bands, wavelengths, missing pixels, memory.
 
-    Scenes are ENVI (.hdr with .img, .dat, ...), GeoTIFF (.tif), EMIT (.nc), PRISMA (.he5), EnMAP
-    (.tif, .xml), ERDAS (.lan), MATLAB (.mat), HDF5 (.h5) or NumPy (.npy, .npz) files, or
-    photographs (.jpg, .png).
+    Scenes are ENVI (.hdr with .img, .dat, ...), GeoTIFF (.tif), EMIT, PACE and AVIRIS-3 (.nc),
+    PRISMA (.he5), NEON and Tanager (.h5), EnMAP and DESIS (.tif, .xml), Sentinel-2 (.SAFE), ERDAS
+    (.lan), MATLAB (.mat), HDF5 (.h5) or NumPy (.npy, .npz) files, or photographs (.jpg, .png).
     """
     from diffclass_hyperspectral import open_scene
 

@@ -20,8 +20,14 @@ import numpy as np
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
 from diffclass_hyperspectral.io.optional import require
 
+_WHOLE = 0.05  # of a pixel, that two grids with pixels in common may be apart
+
 _UTM_BASE = {"WGS84": (32600, 32700), "NAD83": (26900, None), "NAD27": (26700, None)}
 _GEOGRAPHIC = {"WGS84": 4326, "NAD83": 4269, "NAD27": 4267}
+
+
+class NoOverlapError(DataError):
+    """Two things with coordinates have no place in common."""
 
 
 @dataclass(frozen=True)
@@ -232,6 +238,36 @@ def same_crs(left: str | None, right: str | None) -> bool:
     return first == second or any(bool(one) and one == other for one, other in pairs)
 
 
+def pixel_offset(place: Georeference, grid: Georeference) -> tuple[int, int] | None:
+    """Return row and column, on a grid, of the first pixel of a raster; None if they share none.
+
+    Parameters
+    ----------
+    place, grid : Georeference
+        They share pixels if system, pixel size and rotation are the same and the corners are whole
+        pixels apart, to a twentieth.
+
+    Examples
+    --------
+    >>> grid = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
+    >>> place = Georeference((30.0, 0.0, 500090.0, 0.0, -30.0, 5399400.0), "EPSG:32633")
+    >>> pixel_offset(place, grid)
+    (20, 3)
+    """
+    if not same_crs(place.crs, grid.crs):
+        return None
+    matrix = np.array(grid.transform).reshape(2, 3)
+    own = np.array(place.transform).reshape(2, 3)
+    if not np.allclose(
+        own[:, :2], matrix[:, :2], rtol=1e-6, atol=1e-6 * np.abs(matrix[:, :2]).max()
+    ):
+        return None
+    column, row = np.linalg.solve(matrix[:, :2], own[:, 2] - matrix[:, 2])
+    if max(abs(row - round(row)), abs(column - round(column))) > _WHOLE:
+        return None
+    return round(row), round(column)
+
+
 def crs_text(crs: Any) -> str | None:
     """Return rasterio's ``CRS`` as "EPSG:..." where it is one, else as well-known text."""
     if not crs:
@@ -278,7 +314,7 @@ def require_overlap(
     """Raise `DataError` where two boxes (left, bottom, right, top) share no area."""
     apart = first[0] >= second[2] or second[0] >= first[2]
     if apart or first[1] >= second[3] or second[1] >= first[3]:
-        raise DataError(
+        raise NoOverlapError(
             f"{names[0]}: its coordinates {_box(first)} do not overlap {names[1]} {_box(second)}; "
             "check that both belong to the same place and state the right coordinate systems"
         )

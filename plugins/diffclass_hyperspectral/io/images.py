@@ -9,13 +9,13 @@ from typing import Any
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral.io import readers
-from diffclass_hyperspectral.io.readers import xarray_cubes
+from diffclass_hyperspectral.io.readers import desis, sentinel2, xarray_cubes
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.envi import header_beside
 from diffclass_hyperspectral.io.readers.failures import reading, require_file
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray
 
-_WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5", "numpy_archive"})
+_WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5", "numpy_archive", "sentinel2"})
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _BY_START = {
     b"\x93NUMPY": "numpy_array",
@@ -51,8 +51,9 @@ _BY_SUFFIX = {
     ".hdf5": "hdf5",
 }
 _HINT = (
-    "ENVI (its .hdr in the same folder), ERDAS LAN/GIS, GeoTIFF, EMIT .nc, PRISMA .he5, "
-    "EnMAP, other HDF5, MATLAB .mat, NumPy .npy and .npz, JPEG and PNG can be read"
+    "ENVI (its .hdr in the same folder), ERDAS LAN/GIS, GeoTIFF, EMIT, PACE and AVIRIS-3 .nc, "
+    "PRISMA .he5, NEON and Tanager .h5, EnMAP, DESIS, Sentinel-2, other HDF5, MATLAB .mat, NumPy "
+    ".npy and .npz, JPEG and PNG can be read"
 )
 
 
@@ -82,7 +83,7 @@ def read_image(
     """
     if is_xarray(path):
         return xarray_cubes.read(path, variable=variable, n_axes=n_axes)
-    place = Path(path)
+    place = _metadata_in(Path(path))
     require_file(place)
     with reading(place, "an image"):
         name = _format_of(place)
@@ -98,6 +99,18 @@ def read_image(
     return reader.read(place)
 
 
+def _metadata_in(path: Path) -> Path:
+    """Return the metadata file of a product that is a folder, or the path as it is."""
+    metadata = path / sentinel2.METADATA
+    return metadata if path.is_dir() and metadata.is_file() else path
+
+
+def _product_of_xml(path: Path) -> str:
+    if path.name.startswith("MTD_MSI"):
+        return "sentinel2"
+    return "desis" if desis.is_desis(path) else "enmap"
+
+
 def _format_of(path: Path) -> str:
     """Return the reader's module: by the first bytes, the suffix, then a header beside."""
     with path.open("rb") as stream:
@@ -106,7 +119,7 @@ def _format_of(path: Path) -> str:
     if head.startswith(_HDF5):
         return "matlab73" if suffix == ".mat" else "hdf5"
     if suffix == ".xml":
-        return "enmap"
+        return _product_of_xml(path)
     for start, name in _BY_START.items():
         if head.startswith(start):
             return name

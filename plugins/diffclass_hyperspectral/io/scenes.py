@@ -44,13 +44,14 @@ def open_scene(
     Parameters
     ----------
     path : path-like, DataArray or Dataset
-        ENVI (header or data file), ERDAS LAN, GeoTIFF, EMIT L2A, PRISMA L2D, EnMAP L2A (image or
-        METADATA.XML), MATLAB ``.mat`` (any version), HDF5, NumPy ``.npy`` or ``.npz``, or a JPEG or
-        PNG photograph. The content decides, then the suffix. Or a cube of xarray, its dimensions in
-        any order, read by blocks.
+        ENVI (header or data file), ERDAS LAN, GeoTIFF, EMIT L2A, PRISMA L2D, EnMAP or DESIS L2A
+        (image or metadata), PACE OCI L2, NEON AOP, Tanager, AVIRIS-3, Sentinel-2 L2A (folder or
+        MTD_MSIL2A.xml), MATLAB ``.mat`` (any version), HDF5, NumPy ``.npy`` or ``.npz``, or a JPEG
+        or PNG photograph. The content decides, then the suffix. Or a cube of xarray, its dimensions
+        in any order, read by blocks.
     variable : str, optional
         Name of the array in a ``.mat``, ``.npz`` or HDF5 file, or a ``Dataset``, that holds more
-        than one cube.
+        than one cube; the resolution of Sentinel-2's bands, ``"R20m"`` by default.
     bands, mask, roi : optional
         What to work with; see `Scene.select`.
 
@@ -143,7 +144,7 @@ class Scene:
     @classmethod
     def from_array(
         cls,
-        data: np.ndarray,
+        data: np.ndarray | BlockArray,
         *,
         path: str | os.PathLike[str] = "array",
         format: str = "array",
@@ -154,7 +155,7 @@ class Scene:
 
         Parameters
         ----------
-        data : ndarray of shape (rows, columns, bands)
+        data : ndarray or BlockArray of shape (rows, columns, bands)
         path : path-like
             What messages call it.
         format : str

@@ -93,6 +93,27 @@ class SceneClassification:
         sets = self.model.classifier.calibration_.sets(self.posteriors, level=level)
         return sets.sum(axis=-1)
 
+    def part(self, rows: slice, columns: slice) -> SceneClassification:
+        """Return the classification of a part of the picture.
+
+        Parameters
+        ----------
+        rows, columns : slice
+            With both ends.
+        """
+        margin = self.margin[rows, columns]
+        picture = self.raw_posteriors[rows][:, columns]
+        valid = np.ascontiguousarray(self.raw_posteriors.valid[rows, columns])
+        class_map = self.class_map[rows, columns]
+        return replace(
+            self,
+            class_map=class_map,
+            raw_posteriors=PointPicture(picture[valid], valid, fill=np.nan),
+            margin=margin,
+            n_missing=int(np.count_nonzero(~valid)),
+            n_unreached=int(np.count_nonzero(valid & (class_map == UNCLASSIFIED))),
+        )
+
 
 @dataclass(frozen=True)
 class ScenePoints:

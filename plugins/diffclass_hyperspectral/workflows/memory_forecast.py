@@ -20,6 +20,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from diffclass.acquisition import N_PAIRS
 from diffclass.blocks.durations import forecast_seconds
 from diffclass.blocks.plan import BlockPlan
@@ -382,7 +384,8 @@ def _base() -> float:
 
 def _size(scene: Scene, features: SceneFeatures) -> tuple[int, int]:
     rows, columns, _ = scene.shape
-    return rows * columns, features.n_features(int(scene.band_mask.sum()))
+    n = rows * columns if scene.region is None else int(np.count_nonzero(scene.region))
+    return n, features.n_features(int(scene.band_mask.sum()))
 
 
 def _of_features(scene: Scene, features: SceneFeatures) -> int:

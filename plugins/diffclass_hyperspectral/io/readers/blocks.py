@@ -64,11 +64,20 @@ class BlockArray:
         return rows * columns * bands
 
     @property
+    def step(self) -> int:
+        """Rows that the file stores together."""
+        return self._step
+
+    @property
     def kept_bytes(self) -> int:
         """Bytes of the piece that is kept for the next rows, once something has been read."""
         _, columns, bands = self._stored_shape
         piece = self._step * columns * bands * self.dtype.itemsize
         return piece if self._step > 1 and piece <= _KEPT_BYTES else 0
+
+    def release(self) -> None:
+        """Let go of the piece that is kept for the next rows."""
+        self._kept = None
 
     def __len__(self) -> int:
         return self.shape[0]

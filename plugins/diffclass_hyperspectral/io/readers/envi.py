@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,20 @@ def read(path: Path) -> Contents:
         if factor is not None:
             return Contents(array, "ENVI", **facts | {"scale_factor": factor})
         return Contents(_calibrated(array, calibration, data), "ENVI", **facts)
+
+
+def values_of_bands(header: Path, names: Sequence[str], *, n_bands: int) -> list[np.ndarray | None]:
+    """Return fields of a header that have a number for each band of some other file.
+
+    Raises
+    ------
+    DataError
+        Where the header cannot be read, or a field has another number of values.
+    """
+    envi = require("spectral.io.envi")
+    with reading(header, "an ENVI header"), _ascii_copy(header) as readable:
+        fields = _read_fields(envi, readable)
+        return [_per_band(header, fields, name, n_bands=n_bands) for name in names]
 
 
 def is_header(path: Path) -> bool:

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from diffclass_hyperspectral.io.readers import enmap
+from diffclass_hyperspectral.io.readers import desis, enmap
 from diffclass_hyperspectral.io.readers.calibration import Calibration
 from diffclass_hyperspectral.io.readers.class_flags import classes_of_flags
 from diffclass_hyperspectral.io.readers.contents import Color, Contents
@@ -41,6 +41,8 @@ def read(path: Path) -> Contents:
     DataError
         Where the file is damaged or holds complex numbers.
     """
+    if desis.is_desis(path):
+        return desis.read(path)
     with reading(path, "a GeoTIFF"), opened(path) as raster:
         check_raster(path, raster)
         metadata = enmap.metadata_beside(path)

@@ -1,14 +1,15 @@
-"""HDF5 and NetCDF4 files by ``h5py``: EMIT and PRISMA products, or an array that is named."""
+"""HDF5 and NetCDF4 files by ``h5py``: products known by their layout, or an array that is named."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from diffclass_hyperspectral.io.optional import require
-from diffclass_hyperspectral.io.readers import emit, prisma
+from diffclass_hyperspectral.io.readers import aviris3, emit, neon, pace, prisma, tanager
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.failures import reading
 from diffclass_hyperspectral.io.readers.hdf5_blocks import stored_blocks
@@ -27,12 +28,24 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
     """
     h5py = require("h5py")
     with reading(path, "an HDF5 or NetCDF4 file"), h5py.File(path, "r") as file:
-        if variable is None and n_axes == 3 and emit.is_emit(file):
-            return emit.read(path, file)
-        if variable is None and n_axes == 3 and prisma.is_prisma(file):
-            return prisma.read(path, file)
+        product = _product_of(file) if variable is None and n_axes == 3 else None
+        if product is not None:
+            return product(path, file)
         listing = Listing(path, _shapes(file, h5py), lambda name: _load(path, file, name))
         return Contents(pick(listing, variable, n_axes=n_axes), "HDF5")
+
+
+def _product_of(file: Any) -> Callable[[Path, Any], Contents] | None:
+    """Return what reads the product that a file is laid out as."""
+    known: tuple[tuple[Callable[[Any], Any], Callable[[Path, Any], Contents]], ...] = (
+        (emit.is_emit, emit.read),
+        (prisma.is_prisma, prisma.read),
+        (tanager.is_tanager, tanager.read),
+        (pace.is_pace, pace.read),
+        (aviris3.is_aviris3, aviris3.read),
+        (neon.site_of, neon.read),
+    )
+    return next((read for is_one, read in known if is_one(file)), None)
 
 
 def _shapes(file: Any, h5py: Any) -> dict[str, tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""What HDF5 products have in common: blocks of rows and checked attributes, by ``h5py``."""
+"""What HDF5 products have in common: blocks of rows, checked attributes and text, by ``h5py``."""
 
 from __future__ import annotations
 
@@ -8,21 +8,68 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    MapInfo,
+    crs_text,
+    map_info_of,
+    parsed_crs,
+)
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 
 
-def stored_blocks(path: Path, stored: Any) -> BlockArray:
-    """Return a dataset (rows, columns, bands) as an array that reads its rows when asked."""
-    name = stored.name
-    step = 1 if stored.chunks is None else stored.chunks[0]
+def stored_blocks(path: Path, stored: Any, *, bands_first: bool = False) -> BlockArray:
+    """Return a dataset as an array (rows, columns, bands) that reads its rows when asked.
+
+    Parameters
+    ----------
+    path : Path
+    stored : h5py.Dataset
+        Of the axes (rows, columns, bands), or (bands, rows, columns).
+    bands_first : bool, default=False
+    """
+    name, first = stored.name, 1 if bands_first else 0
+    step = 1 if stored.chunks is None else stored.chunks[first]
 
     def read_rows(start: int, stop: int) -> np.ndarray:
         h5py = require("h5py")
         with h5py.File(path, "r") as file:
+            if bands_first:
+                return file[name][:, start:stop].transpose(1, 2, 0)
             return file[name][start:stop]
 
-    return BlockArray(stored.shape, stored.dtype, read_rows=read_rows, path=path, step=step)
+    shape = (*stored.shape[1:], stored.shape[0]) if bands_first else stored.shape
+    return BlockArray(shape, stored.dtype, read_rows=read_rows, path=path, step=step)
+
+
+def without_fill(
+    path: Path, data: BlockArray, fill: float | None, missing: str | None = None
+) -> BlockArray:
+    """Return a cube as float32 with NaN for each value that is the fill value.
+
+    Parameters
+    ----------
+    path : Path
+    data : BlockArray
+    fill : float or None
+    missing : str, optional
+        Name of a dataset (rows, columns) that is not 0 where a pixel has no data.
+    """
+
+    def read_rows(start: int, stop: int) -> np.ndarray:
+        block = data[start:stop]
+        data.release()  # what is read here is kept by the array that is returned
+        values = block.astype(np.float32)
+        if fill is not None:
+            values[block == np.asarray(fill).astype(block.dtype)] = np.nan
+        if missing is not None:
+            h5py = require("h5py")
+            with h5py.File(path, "r") as file:
+                values[np.asarray(file[missing][start:stop]) != 0] = np.nan
+        return values
+
+    return BlockArray(data.shape, np.float32, read_rows=read_rows, path=path, step=data.step)
 
 
 def require_cube(path: Path, stored: Any) -> None:
@@ -43,3 +90,38 @@ def numbers(path: Path, values: Any, name: str, *, length: int) -> np.ndarray:
             "numbers are needed; the file is damaged, fetch it again"
         )
     return array.astype(np.float64)
+
+
+def number_of(path: Path, attributes: Any, name: str, default: float | None) -> float | None:
+    """Return an attribute that is one finite number, or the default where it is absent."""
+    if name not in attributes:
+        return default
+    return float(numbers(path, np.ravel(attributes[name])[:1], name, length=1)[0])
+
+
+def member(path: Path, file: Any, name: str) -> Any:
+    """Return a dataset or group of a file, or raise `DataError` where it is missing."""
+    if name not in file:
+        raise DataError(f"{path}: lacks {name}; the file is damaged or of another kind")
+    return file[name]
+
+
+def text_of(value: Any) -> str:
+    """Return an attribute or scalar dataset as text, however it is stored."""
+    while isinstance(value, np.ndarray) and value.size:
+        value = value.ravel()[0]
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def placed(path: Path, transform: tuple[float, ...], crs: str) -> MapInfo:
+    """Return coordinates of a transform as rasterio's ``Affine`` has it and any name of a system.
+
+    Raises
+    ------
+    DataError
+        Where the numbers are not finite, or the system is unknown.
+    """
+    if len(transform) != 6 or not np.isfinite(transform).all():
+        raise DataError(f"{path}: its coordinates are not six finite numbers; fetch it again")
+    a, b, c, d, e, f = transform
+    return map_info_of(Georeference((a, b, c, d, e, f), crs_text(parsed_crs(crs))))

@@ -1,0 +1,79 @@
+"""AVIRIS-3 (and AVIRIS-5, AVIRIS-NG) L2A orthocorrected reflectance (NetCDF4), by ``h5py``.
+
+In the group ``reflectance`` the variable of that name has the axes (bands, northing, easting),
+float32, ``_FillValue`` -9999; ``wavelength`` has the band centres in nanometres. The variable
+``transverse_mercator`` states the coordinate system (``crs_wkt`` or ``spatial_ref``) and GDAL's
+``GeoTransform``; else ``easting`` and ``northing`` are centres of pixels. The file names no bad
+bands: those in absorption by water vapour can be left out with ``bands``. The same flights as ENVI
+files (``RFL_ORT`` with a ``.hdr``) are read as ENVI.
+
+Source: AVIRIS-3 Distribution Document (Eastwood et al., JPL) for the products; names and axes of
+the NetCDF files as public readers of the ORNL DAAC's AV3_L2A_RFL have them, not checked against
+a user guide.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass_hyperspectral.io.georeference import MapInfo
+from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.hdf5_blocks import (
+    number_of,
+    numbers,
+    placed,
+    require_cube,
+    stored_blocks,
+    text_of,
+)
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
+
+_CUBE, _CENTRES = "reflectance/reflectance", "reflectance/wavelength"
+_GRID = "transverse_mercator"
+_FILL = -9999.0
+
+
+def is_aviris3(file: Any) -> bool:
+    """Tell whether an HDF5 file is laid out as AVIRIS-3's reflectances."""
+    return _CUBE in file and _CENTRES in file
+
+
+def read(path: Path, file: Any) -> Contents:
+    """Open the reflectances of an AVIRIS-3 file.
+
+    Raises
+    ------
+    DataError
+        Where a part of the product is missing or has the wrong size.
+    """
+    stored = file[_CUBE]
+    require_cube(path, stored)
+    centres = numbers(path, file[_CENTRES][()], _CENTRES, length=stored.shape[0])
+    return Contents(
+        stored_blocks(path, stored, bands_first=True),
+        "AVIRIS-3",
+        wavelengths=in_nanometres(centres, None),
+        ignore_value=number_of(path, stored.attrs, "_FillValue", _FILL),
+        map_info=_map_info(path, file, stored.shape[1:]),
+    )
+
+
+def _map_info(path: Path, file: Any, shape: tuple[int, int]) -> MapInfo | None:
+    attributes = file[_GRID].attrs if _GRID in file else {}
+    system = attributes.get("crs_wkt", attributes.get("spatial_ref"))
+    if system is None:
+        return None
+    if "GeoTransform" in attributes:
+        texts = text_of(attributes["GeoTransform"]).split()
+        c, a, b, f, d, e = numbers(path, np.array(texts, dtype=float), "GeoTransform", length=6)
+        return placed(path, (a, b, c, d, e, f), text_of(system))
+    if "easting" not in file or "northing" not in file or min(shape) < 2:
+        return None
+    north = numbers(path, file["northing"][()], "northing", length=shape[0])
+    east = numbers(path, file["easting"][()], "easting", length=shape[1])
+    down, right = (np.ptp(v) * np.sign(v[-1] - v[0]) / (len(v) - 1) for v in (north, east))
+    place = (right, 0.0, east[0] - right / 2, 0.0, down, north[0] - down / 2)
+    return placed(path, place, text_of(system))

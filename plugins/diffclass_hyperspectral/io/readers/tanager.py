@@ -1,0 +1,110 @@
+"""Planet Tanager surface reflectance (HDF-EOS5), by ``h5py``: basic in a swath, ortho on a grid.
+
+``Data Fields/surface_reflectance`` has the axes (bands, rows, columns), float32; its attributes are
+``wavelengths`` (nm), ``good_wavelengths`` (0: bad) and ``_FillValue`` (-9999). Pixels where
+``nodata_pixels`` is not 0 have no data. Below ``HDFEOS/GRIDS/HYP`` the product lies on a UTM grid,
+whose corners and zone ``HDFEOS INFORMATION/StructMetadata.0`` states (a zone below 0 lies in the
+south). Below ``HDFEOS/SWATHS/HYP`` it is in the sensor's geometry: pixels have a latitude and
+longitude each, and the scene has no map coordinates. Cloud masks are not applied; give a mask.
+
+Source: Planet, Tanager Product Specification (September 2025), as far as public readers of it
+(opengeos/HyperCoast and others) show names, axes and attributes; StructMetadata by the HDF-EOS5
+library's GCTP projections.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.georeference import MapInfo
+from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.hdf5_blocks import (
+    member,
+    number_of,
+    numbers,
+    placed,
+    require_cube,
+    stored_blocks,
+    text_of,
+    without_fill,
+)
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
+
+_FIELDS = {f"HDFEOS/{kind}/HYP/Data Fields": kind for kind in ("GRIDS", "SWATHS")}
+_CUBE, _MISSING = "surface_reflectance", "nodata_pixels"
+_STRUCTURE = "HDFEOS INFORMATION/StructMetadata.0"
+_FILL = -9999.0
+_WGS84_SPHERE = 12
+
+
+def is_tanager(file: Any) -> bool:
+    """Tell whether an HDF5 file is laid out as Tanager's surface reflectances."""
+    return any(f"{fields}/{_CUBE}" in file for fields in _FIELDS)
+
+
+def read(path: Path, file: Any) -> Contents:
+    """Open the surface reflectances of a Tanager file.
+
+    Raises
+    ------
+    DataError
+        Where a part of the product is missing or has the wrong size.
+    """
+    fields = next(name for name in _FIELDS if f"{name}/{_CUBE}" in file)
+    stored = file[f"{fields}/{_CUBE}"]
+    require_cube(path, stored)
+    n_bands, *picture = stored.shape
+    centres = numbers(path, _attribute(path, stored, "wavelengths"), "wavelengths", length=n_bands)
+    missing = f"{fields}/{_MISSING}"
+    if missing in file and file[missing].shape != tuple(picture):
+        raise DataError(f"{path}: {missing} and {_CUBE} differ in size; fetch the file again")
+    fill = number_of(path, stored.attrs, "_FillValue", _FILL)
+    blocks = stored_blocks(path, stored, bands_first=True)
+    return Contents(
+        without_fill(path, blocks, fill, missing if missing in file else None),
+        "Tanager",
+        wavelengths=in_nanometres(centres, "nm"),
+        band_mask=_good(path, stored, n_bands),
+        map_info=_map_info(path, file, tuple(picture)) if _FIELDS[fields] == "GRIDS" else None,
+    )
+
+
+def _attribute(path: Path, stored: Any, name: str) -> Any:
+    if name not in stored.attrs:
+        raise DataError(f"{path}: {stored.name} lacks the attribute {name}; fetch the file again")
+    return stored.attrs[name]
+
+
+def _good(path: Path, stored: Any, n_bands: int) -> np.ndarray | None:
+    if "good_wavelengths" not in stored.attrs:
+        return None
+    name = "good_wavelengths"
+    return numbers(path, stored.attrs[name], name, length=n_bands) != 0
+
+
+def _map_info(path: Path, file: Any, shape: tuple[int, int]) -> MapInfo:
+    text = text_of(member(path, file, _STRUCTURE)[()])
+    (left, top), (right, bottom) = (
+        _pair(path, text, name) for name in ("UpperLeftPointMtrs", "LowerRightMtrs")
+    )
+    zone = re.search(r"\bZoneCode=(-?\d+)", text)
+    sphere = re.search(r"\bSphereCode=(\d+)", text)
+    is_known = "HE5_GCTP_UTM" in text and sphere is not None and int(sphere[1]) == _WGS84_SPHERE
+    if zone is None or not is_known:
+        raise DataError(f"{path}: its grid is not UTM on WGS 84, which alone is known of Tanager")
+    rows, columns = shape
+    number = int(zone[1])
+    place = ((right - left) / columns, 0.0, left, 0.0, (bottom - top) / rows, top)
+    return placed(path, place, f"EPSG:{(32600 if number > 0 else 32700) + abs(number)}")
+
+
+def _pair(path: Path, text: str, name: str) -> tuple[float, float]:
+    found = re.search(rf"\b{name}=\(\s*([-\d.eE+]+)\s*,\s*([-\d.eE+]+)\s*\)", text)
+    if found is None:
+        raise DataError(f"{path}: StructMetadata.0 lacks {name}; fetch the file again")
+    return float(found[1]), float(found[2])

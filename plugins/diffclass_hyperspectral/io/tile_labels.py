@@ -1,0 +1,158 @@
+"""Labels of several scenes: one file for all, or one for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.class_table import ClassTable, default_name
+from diffclass_hyperspectral.io.georeference import NoOverlapError
+from diffclass_hyperspectral.io.label_files import read_labels
+from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.io.tiles import Tile, TiledScene, offset_of
+from diffclass_hyperspectral.io.vector_labels import is_vector
+
+_BESIDE = {".hdr", ".xml", ".json", ".tfw", ".prj", ".dbf", ".shx", ".cpg", ".qml"}
+
+
+def read_tile_labels(
+    source: str | os.PathLike[str] | LabelImage | Sequence[Any],
+    tiles: TiledScene,
+    *,
+    variable: str | None = None,
+) -> LabelImage:
+    """Read the labels of several scenes onto their joint picture.
+
+    Parameters
+    ----------
+    source : path-like, LabelImage, or sequence of these
+        Shapes; an image on the mosaic's grid, of any extent; a folder with a label image of the
+        same name for each scene (some may lack one); or one for each scene, in their order.
+    tiles : TiledScene
+    variable : str, optional
+        As for `read_labels`.
+
+    Returns
+    -------
+    LabelImage
+        Of the joint picture; where images overlap the first label counts.
+
+    Raises
+    ------
+    DataError
+        Where a file does not fit, or two files name one class differently.
+    """
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+        parts = _from_folder(Path(source), tiles, variable)
+    elif isinstance(source, str | os.PathLike) and is_vector(source):
+        if tiles.is_mosaic:
+            return read_labels(source, variable=variable, grid=tiles.scene)
+        parts = _from_shapes(source, tiles, variable)
+    elif isinstance(source, str | os.PathLike | LabelImage):
+        parts = [(_read(source, variable), None)]
+    else:
+        given = list(source)
+        if len(given) != len(tiles.tiles):
+            raise DataError(
+                f"{len(given)} label images for {len(tiles.tiles)} scenes; one for each"
+            )
+        pairs = zip(given, tiles.tiles, strict=True)
+        parts = [(_read(one, variable, tile), tile) for one, tile in pairs]
+    return _joined(parts, tiles, source)
+
+
+def _read(one: Any, variable: str | None, tile: Tile | None = None) -> LabelImage:
+    if isinstance(one, LabelImage):
+        return one
+    return read_labels(one, variable=variable, grid=None if tile is None else tile.scene)
+
+
+def _from_folder(
+    folder: Path, tiles: TiledScene, variable: str | None
+) -> list[tuple[LabelImage, Tile | None]]:
+    by_stem: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.suffix.lower() not in _BESIDE and path.name[0] != ".":
+            by_stem.setdefault(path.stem, path)
+    found = [(by_stem.get(tile.scene.path.stem), tile) for tile in tiles.tiles]
+    parts: list[tuple[LabelImage, Tile | None]] = [
+        (_read(path, variable, tile), tile) for path, tile in found if path is not None
+    ]
+    if not parts:
+        name = tiles.tiles[0].scene.path.stem
+        raise DataError(f"{folder}: holds no label image that is named as a scene, as {name}.tif")
+    return parts
+
+
+def _from_shapes(
+    path: str | os.PathLike[str], tiles: TiledScene, variable: str | None
+) -> list[tuple[LabelImage, Tile | None]]:
+    parts: list[tuple[LabelImage, Tile | None]] = []
+    problem: NoOverlapError | None = None
+    for tile in tiles.tiles:
+        try:
+            parts.append((read_labels(path, variable=variable, grid=tile.scene), tile))
+        except NoOverlapError as error:
+            problem = error  # these shapes lie on other scenes
+    if not parts and problem is not None:
+        raise problem
+    return parts
+
+
+def _joined(
+    parts: list[tuple[LabelImage, Tile | None]], tiles: TiledScene, source: Any
+) -> LabelImage:
+    scene = tiles.scene
+    ids = np.zeros(scene.shape[:2], dtype=np.int32)
+    for labels, tile in parts:
+        row, column = _place(labels, tile, tiles)
+        own = labels.ids
+        top, left = max(0, -row), max(0, -column)
+        bottom = min(own.shape[0], ids.shape[0] - row)
+        right = min(own.shape[1], ids.shape[1] - column)
+        if top >= bottom or left >= right:
+            raise NoOverlapError(f"{labels.path}: lies on none of the scenes; check its place")
+        here = ids[row + top : row + bottom, column + left : column + right]
+        new = own[top:bottom, left:right]
+        np.copyto(here, new, where=(here == 0) & (new > 0))
+    ids.flags.writeable = False
+    name = Path(source) if isinstance(source, str | os.PathLike) else Path("labels")
+    table = _joined_tables([labels for labels, _ in parts])
+    return LabelImage(ids, table, name, "tiles", scene.map_info)
+
+
+def _place(labels: LabelImage, tile: Tile | None, tiles: TiledScene) -> tuple[int, int]:
+    """Return row and column of the first label on the joint picture."""
+    if tile is not None:
+        labels.check_matches(tile.scene)
+        return tile.row, tile.column
+    offset = offset_of(labels.map_info, tiles.scene)
+    if offset is None:
+        labels.check_matches(tiles.scene)  # without coordinates: of the mosaic's size
+        return 0, 0
+    return offset
+
+
+def _joined_tables(labels: list[LabelImage]) -> ClassTable:
+    names: dict[int, str] = {}
+    colors: dict[int, tuple[int, int, int]] = {}
+    ids: set[int] = set()
+    for one in labels:
+        for entry in one.table:
+            known = names.get(entry.id)
+            is_default = entry.name == default_name(entry.id)
+            if known is not None and known != entry.name and not is_default:
+                raise DataError(
+                    f"{one.path}: class {entry.id} is {entry.name!r}, but {known!r} in another "
+                    "label image; number classes alike"
+                )
+            ids.add(entry.id)
+            if not is_default:
+                names[entry.id] = entry.name
+            colors.setdefault(entry.id, entry.color)
+    return ClassTable.from_ids(ids, names=names, colors=colors)

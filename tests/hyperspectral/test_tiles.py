@@ -1,0 +1,275 @@
+"""Tiles of one scene give the scene's map; other scenes share a graph and get a map each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from diffclass.command_line.main import run
+from diffclass.datasets import make_tissue_scene
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral import (
+    LabelImage,
+    Scene,
+    SceneFeatures,
+    classify_scene,
+    open_scene,
+    open_tiles,
+    read_labels,
+    read_tile_labels,
+    write_class_map,
+    write_raster,
+)
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    georeference_of,
+    map_info_of,
+    pixel_offset,
+)
+
+from .test_selection import save_shape
+
+ROWS, COLUMNS = 60, 56
+TISSUE = make_tissue_scene(ROWS, COLUMNS, n_bands=12, random_state=0)
+NAMES = {1: "nuclei", 2: "cytoplasm", 3: "stroma"}
+
+
+def place(row=0, column=0, crs="EPSG:32633"):
+    x, y = 5e5 + 30 * column, 5.4e6 - 30 * row
+    return map_info_of(Georeference((30.0, 0.0, x, 0.0, -30.0, y), crs))
+
+
+def save_tile(folder, name, rows, columns, *, info=None, cube=None):
+    names = [f"{430 + 20 * i} nm" for i in range(12)]
+    cube = TISSUE.cube if cube is None else cube
+    part = cube[rows, columns]
+    info = place(rows.start, columns.start) if info is None else info
+    write_raster(folder / f"{name}.tif", part, band_names=names, map_info=info)
+    return folder / f"{name}.tif"
+
+
+def saved_tiles(folder, *, overlap=0):
+    """Save the scene, its labels, and the scene cut into tiles of different sizes."""
+    (folder / "tiles").mkdir()
+    whole = save_tile(folder, "scene", slice(0, ROWS), slice(0, COLUMNS))
+    write_class_map(folder / "labels.tif", TISSUE.labels, map_info=place())
+    tiles = [
+        save_tile(folder / "tiles", f"t{i}{j}", slice(max(0, top - overlap), bottom),
+                  slice(max(0, left - overlap), right))
+        for i, (top, bottom) in enumerate([(0, 25), (25, 60)])
+        for j, (left, right) in enumerate([(0, 20), (20, 33), (33, 56)])
+    ]  # fmt: skip
+    return whole, tiles
+
+
+# --- mosaics -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("overlap", [0, 4])
+def test_a_mosaic_is_the_scene(tmp_path, overlap):
+    whole, tiles = saved_tiles(tmp_path, overlap=overlap)
+    one, joint = open_scene(whole), open_tiles(tiles[::-1])
+    assert joint.is_mosaic
+    assert joint.scene.shape == one.shape
+    np.testing.assert_array_equal(joint.scene.spectra(), one.spectra())
+    assert georeference_of(joint.scene.map_info) == georeference_of(one.map_info)
+    np.testing.assert_array_equal(joint.scene.wavelengths, one.wavelengths)
+
+
+@pytest.mark.parametrize("spatial", [False, True])
+def test_tiles_give_the_map_of_the_scene(tmp_path, spatial):
+    whole, tiles = saved_tiles(tmp_path, overlap=2)
+    labels = read_labels(tmp_path / "labels.tif")
+    features = SceneFeatures(spatial=spatial)
+    one = classify_scene(open_scene(whole), labels, features=features)
+    joint = open_tiles(tiles)
+    found = classify_scene(joint.scene, read_tile_labels(tmp_path / "labels.tif", joint),
+                           features=SceneFeatures(spatial=spatial))  # fmt: skip
+    np.testing.assert_array_equal(found.class_map, one.class_map)
+    np.testing.assert_array_equal(found.margin, one.margin)
+    for tile in joint.tiles:
+        part = found.part(tile.rows, tile.columns)
+        np.testing.assert_array_equal(part.class_map, one.class_map[tile.rows, tile.columns])
+        np.testing.assert_array_equal(part.posteriors, one.posteriors[tile.rows, tile.columns])
+
+
+def test_gaps_have_no_data_and_missing_pixels_are_filled_by_the_next(tmp_path):
+    cube = TISSUE.cube.astype(np.float32).copy()
+    cube[5, 5] = np.nan
+    holed = save_tile(tmp_path, "holed", slice(0, 20), slice(0, 20), cube=cube)
+    other = save_tile(tmp_path, "other", slice(3, 20), slice(3, 30))
+    joint = open_tiles([holed, other]).scene
+    assert joint.shape[:2] == (20, 30)
+    assert not joint.valid[:3, 20:].any()
+    assert joint.valid.sum() == 20 * 20 + 17 * 10
+    np.testing.assert_array_equal(joint.data[5:6][0, 5], TISSUE.cube[5, 5].astype(np.float32))
+
+
+def test_scales_and_no_data_of_each_tile_count():
+    stored = np.full((4, 5, 3), 5000, dtype=np.int16)
+    stored[..., 1] = np.arange(20).reshape(4, 5)
+    stored[1, 1] = -1
+    left = Scene.from_array(stored, scale_factor=1e4, ignore_value=-1, map_info=place())
+    right = Scene.from_array(np.full((4, 5, 3), 0.25), map_info=place(0, 5))
+    joint = open_tiles([left, right]).scene
+    assert joint.data[0:1][0, [0, 5], 0].tolist() == [0.5, 0.25]
+    assert np.argwhere(~joint.valid).tolist() == [[1, 1]]
+
+
+def test_grids():
+    grid = georeference_of(place())
+    assert pixel_offset(georeference_of(place(7, -3)), grid) == (7, -3)
+    for other in (
+        place(0, 0.3),
+        place(0, 0, "EPSG:32632"),
+        map_info_of(Georeference((15.0, 0.0, 5e5, 0.0, -15.0, 5.4e6), "EPSG:32633")),
+    ):
+        assert pixel_offset(georeference_of(other), grid) is None  # fmt: skip
+    turned = Georeference((3.0, 4.0, 5e5, 4.0, -3.0, 5.4e6), "EPSG:32633")
+    moved = Georeference((3.0, 4.0, 5e5 + 3 * 2 + 4 * 5, 4.0, -3.0, 5.4e6 + 8 - 15), "EPSG:32633")
+    assert pixel_offset(moved, turned) == (5, 2)
+
+
+def test_a_roi_and_bands_of_a_mosaic(tmp_path):
+    _, tiles = saved_tiles(tmp_path)
+    joint = open_tiles(tiles, bands="1-4", roi=(5e5 + 300, 5.4e6 - 900, 5e5 + 900, 5.4e6)).scene
+    assert joint.usable_bands().sum() == 4
+    expected = np.zeros((ROWS, COLUMNS), bool)
+    expected[:30, 10:30] = True
+    np.testing.assert_array_equal(joint.valid, expected)
+
+
+# --- stacks --------------------------------------------------------------------------------------
+
+
+def test_scenes_without_a_common_grid_are_stacked(tmp_path):
+    top = Scene.from_array(TISSUE.cube[:30], path="top")
+    bottom = Scene.from_array(TISSUE.cube[30:, :40], path="bottom")
+    joint = open_tiles([top, bottom])
+    assert not joint.is_mosaic
+    assert joint.scene.map_info is None
+    labels = read_tile_labels(
+        [LabelImage.from_array(TISSUE.labels[:30]), LabelImage.from_array(TISSUE.labels[30:, :40])],
+        joint,
+    )
+    found = classify_scene(joint.scene, labels)
+    for tile, truth in zip(joint.tiles, (TISSUE.truth[:30], TISSUE.truth[30:, :40]), strict=True):
+        part = found.part(tile.rows, tile.columns)
+        assert (part.class_map > 0).all()
+        assert (part.class_map == truth).mean() > 0.5
+    assert found.n_missing == joint.scene.shape[0] * COLUMNS - 30 * COLUMNS - 30 * 40
+
+
+def test_no_pixel_of_a_stack_is_smoothed_with_another_scene():
+    one = Scene.from_array(TISSUE.cube[:40])
+    features = SceneFeatures(spatial=True).fit(one)
+    alone = features.transform(one).reshape(40, COLUMNS, -1)
+    joint = open_tiles([one, Scene.from_array(9 * TISSUE.cube[40:])])
+    beside = features.transform(joint.scene).reshape(*joint.scene.shape[:2], -1)[:40]
+    np.testing.assert_array_equal(np.isfinite(beside), np.isfinite(alone))
+    components = alone.shape[2] // 2  # smoothed ones: the bandwidth is found of all scenes
+    np.testing.assert_allclose(beside[..., :components], alone[..., :components], atol=1e-5)
+
+
+def test_shapes_on_the_tiles_of_a_stack(tmp_path):
+    near = save_tile(tmp_path, "near", slice(0, 30), slice(0, 30))
+    far = save_tile(tmp_path, "far", slice(0, 30), slice(0, 30), info=place(0.5, 9000))
+    box = save_shape(tmp_path / "box.geojson", (5e5, 5.4e6 - 300, 5e5 + 300, 5.4e6))
+    joint = open_tiles([near, far], mask=box)
+    assert not joint.is_mosaic
+    assert joint.scene.valid.sum() == 2 * 900 - 100
+
+
+# --- labels --------------------------------------------------------------------------------------
+
+
+def test_labels_in_a_folder_and_of_another_extent(tmp_path):
+    _, tiles = saved_tiles(tmp_path)
+    joint = open_tiles(tiles)
+    (tmp_path / "labels").mkdir()
+    for tile in joint.tiles[1:]:
+        file = tmp_path / "labels" / f"{tile.scene.path.stem}.tif"
+        write_class_map(file, TISSUE.labels[tile.rows, tile.columns], map_info=tile.scene.map_info)
+    labels = read_tile_labels(tmp_path / "labels", joint)
+    expected = TISSUE.labels.copy()
+    expected[joint.tiles[0].rows, joint.tiles[0].columns] = 0
+    np.testing.assert_array_equal(labels.ids, expected)
+    wide = np.zeros((ROWS + 20, COLUMNS), int)
+    wide[10:-10] = TISSUE.labels
+    write_class_map(tmp_path / "wide.tif", wide, map_info=place(-10, 0))
+    np.testing.assert_array_equal(read_tile_labels(tmp_path / "wide.tif", joint).ids, TISSUE.labels)
+
+
+def test_labels_that_do_not_fit(tmp_path):
+    _, tiles = saved_tiles(tmp_path)
+    joint = open_tiles(tiles)
+    with pytest.raises(DataError, match="one for each"):
+        read_tile_labels([LabelImage.from_array(TISSUE.labels)], joint)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"t00\.tif"):
+        read_tile_labels(tmp_path / "empty", joint)
+    with pytest.raises(DataError, match="rows"):
+        read_tile_labels(LabelImage.from_array(TISSUE.labels[:9]), joint)
+    parts = [TISSUE.labels[tile.rows, tile.columns] for tile in joint.tiles]
+    named = [LabelImage.from_array(ids, names=NAMES) for ids in parts]
+    named[2] = LabelImage.from_array(parts[2], names={1: "debris"})
+    with pytest.raises(DataError, match="number classes alike"):
+        read_tile_labels(named, joint)
+    write_class_map(tmp_path / "far.tif", TISSUE.labels, map_info=place(5000, 0))
+    with pytest.raises(DataError, match="none of the scenes"):
+        read_tile_labels(tmp_path / "far.tif", joint)
+
+
+def test_bands_have_to_be_alike():
+    one = Scene.from_array(np.ones((4, 4, 3)), wavelengths=np.array([400.0, 500, 600]))
+    with pytest.raises(DataError, match="has 2 bands"):
+        open_tiles([one, Scene.from_array(np.ones((4, 4, 2)))])
+    other = Scene.from_array(np.ones((4, 4, 3)), wavelengths=np.array([400.0, 507, 600]))
+    with pytest.raises(DataError, match=r"band 2 lies at 507\.0 nm"):
+        open_tiles([one, other])
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def test_classify_writes_a_mosaic_or_a_map_for_each(tmp_path, capsys):
+    whole, tiles = saved_tiles(tmp_path, overlap=3)
+    labels = ["--labels", str(tmp_path / "labels.tif"), "-q"]
+    names = [str(tile) for tile in tiles]
+    assert run(["classify", str(whole), *labels, "-o", str(tmp_path / "one.tif")]) == 0
+    assert run(["classify", *names, *labels, "-o", str(tmp_path / "all.tif"),
+                "--save", str(tmp_path / "m.model")]) == 0  # fmt: skip
+    (tmp_path / "maps").mkdir()
+    each = [
+        "-o",
+        str(tmp_path / "maps" / "{}.tif"),
+        "--margin",
+        str(tmp_path / "maps/{}_margin.npy"),
+    ]
+    assert run(["classify", *names, *labels, *each]) == 0
+    assert run(["classify", *names, "--model", str(tmp_path / "m.model"), "-q",
+                "-o", str(tmp_path / "again.tif")]) == 0  # fmt: skip
+    one = read_labels(tmp_path / "one.tif")
+    np.testing.assert_array_equal(read_labels(tmp_path / "all.tif").ids, one.ids)
+    assert (read_labels(tmp_path / "again.tif").ids == one.ids).mean() > 0.97
+    for tile in open_tiles(tiles).tiles:
+        found = read_labels(tmp_path / "maps" / tile.scene.path.name)
+        np.testing.assert_array_equal(found.ids, one.ids[tile.rows, tile.columns])
+        found.check_matches(tile.scene)
+        margin = np.load(tmp_path / "maps" / f"{tile.scene.path.stem}_margin.npy")
+        assert margin.shape == found.shape
+
+
+def test_classify_says_what_it_cannot_write(tmp_path, capsys):
+    whole, tiles = saved_tiles(tmp_path)
+    far = save_tile(tmp_path, "far", slice(0, 30), slice(0, 30), info=place(0.5, 9000))
+    labels = ["--labels", str(tmp_path / "labels.tif")]
+    words = ["classify", str(whole), str(far), *labels]
+    assert run([*words, "-o", str(tmp_path / "map.tif")]) == 2
+    assert "no common map grid" in capsys.readouterr().err
+    mixed = ["-o", str(tmp_path / "{}.npy"), "--margin", str(tmp_path / "m.npy")]
+    assert run([*words, *mixed]) == 2
+    assert "names of all maps" in capsys.readouterr().err
+    twice = ["classify", str(tiles[0]), str(tiles[0]), *labels, "-o", str(tmp_path / "{}.npy")]
+    assert run(twice) == 2
+    assert "two outputs" in capsys.readouterr().err
