@@ -196,7 +196,7 @@ def test_parts_of_the_features_are_timed(tmp_path, capsys, cube):
     np.save(tmp_path / "scene.npy", cube)
     np.save(tmp_path / "ids.npy", 1 + np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS) // 240)
     words = ["classify", str(tmp_path / "scene.npy"), "--labels", str(tmp_path / "ids.npy")]
-    assert run([*words, "-o", str(tmp_path / "map.npy"), "--features", "spatial"]) == 0
+    assert run([*words, "-o", str(tmp_path / "map.npy"), "--features", "spatial", "-v"]) == 0
     line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("seconds: "))
     inside = line[line.index("features") :].split(")")[0]
     for part in ("bands", "covariances", "directions", "projection", "smoothing"):

@@ -185,7 +185,7 @@ def test_commands_refuse_what_cannot_be(tmp_path, capsys):
     np.save(tmp_path / "table.npy", np.ones((20, 3)))
     words = ["embed", str(tmp_path / "table.npy"), "-o", str(tmp_path / "e.csv"), "--bands", "1"]
     assert run(words) == 2
-    assert "are for scenes" in capsys.readouterr().err
+    assert "no effect on a table" in capsys.readouterr().err
 
 
 def test_a_map_of_a_part_reads_back(tmp_path):

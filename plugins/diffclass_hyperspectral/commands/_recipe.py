@@ -58,12 +58,15 @@ def arguments_of(context: click.Context) -> list[str]:
             continue
         if isinstance(value, str) and parameter.name == "roi" and Path(value).exists():
             value = Path(value)  # otherwise it is a box
-        text = str(value.absolute() if isinstance(value, Path) else value)
         if isinstance(parameter, click.Argument):
-            words.append(text)
+            words += [_text(part) for part in (value if isinstance(value, tuple) else (value,))]
         else:
-            words += [parameter.opts[-1]] if value is True else [parameter.opts[-1], text]
+            words += [parameter.opts[-1], *([] if value is True else [_text(value)])]
     return words
+
+
+def _text(value: Any) -> str:
+    return str(value.absolute() if isinstance(value, Path) else value)
 
 
 def map_hash(class_map: np.ndarray) -> str:
