@@ -30,6 +30,7 @@ from diffclass_relabel.operations import (
     completed,
     for_engine,
 )
+from diffclass_relabel.reference import Reference
 from diffclass_relabel.session_log import Line, SessionLog
 from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
 from diffclass_relabel.workspace import SessionSettings, Workspace
@@ -58,6 +59,8 @@ class SessionEditor:
     workspace : Workspace
     log : SessionLog
         Its steps are repeated.
+    reference : Reference, optional
+        Known classes to compare the maps with.
 
     Attributes
     ----------
@@ -67,14 +70,18 @@ class SessionEditor:
     labels : ShownLabels
     map : ShownMap or None
         None before the first update.
+    map_before : ShownMap or None
+        The one before that.
     lock : RLock
         Held while an operation is applied; hold it to read several of these at the same moment.
     """
 
-    def __init__(self, workspace: Workspace, log: Log):
+    def __init__(self, workspace: Workspace, log: Log, reference: Reference | None = None):
         self.workspace = workspace
         self.log = log
+        self.reference = reference
         self.map: ShownMap | None = None
+        self.map_before: ShownMap | None = None
         self.lock = threading.RLock()
         self._refused: dict[tuple[str | None, int | None], str] = {}
         self._restore()
@@ -162,7 +169,7 @@ class SessionEditor:
             version = version if self.session.is_stale else self.version
         if self.map is None:  # a session that was opened has changed nothing
             change = replace(change, n_changed=0, changed=np.zeros_like(change.changed))
-        self.map = self._shown(change, version)
+        self.map_before, self.map = self.map, self._shown(change, version)
         return self.map
 
     def close(self) -> None:
@@ -237,6 +244,7 @@ def open_editor(
     settings: Mapping[str, Any] | None = None,
     labels: str | os.PathLike[str] | None = None,
     label_variable: str | None = None,
+    reference: str | os.PathLike[str] | None = None,
     on_scene: Callable[[Scene, SessionSettings], None] | None = None,
 ) -> SessionEditor:
     """Open a scene with a session file that exists, or begin a new one.
@@ -253,6 +261,8 @@ def open_editor(
         exists they are added as one operation, unless they were before.
     label_variable : str, optional
         See `diffclass_hyperspectral.read_labels`.
+    reference : path-like, optional
+        Label image or shapes to compare the maps with; they are not labels of the session.
     on_scene : callable, optional
         Called with the scene and the session's settings before anything is computed.
 
@@ -276,10 +286,11 @@ def open_editor(
             fingerprint=log.header.get("sha256", "") if log.is_begun else None,
             on_scene=None if on_scene is None else lambda found: on_scene(found, kept),
         )
+        known = None if reference is None else Reference.read(reference, workspace)
         if not log.is_begun:
             operations = _first_operations(workspace, labels, label_variable)
             log.begin(session_header(workspace, labels), steps_of(operations))
-        editor = SessionEditor(workspace, log)
+        editor = SessionEditor(workspace, log, known)
         if labels is not None and not log.holds_labels(labels):
             _add_labels(editor, labels, label_variable)
         return editor

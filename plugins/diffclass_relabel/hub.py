@@ -220,6 +220,7 @@ class Hub:
 
     def _updated(self) -> tuple[ShownMap, int, protocol.SessionFacts]:
         shown = self._editor.update()
+        self._inquiries.numbers.note()
         return shown, *self._look()
 
     async def _answer(self, client: Client, number: int, message: dict[str, Any]) -> None:

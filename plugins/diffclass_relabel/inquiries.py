@@ -15,6 +15,7 @@ from diffclass.exceptions import CancelledError
 from diffclass_relabel import answers, protocol
 from diffclass_relabel.clients import Client
 from diffclass_relabel.editor import SessionEditor
+from diffclass_relabel.numbers import Numbers
 from diffclass_relabel.shown import ShownLabels
 from diffclass_relabel.spectra import class_means, spectrum_at
 from diffclass_relabel.workers import Workers
@@ -27,11 +28,17 @@ class Inquiries:
     ----------
     editor : SessionEditor
     workers : Workers
+
+    Attributes
+    ----------
+    numbers : Numbers
+        To be told of every new map.
     """
 
     def __init__(self, editor: SessionEditor, workers: Workers):
         self._editor = editor
         self._workers = workers
+        self.numbers = Numbers(editor)
         self._is_preparing = False
         self._means: tuple[int, dict[int, protocol.Spectrum]] = (-1, {})
 
@@ -101,6 +108,9 @@ class Inquiries:
         read = partial(answers.labels_of_file, self._editor, **given)
         return await self._workers.aside((client, "read_labels"), read)
 
+    async def _numbers(self, client: Client, by: str | None = None) -> protocol.NumbersAnswer:
+        return await self._workers.aside((client, "numbers"), self.numbers.answer, by)
+
     # each takes the fields of the question of that name
     ANSWERS: ClassVar[dict[str, Callable[..., Awaitable[Mapping[str, Any]]]]] = {
         "spectrum": _spectrum,
@@ -110,4 +120,5 @@ class Inquiries:
         "curve": _curve,
         "segment": _segment,
         "read_labels": _read_labels,
+        "numbers": _numbers,
     }

@@ -12,10 +12,10 @@ from diffclass.exceptions import ParameterError
 from diffclass.relabel import ClassInfo
 from diffclass.relabel.edits import free_name
 from diffclass.relabel.fields import LARGEST_CLASS_ID
-from diffclass_hyperspectral import ClassEntry, LabelImage
-from diffclass_hyperspectral.io.class_table import default_name
+from diffclass_hyperspectral import LabelImage
 from diffclass_relabel.operations import Operation
 from diffclass_relabel.protocol import ClassPixels, NewClass
+from diffclass_relabel.reference import class_of_entry
 from diffclass_relabel.runs import runs_of
 from diffclass_relabel.workspace import Workspace
 
@@ -91,8 +91,7 @@ def label_import(
 
 def _matched(labels: LabelImage, classes: list[ClassInfo]) -> tuple[dict[int, int], list[NewClass]]:
     """Return the session's class id of each of the file's, and the classes to add."""
-    by_name = {info.name: info.id for info in classes}
-    taken, names = {info.id for info in classes}, set(by_name)
+    taken, names = {info.id for info in classes}, {info.name for info in classes}
     ids: dict[int, int] = {}
     new: list[NewClass] = []
     for entry in labels.table:
@@ -101,7 +100,7 @@ def _matched(labels: LabelImage, classes: list[ClassInfo]) -> tuple[dict[int, in
                 f"{labels.path}: class id {entry.id} is too large for relabel "
                 f"({LARGEST_CLASS_ID} at most); renumber the classes"
             )
-        known = _known(entry, by_name, {info.id for info in classes})
+        known = class_of_entry(entry, classes)
         if known is None:
             others = taken | set(labels.table.ids)
             known = _free_id(entry.id, others) if entry.id in taken else entry.id
@@ -111,14 +110,6 @@ def _matched(labels: LabelImage, classes: list[ClassInfo]) -> tuple[dict[int, in
         taken.add(known)
         ids[entry.id] = known
     return ids, new
-
-
-def _known(entry: ClassEntry, by_name: dict[str, int], ids: set[int]) -> int | None:
-    """Return the session's class that a class of a file is, if it has it."""
-    if entry.name in by_name:
-        return by_name[entry.name]
-    is_named = entry.name != default_name(entry.id)
-    return entry.id if entry.id in ids and not is_named else None
 
 
 def _free_id(wanted: int, taken: set[int]) -> int:

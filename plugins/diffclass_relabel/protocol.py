@@ -291,6 +291,75 @@ class ReadLabelsAnswer(TypedDict):
     left_out: Annotated[int, "Labelled pixels without data."]
 
 
+ClassNumbers = TypedDict(
+    "ClassNumbers",
+    {
+        "class": int,
+        "labelled": int,
+        "mapped": int,
+        "probability": Annotated[float | None, "Mean over its pixels of the map."],
+        "recall": float | None,
+        "precision": float | None,
+        "n_true": Annotated[int, "Pixels of the class to compare with."],
+    },
+)
+
+ForeignClass = TypedDict("ForeignClass", {"class": int, "name": str})
+
+
+class AccuracyFacts(TypedDict):
+    """How well known classes were found."""
+
+    overall: float
+    interval: Annotated[list[float], "Of the overall accuracy, 95 %."]
+    average: float
+    kappa: float | None
+    n_pixels: int
+    classes: Annotated[list[int], "0: none; below 0: a class that the session lacks."]
+    foreign: list[ForeignClass]
+    confusion: Annotated[list[list[int]], "Rows are the truth, columns the map."]
+
+
+class AccuracyPoint(TypedDict):
+    """The accuracy of an earlier map."""
+
+    version: int
+    labelled: int
+    overall: float
+    average: float
+
+
+class ClassFlow(TypedDict):
+    """Pixels that went from one class to another; 255 is no data, 0 no class."""
+
+    before: int
+    after: int
+    pixels: int
+
+
+class ChangeFacts(TypedDict):
+    """What the last map changed."""
+
+    pixels: int
+    flows: Annotated[list[ClassFlow], "The largest first."]
+    probability: Annotated[float, "Change of the mean."]
+    margin: Annotated[float, "Change of the mean."]
+    overall: Annotated[float | None, "Change of the overall accuracy."]
+
+
+class NumbersAnswer(TypedDict):
+    """The session in numbers."""
+
+    by: Literal["reference", "held_out"]
+    has_reference: bool
+    note: Annotated[str, "Why there is no accuracy."]
+    accuracy: AccuracyFacts | None
+    history: list[AccuracyPoint]
+    classes: list[ClassNumbers]
+    pixel_area: Annotated[float | None, "Square metres."]
+    change: ChangeFacts | None
+
+
 class LiveAnswer(TypedDict):
     """Whether the map follows every operation."""
 

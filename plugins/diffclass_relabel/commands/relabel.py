@@ -48,6 +48,12 @@ class _Time(click.ParamType):
     "image or shapes, as for classify.",
 )
 @click.option(
+    "--reference",
+    type=_PATH,
+    help="Known classes to compare the maps with, on the page under Numbers; no map is made with "
+    "them. An image or shapes, as for --labels.",
+)
+@click.option(
     "--session",
     type=_PATH,
     help="Session file: continued if it exists. By default the scene's name with .relabel.jsonl, "
@@ -124,6 +130,7 @@ def relabel(
     *,
     console: Console,
     labels: Path | None,
+    reference: Path | None,
     session: Path | None,
     label_variable: str | None,
     host: str,
@@ -163,7 +170,8 @@ def relabel(
     log = SessionLog(default_session(scene) if session is None else session)
     try:
         _say_what_was_found(console, log, labels)
-        opening = _Opening(console, scene, log, settings, labels, label_variable)
+        files = {"labels": labels, "label_variable": label_variable, "reference": reference}
+        opening = _Opening(console, scene, log, settings, files)
         rather = kept_address(log.path).port
         with bound_socket(host, port, rather=rather) as listening:
             browser = not (no_browser or base_url)
@@ -184,15 +192,13 @@ class _Opening:
         scene: Path,
         log: SessionLog,
         settings: dict[str, Any],
-        labels: Path | None,
-        label_variable: str | None,
+        files: dict[str, Any],
     ):
         self.scene, self.log = scene, log
         self._console = console
         self._options: dict[str, Any] = {
             "settings": settings,
-            "labels": labels,
-            "label_variable": label_variable,
+            **files,
         }
 
     def __call__(self, preparation: Preparation) -> SessionEditor:

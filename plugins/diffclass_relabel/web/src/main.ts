@@ -13,6 +13,7 @@ import { Layers } from "./layers";
 import { Memory } from "./memory";
 import { NotebookTransport } from "./notebook/transport";
 import { Notices } from "./notices";
+import { NumbersPanel } from "./numbers_panel";
 import { Overlay } from "./overlay";
 import { Painter } from "./painter";
 import { PixelMenu } from "./pixel_menu";
@@ -90,11 +91,13 @@ function start(transport: Transport): void {
   const classes = new ClassList(session, ui);
   const why = new WhyPanel(session, go);
   const audit = new AuditPanel(session, go);
+  const numbers = new NumbersPanel(session);
   const tabs = new Tabs([
     { name: "Suggest", title: "What to label next", element: suggestionPanel(session, suggestions, go) },
     { name: "Audit", title: "Labels that the others contradict", element: audit.element },
     { name: "Why", title: "Which strokes decide a pixel's class", element: why.element },
     { name: "Strokes", title: "All strokes", element: new StrokePanel(session, go).element },
+    { name: "Numbers", title: "Accuracy, areas, and what the last change did", element: numbers.element, shown: () => numbers.show() },
   ]);
   audit.counted = (found) => tabs.setCount("Audit", found);
   picture.shown = (image, bands) => {

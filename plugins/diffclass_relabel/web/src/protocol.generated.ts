@@ -61,6 +61,8 @@ export type Question =
   | { ask: "segment"; pixel: number }
   /** the labels of a file that is sent, or lies at a path beside the scene */
   | { ask: "read_labels"; path?: string; files?: SentFile[]; variable?: string }
+  /** accuracy, a table of the classes, and what the last map changed */
+  | { ask: "numbers"; by?: "reference" | "held_out" }
   /** let the map follow every operation, or not */
   | { ask: "live"; on: boolean }
   /** bring the map up to date */
@@ -79,6 +81,7 @@ export interface Answers {
   curve: CurveAnswer;
   segment: SegmentAnswer;
   read_labels: ReadLabelsAnswer;
+  numbers: NumbersAnswer;
   live: LiveAnswer;
   update: UpdateAnswer;
   preview_tau: PreviewAnswer;
@@ -332,6 +335,80 @@ export interface ClassPixels {
   class: number;
   /** start, length, start, length, ... */
   pixels: number[];
+}
+
+/** The session in numbers. */
+export interface NumbersAnswer {
+  by: "reference" | "held_out";
+  has_reference: boolean;
+  /** Why there is no accuracy. */
+  note: string;
+  accuracy: AccuracyFacts | null;
+  history: AccuracyPoint[];
+  classes: ClassNumbers[];
+  /** Square metres. */
+  pixel_area: number | null;
+  change: ChangeFacts | null;
+}
+
+/** How well known classes were found. */
+export interface AccuracyFacts {
+  overall: number;
+  /** Of the overall accuracy, 95 %. */
+  interval: number[];
+  average: number;
+  kappa: number | null;
+  n_pixels: number;
+  /** 0: none; below 0: a class that the session lacks. */
+  classes: number[];
+  foreign: ForeignClass[];
+  /** Rows are the truth, columns the map. */
+  confusion: number[][];
+}
+
+export interface ForeignClass {
+  class: number;
+  name: string;
+}
+
+/** The accuracy of an earlier map. */
+export interface AccuracyPoint {
+  version: number;
+  labelled: number;
+  overall: number;
+  average: number;
+}
+
+export interface ClassNumbers {
+  class: number;
+  labelled: number;
+  mapped: number;
+  /** Mean over its pixels of the map. */
+  probability: number | null;
+  recall: number | null;
+  precision: number | null;
+  /** Pixels of the class to compare with. */
+  n_true: number;
+}
+
+/** What the last map changed. */
+export interface ChangeFacts {
+  pixels: number;
+  /** The largest first. */
+  flows: ClassFlow[];
+  /** Change of the mean. */
+  probability: number;
+  /** Change of the mean. */
+  margin: number;
+  /** Change of the overall accuracy. */
+  overall: number | null;
+}
+
+/** Pixels that went from one class to another; 255 is no data, 0 no class. */
+export interface ClassFlow {
+  before: number;
+  after: number;
+  pixels: number;
 }
 
 /** Whether the map follows every operation. */

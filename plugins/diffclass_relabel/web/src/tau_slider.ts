@@ -3,6 +3,7 @@
 import { el, textButton } from "./dom";
 import type { CurveAnswer } from "./protocol.generated";
 import type { Session } from "./session";
+import { svg } from "./svg";
 
 const STEPS = 1000; // of the slider
 const WIDTH = 1000; // of the curve's own coordinates
@@ -139,10 +140,4 @@ export class TauSlider {
       svg("path", { d: `M${line}`, class: "line", "vector-effect": "non-scaling-stroke" }),
     );
   }
-}
-
-function svg(tag: string, attributes: Record<string, string>): SVGElement {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
 }

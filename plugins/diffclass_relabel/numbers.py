@@ -1,0 +1,222 @@
+"""The session in numbers: accuracy, a table of the classes, and what the last map changed."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffclass.evaluation import Scores, classification_scores, clustered_interval, wilson_interval
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.scale_bar import metres_of_a_pixel
+from diffclass_relabel.editor import SessionEditor
+from diffclass_relabel.held_out import held_out
+from diffclass_relabel.protocol import (
+    AccuracyFacts,
+    AccuracyPoint,
+    ChangeFacts,
+    ClassFlow,
+    ClassNumbers,
+    NumbersAnswer,
+)
+from diffclass_relabel.shown import NO_DATA, ShownMap
+
+_MOST_FLOWS = 12
+_MOST_POINTS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    """Pixels whose class is known, with what was found there."""
+
+    scores: Scores
+    interval: tuple[float, float]
+    names: dict[int, str]
+
+
+class Numbers:
+    """Counts and compares, and remembers the accuracies of earlier maps.
+
+    Parameters
+    ----------
+    editor : SessionEditor
+    """
+
+    def __init__(self, editor: SessionEditor):
+        self._editor = editor
+        self._lock = threading.Lock()
+        self._points: dict[str, list[AccuracyPoint]] = {"reference": [], "held_out": []}
+
+    @property
+    def usual(self) -> str:
+        """What maps are compared with unless something else is asked for."""
+        return "held_out" if self._editor.reference is None else "reference"
+
+    def note(self) -> None:
+        """Remember the accuracy of a new map, where a reference tells it at once."""
+        if self._editor.reference is None or not self._editor.session.strokes:
+            return
+        try:
+            self._remember("reference", self._with_reference())
+        except DataError:
+            return  # no pixel to compare with is left
+
+    def answer(self, by: str | None = None) -> NumbersAnswer:
+        """Return the numbers of the present map.
+
+        Parameters
+        ----------
+        by : {"reference", "held_out"}, optional
+        """
+        by = self.usual if by is None else by
+        compared, note = None, ""
+        try:
+            compared = self._with_reference() if by == "reference" else self._with_held_out()
+        except DataError as error:
+            note = str(error)
+        else:
+            self._remember(by, compared)
+        with self._lock:
+            points = list(self._points[by])
+        return {
+            "by": "reference" if by == "reference" else "held_out",
+            "has_reference": self._editor.reference is not None,
+            "note": note,
+            "accuracy": None if compared is None else _facts(compared),
+            "history": points,
+            "classes": self._classes(compared),
+            "pixel_area": self._pixel_area(),
+            "change": self._change(points),
+        }
+
+    def _with_reference(self) -> _Compared:
+        editor = self._editor
+        if editor.reference is None:
+            raise DataError("there is no reference; start diffclass relabel with --reference FILE")
+        truth, names = editor.reference.truth(editor.session.classes)
+        found = self._found()
+        # labels were painted to be right: where they are, the map is no evidence
+        used = (truth != 0) & (editor.labels.ids.ravel()[editor.workspace.pixels] == 0)
+        if not used.any():
+            raise DataError("every pixel of the reference is labelled; none is left to compare")
+        scores = classification_scores(truth[used], found[used])
+        return _Compared(scores, _plain_interval(scores), names)
+
+    def _with_held_out(self) -> _Compared:
+        editor = self._editor
+        with editor.lock:
+            ids, session = editor.labels.ids, editor.session
+            label_mode, tau = session.label_mode, session.tau
+        found = held_out(editor.workspace, ids, label_mode=label_mode, tau=tau)
+        scores = classification_scores(found.truth, found.found)
+        interval = clustered_interval(found.truth == found.found, found.piece)
+        return _Compared(scores, (interval.lower, interval.upper), {})
+
+    def _found(self) -> np.ndarray:
+        """Return the class of each point in the map that is shown."""
+        shown = self._editor.map
+        if shown is None or not self._editor.session.strokes:
+            raise DataError("there is no map to compare; paint a stroke first")
+        return shown.ids.ravel()[self._editor.workspace.pixels].astype(np.int32)
+
+    def _remember(self, by: str, compared: _Compared) -> None:
+        labels = self._editor.labels
+        point: AccuracyPoint = {
+            "version": labels.version,
+            "labelled": int(np.count_nonzero(labels.ids)),
+            "overall": compared.scores.overall_accuracy,
+            "average": compared.scores.average_accuracy,
+        }
+        with self._lock:
+            points = self._points[by]
+            if points and points[-1]["version"] == point["version"]:
+                points.pop()
+            points.append(point)
+            del points[:-_MOST_POINTS]
+
+    def _classes(self, compared: _Compared | None) -> list[ClassNumbers]:
+        editor, shown = self._editor, self._editor.map
+        labelled = np.bincount(editor.labels.ids.ravel(), minlength=256)
+        ids, weight = np.zeros(0, dtype=np.uint8), np.zeros(0)
+        if shown is not None:
+            ids, weight = shown.ids.ravel(), shown.probability.ravel() / 255
+        mapped = np.bincount(ids, minlength=256)
+        certain = np.bincount(ids, weights=weight, minlength=256)
+        scored = {} if compared is None else compared.scores.per_class
+        table: list[ClassNumbers] = []
+        for info in editor.session.classes:
+            score = scored.get(info.id)
+            count = int(mapped[info.id])
+            table.append(
+                {
+                    "class": info.id,
+                    "labelled": int(labelled[info.id]),
+                    "mapped": count,
+                    "probability": float(certain[info.id] / count) if count else None,
+                    "recall": None if score is None else _or_none(score.recall),
+                    "precision": None if score is None else _or_none(score.precision),
+                    "n_true": 0 if score is None else score.n_true,
+                }
+            )
+        return table
+
+    def _pixel_area(self) -> float | None:
+        """Return the square metres of a pixel, None where they are not known."""
+        place = self._editor.workspace.scene.georeference
+        if place is None:
+            return None
+        width = metres_of_a_pixel(place, self._editor.workspace.shape[0])
+        if width is None:
+            return None
+        a, b, _, d, e, _ = place.transform
+        across = np.hypot(a, d)
+        return float(width**2 * abs(a * e - b * d) / across**2)
+
+    def _change(self, points: list[AccuracyPoint]) -> ChangeFacts | None:
+        before, after = self._editor.map_before, self._editor.map
+        if before is None or after is None:
+            return None
+        pairs = before.ids.astype(np.int32) * 256 + after.ids
+        kinds, counts = np.unique(pairs[before.ids != after.ids], return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:_MOST_FLOWS]
+        flows: list[ClassFlow] = [
+            {"before": int(kinds[i] // 256), "after": int(kinds[i] % 256), "pixels": int(counts[i])}
+            for i in order
+        ]
+        gain = points[-1]["overall"] - points[-2]["overall"] if len(points) > 1 else None
+        return {
+            "pixels": int(counts.sum()),
+            "flows": flows,
+            "probability": _mean(after, after.probability) - _mean(before, before.probability),
+            "margin": _mean(after, after.margin) - _mean(before, before.margin),
+            "overall": gain,
+        }
+
+
+def _facts(compared: _Compared) -> AccuracyFacts:
+    scores = compared.scores
+    return {
+        "overall": scores.overall_accuracy,
+        "interval": [float(end) for end in compared.interval],
+        "average": scores.average_accuracy,
+        "kappa": _or_none(scores.kappa),
+        "n_pixels": int(scores.confusion.sum()),
+        "classes": scores.classes.tolist(),
+        "foreign": [{"class": i, "name": name} for i, name in compared.names.items()],
+        "confusion": scores.confusion.tolist(),
+    }
+
+
+def _plain_interval(scores: Scores) -> tuple[float, float]:
+    lower, upper = wilson_interval(scores.confusion.trace(), scores.confusion.sum())
+    return float(lower), float(upper)
+
+
+def _mean(shown: ShownMap, plane: np.ndarray) -> float:
+    """Return the mean over the pixels with data of a plane of bytes."""
+    return float(plane[shown.ids != NO_DATA].mean() / 255)
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
