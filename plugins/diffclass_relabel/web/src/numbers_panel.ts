@@ -76,7 +76,7 @@ export class NumbersPanel {
       el("dl", { class: "figures" },
         el("dt", { text: "overall" }), el("dd", {}, el("b", { text: percent(found.overall) }), el("span", { class: "muted", text: ` ${number(lower)} \u2013 ${number(upper)}`, title: "95 % interval" })),
         el("dt", { text: "average" }), el("dd", {}, el("b", { text: percent(found.average) })),
-        el("dt", { text: "kappa" }), el("dd", {}, el("b", { text: found.kappa === null ? "\u2013" : found.kappa.toFixed(3) })),
+        el("dt", { text: "kappa" }), el("dd", {}, el("b", { text: found.kappa === null ? "\u2013" : found.kappa.toFixed(3).replace("-", "\u2212") })),
       ),
       el("p", { class: "muted", text: `on ${count(found.n_pixels)} ${what}` }),
     );
@@ -150,7 +150,7 @@ function course(points: AccuracyPoint[]): Node {
   const line = (values: number[]) => `M${values.map(at).join("L")}`;
   const last = points[points.length - 1];
   const name = `Overall accuracy of ${points.length} maps, from ${percent(points[0].overall)} with ${count(points[0].labelled)} labelled pixels to ${percent(last.overall)} with ${count(last.labelled)}`;
-  const picture = svg("svg", { viewBox: `0 -2 ${WIDTH} ${HEIGHT + 4}`, class: "course", role: "img", "aria-label": name },
+  const picture = svg("svg", { viewBox: `0 -2 ${WIDTH} ${HEIGHT + 4}`, class: "course", preserveAspectRatio: "none", role: "img", "aria-label": name },
     svg("path", { d: line(points.map(({ average }) => average)), class: "average" }),
     svg("path", { d: line(points.map(({ overall }) => overall)), class: "overall" }));
   return el("figure", {}, el("div", { class: "course-axis muted" }, el("span", { text: "100 %" }), el("span", { text: `${Math.round(100 * least)} %` })), picture,
