@@ -55,7 +55,7 @@ class Engine:
         grouping: Grouping | None = None,
     ):
         self.operator = operator
-        self.asked_mode = label_mode
+        self._asked_mode = label_mode
         self.label_mode = "summed" if label_mode == "auto" else label_mode
         self.max_time = last_time(len(operator)) if max_time is None else max_time
         self._asked_max_time = max_time
@@ -97,7 +97,7 @@ class Engine:
             found = diffuse_labels(
                 operator,
                 targets(state),
-                label_mode=self.asked_mode,
+                label_mode=self._asked_mode,
                 tau="auto",
                 max_time=self._asked_max_time,
                 groups=None if self._grouping is None else self._grouping(state.label_ids),

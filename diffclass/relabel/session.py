@@ -494,9 +494,11 @@ class RelabelSession:
 
     @property
     def label_mode(self) -> str:
-        """How labels count: "summed", "free" or "absorbing"; "auto" while the rule chooses."""
-        by_rule = self._state.rule == "auto"
-        return self._engine.asked_mode if by_rule else self._engine.label_mode
+        """How labels count in the next map: "summed", "free" or "absorbing"."""
+        settled = self._engine.settled(self._state)
+        if settled is None or settled.diffusion is None:
+            return self._engine.label_mode
+        return settled.diffusion.label_mode
 
     @property
     def tau_mode(self) -> Literal["auto", "margin", "fixed"]:

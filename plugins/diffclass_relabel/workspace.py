@@ -97,7 +97,7 @@ class SessionSettings:
             "components": self.components,
             "neighbors": self.neighbors,
             "kernel": KERNEL,
-            "label-mode": session.label_mode,
+            "label-mode": self.label_mode if by_rule else session.label_mode,
             "tau": None if by_rule else session.tau,
             "max-time": self.max_time if by_rule else None,
             "seed": self.seed,

@@ -96,7 +96,7 @@ def test_auto_settles_as_the_classifier_chooses(rng, label_mode):
         session.map_ids, np.where(clf.diffusion_.reached, clf.transduction_, 0)
     )
     np.testing.assert_allclose(session.margin, clf.margin_, atol=1e-6)
-    assert (session.tau, session.label_mode) == (clf.tau_, label_mode)
+    assert (session.tau, session.label_mode) == (clf.tau_, clf.diffusion_.label_mode)
     settled = session.map_ids.copy()
     session.apply({"op": "undo"})
     session.apply({"op": "redo"})
