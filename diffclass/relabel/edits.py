@@ -54,7 +54,7 @@ def edited(state: State, name: str, values: Mapping[str, Any]) -> State:
 
 def _with_time(state: State) -> State:
     """Let the margin choose the time once two classes have labels: one class has no margin."""
-    if not state.by_margin or state.chosen_for is not None or len(state.mapped_classes) < 2:
+    if state.rule != "margin" or state.chosen_for is not None or len(state.mapped_classes) < 2:
         return state
     return replace(state, chosen_for=state)
 
@@ -220,9 +220,9 @@ def _free_color(state: State, class_id: int) -> str:
 
 def _tau(state: State, values: _Values) -> State:
     tau = values["tau"]
-    if tau == "margin":
-        return replace(state, tau=DEFAULT_TAU, by_margin=True, chosen_for=None)
-    return replace(state, tau=tau, by_margin=False, chosen_for=None)
+    if tau in ("auto", "margin"):
+        return replace(state, tau=DEFAULT_TAU, rule=tau, chosen_for=None)
+    return replace(state, tau=tau, rule=None, chosen_for=None)
 
 
 def _warp(state: State, values: _Values) -> State:

@@ -1,15 +1,21 @@
-"""From states to maps: by columns for free and summed labels, by a new diffusion otherwise."""
+"""From states to maps: by columns for free and summed labels, by a new diffusion otherwise.
+
+With the rule "auto" a state has two maps: a first one, at a time that is known beforehand, and the
+one that `diffuse_labels` makes when it chooses time, mode and weights itself. The first stands in
+until somebody has computed the second.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass.label_diffusion import diffuse_labels
-from diffclass.label_diffusion.stopping_time import sum_end
+from diffclass.label_diffusion.stopping_time import last_time, sum_end
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WARP_FLOOR, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
@@ -21,6 +27,9 @@ from diffclass.relabel.strokes import new_stroke
 from diffclass.relabel.time_sweep import TimeSweep
 from diffclass.targets import labels_per_class
 
+Grouping = Callable[[np.ndarray], np.ndarray]
+_MOST_SETTLED = 2  # maps kept, so that undo brings the one before back at once
+
 
 class Engine:
     """Expensive results, computed once for each state that needs them.
@@ -29,21 +38,34 @@ class Engine:
     ----------
     operator : MarkovOperator
         The walk on n points.
-    label_mode : {"summed", "free", "absorbing"}
-        See `diffclass.diffuse_labels`.
-    max_time : int
-        Last time that the margin rule looks at.
+    label_mode : {"auto", "summed", "free", "absorbing"}
+        See `diffclass.diffuse_labels`; with "auto", labels are summed wherever the time is given.
+    max_time : int or None
+        Last time that the rules look at; by default as in `diffuse_labels`.
+    grouping : callable, optional
+        Takes class ids, 0 where unlabelled, and returns the ``groups`` of `diffuse_labels`.
     """
 
-    def __init__(self, operator: MarkovOperator, *, label_mode: str, max_time: int):
+    def __init__(
+        self,
+        operator: MarkovOperator,
+        *,
+        label_mode: str,
+        max_time: int | None,
+        grouping: Grouping | None = None,
+    ):
         self.operator = operator
-        self.label_mode = label_mode
-        self.max_time = max_time
+        self._asked_mode = label_mode
+        self.label_mode = "summed" if label_mode == "auto" else label_mode
+        self.max_time = last_time(len(operator)) if max_time is None else max_time
+        self._asked_max_time = max_time
+        self._grouping = grouping
         self.columns = ColumnStore(operator)
         self._sums = ClassSums(operator, self.columns)
         self._taus: WeakKeyDictionary[State, int] = WeakKeyDictionary()
         self._warps: WeakKeyDictionary[State, _Warp] = WeakKeyDictionary()
         self._time_sweep: tuple[object, TimeSweep] | None = None
+        self._settled: dict[object, ClassMap] = {}
 
     def prepare(self) -> None:
         """Compute what the maps of all states share, by a map of one label."""
@@ -51,7 +73,41 @@ class Engine:
         self.map_of(next_state(one, {"op": "stroke", "class": 1, "points": [0]}))
 
     def map_of(self, state: State) -> ClassMap:
-        """Return the map of a state's labels."""
+        """Return the map of a state's labels; with the rule "auto" the first, until it settles."""
+        settled = self.settled(state)
+        return self._first_map_of(state) if settled is None else settled
+
+    def settled(self, state: State) -> ClassMap | None:
+        """Return the map of the rule "auto" if that is the state's rule and `settle` has run."""
+        return self._settled.get(_labels_and_walk(state)) if state.rule == "auto" else None
+
+    def settle(self, state: State, operator: MarkovOperator | WarpedOperator) -> None:
+        """Compute the map of the rule "auto", as `DiffusionClassifier` does with these labels.
+
+        Parameters
+        ----------
+        state : State
+            With at least one stroke.
+        operator : MarkovOperator or WarpedOperator
+            Its walk; see `operator_of`.
+        """
+        with warnings.catch_warnings():
+            # the session's margin curve shows the coverage
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found = diffuse_labels(
+                operator,
+                targets(state),
+                label_mode=self._asked_mode,
+                tau="auto",
+                max_time=self._asked_max_time,
+                groups=None if self._grouping is None else self._grouping(state.label_ids),
+            )
+        settled = ClassMap(found, state.n_points, int(found.tau), is_settled=True)
+        newest = list(self._settled.items())[1 - _MOST_SETTLED :]
+        # replaced as a whole: other threads read it meanwhile
+        self._settled = {**dict(newest), _labels_and_walk(state): settled}
+
+    def _first_map_of(self, state: State) -> ClassMap:
         tau = self.tau_of(state)
         if not state.strokes:
             diffusion = None
@@ -93,13 +149,14 @@ class Engine:
         if source is None:
             return self.operator
         if source not in self._warps:
-            scores = self.map_of(source).posteriors
+            # never by a settled map: whether there was one depends on how fast somebody painted
+            scores = self._first_map_of(source).posteriors
             self._warps[source] = _Warp(self.operator, scores, source)
         return self._warps[source].for_classes(state.mapped_classes)
 
     def time_sweep_of(self, state: State) -> TimeSweep:
         """Return the maps of a state at other times; kept until labels or walk change."""
-        key = state.labels_key, state.warped_by
+        key = _labels_and_walk(state)
         if self._time_sweep is None or self._time_sweep[0] != key:
             sweep = TimeSweep(
                 self.operator_of(state),
@@ -129,6 +186,10 @@ class Engine:
         label_ids = state.label_ids
         codes = np.unique(label_ids[label_ids > 0], return_inverse=True)[1]
         return Horizon(sum_end(tau, labels_per_class(codes)), is_sum=True)
+
+
+def _labels_and_walk(state: State) -> tuple[object, ...]:
+    return state.labels_key, state.warped_by
 
 
 class _Warp:

@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion.stopping_time import RULES
 from diffclass.targets import MOST_CLASSES
 
 LARGEST_CLASS_ID = MOST_CLASSES
@@ -144,13 +145,13 @@ class Choice:
 class Time:
     """A number of steps, or the rule that chooses one."""
 
-    says = f'a whole number above 0, up to {LARGEST_TAU} steps, or "margin"'
-    json_type = int | Literal["margin"]
+    says = f'a whole number above 0, up to {LARGEST_TAU} steps, "auto", or "margin"'
+    json_type = int | Literal["auto", "margin"]
 
-    def checked(self, value: Any, name: str) -> int | Literal["margin"]:
-        """Return a number of steps, or "margin"."""
-        if isinstance(value, str) and value == "margin":
-            return "margin"
+    def checked(self, value: Any, name: str) -> int | str:
+        """Return a number of steps, "auto" or "margin"."""
+        if isinstance(value, str) and value in RULES:
+            return value
         if not is_whole(value) or not 1 <= value <= LARGEST_TAU:
             raise refusal(self, value, name)
         return int(value)

@@ -172,7 +172,11 @@ _EDITS = table_of(
             {"source": _CLASS, "into": _CLASS},
         ),
         Form("remove_class", "remove a class without labels", {"id": _CLASS}),
-        Form("tau", 'set the time in steps, or have the rule "margin" choose it', {"tau": Time()}),
+        Form(
+            "tau",
+            'set the time in steps, or the rule "auto" or "margin" that chooses it',
+            {"tau": Time()},
+        ),
         Form(
             "warp",
             "walk separately in each class, by the present posteriors, until ``unwarp`` or the "

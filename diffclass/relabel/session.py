@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,19 +19,19 @@ from numpy.typing import ArrayLike
 from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import RULES, Rule, Suggestions, process_eigenpairs, suggest
 from diffclass.exceptions import CancelledError, DataError, ParameterError
-from diffclass.label_diffusion.diffusion import LABEL_MODES
-from diffclass.label_diffusion.stopping_time import MarginCurve, last_time
+from diffclass.label_diffusion.diffusion import LABEL_MODE_CHOICES
+from diffclass.label_diffusion.stopping_time import MarginCurve
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import cancellable, checkpoint, stage
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.edits import edited, next_state
-from diffclass.relabel.engine import Engine
+from diffclass.relabel.engine import Engine, Grouping
 from diffclass.relabel.history import History
 from diffclass.relabel.schema import OPERATIONS, checked_message
 from diffclass.relabel.session_maps import ClassMap
-from diffclass.relabel.state import DEFAULT_TAU, State
+from diffclass.relabel.state import State
 from diffclass.relabel.strokes import ClassInfo, Stroke
 from diffclass.relabel.time_sweep import TimeSweep
 from diffclass.spectral.eigenpairs import Eigenpairs
@@ -65,12 +65,16 @@ class RelabelSession:
     `apply` changes labels at once and computes nothing; `update` brings the map up to date. Up to
     rounding, the map is that of
 
-        diffuse_labels(operator, labels, label_mode=label_mode, tau=tau)
+        diffuse_labels(operator, labels, label_mode=label_mode, tau=tau, groups=groups)
+
+    With ``tau="auto"`` that takes as long as a classification. `settle` computes it, in another
+    thread if need be, and the next `update` shows it; until then the map is a first one, of summed
+    labels at the time 12 (or of those that ``label_mode`` names).
 
     For summed and free labels each new stroke costs one diffused column; absorbing labels and
-    warped walks are diffused as a whole again. A state has one map to the last bit: undo brings
-    back the map before, and the same operations give the same map, however often it was updated in
-    between.
+    warped walks are diffused as a whole again. A state has one map to the last bit, and with "auto"
+    a settled one: undo brings back the map before, and the same operations give the same map,
+    however often it was updated in between.
 
     Parameters
     ----------
@@ -78,14 +82,19 @@ class RelabelSession:
         The walk on n points.
     classes : iterable of ClassInfo or str, default=()
         Classes to begin with. A name alone gets the next id and colour.
-    label_mode : {"summed", "free", "absorbing"}, default="summed"
-        See `diffclass.diffuse_labels`.
-    tau : int or "margin", default=12
-        Time in steps, at most 10,000, or the rule that chooses it. The rule acts once two classes
-        have labels; the time then stays until the next "tau" operation. If the labels do not cover
-        the graph by ``max_time`` (see `margin_curve`), it is the time of greatest coverage.
+    label_mode : {"auto", "summed", "free", "absorbing"}, default="auto"
+        See `diffclass.diffuse_labels`. With "auto", labels are summed while the time is given or
+        goes by the margin.
+    tau : int, "auto" or "margin", default="auto"
+        Time in steps, at most 10,000, or the rule that chooses it. "auto" chooses for all labels
+        anew whenever they change. "margin" acts once two classes have labels; the time then stays
+        until the next "tau" operation. If the labels do not cover the graph by ``max_time`` (see
+        `margin_curve`), it is the time of greatest coverage.
     max_time : int, optional
-        Last time of the rule and of the margin curve; by default as in `diffuse_labels`.
+        Last time of the rules and of the margin curve; by default as in `diffuse_labels`.
+    grouping : callable, optional
+        Takes the class id of each point, 0 where unlabelled, and returns the ``groups`` of
+        `diffuse_labels`, for the rule "auto".
     random_state : int, RandomState or None, default=0
         Seeds the computation of eigenpairs, which some suggestions need.
 
@@ -123,15 +132,16 @@ class RelabelSession:
         operator: MarkovOperator,
         classes: Iterable[ClassInfo | str] = (),
         *,
-        label_mode: str = "summed",
-        tau: int | str = DEFAULT_TAU,
+        label_mode: str = "auto",
+        tau: int | str = "auto",
         max_time: int | None = None,
+        grouping: Grouping | None = None,
         random_state: RandomState = 0,
     ):
-        check_choice(label_mode, "label_mode", LABEL_MODES)
-        max_time = last_time(len(operator)) if max_time is None else max_time
-        check_positive(max_time, "max_time", integer=True)
-        self._engine = Engine(operator, label_mode=label_mode, max_time=max_time)
+        check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
+        if max_time is not None:
+            check_positive(max_time, "max_time", integer=True)
+        self._engine = Engine(operator, label_mode=label_mode, max_time=max_time, grouping=grouping)
         self._random_state = random_state
         self._eigenpairs: Eigenpairs | None = None
         first = next_state(State.without_labels(len(operator)), {"op": "tau", "tau": tau})
@@ -167,7 +177,7 @@ class RelabelSession:
             - ``merge_classes`` (source, into): move all strokes of one class to another and remove
               the first
             - ``remove_class`` (id): remove a class without labels
-            - ``tau`` (tau): set the time in steps, or have the rule "margin" choose it
+            - ``tau`` (tau): set the time in steps, or the rule "auto" or "margin" that chooses it
             - ``warp``: walk separately in each class, by the present posteriors, until ``unwarp``
               or the next ``warp``
             - ``unwarp``: walk alike in all classes again
@@ -197,7 +207,7 @@ class RelabelSession:
         """
         with self._computing, stage("map"):
             start, state = time.perf_counter(), self._state
-            if _map_key(state) == _map_key(self._mapped):
+            if self._shows(state):
                 self._mapped = state
                 none = np.zeros(state.n_points, dtype=bool)
                 return Change(self._version, 0, none, time.perf_counter() - start)
@@ -206,6 +216,21 @@ class RelabelSession:
             self._map, self._mapped, self._version = new, state, self._version + 1
             n_changed = int(np.count_nonzero(changed))
             return Change(self._version, n_changed, changed, time.perf_counter() - start)
+
+    def settle(self) -> None:
+        """Have the rule "auto" choose time, mode and weights for the present labels.
+
+        The next `update` shows their map. Nothing is done where the time goes by another rule, or
+        has been chosen. It may run beside everything else and be given up (see
+        `diffclass.relabel.background`).
+        """
+        state = self._state
+        if self._is_settled(state):
+            return
+        with self._computing:
+            operator = self._engine.operator_of(state)
+        with stage("time"):
+            self._engine.settle(state, operator)
 
     def prepare(self) -> None:
         """Compute what the maps of all labels share, so that the first takes no longer than later.
@@ -231,8 +256,9 @@ class RelabelSession:
     def audit(self) -> list[Contradiction]:
         """Return the painted points that the diffusion from all other strokes contradicts.
 
-        Labels diffuse as in the map, except that absorbing labels and warped walks count as free
-        ones. A stroke that is the only one of its class is left out.
+        Labels diffuse as in the map (with "auto": as in the first one), except that absorbing
+        labels and warped walks count as free ones. A stroke that is the only one of its class is
+        left out.
 
         Returns
         -------
@@ -432,7 +458,12 @@ class RelabelSession:
     @property
     def is_stale(self) -> bool:
         """Whether labels, time or walk differ from those of the map."""
-        return _map_key(self._state) != _map_key(self._mapped)
+        return not self._shows(self._state)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the time of the present labels is known; only "auto" has to be chosen first."""
+        return self._is_settled(self._state)
 
     @property
     def label_ids(self) -> np.ndarray:
@@ -452,23 +483,29 @@ class RelabelSession:
     @property
     def tau(self) -> int:
         """Time of the next map; that of the present map until the margin rule has chosen."""
+        settled = self._engine.settled(self._state)
+        if settled is not None:
+            return settled.tau
         known = self._engine.known_tau(self._state)
         return self._map.tau if known is None else known
 
     @property
     def max_time(self) -> int:
-        """Last time of the margin rule and of the margin curve, in steps."""
+        """Last time of the rule "margin" and of the margin curve, in steps."""
         return self._engine.max_time
 
     @property
     def label_mode(self) -> str:
-        """How labels count: "summed", "free" or "absorbing"."""
-        return self._engine.label_mode
+        """How labels count in the next map: "summed", "free" or "absorbing"."""
+        settled = self._engine.settled(self._state)
+        if settled is None or settled.diffusion is None:
+            return self._engine.label_mode
+        return settled.diffusion.label_mode
 
     @property
-    def tau_mode(self) -> str:
-        """How the time is set: "fixed" or "margin"."""
-        return "margin" if self._state.by_margin else "fixed"
+    def tau_mode(self) -> Literal["auto", "margin", "fixed"]:
+        """How the time is set: "fixed", "auto" or "margin"."""
+        return self._state.rule or "fixed"
 
     @property
     def is_warped(self) -> bool:
@@ -490,6 +527,15 @@ class RelabelSession:
         """Memory of the diffused columns of present and past strokes, in bytes."""
         return self._engine.columns.n_bytes
 
+    def _shows(self, state: State) -> bool:
+        """Return whether the map is the newest there is for a state."""
+        is_newest = self._map.is_settled or self._engine.settled(state) is None
+        return is_newest and _map_key(state) == _map_key(self._mapped)
+
+    def _is_settled(self, state: State) -> bool:
+        by_rule = state.rule == "auto" and bool(state.strokes)
+        return not by_rule or self._engine.settled(state) is not None
+
     @property
     def _state(self) -> State:
         return self._history.present
@@ -497,12 +543,12 @@ class RelabelSession:
 
 def _walk_key(state: State) -> tuple[Any, ...]:
     """Return everything but the labels that a map depends on: maps of it build on each other."""
-    return state.tau, state.chosen_for, state.warped_by
+    return state.tau, state.rule == "auto", state.chosen_for, state.warped_by
 
 
 def _map_key(state: State) -> tuple[Any, ...]:
     """Return everything that a map depends on."""
-    return state.labels_key, state.tau, state.chosen_for, state.warped_by
+    return state.labels_key, *_walk_key(state)
 
 
 def _with_classes(state: State, classes: Iterable[ClassInfo | str]) -> State:

@@ -30,11 +30,14 @@ class ClassMap:
     n_points : int
     tau : int
         Time in steps.
+    is_settled : bool
+        Whether it is the map of the rule "auto", and not a first one that stands in for it.
     """
 
     diffusion: LabelDiffusion | None
     n_points: int
     tau: int
+    is_settled: bool = False
 
     @property
     def class_ids(self) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -31,13 +32,12 @@ class State:
     owners : Pages
         Number of the stroke that holds each point, 0 for none.
     tau : int
-        Time in steps. If the margin chooses the time, this one is used until two classes have
-        labels.
+        Time in steps; with a rule, the one used until the rule has chosen.
     chosen_for : State or None
         The state whose labels the margin rule chooses the time for. It has no such state itself. A
         later stroke does not change the time.
-    by_margin : bool
-        Whether the margin chooses the time.
+    rule : {"auto", "margin"} or None
+        What chooses the time; "auto" chooses for every state anew, see `Engine.settle`.
     warped_by : State or None
         The state whose posteriors warp the walk.
     next_number : int
@@ -49,7 +49,7 @@ class State:
     strokes: StrokeTable = StrokeTable()  # noqa: RUF009, it is frozen
     classes: tuple[ClassInfo, ...] = ()
     tau: int = DEFAULT_TAU
-    by_margin: bool = False
+    rule: Literal["auto", "margin"] | None = None
     chosen_for: State | None = None
     warped_by: State | None = None
     next_number: int = 1

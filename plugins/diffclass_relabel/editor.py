@@ -172,6 +172,12 @@ class SessionEditor:
         self.map_before, self.map = self.map, self._shown(change, version)
         return self.map
 
+    def settle(self) -> None:
+        """Bring the map up to date, with its time chosen if a rule is to choose it."""
+        self.session.settle()
+        if self.is_stale:
+            self.update()
+
     def close(self) -> None:
         """Close the log."""
         self.log.close()

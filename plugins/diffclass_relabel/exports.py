@@ -58,7 +58,7 @@ def file_name(scene: Scene, what: str, suffix: str | None = None) -> str:
 def export(
     editor: SessionEditor, what: str, path: Path, *, overwrite: bool = False
 ) -> tuple[Path, ...]:
-    """Write one result; the map is brought up to date first.
+    """Write one result; the map is brought up to date and settled first.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ def export(
             f"{', '.join(DEFAULT_NAMES)}"
         )
     _check_labelled(editor)
-    if what != "labels" and editor.is_stale:
-        editor.update()
+    if what != "labels":
+        editor.settle()
     if what == "report":
         return _write_report(editor, path, overwrite=overwrite)
     scene, table = editor.workspace.scene, class_table(editor)
@@ -142,7 +142,7 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
         # with the exported labels they give this map; a walk warped by earlier labels has none
         "classify_options": None
         if session.is_warped
-        else workspace.settings.classify_options(session.tau),
+        else workspace.settings.classify_options(session),
         "mean_margin": float(session.margin.mean()),
         "contradicted_pixels": len(session.audit()),
         "accuracy": None,

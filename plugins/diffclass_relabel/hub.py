@@ -61,6 +61,7 @@ class Hub:
         self._pictures = Pictures(editor.workspace)
         self._preparing: set[asyncio.Task[None]] = set()
         self._update: asyncio.Task[bool] | None = None
+        self._settling: asyncio.Task[None] | None = None
         self._problem: str | None = None
         self._state: protocol.SessionFacts
         self._n_looks = self._newest_look = 0
@@ -157,6 +158,8 @@ class Hub:
         client.tell(message)
         if self._editor.labels.ids is not before.ids:
             self._tell_all(_labels_frame(self._editor.labels), kind="labels")
+        if state["stale"]:
+            self._inquiries.give_up_settling()
         self._follow()
         self._tell_state()
 
@@ -200,10 +203,28 @@ class Hub:
         else:
             self._show(shown, look, state)
             self._prepare_suggestions()
+            if not state["settled"]:
+                self._settling = asyncio.create_task(self._settle())
         self._update = None
         self._follow()
         self._tell_state()
         return self._problem is None
+
+    async def _settle(self) -> None:
+        """Have the time chosen beside the map, which then follows; new labels begin it anew."""
+        try:
+            await self._inquiries.settle()
+            self._keep(*await self._workers.at_desk(self._look))
+        except CancelledError:
+            return
+        except Exception as error:
+            self._problem = f"the time could not be chosen ({error}); set it by hand"
+            log.exception("the time could not be chosen")
+        finally:
+            if self._settling is asyncio.current_task():
+                self._settling = None
+        self._follow()
+        self._tell_state()
 
     def _prepare_suggestions(self) -> None:
         """Let suggestions be prepared beside the map while the user paints."""
@@ -245,6 +266,13 @@ class Hub:
         await self.update()
         return {"version": self._state["version"]}
 
+    async def _settle_now(self, client: Client) -> None:
+        """Wait for the map of the present labels, with its time chosen."""
+        await self._update_now(client)
+        while self._settling is not None:
+            await asyncio.shield(self._settling)
+            await self._update_now(client)
+
     async def _preview(self, client: Client, tau: int) -> protocol.PreviewAnswer:
         key = client, "preview_tau"
         frame = await self._workers.aside(key, answers.preview_frame, self._editor, tau)
@@ -255,7 +283,7 @@ class Hub:
         self, client: Client, what: str, name: str | None = None
     ) -> protocol.ExportAnswer:
         if what != "labels":
-            await self._update_now(client)
+            await self._settle_now(client)
         # a key for each: several files may be written for one client
         key = client, "export", what, name
         files = await self._workers.aside(key, self.downloads.export, self._editor, what, name)

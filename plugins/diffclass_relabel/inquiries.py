@@ -71,6 +71,20 @@ class Inquiries:
         finally:
             self._is_preparing = False
 
+    async def settle(self) -> None:
+        """Choose the time of the present labels' map.
+
+        Raises
+        ------
+        CancelledError
+            Where it was given up: labels have changed, or the server ends.
+        """
+        await self._workers.choose("settle", self._editor.session.settle)
+
+    def give_up_settling(self) -> None:
+        """Leave the time open: labels have changed."""
+        self._workers.give_up("settle")
+
     async def _spectrum(self, client: Client, pixel: int) -> protocol.SpectrumAnswer:
         workspace, labels = self._editor.workspace, self._editor.labels
         pixel = workspace.pixel_within(pixel)

@@ -40,7 +40,8 @@ class SessionFacts(TypedDict):
     strokes: Annotated[list[StrokeState], "The newest ones, in the order of painting."]
     n_strokes: Annotated[int, "All of them."]
     tau: int
-    tau_mode: Literal["margin", "fixed"]
+    tau_mode: Literal["auto", "margin", "fixed"]
+    settled: Annotated[bool, 'Whether the time is known; "auto" has to choose it first.']
     max_time: int
     stale: bool
     warped: bool

@@ -33,7 +33,7 @@ class ReadOnlyLog:
 
 
 def replayed(session_file: str | os.PathLike[str], scene: str | os.PathLike[str]) -> SessionEditor:
-    """Return a session with all operations of its file repeated, and its map.
+    """Return a session with all operations of its file repeated, and its settled map.
 
     Parameters
     ----------
@@ -51,5 +51,5 @@ def replayed(session_file: str | os.PathLike[str], scene: str | os.PathLike[str]
     settings = SessionSettings.from_header(log.header)
     workspace = Workspace.open(scene, settings, fingerprint=log.header.get("sha256", ""))
     editor = SessionEditor(workspace, log)
-    editor.update()
+    editor.settle()
     return editor

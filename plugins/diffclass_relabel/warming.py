@@ -19,7 +19,7 @@ from diffclass.relabel import RelabelSession
 from diffclass_relabel.workspace import Workspace
 
 _MOST_POINTS = 1024  # more than are solved densely, so that the eigensolver's loops are met too
-_N_ERRANDS = 17
+_N_ERRANDS = 18
 _LATE = 512  # steps after which columns are nearly constant, and take a series
 
 
@@ -80,6 +80,7 @@ def _errands(session: RelabelSession) -> list[Callable[[], object]]:
         lambda: session.suggest(2, rule="uncertainty"),
         lambda: session.suggest(2, rule="distance"),
         lambda: session.suggest(2, rule="model-change"),
+        session.settle,
         apply(op="tau", tau=_LATE),
         apply(op="tau", tau="margin"),
         apply(op="warp"),

@@ -18,11 +18,11 @@ _T = TypeVar("_T")
 
 
 class Workers:
-    """Five threads, each with one thing to do at a time.
+    """Six threads, each with one thing to do at a time.
 
     The pen applies operations and waits until they are on disk; the desk computes maps; the reader
-    reads the scene. Beside them the clerk answers what takes a moment, and the scholar what may
-    take many seconds.
+    reads the scene. Beside them the clerk answers what takes a moment, the scholar what may take
+    many seconds, and the timekeeper chooses the time of the map.
     """
 
     def __init__(self) -> None:
@@ -31,6 +31,7 @@ class Workers:
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._clerk = ThreadPoolExecutor(1, thread_name_prefix="clerk")
         self._scholar = ThreadPoolExecutor(1, thread_name_prefix="scholar")
+        self._timekeeper = ThreadPoolExecutor(1, thread_name_prefix="timekeeper")
         self._newest: dict[Hashable, object] = {}
         self._is_closed = False
 
@@ -72,6 +73,10 @@ class Workers:
         """
         return await self._in_background(self._scholar, key, function, *arguments)
 
+    async def choose(self, key: Hashable, function: Callable[..., _T], *arguments: Any) -> _T:
+        """Run what the map of the present labels still lacks, beside the first; see `study`."""
+        return await self._in_background(self._timekeeper, key, function, *arguments)
+
     def give_up(self, key: Hashable) -> None:
         """Give up the work of a key."""
         self._newest.pop(key, None)
@@ -79,7 +84,8 @@ class Workers:
     async def close(self) -> None:
         """Finish what is being written or drawn; all that is being computed is given up."""
         self._is_closed = True
-        for pool in (self._pen, self._desk, self._reader, self._clerk, self._scholar):
+        beside = self._clerk, self._scholar, self._timekeeper
+        for pool in (self._pen, self._desk, self._reader, *beside):
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
 
     async def _in_background(

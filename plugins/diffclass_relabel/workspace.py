@@ -19,8 +19,9 @@ from diffclass import MarkovOperator, __version__, markov_operator
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
-from diffclass.relabel import DEFAULT_TAU, RelabelSession
+from diffclass.relabel import RelabelSession
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
+from diffclass_hyperspectral.workflows.label_regions import label_regions
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
 from diffclass_relabel.fingerprint import fingerprint_of
 from diffclass_relabel.runs import pixels_of
@@ -36,12 +37,12 @@ class SessionSettings:
     ----------
     features : {"spectral", "spatial"}
     components, neighbors : int
-    label_mode : {"summed", "free", "absorbing"}
-        How labels count; see `diffclass.diffuse_labels`.
-    tau : int or "margin"
-        Diffusion time in steps at the beginning.
+    label_mode : {"auto", "summed", "free", "absorbing"}
+        How labels count; see `diffclass.relabel.RelabelSession`.
+    tau : int, "auto" or "margin"
+        Diffusion time in steps at the beginning, or the rule that chooses it.
     max_time : int or None
-        Last time that the margin rule looks at; None leaves it to the library.
+        Last time that the rules look at; None leaves it to the library.
     seed : int
     variable : str or None
         Array to take from a file with several.
@@ -50,8 +51,8 @@ class SessionSettings:
     features: str = "spectral"
     components: int = 20
     neighbors: int = 12
-    label_mode: str = "summed"
-    tau: int | str = DEFAULT_TAU
+    label_mode: str = "auto"
+    tau: int | str = "auto"
     max_time: int | None = None
     seed: int = 0
     variable: str | None = None
@@ -85,18 +86,20 @@ class SessionSettings:
         """Return what the header of a session file says of them."""
         return {"settings": asdict(self), "kernel": KERNEL}
 
-    def classify_options(self, tau: int) -> list[str]:
-        """Return the options of ``diffclass classify`` that make the map of the time tau.
+    def classify_options(self, session: RelabelSession) -> list[str]:
+        """Return the options of ``diffclass classify`` that make the settled map of a session.
 
         With the exported labels, `classify` gives the map of the session, pixel for pixel.
         """
+        by_rule = session.tau_mode == "auto"
         named = {
             "features": self.features,
             "components": self.components,
             "neighbors": self.neighbors,
             "kernel": KERNEL,
-            "label-mode": self.label_mode,
-            "tau": tau,
+            "label-mode": self.label_mode if by_rule else session.label_mode,
+            "tau": None if by_rule else session.tau,
+            "max-time": self.max_time if by_rule else None,
             "seed": self.seed,
             "variable": self.variable,
         }
@@ -228,8 +231,13 @@ class Workspace:
             label_mode=self.settings.label_mode,
             tau=self.settings.tau,
             max_time=self.settings.max_time,
+            grouping=self._regions_of,
             random_state=self.settings.seed,
         )
+
+    def _regions_of(self, label_ids: np.ndarray) -> np.ndarray:
+        """Return the region of each point's label, as `diffclass classify` groups them."""
+        return label_regions(self.raster(label_ids)).ravel()[self.pixels]
 
     def points_of_runs(self, runs: Any) -> np.ndarray:
         """Return the points under runs of pixels; pixels without data are left out.

@@ -56,7 +56,9 @@ def scene_folder(tmp_path_factory, tissue):
 
 @pytest.fixture(scope="session")
 def workspace(scene_folder):
-    return Workspace.open(scene_folder / "scene.hdr", SessionSettings(components=6))
+    # a time that is given: the map of some labels is known as soon as it is shown
+    settings = SessionSettings(components=6, label_mode="summed", tau=12)
+    return Workspace.open(scene_folder / "scene.hdr", settings)
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from diffclass import DiffusionClassifier, RelabelSession, markov_operator
 from diffclass.command_line import main as cli
+from diffclass.exceptions import CancelledError
 from diffclass.kernels import SharedNeighbors
+from diffclass.relabel import background
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_relabel.editor import open_editor
 from diffclass_relabel.exports import export
@@ -66,6 +68,48 @@ def test_strokes_give_the_map_of_their_labels(seed, label_mode, tau, dtype, warp
         assert again.tau_ == session.tau
 
 
+@pytest.mark.filterwarnings("ignore:no label reaches", "ignore:by max_time")
+@pytest.mark.parametrize("label_mode", ["auto", *MODES])
+def test_auto_settles_as_the_classifier_chooses(rng, label_mode):
+    """Whatever was shown before, and again after undo and redo; one given up changes nothing."""
+    X = clouds(rng, 4, np.float32)
+    operator = markov_operator(X, kernel=SharedNeighbors())
+    session = RelabelSession(operator, ["one", "two", "three"], label_mode=label_mode)
+    strokes = [(1, [0, 1]), (2, [45]), (1, [90, 91, 3]), (3, [130, 131])]
+    for class_id, points in strokes:
+        session.apply({"op": "stroke", "class": class_id, "points": points})
+        session.update()
+        assert (session.tau, session.tau_mode, session.is_settled) == (12, "auto", False)
+        first = session.map_ids.copy()
+        with pytest.raises(CancelledError), background(lambda: False):
+            session.settle()
+        assert not session.is_settled
+        assert not session.is_stale
+        session.settle()
+        assert (session.map_ids == first).all()  # until it is updated
+        session.update()
+        assert session.is_settled
+        assert not session.is_stale
+    y = np.where(session.label_ids > 0, session.label_ids.astype(int), -1)
+    clf = DiffusionClassifier(label_mode=label_mode, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(
+        session.map_ids, np.where(clf.diffusion_.reached, clf.transduction_, 0)
+    )
+    np.testing.assert_allclose(session.margin, clf.margin_, atol=1e-6)
+    assert (session.tau, session.label_mode) == (clf.tau_, clf.diffusion_.label_mode)
+    settled = session.map_ids.copy()
+    session.apply({"op": "undo"})
+    session.apply({"op": "redo"})
+    assert session.update().n_changed == 0
+    np.testing.assert_array_equal(session.map_ids, settled)
+    session.apply({"op": "tau", "tau": 12})  # taken over: the first map of the same labels
+    session.update()
+    np.testing.assert_array_equal(session.map_ids, first)
+    session.apply({"op": "tau", "tau": "auto"})  # and given back
+    session.update()
+    np.testing.assert_array_equal(session.map_ids, settled)
+
+
 def painted(scene_folder, path, rng, tissue, **options):
     """Strokes of the true classes, one of them wrong, one painted over, one undone."""
     editor = open_editor(scene_folder / "scene.hdr", path, settings=options)
@@ -86,8 +130,8 @@ def run(*words):
 
 
 @pytest.mark.parametrize("features", ["spectral", "spatial"])
-@pytest.mark.parametrize("tau", [None, "margin"])
-@pytest.mark.parametrize("label_mode", MODES)
+@pytest.mark.parametrize("tau", [None, 12, "margin"])
+@pytest.mark.parametrize("label_mode", ["auto", *MODES])
 def test_page_replay_and_classify_agree(
     scene_folder, tissue, tmp_path, rng, label_mode, tau, features
 ):
@@ -97,7 +141,8 @@ def test_page_replay_and_classify_agree(
     log = tmp_path / "s.jsonl"
     editor = painted(scene_folder, log, rng, tissue, **options)
     try:
-        shown = editor.update().ids
+        editor.settle()
+        shown = editor.map.ids
         for what in ("labels", "map", "margin"):
             export(editor, what, tmp_path / f"page_{what}.img")
         export(editor, "report", tmp_path / "page.json")

@@ -20,22 +20,22 @@ _PATH = click.Path(path_type=Path)
 
 
 class _Time(click.ParamType):
-    """A number of steps, or the word for the rule that chooses it."""
+    """A number of steps, or the name of the rule that chooses it."""
 
-    name = "steps|margin"
+    name = "steps|auto|margin"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> int | str:
-        """Return "margin" or a positive int."""
-        if value == "margin":
-            return "margin"
+        """Return "auto", "margin" or a positive int."""
+        if value in ("auto", "margin"):
+            return str(value)
         try:
             steps = int(value)
         except ValueError:
             steps = 0
         if steps < 1:
-            self.fail(f'{value!r} is neither a number of steps nor "margin"', param, ctx)
+            self.fail(f'{value!r} is neither a number of steps nor "auto" or "margin"', param, ctx)
         return steps
 
 
@@ -71,14 +71,16 @@ class _Time(click.ParamType):
 )
 @click.option(
     "--label-mode",
-    type=click.Choice(["summed", "free", "absorbing"]),
-    help="How labels count. summed (default), free: they diffuse away, and count over the whole "
-    "walk or at its end. absorbing: they stay.",
+    type=click.Choice(["auto", "summed", "free", "absorbing"]),
+    help="How labels count. summed, free: they diffuse away, and count over the whole walk or at "
+    "its end. absorbing: they stay. auto (default): as classify chooses, or summed for a tau that "
+    "is given.",
 )
 @click.option(
     "--tau",
     type=_Time(),
-    help='Diffusion time in steps, or "margin" to choose it when labels are there; 12 by default.',
+    help='Diffusion time in steps, or the rule that chooses it: "auto" (default), for all labels '
+    'anew as classify does, or "margin", once.',
 )
 @click.option(
     "--max-time",

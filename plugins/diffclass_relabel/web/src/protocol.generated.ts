@@ -32,8 +32,8 @@ export type Operation =
   | { op: "merge_classes"; source: number; into: number }
   /** remove a class without labels */
   | { op: "remove_class"; id: number }
-  /** set the time in steps, or have the rule "margin" choose it */
-  | { op: "tau"; tau: number | "margin" }
+  /** set the time in steps, or the rule that chooses it */
+  | { op: "tau"; tau: number | "auto" | "margin" }
   /** walk separately in each class, by the present posteriors, until "unwarp" or the next "warp" */
   | { op: "warp" }
   /** walk alike in all classes again */
@@ -167,7 +167,9 @@ export interface SessionState {
   /** All of them. */
   n_strokes: number;
   tau: number;
-  tau_mode: "margin" | "fixed";
+  tau_mode: "auto" | "margin" | "fixed";
+  /** Whether the time is known; "auto" has to choose it first. */
+  settled: boolean;
   max_time: number;
   stale: boolean;
   warped: boolean;

@@ -1,9 +1,11 @@
 // The bottom line: where the pointer is, what the map says there, what the last update changed.
 
 import { swatch, count, el } from "./dom";
-import { NO_DATA } from "./protocol.generated";
+import { NO_DATA, type SessionState } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Ui } from "./ui";
+
+const FEW = 10; // labelled pixels of a class
 
 export function statusLine(session: Session, ui: Ui): HTMLElement {
   const pixel = el("span", { class: "cell pixel" });
@@ -12,6 +14,7 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
   const label = el("span", { class: "cell" });
   const changed = el("span", { class: "cell end" });
   const strokes = el("span", { class: "cell" });
+  const hint = el("span", { class: "cell", text: "few labels: press n to see where the next tell most" });
 
   const showPointer = () => {
     const { hover } = ui;
@@ -28,10 +31,17 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
   session.on("state", (state) => {
     const labelled = state.classes.reduce((sum, item) => sum + item.pixels, 0);
     strokes.textContent = `${plural(state.n_strokes, "stroke")}, ${plural(labelled, "pixel")} labelled`;
+    hint.hidden = !isThin(state);
     changed.textContent = state.n_changed === null || !state.strokes.length ? "" : `${plural(state.n_changed, "pixel")} changed`;
     showPointer();
   });
-  return el("footer", { class: "status" }, pixel, earth, found, label, el("span", { class: "space" }), changed, strokes);
+  return el("footer", { class: "status" }, pixel, earth, found, label, el("span", { class: "space" }), hint, changed, strokes);
+}
+
+/** Whether two classes have labels, and one of them next to none. */
+function isThin({ classes }: SessionState): boolean {
+  const labelled = classes.map((item) => item.pixels).filter((pixels) => pixels > 0);
+  return labelled.length >= 2 && Math.min(...labelled) < FEW;
 }
 
 function mapCoordinates(session: Session, row: number, column: number): string {

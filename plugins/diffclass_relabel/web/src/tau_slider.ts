@@ -18,7 +18,7 @@ export class TauSlider {
   });
   private readonly curve = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
   private readonly value = el("output", { class: "value" });
-  private readonly rule = textButton("auto", "Choose tau by the mean margin", () => this.choose("margin"), "small");
+  private readonly rule = textButton("auto", "Let the labels choose tau, as classify does", () => this.choose("auto"), "small");
   /** Map version of the curve on the screen. */
   private version = -1;
   private asking = false;
@@ -57,15 +57,16 @@ export class TauSlider {
     const state = this.session.state!;
     if (this.wanted !== null) return;
     this.range.value = String(Math.round(STEPS * this.place(state.tau)));
-    this.write(state.tau);
-    const byRule = state.tau_mode === "margin";
+    this.write(state.tau, state.settled);
+    const byRule = state.tau_mode !== "fixed";
     this.rule.classList.toggle("on", byRule);
     this.rule.setAttribute("aria-pressed", String(byRule));
   }
 
-  private write(tau: number): void {
-    this.value.textContent = String(tau);
-    this.range.setAttribute("aria-valuetext", `${tau} steps`);
+  private write(tau: number, settled = true): void {
+    this.value.textContent = settled ? String(tau) : "\u2026";
+    this.value.title = settled ? "Steps" : "A first map is shown while tau is being chosen";
+    this.range.setAttribute("aria-valuetext", settled ? `${tau} steps` : "being chosen");
     this.range.title = `tau = ${tau} steps. The curve is the mean margin over tau; the ground, the share of the scene that labels reach.`;
   }
 
@@ -99,7 +100,7 @@ export class TauSlider {
     if (this.wanted === null) this.session.setPreview(null);
   }
 
-  private async choose(tau: number | "margin"): Promise<void> {
+  private async choose(tau: number | "auto"): Promise<void> {
     if (tau === this.session.state?.tau && this.session.state.tau_mode === "fixed") {
       this.wanted = null;
       this.session.setPreview(null);
