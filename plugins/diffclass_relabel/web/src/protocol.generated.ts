@@ -32,7 +32,7 @@ export type Operation =
   | { op: "merge_classes"; source: number; into: number }
   /** remove a class without labels */
   | { op: "remove_class"; id: number }
-  /** set the time in steps, or the rule that chooses it */
+  /** set the time in steps, or the rule "auto" or "margin" that chooses it */
   | { op: "tau"; tau: number | "auto" | "margin" }
   /** walk separately in each class, by the present posteriors, until "unwarp" or the next "warp" */
   | { op: "warp" }
