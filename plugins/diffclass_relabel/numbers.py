@@ -20,7 +20,7 @@ from diffclass_relabel.protocol import (
     ClassNumbers,
     NumbersAnswer,
 )
-from diffclass_relabel.shown import NO_DATA, ShownMap
+from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
 
 _MOST_FLOWS = 12
 _MOST_POINTS = 2000
@@ -33,6 +33,7 @@ class _Compared:
     scores: Scores
     interval: tuple[float, float]
     names: dict[int, str]
+    labels: ShownLabels
 
 
 class Numbers:
@@ -94,24 +95,25 @@ class Numbers:
         editor = self._editor
         if editor.reference is None:
             raise DataError("there is no reference; start diffclass relabel with --reference FILE")
+        labels = editor.labels
         truth, names = editor.reference.truth(editor.session.classes)
         found = self._found()
         # labels were painted to be right: where they are, the map is no evidence
-        used = (truth != 0) & (editor.labels.ids.ravel()[editor.workspace.pixels] == 0)
+        used = (truth != 0) & (labels.ids.ravel()[editor.workspace.pixels] == 0)
         if not used.any():
             raise DataError("every pixel of the reference is labelled; none is left to compare")
         scores = classification_scores(truth[used], found[used])
-        return _Compared(scores, _plain_interval(scores), names)
+        return _Compared(scores, _plain_interval(scores), names, labels)
 
     def _with_held_out(self) -> _Compared:
         editor = self._editor
         with editor.lock:
-            ids, session = editor.labels.ids, editor.session
+            labels, session = editor.labels, editor.session
             label_mode, tau = session.label_mode, session.tau
-        found = held_out(editor.workspace, ids, label_mode=label_mode, tau=tau)
+        found = held_out(editor.workspace, labels.ids, label_mode=label_mode, tau=tau)
         scores = classification_scores(found.truth, found.found)
         interval = clustered_interval(found.truth == found.found, found.piece)
-        return _Compared(scores, (interval.lower, interval.upper), {})
+        return _Compared(scores, (interval.lower, interval.upper), {}, labels)
 
     def _found(self) -> np.ndarray:
         """Return the class of each point in the map that is shown."""
@@ -121,7 +123,7 @@ class Numbers:
         return shown.ids.ravel()[self._editor.workspace.pixels].astype(np.int32)
 
     def _remember(self, by: str, compared: _Compared) -> None:
-        labels = self._editor.labels
+        labels = compared.labels
         point: AccuracyPoint = {
             "version": labels.version,
             "labelled": int(np.count_nonzero(labels.ids)),

@@ -57,6 +57,7 @@ export class NumbersPanel {
     this.choice.options[1].title = answer.has_reference ? "" : "Start diffclass relabel with --reference FILE";
     this.draw(answer);
     if (this.choice.value !== answer.by) void this.ask(); // chosen anew meanwhile
+    else if (version !== this.session.state.version) this.follow(); // painted meanwhile
   }
 
   private draw(answer: NumbersAnswer): void {
