@@ -454,12 +454,12 @@ def test_an_envi_export_has_its_header(painted, tmp_path):
     tab.page.on("download", lambda file: files.append(file))
     tab.page.click("text=Export")
     tab.find("[title='Map as ENVI (.img)']").click()
-    tab.find(".menu .files").wait_for()
+    tab.find("#export-menu .files").wait_for()
     while len(files) < 2:
         tab.page.wait_for_timeout(20)
     for file in files:
         file.save_as(tmp_path / file.suggested_filename)
-    table = read_labels(tmp_path / "map.img").table
+    table = read_labels(tmp_path / "scene_map.img").table
     assert [entry.name for entry in table] == list(NAMES)
 
 

@@ -46,7 +46,8 @@ def test_hello(page, workspace):
     assert len(scene["bands_true"]) == len(scene["bands_false"]) == 3
     assert hello["geo"] == {"transform": [500000, 2, 0, 4470000, 0, -2], "crs": "EPSG:32633"}
     assert [preset["name"] for preset in hello["presets"]] == ["true", "false", "mnf"]
-    assert {"what": "map", "suffix": ".tif", "label": "GeoTIFF"} in hello["exports"]
+    geotiff = {"what": "map", "suffix": ".tif", "label": "GeoTIFF", "name": "scene_map.tif"}
+    assert geotiff in hello["exports"]
     state = hello["state"]
     assert state["classes"] == state["strokes"] == []
     assert (state["tau"], state["tau_mode"], state["live"]) == (12, "fixed", True)
@@ -138,7 +139,8 @@ def test_why_shares_a_pixel_among_the_strokes_the_largest_share_first(painted):
         assert (share["class"], share["pixel"]) == (stroke["class"], stroke["first"])
 
 
-def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(painted):
+def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(painted, tmp_path, tissue):
+    np.save(tmp_path / "labels.npy", tissue.truth)
     row, column = (int(k) for k in np.argwhere(painted.settled()[0].reshape(48, 50) % 255)[0])
     pixel = row * 50 + column
     fields = {
@@ -146,6 +148,7 @@ def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(painted):
         "live": {"on": True},
         "preview_tau": {"tau": 8},
         "export": {"what": "labels"},
+        "read_labels": {"path": str(tmp_path / "labels.npy")},
     }
     for question, answer in ANSWERS.items():
         said = painted.ask(question, **fields.get(question, {}))
@@ -249,11 +252,11 @@ def test_export_and_download(painted, http, what, tmp_path):
         assert got.status_code == 200
         (tmp_path / name).write_bytes(got.content)
     if what == "map":
-        read = read_labels(tmp_path / "map.img").ids
+        read = read_labels(tmp_path / "scene_map.img").ids
         shown = painted.settled()[0].reshape(48, 50)
         assert np.array_equal(read, np.where(shown == NO_DATA, 0, shown))
     if what == "report":
-        assert json.loads((tmp_path / "report.json").read_text())["strokes"] == 3
+        assert json.loads((tmp_path / "scene_report.json").read_text())["strokes"] == 3
 
 
 def test_what_is_exported_is_shown(painted, tissue):
