@@ -35,6 +35,7 @@ from experiments.few_labels import (
 )
 from experiments.markdown import markdown_table, read_rows
 from experiments.multiscale import powers
+from experiments.potsdam import tiles as potsdam_tiles
 from experiments.scaling import speed_tables
 
 ROOT = Path(__file__).parents[1]
@@ -88,6 +89,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "anomalies-made": lambda: anomaly_scenes.made_table(read_rows("anomaly/made.csv")),
     "clusters": lambda: comparison.table(read_rows(comparison.NAME)),
     "clusters-of-scenes": lambda: cluster_scenes.table(read_rows(cluster_scenes.NAME)),
+    "potsdam": lambda: potsdam_tiles.table(read_rows(potsdam_tiles.NAME)),
     "sessions": _sessions,
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -198,6 +201,21 @@ def test_labels_in_a_folder_and_of_another_extent(tmp_path):
     wide[10:-10] = TISSUE.labels
     write_class_map(tmp_path / "wide.tif", wide, map_info=place(-10, 0))
     np.testing.assert_array_equal(read_tile_labels(tmp_path / "wide.tif", joint).ids, TISSUE.labels)
+
+
+def test_a_report_holds_the_hashes_of_a_folder_of_labels(tmp_path, capsys):
+    _, tiles = saved_tiles(tmp_path)
+    (tmp_path / "labels").mkdir()
+    for tile in open_tiles(tiles).tiles:
+        file = tmp_path / "labels" / tile.scene.path.name
+        write_class_map(file, TISSUE.labels[tile.rows, tile.columns], map_info=tile.scene.map_info)
+    report = tmp_path / "report.json"
+    assert run(["classify", *map(str, tiles), "--labels", str(tmp_path / "labels"), "-q",
+                "-o", str(tmp_path / "map.npy"), "--report", str(report)]) == 0  # fmt: skip
+    hashed = {Path(one["path"]) for one in json.loads(report.read_text())["recipe"]["inputs"]}
+    assert {tmp_path / "labels" / tile.name for tile in tiles} <= hashed
+    assert set(tiles) <= hashed
+    assert run(["rerun", str(report), "--into", str(tmp_path / "again"), "-q"]) == 0
 
 
 def test_labels_that_do_not_fit(tmp_path):

@@ -14,7 +14,12 @@ _COMPANIONS = (
 
 
 def input_files(path: Path) -> list[Path]:
-    """Return a file with those that are read with it: header and data, parts of a shapefile."""
+    """Return a file with those that are read with it: header and data, parts of a shapefile.
+
+    Of a folder, as of labels or of a Sentinel-2 product, all files in it.
+    """
+    if path.is_dir():
+        return sorted(file for file in path.rglob("*") if file.is_file())
     files = [path, Path(f"{path}.aux.xml"), Path(f"{path}.msk"), Path(f"{path}.hdr")]
     for endings in _COMPANIONS:
         if path.suffix.lower() in endings:
