@@ -6,13 +6,18 @@ one, also when the writing process was killed.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DataError, ParameterError
+
+_BESIDE = 24  # bytes that the name of a file beside has more, and its suffixes
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
@@ -35,17 +40,43 @@ def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -
     Raises
     ------
     ParameterError
-        If the folder does not exist, the target is a folder, or the file exists and
-        ``overwrite`` is false.
+        If the folder does not exist or cannot be written, the name is too long for it, the target
+        is a folder, or the file (or a link that leads nowhere) exists and ``overwrite`` is false.
     """
     target = Path(path)
-    if not target.parent.is_dir():
-        raise ParameterError(f"{target}: no folder {target.parent}; create it first")
+    try:
+        _check_place(target, overwrite=overwrite)
+    except OSError as error:  # a loop of links, a name that no disk takes
+        raise ParameterError(
+            f"{target}: nothing can be written there ({error.strerror}); choose another name"
+        ) from error
+    return target
+
+
+def _check_place(target: Path, *, overwrite: bool) -> None:
+    folder = target.parent
+    if not stat.S_ISDIR(os.stat(folder).st_mode) if os.path.lexists(folder) else True:
+        raise ParameterError(f"{target}: no folder {folder}; create it first")
     if target.is_dir():
         raise ParameterError(f"{target} is a folder; name a file in it")
-    if target.exists() and not overwrite:
+    if os.path.lexists(target) and not overwrite:
         raise ParameterError(f"{target} exists; choose another name or pass --overwrite")
-    return target
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ParameterError(f"{target}: no file can be made in {folder}; choose another folder")
+    longest = _longest_name(folder)
+    if len(os.fsencode(target.name)) > longest:
+        raise ParameterError(
+            f"{target.name[:40]}...: a name of {len(os.fsencode(target.name))} bytes; {folder} "
+            f"takes {longest}; choose a shorter one"
+        )
+
+
+def _longest_name(folder: Path) -> int:
+    """Bytes of the longest name in a folder that leaves room for the temporary file's."""
+    try:
+        return os.pathconf(folder, "PC_NAME_MAX") - _BESIDE
+    except (AttributeError, ValueError, OSError):
+        return 255 - _BESIDE
 
 
 @contextmanager
@@ -87,6 +118,13 @@ def replacing(
         yield temporary
         _give_usual_permissions(temporary)
         os.replace(temporary, target)
+    except OSError as error:
+        if error.errno in _FULL:  # the system's message names no file
+            raise DataError(
+                f"{target}: no room left on its disk ({error.strerror}); free space or choose "
+                "another folder"
+            ) from error
+        raise
     finally:
         with suppress(FileNotFoundError):
             temporary.unlink()

@@ -35,9 +35,14 @@ def test_the_demo_beats_both_and_leaves_pictures(tmp_path):
 
 
 def test_the_bench_compares_with_scipy(tmp_path):
-    result = run("bench", "--rows=96", "--columns=96", "--repeats=2", "-q", folder=tmp_path)
+    result = run("bench", "--rows=96", "--columns=96", "--repeats=2", "--json", folder=tmp_path)
     assert result["n_points"] == 96 * 96
     assert result["product"]["milliseconds"] > 0
     assert result["product"]["scipy_milliseconds"] > 0
     assert {"neighbors", "affinities", "diffusion", "total"} <= set(result["fit"]["seconds"])
     assert result["fit"]["neighbor_recall"] >= 0.98
+
+
+def test_a_bench_of_few_points_ends(tmp_path):
+    result = run("bench", "--rows=32", "--columns=32", "--repeats=1", "--json", folder=tmp_path)
+    assert result["n_points"] == 32 * 32

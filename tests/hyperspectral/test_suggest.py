@@ -133,15 +133,9 @@ def test_pixels_without_data_are_not_suggested(suggest, files, tissue):
     assert min(pixel["column"] for pixel in report["pixels"]) >= 10
 
 
-def test_geojson_without_coordinates_has_columns_and_rows(suggest, files):
-    report = suggest("-n", "2", output="out.geojson")
-    collection = json.loads((files / "out.geojson").read_text())
-    assert collection["type"] == "FeatureCollection"
-    for feature, pixel in zip(collection["features"], report["pixels"], strict=True):
-        assert feature["geometry"]["type"] == "Point"
-        place = [pixel["column"] + 0.5, pixel["row"] + 0.5]
-        assert feature["geometry"]["coordinates"] == place
-        assert feature["properties"] == {"class": None} | pixel
+def test_geojson_needs_coordinates(suggest, files):
+    assert "write a .csv" in suggest("-n", "2", output="out.geojson", code=2)
+    assert not (files / "out.geojson").exists()
 
 
 def test_map_coordinates_and_filled_in_classes(suggest, files, tissue):
@@ -244,7 +238,7 @@ def test_salinas_a(tmp_path, data_folder, capsys):
     words = [
         "suggest", str(folder / "SalinasA_corrected.mat"),
         "--labels", str(folder / "SalinasA_gt.mat"),
-        "-o", str(tmp_path / "points.geojson"), "-n", "5", "--rule", "vopt", "--json",
+        "-o", str(tmp_path / "points.csv"), "-n", "5", "--rule", "vopt", "--json",
     ]  # fmt: skip
     assert run(words) == 0
     truth = read_labels(folder / "SalinasA_gt.mat").ids
@@ -255,8 +249,8 @@ def test_salinas_a(tmp_path, data_folder, capsys):
 # Without any label
 
 
-def first(files, *words, output="first.csv"):
-    words = ["suggest", str(files / "scene.npy"), "-o", str(files / output), *FAST, *words]
+def first(files, *words):
+    words = ["suggest", str(files / "scene.npy"), "-o", str(files / "first.csv"), *FAST, *words]
     return run([*words, "--json", "-q"])
 
 
@@ -278,8 +272,10 @@ def test_without_labels_each_mode_is_asked_for_once(files, tissue, capsys):
     assert min(distances) >= 5  # the default
 
 
-def test_first_pixels_become_labels(files, capsys):
-    assert first(files, "-n", "3", output="first.geojson") == 0
+def test_first_pixels_become_labels(files, tissue, capsys):
+    write_raster(files / "scene.img", tissue.cube, map_info=map_info_of(UTM))
+    words = ["suggest", str(files / "scene.img"), "-o", str(files / "first.geojson"), *FAST]
+    assert run([*words, "-n", "3", "--json", "-q"]) == 0
     capsys.readouterr()
     found = json.loads((files / "first.geojson").read_text())
     assert {feature["properties"]["class"] for feature in found["features"]} == {None}

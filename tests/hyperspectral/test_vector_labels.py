@@ -197,3 +197,17 @@ def test_a_grid_is_needed(tmp_path):
     assert is_vector(path.rename(tmp_path / "labels.dat"))
     with pytest.raises(DataError, match="no such file"):
         read_labels(tmp_path / "absent.shp", grid=SCENE)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_minus_one_is_no_class_as_text_either(tmp_path, name):
+    path = write(tmp_path / name, {"class": ["corn", "-1"]})
+    labels = read_labels(path, grid=SCENE)
+    assert [entry.name for entry in labels.table] == ["corn"]
+    np.testing.assert_array_equal(labels.ids, EXPECTED == 1)
+
+
+def test_times_that_are_missing_are_no_class(tmp_path):
+    days = np.array(["2020-05-01", "NaT"], dtype="datetime64[ms]")
+    path = write(tmp_path / "labels.gpkg", {"class": days})
+    np.testing.assert_array_equal(read_labels(path, grid=SCENE).ids, EXPECTED == 1)

@@ -109,7 +109,7 @@ def suggest(
         write_suggestions,
     )
     from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_hyperspectral.workflows.suggestion_files import check_ending
+    from diffclass_hyperspectral.workflows.suggestion_files import check_ending, check_places
 
     check_ending(output)
     if labels is None:
@@ -125,6 +125,7 @@ def suggest(
         with stage("opening"):
             cube = open_scene(scene, **taken(options))
             check_components(components, cube)
+            check_places(output, has_places=cube.map_georeference is not None)
             if labels is not None:
                 given = read_labels(labels, variable=label_variable, grid=cube)
         shared: dict[str, Any] = {

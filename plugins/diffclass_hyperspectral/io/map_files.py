@@ -16,6 +16,7 @@ from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.label_images import class_id_raster
 from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.npy_files import save_rows
+from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster, as_raster, blocks_of, cast
 from diffclass_hyperspectral.io.scale_bar import add_scale_bar
 from diffclass_hyperspectral.io.scenes import Scene
@@ -108,6 +109,8 @@ def check_outputs(
         Where one of them must not be written.
     """
     files = [file for path in maps for file in require_outputs(path, overwrite=overwrite)]
+    for path in (*maps, *others):
+        _require_library(path)
     files += [require_writable(path, overwrite=overwrite) for path in others]
     places = [file.resolve() for file in files]
     read = {file.resolve() for path in inputs for file in _files_of(path)}
@@ -116,6 +119,18 @@ def check_outputs(
             raise ParameterError(f"two outputs would be written to {file}; name them apart")
         if place in read:
             raise ParameterError(f"{file} is read from; write to another file")
+
+
+def _require_library(path: Path) -> None:
+    """Raise `ParameterError` where what writes files of this ending is not installed."""
+    suffix = path.suffix.lower()
+    if suffix in geotiff_writer.ENDINGS:
+        require("rasterio", extra="maps")
+    elif suffix == ".png":
+        require("matplotlib.figure", extra="plots")
+        require("PIL.Image")
+    elif suffix in envi_writer.ENDINGS:
+        require("spectral.io.envi")
 
 
 def _files_of(path: Path) -> tuple[Path, ...]:

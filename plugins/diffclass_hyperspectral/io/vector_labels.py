@@ -240,7 +240,7 @@ def _whole_numbers(path: Path, field: str, values: np.ndarray) -> np.ndarray:
 
 
 def _numbered(path: Path, field: str, values: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
-    texts = ["" if value is None else str(value).strip() for value in values]
+    texts = [_text_of(value) for value in values]
     if any(texts) and all(text.isdecimal() for text in texts if text):
         numbers = np.array([float(text or 0) for text in texts])
         ids = _whole_numbers(path, field, numbers)
@@ -248,6 +248,13 @@ def _numbered(path: Path, field: str, values: np.ndarray) -> tuple[np.ndarray, d
     order = {text: number for number, text in enumerate(sorted(set(texts) - {""}), start=1)}
     ids = np.array([order.get(text, 0) for text in texts], dtype=np.int32)
     return ids, {number: text for text, number in order.items()}
+
+
+def _text_of(value: Any) -> str:
+    """Return a class as text, empty for none: -1 means that in texts as it does in numbers."""
+    missing = value is None or value != value  # NaN, NaT
+    text = "" if missing else str(value).strip()
+    return "" if text == "-1" else text
 
 
 def _names_beside(features: _Features, field: str, ids: np.ndarray) -> dict[int, str]:

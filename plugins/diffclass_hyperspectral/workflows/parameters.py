@@ -13,6 +13,7 @@ from diffclass.clustering import DiffusionClustering
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
 
+_MOST_ALPHA = 4
 _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
 
 
@@ -45,6 +46,11 @@ def check_map(model: DiffusionMap, n_pixels: int) -> None:
         if not (isinstance(value, Real) and least <= float(value) < _INFINITY):
             bound = "above 0" if name == "bandwidth" else "at least 0"
             raise ParameterError(f"{name} = {value!r}; it has to be a number {bound}")
+    if not isinstance(model.alpha, str) and model.alpha > _MOST_ALPHA:
+        raise ParameterError(
+            f"alpha = {model.alpha!r}; affinities are divided by densities to this power, which "
+            f"beyond {_MOST_ALPHA} leaves only the emptiest points: take 0 to 1"
+        )
 
 
 def check_clustering(model: DiffusionClustering, n_pixels: int) -> None:

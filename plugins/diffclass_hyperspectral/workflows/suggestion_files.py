@@ -2,8 +2,8 @@
 
 GeoJSON (RFC 7946) holds longitude and latitude. The field "class" is left empty to be filled in,
 for example in a desktop GIS; the file is then a file of labels (`read_labels` with ``grid``). For
-a scene whose coordinate system is unknown it holds the scene's own coordinates, for a scene
-without coordinates column and row; each of the pixel's centre.
+a scene whose coordinate system is unknown it holds the scene's own coordinates, each of the pixel's
+centre. Pixels of a scene without coordinates are written as a table only.
 """
 
 from __future__ import annotations
@@ -36,6 +36,18 @@ def check_ending(path: str | os.PathLike[str]) -> None:
         )
 
 
+def check_places(path: str | os.PathLike[str], *, has_places: bool) -> None:
+    """Raise `ParameterError` for GeoJSON of pixels without map coordinates.
+
+    Its points are degrees on the Earth: rows and columns would be read as such.
+    """
+    if not has_places and Path(path).suffix.lower() != ".csv":
+        raise ParameterError(
+            f"{path}: the scene has no map coordinates, which GeoJSON needs; write a .csv, which "
+            "names rows and columns"
+        )
+
+
 def write_suggestions(
     path: str | os.PathLike[str],
     pixels: Sequence[SuggestedPixel],
@@ -61,6 +73,7 @@ def write_suggestions(
         For another ending, a file that exists, or a coordinate system that needs rasterio.
     """
     check_ending(path)
+    check_places(path, has_places=not pixels or pixels[0].x is not None)
     is_table = Path(path).suffix.lower() == ".csv"
     points = [] if is_table else _points(pixels, crs)
     with replacing(path, overwrite=overwrite) as temporary, temporary.open("w", newline="") as file:
@@ -90,12 +103,8 @@ def _collection(
 
 def _points(pixels: Sequence[SuggestedPixel], crs: str | None) -> list[tuple[float, float]]:
     """Return longitude and latitude where they can be told."""
-    places = [
-        (pixel.column + 0.5, pixel.row + 0.5) if pixel.x is None or pixel.y is None
-        else (pixel.x, pixel.y)
-        for pixel in pixels
-    ]  # fmt: skip
-    if not pixels or pixels[0].x is None or crs is None or crs == _WGS84:
+    places = [(p.x, p.y) for p in pixels if p.x is not None and p.y is not None]
+    if not pixels or crs is None or crs == _WGS84:
         return places
     warp = require("rasterio.warp", extra="maps")
     xs, ys = zip(*places, strict=True)

@@ -1,0 +1,84 @@
+"""Outputs that cannot work are refused before anything is computed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from diffclass import DiffusionMap
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.output import replacing, require_writable
+from diffclass_hyperspectral.io import map_files
+from diffclass_hyperspectral.workflows.parameters import check_map
+
+
+def refused(path, says, **options):
+    with pytest.raises(ParameterError, match=says):
+        require_writable(path, **options)
+
+
+def test_links_that_lead_nowhere_exist(tmp_path):
+    (tmp_path / "map.npy").symlink_to(tmp_path / "gone.npy")
+    refused(tmp_path / "map.npy", "exists")
+    require_writable(tmp_path / "map.npy", overwrite=True)
+
+
+def test_loops_of_links(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    refused(tmp_path / "a" / "map.npy", "levels of symbolic links")
+
+
+@pytest.mark.parametrize("length", [240, 255, 400])
+def test_names_that_are_too_long(tmp_path, length):
+    refused(tmp_path / ("m" * (length - 4) + ".npy"), "shorter|too long")
+
+
+def test_the_longest_name_can_be_written(tmp_path):
+    longest = os.pathconf(tmp_path, "PC_NAME_MAX") - 24
+    path = tmp_path / ("m" * (longest - 4) + ".npy")
+    with replacing(path) as temporary:
+        temporary.write_text("x")
+    assert path.read_text() == "x"
+
+
+def test_folders_that_cannot_be_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    refused(tmp_path / "map.npy", "no file can be made in")
+
+
+def test_a_full_disk_names_the_file(tmp_path):
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(DataError, match=r"map\.npy: no room left"), replacing(tmp_path / "map.npy"):
+        raise full
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [
+        ("map.tif", "rasterio", "maps"),
+        ("map.png", "matplotlib.figure", "plots"),
+        ("map.img", "spectral.io.envi", "hyperspectral"),
+    ],
+)
+def test_missing_extras_of_outputs(tmp_path, monkeypatch, name, module, extra):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ParameterError, match=rf"diffclass\[{extra}\]"):
+        map_files.check_outputs([tmp_path / name], [], [])
+    if name.endswith(".png"):
+        with pytest.raises(ParameterError, match="plots"):
+            map_files.check_outputs([], [tmp_path / name], [])
+
+
+def test_ranges_of_an_embedding():
+    points = np.random.default_rng(0).random((60, 3))
+    with pytest.raises(ParameterError, match="reaches no neighbour of 100%"):
+        DiffusionMap(2, n_neighbors=8, bandwidth=1e-30).fit(points)
+    with pytest.raises(ParameterError, match="alpha"):
+        check_map(DiffusionMap(2, alpha=1e308), 60)
+    DiffusionMap(2, n_neighbors=8, bandwidth=0.1).fit(points)
