@@ -26,7 +26,7 @@ _UNWANTED = ("tests/", "experiments/", "diffclass_relabel/web/", "diffclass_qgis
 _SMOKE = """
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import write_class_map, write_raster
-scene = make_tissue_scene(32, 32)
+scene = make_tissue_scene(48, 48)
 write_raster("scene.img", scene.cube)
 write_class_map("labels.tif", scene.labels)
 """

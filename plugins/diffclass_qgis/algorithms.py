@@ -366,10 +366,9 @@ RELABEL = Algorithm(
         replace(NEIGHBORS, help="In the graph. Empty: 12."),
         replace(
             LABEL_MODE,
-            default="summed",
-            choices=("summed", "free", "absorbing"),
             help="summed, free: labels diffuse away, and count over the whole walk or at its end. "
-            "absorbing: they stay.",
+            "absorbing: they stay. auto: as Classify chooses.",
+            choices=("auto", "summed", "free", "absorbing"),
         ),
         THREADS,
         Parameter(

@@ -53,12 +53,11 @@ def test_choices_that_are_found_late_are_those_of_the_core():
     from diffclass.acquisition import RULES
     from diffclass.label_diffusion.diffusion import LABEL_MODE_CHOICES
 
-    for algorithm, parameter in PARAMETERS:
+    for _, parameter in PARAMETERS:
         if parameter.name == "RULE":
             assert set(parameter.choices) == set(RULES)
         if parameter.name == "LABEL_MODE":
-            known = set(LABEL_MODE_CHOICES)
-            assert set(parameter.choices) == known - ({"auto"} if algorithm is RELABEL else set())
+            assert set(parameter.choices) == set(LABEL_MODE_CHOICES)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: one.command)
