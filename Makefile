@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test check docs bench clean
+.PHONY: demo test check docs bench qgis-plugin dist-check clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -31,5 +31,16 @@ docs: $(BIN)/.installed
 bench: $(BIN)/.installed
 	$(BIN)/diffclass bench
 
+# the zip holds what is committed
+qgis-plugin:
+	mkdir -p dist
+	git archive --format=zip --output=dist/diffclass_qgis.zip --prefix=diffclass_qgis/ \
+		--add-file=LICENSE HEAD:plugins/diffclass_qgis
+
+dist-check:
+	$(PYTHON) -m venv $(VENV)-dist
+	$(VENV)-dist/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	$(VENV)-dist/bin/python .ci/check_distribution.py
+
 clean:
-	rm -rf $(VENV) demo_output site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-dist dist demo_output site .pytest_cache .mypy_cache .ruff_cache .hypothesis

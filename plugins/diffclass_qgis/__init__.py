@@ -1,0 +1,20 @@
+"""A provider of QGIS Processing that calls the ``diffclass`` program of an environment.
+
+QGIS's own Python needs nothing installed for it. What an algorithm is stands in a table
+(`algorithms`); modules that know QGIS are `plugin`, `provider`, `algorithm`, `parameters`,
+`styles`, and all others run without it. QGIS runs them in its own Python, 3.9 or later.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from diffclass_qgis.plugin import DiffclassPlugin
+
+
+def classFactory(interface: Any) -> DiffclassPlugin:  # noqa: N802 (QGIS calls it by this name)
+    """Return the plugin; QGIS calls this when it loads the folder."""
+    from diffclass_qgis.plugin import DiffclassPlugin
+
+    return DiffclassPlugin()

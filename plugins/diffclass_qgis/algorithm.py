@@ -1,0 +1,232 @@
+"""One class for all algorithms: values from QGIS, the command, results back."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+from qgis.core import (
+    QgsProcessingAlgorithm,
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingFeedback,
+    QgsProcessingOutputNumber,
+    QgsProcessingUtils,
+)
+
+from diffclass_qgis import descriptions as kinds
+from diffclass_qgis.command_line import (
+    ProgramNotFoundError,
+    check_alternatives,
+    command_line,
+    outside_qgis,
+)
+from diffclass_qgis.descriptions import Algorithm, Parameter
+from diffclass_qgis.layer_files import file_of
+from diffclass_qgis.parameters import qgis_parameter
+from diffclass_qgis.progress import Progress, parsed
+from diffclass_qgis.running import run
+from diffclass_qgis.styles import write_style
+
+_BOUND_MISSED = 4  # the command's exit code: the result is there, with a reservation
+_VECTOR_FILES = ["gpkg", "shp", "geojson", "json"]
+
+
+class DiffclassAlgorithm(QgsProcessingAlgorithm):
+    """An algorithm of the table.
+
+    Parameters
+    ----------
+    description : Algorithm
+    program : callable
+        Returns the path of the ``diffclass`` program, or raises `ProgramNotFoundError`.
+    """
+
+    def __init__(self, description: Algorithm, program: Callable[[], str]):
+        super().__init__()
+        self._description = description
+        self._program = program
+
+    def createInstance(self) -> DiffclassAlgorithm:  # noqa: N802
+        """Return another of its kind."""
+        return DiffclassAlgorithm(self._description, self._program)
+
+    def name(self) -> str:
+        """Return the second part of the algorithm's id."""
+        return self._description.command
+
+    def displayName(self) -> str:  # noqa: N802
+        """Return what the toolbox shows."""
+        return self._description.title
+
+    def shortHelpString(self) -> str:  # noqa: N802
+        """Return what the panel beside the dialog shows."""
+        return self._description.help
+
+    def initAlgorithm(self, configuration: dict[str, Any] | None = None) -> None:  # noqa: N802
+        """Add parameters, and the numbers among the results."""
+        for parameter in self._description.parameters:
+            self.addParameter(qgis_parameter(parameter))
+        for key, label in self._description.figures:
+            self.addOutput(QgsProcessingOutputNumber(_figure_name(key), label))
+
+    def canExecute(self) -> tuple[bool, str]:  # noqa: N802
+        """Tell whether the program is there, and if not what to do."""
+        try:
+            self._program()
+        except ProgramNotFoundError as error:
+            return False, str(error)
+        return True, ""
+
+    def checkParameterValues(  # noqa: N802
+        self, parameters: dict[str, Any], context: QgsProcessingContext
+    ) -> tuple[bool, str]:
+        """Tell what is wrong with the values before anything runs."""
+        try:
+            check_alternatives(self._description, parameters)
+        except ValueError as error:
+            return False, str(error)
+        return super().checkParameterValues(parameters, context)
+
+    def processAlgorithm(  # noqa: N802
+        self,
+        parameters: dict[str, Any],
+        context: QgsProcessingContext,
+        feedback: QgsProcessingFeedback,
+    ) -> dict[str, Any]:
+        """Run the command, and return outputs and numbers."""
+        values = {
+            one.name: self._value(one, parameters, context, feedback)
+            for one in self._description.parameters
+        }
+        outputs = {
+            one.name: values[one.name]
+            for one in self._description.parameters
+            if one.is_output and values[one.name]
+        }
+        if self._description.figures:
+            values["REPORT"] = values["REPORT"] or QgsProcessingUtils.generateTempFilename("r.json")
+        if not self._run(values, feedback):
+            return {}
+        for name, path in outputs.items():
+            write_style(path, self._description.parameter(name).style)
+        return {**outputs, **self._figures(values.get("REPORT"))}
+
+    def _value(
+        self,
+        parameter: Parameter,
+        parameters: dict[str, Any],
+        context: QgsProcessingContext,
+        feedback: QgsProcessingFeedback,
+    ) -> Any:
+        """Return a value as the command takes it: layers as paths, None for what is not given."""
+        name, kind = parameter.name, parameter.kind
+        if kind in kinds.OUTPUTS:
+            return self.parameterAsOutputLayer(parameters, name, context) or None
+        if parameters.get(name) in (None, ""):
+            return parameter.default
+        if kind == kinds.RASTER:
+            return self._raster_file(name, parameters, context)
+        if kind == kinds.VECTOR:
+            return self._vector_file(name, parameters, context, feedback)
+        if kind == kinds.FIELD:
+            return next(iter(self.parameterAsFields(parameters, name, context)), None)
+        reading = {
+            kinds.CHOICE: self.parameterAsEnumString,
+            kinds.INTEGER: self.parameterAsInt,
+            kinds.NUMBER: self.parameterAsDouble,
+            kinds.FLAG: self.parameterAsBool,
+            kinds.FILE: self.parameterAsFile,
+        }
+        return reading[kind](parameters, name, context)
+
+    def _raster_file(
+        self, name: str, parameters: dict[str, Any], context: QgsProcessingContext
+    ) -> str:
+        layer = self.parameterAsRasterLayer(parameters, name, context)
+        if layer is None:
+            raise QgsProcessingException(self.invalidRasterError(parameters, name))
+        try:
+            return file_of(layer.source())
+        except ValueError as error:
+            raise QgsProcessingException(str(error)) from error
+
+    def _vector_file(
+        self,
+        name: str,
+        parameters: dict[str, Any],
+        context: QgsProcessingContext,
+        feedback: QgsProcessingFeedback,
+    ) -> str:
+        """Return the layer's own file, or a copy: of a selection, unsaved edits, one of several."""
+        layer = self.parameterAsVectorLayer(parameters, name, context)
+        is_whole_file = (
+            layer is not None
+            and not layer.isEditable()
+            and layer.dataProvider().subLayerCount() == 1
+        )
+        return self.parameterAsCompatibleSourceLayerPath(
+            parameters, name, context, _VECTOR_FILES if is_whole_file else [], "gpkg", feedback
+        )
+
+    def _run(self, values: dict[str, Any], feedback: QgsProcessingFeedback) -> bool:
+        """Run the command; return whether it came to its end."""
+        progress = Progress(self._description.stages)
+        errors: list[str] = []
+        last: list[str] = []
+
+        def hear(line: str) -> None:
+            message = parsed(line)
+            text = progress.hear(message)
+            feedback.setProgress(progress.percent)
+            if text:
+                feedback.setProgressText(text)
+            elif message["type"] == "error":
+                errors.append(message["text"])
+            elif message["type"] == "warning":
+                feedback.pushWarning(message["text"])
+            elif message["type"] == "message":
+                last[:] = [message["text"]]
+                feedback.pushInfo(message["text"])
+
+        try:
+            command = command_line(self._program(), self._description, values)
+            feedback.pushCommandInfo(" ".join(command))
+            code = run(
+                command,
+                outside_qgis(os.environ),
+                result=feedback.pushInfo,
+                message=hear,
+                is_cancelled=feedback.isCanceled,
+            )
+        except (ProgramNotFoundError, OSError, ValueError) as error:
+            raise QgsProcessingException(str(error)) from error
+        if code == _BOUND_MISSED:
+            feedback.pushWarning("Finished, but a stated bound was missed; see the report above.")
+        elif errors:
+            raise QgsProcessingException(errors[-1])
+        elif code:
+            said = last[-1] if last else "without a word"
+            raise QgsProcessingException(f"diffclass ended with exit code {code}: {said}")
+        return code is not None
+
+    def _figures(self, report: str | None) -> dict[str, float]:
+        """Return the numbers of the report that are results; those that it lacks are left out."""
+        if not self._description.figures or report is None:
+            return {}
+        with open(report, encoding="utf-8") as stream:
+            content = json.load(stream)
+        found = {}
+        for key, _ in self._description.figures:
+            value = content
+            for part in key.split("."):
+                value = value.get(part) if isinstance(value, dict) else None
+            if isinstance(value, (int, float)):
+                found[_figure_name(key)] = value
+        return found
+
+
+def _figure_name(key: str) -> str:
+    return key.rpartition(".")[2].upper()

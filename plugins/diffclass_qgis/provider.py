@@ -1,0 +1,82 @@
+"""The provider: a group of the toolbox and its setting."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from processing.core.ProcessingConfig import ProcessingConfig, Setting
+from qgis.core import QgsProcessingProvider
+from qgis.PyQt.QtGui import QIcon
+
+from diffclass_qgis.algorithm import DiffclassAlgorithm
+from diffclass_qgis.algorithms import ALGORITHMS
+from diffclass_qgis.command_line import ProgramNotFoundError, find_program
+
+ENVIRONMENT = "DIFFCLASS_ENVIRONMENT"
+
+
+class DiffclassProvider(QgsProcessingProvider):
+    """All algorithms of the table."""
+
+    def id(self) -> str:
+        """Return the first part of the algorithms' names."""
+        return "diffclass"
+
+    def name(self) -> str:
+        """Return the group's name."""
+        return "diffclass"
+
+    def longName(self) -> str:  # noqa: N802
+        """Return the name with what it is."""
+        return "diffclass (classification from few labels)"
+
+    def icon(self) -> QIcon:
+        """Return the group's picture."""
+        return QIcon(str(Path(__file__).with_name("icon.svg")))
+
+    def load(self) -> bool:
+        """Add the setting and the algorithms."""
+        ProcessingConfig.settingIcons[self.name()] = self.icon()
+        ProcessingConfig.addSetting(
+            Setting(
+                self.name(),
+                ENVIRONMENT,
+                "Environment that diffclass is installed in (empty: the path is searched)",
+                "",
+                valuetype=Setting.FOLDER,
+            )
+        )
+        ProcessingConfig.readSettings()
+        self.refreshAlgorithms()
+        return True
+
+    def unload(self) -> None:
+        """Remove the setting."""
+        ProcessingConfig.removeSetting(ENVIRONMENT)
+
+    def loadAlgorithms(self) -> None:  # noqa: N802
+        """Add the algorithms."""
+        for description in ALGORITHMS:
+            self.addAlgorithm(DiffclassAlgorithm(description, program))
+
+    def supportedOutputRasterLayerExtensions(self) -> list[str]:  # noqa: N802
+        """Return what the commands write rasters as; the first one is the default."""
+        return ["tif", "img"]
+
+    def supportedOutputVectorLayerExtensions(self) -> list[str]:  # noqa: N802
+        """Return what the commands write points as."""
+        return ["geojson"]
+
+    def defaultVectorFileExtension(self, hasGeometry: bool = True) -> str:  # noqa: N802
+        """Return the extension of temporary layers."""
+        return "geojson"
+
+
+def program() -> str:
+    """Return the path of the program that the settings name; see `find_program`."""
+    named = ProcessingConfig.getSetting(ENVIRONMENT) or ""
+    try:
+        return find_program(str(named), os.environ)
+    except OSError as error:
+        raise ProgramNotFoundError(str(error)) from error
