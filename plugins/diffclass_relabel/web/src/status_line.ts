@@ -16,6 +16,7 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
   const strokes = el("span", { class: "cell" });
   const hint = el("span", { class: "cell", text: "few labels: press n to see where the next tell most" });
 
+  hint.hidden = true; // until the session says so
   const showPointer = () => {
     const { hover } = ui;
     pixel.textContent = hover ? `row ${hover.row}  column ${hover.column}` : "";
