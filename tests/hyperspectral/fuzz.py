@@ -35,7 +35,7 @@ from .fuzz_files import LABEL_FILES, SCENE_FILES, TABLE_FILES, label_array, make
 SECONDS = 20  # longer than that is a hang
 _PATIENCE = 10  # times longer, if the process did not get to work for half of it
 _REFUSED = (2, 3)
-# GDAL opens a TIFF whose key of a unit is damaged with a PROJ that nobody has told where its data are
+# GDAL opens a TIFF with a damaged key of a unit by a PROJ that was not told where its data are
 _BY_GDAL = "internal_proj_uom_get_info_from_database"
 _TEXTS = (
     b"0", b"-1", b"1", b"2", b"99999999999", b"1e9", b"1e308", b"1e400", b"-1e400", b"nan", b"inf",
