@@ -27,6 +27,7 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
     parsed_crs,
     same_crs,
+    transformed_bounds,
 )
 
 from .test_geotiff import write_tiff
@@ -256,3 +257,17 @@ def test_missing_rasterio_names_the_extra(tmp_path, without_rasterio):
     with pytest.raises(ParameterError, match=r"diffclass\[maps\]"):
         open_scene(tmp_path / "scene.tif")
     assert [file.name for file in tmp_path.iterdir()] == ["scene.tif"]
+
+
+def test_a_local_system_has_no_place():
+    local = 'LOCAL_CS["a grid",UNIT["metre",1]]'
+    with pytest.raises(DataError, match="local coordinate system"):
+        transformed_bounds((0.0, 0.0, 1.0, 1.0), local, "EPSG:32633")
+
+
+def test_areas_of_pixels():
+    grid = (30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6)
+    assert Georeference(grid, "EPSG:32633").pixel_area == pytest.approx(900)
+    assert Georeference(grid, "EPSG:2263").pixel_area == pytest.approx(900 * 0.3048006096**2)
+    for unknown in (None, "EPSG:4326", 'LOCAL_CS["a grid",UNIT["metre",1]]'):
+        assert Georeference(grid, unknown).pixel_area is None

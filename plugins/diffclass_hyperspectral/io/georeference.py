@@ -325,9 +325,15 @@ def transformed_bounds(box: Sequence[float], source: str, target: str) -> tuple[
     if source == target:
         return tuple(box)
     warp = require("rasterio.warp", extra="maps")
+    systems = [parsed_crs(text) for text in (source, target)]
+    for crs, text in zip(systems, (source, target), strict=True):
+        if not (crs.is_projected or crs.is_geographic):  # PROJ would print lines of its own
+            raise DataError(
+                f"{text[:60]!r} is a local coordinate system without a place on the Earth; state "
+                "the system in which both files lie"
+            )
     try:
-        with _with_its_data():
-            return tuple(warp.transform_bounds(parsed_crs(source), parsed_crs(target), *box))
+        return tuple(warp.transform_bounds(*systems, *box))
     except DiffclassError:
         raise
     except Exception as error:
