@@ -31,8 +31,10 @@ _LEAST_DISTANCE = 5.0
 
 def why(editor: SessionEditor, pixel: int) -> WhyAnswer:
     """Return the shares of the strokes in a pixel's posterior, the largest first."""
-    firsts = {stroke.number: _first_pixel(editor, stroke) for stroke in editor.session.strokes}
     shares = editor.session.explain(editor.workspace.point_of(pixel))
+    # painting goes on meanwhile: what was undone since is not told of
+    firsts = {stroke.number: _first_pixel(editor, stroke) for stroke in editor.session.strokes}
+    shares = [share for share in shares if share.stroke in firsts]
     return {
         "pixel": pixel,
         "shares": [

@@ -66,6 +66,7 @@ def settings(tmp_path_factory) -> dict[str, str]:
 def processing(settings) -> Processing:
     """Runs an algorithm with parameters."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    kept["PATH"] = f"/usr/bin:{kept['PATH']}"  # QGIS takes its Python from the first one there
 
     def run(algorithm: str, **parameters: object) -> subprocess.CompletedProcess[str]:
         words = [f"{name}={value}" for name, value in parameters.items()]

@@ -57,7 +57,7 @@ def test_painting_in_jupyterlab(lab, lab_folder, browser):
     tab.find("text=Export").click()
     with tab.page.expect_download() as saved:
         tab.find("[title='Labels as NumPy (.npy)']").click()
-    assert saved.value.suggested_filename == "labels.npy"
+    assert saved.value.suggested_filename == "scene_labels.npy"
     assert np.array_equal(np.load(saved.value.path()), labels)
     tab.js("diffclass.drop()")
     tab.wait("diffclass.connection === 'open'")
