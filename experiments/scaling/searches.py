@@ -169,6 +169,9 @@ def plot(rows: list[Row]) -> Figure:
     for n, line in zip(sizes, panels, strict=True):
         for (kind, p), panel in zip(kinds, line, strict=True):
             mine = [r for r in rows if (r["points"], r["n"], r["features"]) == (kind, str(n), p)]
+            if not mine:  # not run yet
+                panel.set_visible(False)
+                continue
             draw(panel, mine, names)
             panel.set_title(f"{kind}, n = {n:,}, {p} features", fontsize=8)
     handles, labels = panels[0, 0].get_legend_handles_labels()
