@@ -80,6 +80,16 @@ def _envi(folder: Path, cube: np.ndarray, **options: object) -> Made:
     return save_envi(folder, cube, metadata=_ENVI_FACTS, **options), SHAPE
 
 
+def _archive(folder: Path) -> Made:
+    np.savez(folder / "scene.npz", cube=FLOATS, wavelengths=np.arange(4) * 100 + 450.0)
+    return folder / "scene.npz", SHAPE
+
+
+def _photograph(folder: Path, ending: str) -> Made:
+    Image.fromarray((CUBE[..., :3] // 8).astype(np.uint8)).save(folder / f"scene{ending}")
+    return folder / f"scene{ending}", SHAPE
+
+
 _TILES = {"tiled": True, "blockxsize": 16, "blockysize": 16, "compress": "deflate"}
 _TAGS = {"tags": [{"wavelength": 500 + i} for i in range(4)], "nodata": -9999}
 SCENE_FILES: dict[str, Callable[[Path], Made]] = {
@@ -96,6 +106,9 @@ SCENE_FILES: dict[str, Callable[[Path], Made]] = {
     "NumPy": lambda folder: _numpy(folder, CUBE),
     "NumPy of floats": lambda folder: _numpy(folder, FLOATS),
     "NumPy of doubles": lambda folder: _numpy(folder, FLOATS.astype(np.float64)),
+    "NumPy archive": _archive,
+    "JPEG": lambda folder: _photograph(folder, ".jpg"),
+    "PNG": lambda folder: _photograph(folder, ".png"),
     "EMIT": _emit,
     "PRISMA": _prisma,
     "EnMAP by its XML": lambda folder: (write_enmap(folder)[2], _PRODUCT),
@@ -124,6 +137,11 @@ def _shapes(folder: Path, ending: str, **fields: list[object]) -> Made:
     return write(folder / f"labels{ending}", fields or {"class": ["a", "b"]}), SHAPE
 
 
+def _kml(folder: Path) -> Made:
+    fields: dict[str, list[object]] = {"Name": ["corn", "soy"]}
+    return write(folder / "labels.kml", fields, crs="EPSG:4326", driver="KML"), SHAPE
+
+
 def _label_matrix(folder: Path) -> Made:
     scipy.io.savemat(folder / "labels.mat", {"ids": label_array(SHAPE)})
     return folder / "labels.mat", SHAPE
@@ -148,6 +166,8 @@ LABEL_FILES: dict[str, Callable[[Path], Made]] = {
     "GeoJSON of numbers": lambda folder: _shapes(folder, ".geojson", **{"class": [1, 2]}),
     "shapefile": lambda folder: _shapes(folder, ".shp"),
     "GeoPackage": lambda folder: _shapes(folder, ".gpkg"),
+    "FlatGeobuf": lambda folder: _shapes(folder, ".fgb"),
+    "KML": _kml,
 }
 
 
