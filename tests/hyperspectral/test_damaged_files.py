@@ -16,6 +16,7 @@ from diffclass.command_line.main import run
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import open_scene, read_labels
 
+from .fuzz_files import SCENE_FILES
 from .test_geotiff import write_tiff
 from .test_products import write_emit, write_enmap, write_prisma
 from .test_vector_labels import SCENE, write
@@ -210,3 +211,14 @@ def test_a_matlab_type_that_would_end_the_process(tmp_path, compressed):
             open_scene(path)
     path.write_bytes(raw)
     np.testing.assert_array_equal(open_scene(path).data, CUBE)
+
+
+def test_damaged_tags_of_a_tiff_print_nothing(tmp_path, capfd):
+    """GDAL repeats the damaged bytes in a message that rasterio cannot decode."""
+    path, shape = SCENE_FILES["GeoTIFF"](tmp_path)
+    data = path.read_bytes()
+    damaged = data.replace(b'sample="1">', b"sample=\xff\xff\xff\xff")
+    assert damaged != data
+    path.write_bytes(damaged)
+    assert open_scene(path).shape[:2] == shape
+    assert capfd.readouterr() == ("", "")
