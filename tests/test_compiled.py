@@ -69,6 +69,9 @@ def small_cases():
     groups = np.array([0, 1, -1, -1, 1, 2] + [-1] * (n - 6))
     graphs.hops_from_groups(indptr, indices, groups, 3, out("hops", (3, n), np.int32))
     both = sp.csr_array(abs(graph + graph.T))
+    graphs.number_components(
+        both.indptr, both.indices, np.empty(n, np.int32), out("components", n, np.int32)
+    )
     hops = out("spread hops", n, np.int32)
     hops[:] = -1
     hops[[0, n - 2, n - 1]] = 0, 3, 9

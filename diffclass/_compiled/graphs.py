@@ -123,6 +123,38 @@ def merged_rows(
             out_data[position] = 0
 
 
+@serial
+def number_components(indptr, indices, queue, out):
+    """out(x) = number of the connected component of x, in the order of their first points.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+        Of a symmetric graph.
+    queue : int32 of shape (n,)
+        Scratch memory.
+    out : int32 of shape (n,)
+    """
+    out[:] = -1
+    n_components = 0
+    for first in range(out.shape[0]):
+        if out[first] >= 0:
+            continue
+        out[first] = n_components
+        queue[0] = first
+        begin, end = 0, 1
+        while begin < end:
+            x = queue[begin]
+            begin += 1
+            for e in range(indptr[x], indptr[x + 1]):
+                y = indices[e]
+                if out[y] < 0:
+                    out[y] = n_components
+                    queue[end] = y
+                    end += 1
+        n_components += 1
+
+
 @parallel
 def hops_from_groups(part, indptr, indices, group_of, n_groups, out):
     """out(i, x) = edges between x and the nearest point of group i, -1 where no path leads there.

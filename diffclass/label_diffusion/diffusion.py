@@ -35,7 +35,7 @@ Posteriors are p_i = w_i N_i / sum_j w_j N_j; see `diffclass.label_diffusion.cla
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -65,6 +65,7 @@ from diffclass.label_diffusion.walks import (
     WarpedFreeWalk,
     mass_of,
 )
+from diffclass.operators.local_order import LARGE, inverse
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import stage
@@ -242,30 +243,22 @@ def diffuse_labels(
     n_labels = labels_per_class(codes, encode_groups(groups, codes))
     may_sum = label_mode == "auto" and prior is None and n_labels < 2 and len(codes) <= _FEW_POINTS
     label_mode = "absorbing" if label_mode == "auto" else label_mode
-    share = checked_share(kept_share, label_mode, n_labels)
-    start = partial(start_walk, operator, codes, label_weight, len(classes), measure=measure)
-    walk = start(label_mode=label_mode)
-    tau, max_time = checked_times(tau, max_time, len(operator), goes_by_cut=walk.goes_by_cut)
-    with stage("diffusion"):
-        stopped = walk_to_tau(
-            walk,
-            tau,
-            max_time=max_time,
-            kept_share=share,
-            balancing=prior is None,
-            is_large=len(codes) > _FEW_POINTS,
-        )
-        reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
-        how = _Counting(label_mode, measure)
-        found = _read_off(walk, classes, prior, stopped, how=how, reach=reach)
-        if not (may_sum and stopped.is_by_cut):
-            return found
-        walk = start(label_mode="summed")
-        walk.advance_map(_SUMMED_TAU)
-        stopped = Stopped(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
-        how = _Counting("summed", measure)
-        summed = _read_off(walk, classes, None, stopped, how=how, reach=reach)
-        return _less_cut(walk.operator, found, summed)
+    rules = _Rules(
+        classes=classes,
+        prior=prior,
+        how=_Counting(label_mode, measure),
+        may_sum=may_sum,
+        tau=tau,
+        max_time=max_time,
+        kept_share=checked_share(kept_share, label_mode, n_labels),
+    )
+    if isinstance(operator, WarpedOperator) or len(operator) < LARGE:
+        return _diffused(operator, codes, label_weight, rules)
+    order, local = operator.in_local_order
+    found = _diffused(local, codes[order], label_weight[order], rules)
+    places = inverse(order)
+    points = ("values", "codes", "probability", "margin")
+    return replace(found, **{name: getattr(found, name)[places] for name in points})
 
 
 def margin_curve(
@@ -338,6 +331,52 @@ class _Counting:
 
     label_mode: str
     measure: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Rules:
+    """How labels diffuse, whatever the order of the points; see `diffuse_labels`."""
+
+    classes: np.ndarray
+    prior: np.ndarray | None
+    how: _Counting
+    may_sum: bool
+    tau: str | int
+    max_time: int | None
+    kept_share: float
+
+
+def _diffused(
+    operator: MarkovOperator | WarpedOperator,
+    codes: np.ndarray,
+    label_weight: np.ndarray,
+    rules: _Rules,
+) -> LabelDiffusion:
+    classes, how = rules.classes, rules.how
+    start = partial(start_walk, operator, codes, label_weight, len(classes), measure=how.measure)
+    walk = start(label_mode=how.label_mode)
+    tau, max_time = checked_times(
+        rules.tau, rules.max_time, len(operator), goes_by_cut=walk.goes_by_cut
+    )
+    with stage("diffusion"):
+        stopped = walk_to_tau(
+            walk,
+            tau,
+            max_time=max_time,
+            kept_share=rules.kept_share,
+            balancing=rules.prior is None,
+            is_large=len(codes) > _FEW_POINTS,
+        )
+        reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
+        found = _read_off(walk, classes, rules.prior, stopped, how=how, reach=reach)
+        if not (rules.may_sum and stopped.is_by_cut):
+            return found
+        walk = start(label_mode="summed")
+        walk.advance_map(_SUMMED_TAU)
+        stopped = Stopped(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
+        how = _Counting("summed", how.measure)
+        summed = _read_off(walk, classes, None, stopped, how=how, reach=reach)
+        return _less_cut(walk.operator, found, summed)
 
 
 def _less_cut(

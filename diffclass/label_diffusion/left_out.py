@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels, start_walk
 from diffclass.label_diffusion.posteriors import posteriors_of
 from diffclass.label_diffusion.stopping_time import cut_times
+from diffclass.operators.local_order import LARGE, inverse
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.targets import encode_groups
@@ -30,7 +31,7 @@ from diffclass.targets import encode_groups
 _FEW_POINTS = 10_000
 _MOST_OF_FEW, _MOST = 100, 32  # labels left out
 FOLDS = 5
-_LEAST_COLUMNS, _MOST_VALUES = 8, 2_000_000  # of a walk, for the sake of memory
+_LEAST_COLUMNS, _MOST_VALUES = 8, 33_000_000  # of a walk, for the sake of memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +143,9 @@ def _returns(
     operator: MarkovOperator, codes: np.ndarray, tau: int, weight: np.ndarray, points: np.ndarray
 ) -> np.ndarray:
     """Return r(l), the probability that a walk from the label l next stops at l, of shape (m,)."""
+    if len(operator) >= LARGE:
+        order, operator = operator.in_local_order
+        codes, weight, points = codes[order], weight[order], inverse(order)[points]
     column = np.where(codes >= 0, len(points), -1)  # the other labels share one
     column[points] = np.arange(len(points))
     walk = start_walk(operator, column, weight, len(points) + 1, label_mode="absorbing")

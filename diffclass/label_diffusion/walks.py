@@ -84,6 +84,7 @@ class Walk:
         self.state = np.zeros((len(operator), n_classes), dtype=operator.dtype)
         self.limits = np.zeros((operator.n_connected_components, n_classes))
         self.scale = np.ones(n_classes)
+        self._spare = self.state[:0]  # where the next step is written, once it has the same shape
         self._checkpoints: dict[str, Any] = {}
         self._past_maps: PastMaps[np.ndarray] = PastMaps()
 
@@ -174,7 +175,11 @@ class Walk:
             self._step()
 
     def _step(self) -> None:
-        self.state = self.operator @ self.state
+        before = np.ascontiguousarray(self.state, dtype=self.operator.dtype)
+        if self._spare.shape != before.shape or self._spare.dtype != before.dtype:
+            self._spare = np.empty_like(before)
+        self.operator.backward(before, self._spare)
+        self.state, self._spare = self._spare, before
 
 
 class FreeColumns:

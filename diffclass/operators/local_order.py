@@ -1,0 +1,62 @@
+"""Large graphs in an order in which the points of an edge lie near each other in memory.
+
+A step of the walk reads the values of a point for every edge. Once all values are larger than the
+processor's cache and edges lead anywhere, it mostly waits for memory: with 16 columns a step on a
+million pixels takes half as long where neighbours lie together. Up to some hundred thousand points
+nothing is gained.
+
+The order is that of reverse Cuthill and McKee, from SciPy. The edges of a row keep their own order,
+so that a step gives the same bits.
+
+Source: A. George and J. W. Liu, Computer Solution of Large Sparse Positive Definite Systems, 1981,
+chapter 4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+LARGE = 2**18  # points from which on it pays
+
+
+def local_order(graph: sp.csr_array) -> np.ndarray:
+    """Return an order of the points of a symmetric graph in which those of an edge are near.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+
+    Returns
+    -------
+    ndarray of int32 of shape (n,)
+        Number of the point at each place. Costs about ten products with one column.
+    """
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    return reverse_cuthill_mckee(graph, symmetric_mode=True)
+
+
+def renumbered(graph: sp.csr_array, order: np.ndarray) -> sp.csr_array:
+    """Return a graph whose point i is point order[i]; the edges of a row keep their order.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+    order : ndarray of int of shape (n,)
+    """
+    rows = graph[order]
+    return sp.csr_array((rows.data, inverse(order)[rows.indices], rows.indptr), shape=graph.shape)
+
+
+def inverse(order: np.ndarray) -> np.ndarray:
+    """Return the place of each point.
+
+    Parameters
+    ----------
+    order : ndarray of int of shape (n,)
+        Number of the point at each place.
+    """
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order), dtype=order.dtype)
+    return places
