@@ -54,6 +54,8 @@ def small_cases():
     out("looked_up_product", 1)[0] = edges.looked_up_product(*vectors)
     out("position", 1)[0] = edges.first_not_below(np.array([1, 3, 3, 8]), 1, 4, 3)
     edges.row_sums(indptr, data, out("row_sums", n))
+    edges.unit_rows(indptr, indices, data, 1 + scale, out("unit_rows", m))
+    edges.scaled_diagonal(indptr, indices, data, data**2, out("scaled_diagonal", m))
     arrays = out("t indptr", n + 1, int), out("t indices", m, int), out("t data", m)
     graphs.transpose(indptr, indices, data, *arrays)
     for mutual in (False, True):
@@ -278,6 +280,14 @@ def test_edges_are_numpys(cases):
         along = 2 * squared + 4 * beside
         np.testing.assert_allclose(cases[f"field_distances {name}"], along, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(cases["row_sums"], dense.sum(axis=1), rtol=1e-14)
+    unit = dense / (1 + scale)
+    unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-300)
+    np.testing.assert_allclose(cases["unit_rows"], unit[rows, graph.indices], rtol=1e-13)
+    around = (dense - np.diag(np.diag(dense))).sum(axis=1)
+    kept = (dense**2 - np.diag(np.diag(dense) ** 2)).sum(axis=1)
+    ratio = np.divide(kept, around, out=np.ones(13), where=around > 0)
+    expected = np.where(graph.indices == rows, graph.data * ratio[rows], graph.data**2)
+    np.testing.assert_allclose(cases["scaled_diagonal"], expected, rtol=1e-13)
     scaled = (np.outer(scale, 2 * scale) * dense)[rows, graph.indices]
     np.testing.assert_allclose(cases["scaled_by_ends"], scaled, rtol=1e-14)
     np.testing.assert_allclose(cases["looked_up_product"], dense[1] @ dense[2], atol=1e-14)

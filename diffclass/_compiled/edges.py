@@ -120,6 +120,51 @@ def scaled_by_ends(part, indptr, indices, data, row_scale, column_scale, out):
 
 
 @parallel
+def unit_rows(part, indptr, indices, data, column_size, out):
+    """out(e) = data(e) / column_size(y), divided by the length of its row of these; 0 stays 0.
+
+    Squares are added in double precision: those of outliers are too small for single.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data : float of shape (m,)
+    column_size : float of shape (n_columns,)
+    out : float of shape (m,)
+    """
+    for x in share(part, indptr.shape[0] - 1):
+        total = 0.0
+        for e in range(indptr[x], indptr[x + 1]):
+            out[e] = data[e] / column_size[indices[e]]
+            total += np.float64(out[e]) * np.float64(out[e])
+        length = data.dtype.type(np.sqrt(total) if total > 0 else 1)
+        for e in range(indptr[x], indptr[x + 1]):
+            out[e] /= length
+
+
+@parallel
+def scaled_diagonal(part, indptr, indices, data, changed, out):
+    """out = changed, but its diagonal keeps the share of each row that it has in ``data``.
+
+    Parameters
+    ----------
+    indptr, indices : index of shape (n + 1,), (m,)
+    data, changed : float of shape (m,)
+        Two matrices with the same entries.
+    out : float of shape (m,)
+    """
+    for x in share(part, indptr.shape[0] - 1):
+        around, kept = 0.0, 0.0
+        for e in range(indptr[x], indptr[x + 1]):
+            if indices[e] != x:
+                around += data[e]
+                kept += changed[e]
+        ratio = kept / around if around > 0 else 1.0
+        for e in range(indptr[x], indptr[x + 1]):
+            out[e] = changed[e] if indices[e] != x else data[e] * ratio
+
+
+@parallel
 def row_sums(part, indptr, data, out):
     """out(x) = sum of row x, added in double precision.
 

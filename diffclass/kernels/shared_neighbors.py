@@ -151,20 +151,13 @@ def times_shared(
 
 def unit_bumps(K: sp.csr_array, root_degrees: np.ndarray) -> sp.csr_array:
     """Rows a(x, .) / sqrt(pi), scaled to length 1; their products are the cosines."""
-    rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
-    data = K.data / root_degrees[K.indices]
-    squares = np.square(data, dtype=np.float64)  # those of outliers are too small for float32
-    lengths = np.sqrt(np.bincount(rows, squares, K.shape[0]))
-    data /= np.where(lengths > 0, lengths, 1).astype(K.dtype)[rows]
+    data = np.empty_like(K.data)
+    _compiled.edges.unit_rows(K.indptr, K.indices, K.data, root_degrees, data)
     return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
 
 
 def with_diagonal_scaled(K: sp.csr_array, shared: sp.csr_array) -> sp.csr_array:
     """Scale the diagonal of ``shared`` so that it has the same share of each row as in ``K``."""
-    rows = np.repeat(np.arange(K.shape[0]), np.diff(K.indptr))
-    diagonal = K.indices == rows
-    around = np.bincount(rows, np.where(diagonal, 0, K.data), K.shape[0])
-    kept = np.bincount(rows, np.where(diagonal, 0, shared.data), K.shape[0])
-    ratio = np.divide(kept, around, out=np.ones_like(kept), where=around > 0)
-    data = np.where(diagonal, K.data * ratio[rows], shared.data).astype(K.dtype)
+    data = np.empty_like(K.data)
+    _compiled.edges.scaled_diagonal(K.indptr, K.indices, K.data, shared.data, data)
     return sp.csr_array((data, K.indices, K.indptr), shape=K.shape)
