@@ -144,7 +144,7 @@ def unit_rows(part, indptr, indices, data, column_size, out):
 
 @parallel
 def scaled_diagonal(part, indptr, indices, data, changed, out):
-    """out = changed, but its diagonal keeps the share of each row that it has in ``data``.
+    """out(e) = changed(e); the diagonal keeps its share of each row, that it has in ``data``.
 
     Parameters
     ----------

@@ -99,7 +99,7 @@ class NNDescentSearch(Search):
         if len(X) >= _MANY_POINTS:
             aimed, least = _AIMED_RECALL_OF_MANY, _LEAST_RECALL_OF_MANY
         self._search_until(aimed, least, random)
-        if self.recall_ < least:
+        if not self._has_found(least):
             self._search_instead(X, random)
 
     def _search_until(self, aimed: float, least: float, random: np.random.RandomState) -> None:
@@ -115,6 +115,9 @@ class NNDescentSearch(Search):
         self.recall_ = self._refine_until(least, reporting)
         self._walk_sample = choosing
         del self._probed
+
+    def _has_found(self, least: float) -> bool:
+        return self.recall_ >= least
 
     def _sample(self, points: np.ndarray, k: int) -> _Sample:
         nearest = self._cells.nearest(self._cells.points[points], points, k)
@@ -152,10 +155,10 @@ class NNDescentSearch(Search):
             reached = self._recall(sample)
         return reached
 
-    def _probe(self) -> None:
+    def _probe(self, n_more: int = _PROBES_AT_ONCE) -> None:
         """Look into the next nearest cells of each point."""
         cells, n_probed = self._cells, self.n_probes_
-        self.n_probes_ = min(n_probed + _PROBES_AT_ONCE, cells.n_around)
+        self.n_probes_ = min(n_probed + n_more, cells.n_around)
         probed = cells.probe(
             cells.points, cells.cell_of, np.arange(len(self._lists)), self._lists,
             n_probes=self.n_probes_, n_probed=n_probed,
