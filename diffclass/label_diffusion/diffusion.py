@@ -442,4 +442,4 @@ def result_bytes(n_points: int, n_classes: int) -> int:
 
 def diffusing_bytes(n_points: int, n_classes: int, *, warped: bool = False) -> int:
     """Return the peak memory of a diffusion in bytes, its result included."""
-    return (52 + 24 * warped) * n_points * n_classes
+    return (40 + 36 * warped) * n_points * n_classes

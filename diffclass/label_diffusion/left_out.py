@@ -131,12 +131,23 @@ def _without_returns(
     points: np.ndarray,
 ) -> np.ndarray:
     """Return (A N_i)(l) without r(l), of shape (m, n_classes)."""
-    n_columns = max(_LEAST_COLUMNS, _MOST_VALUES // len(codes))
+    n_columns = _n_columns(len(codes))
     blocks = np.split(points, range(n_columns, len(points), n_columns))
     returns = [_returns(operator, codes, diffusion.tau, weight, block) for block in blocks]
     values = operator.affinity[points] @ diffusion.values / operator.degrees[points, None]
     values[np.arange(len(points)), codes[points]] -= np.concatenate(returns)
     return np.maximum(values, 0)
+
+
+def _n_columns(n_points: int) -> int:
+    """Return how many labels are left out at once."""
+    return max(_LEAST_COLUMNS, _MOST_VALUES // n_points)
+
+
+def left_out_bytes(n_points: int) -> int:
+    """Return the memory in bytes that leaving labels out takes, in single precision."""
+    most = _MOST_OF_FEW if n_points <= _FEW_POINTS else _MOST
+    return 8 * n_points * (1 + min(most, _n_columns(n_points)))
 
 
 def _returns(

@@ -32,7 +32,9 @@ from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import DensityWeighted, Gaussian, Kernel, SharedNeighbors
 from diffclass.label_diffusion import diffusion
+from diffclass.label_diffusion.left_out import left_out_bytes
 from diffclass.neighbors import graph, nn_descent
+from diffclass.operators.local_order import copy_bytes
 from diffclass.operators.markov import operator_bytes
 from diffclass.spectral import eigenpairs
 from diffclass.spectral.gap import MOST_COMPONENTS
@@ -189,11 +191,14 @@ def forecast_classification(
     stages: dict[str, float] = {"features": _of_features(scene, features)}
     making = _of_graph(n, p, k, kernel)
     stages |= {name: scores + first + size for name, size in making.items()}
+    held += copy_bytes(n, m)
     diffusing = diffusion.diffusing_bytes(n, n_classes, warped=warped)
     stages["diffusion"] = scores + held + diffusing
+    result = diffusion.result_bytes(n, n_classes)
+    stages["calibration"] = scores + held + result + (0 if warped else left_out_bytes(n))
     if suggesting:
         stages["suggestions"] = scores + held + _suggesting_bytes(n, n_classes)
-    stages["writing"] = scores + held + diffusion.result_bytes(n, n_classes)
+    stages["writing"] = scores + held + result
     return _forecast(base, stages)
 
 
