@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+from diffclass.full_disk import is_full
 
 
 def create_mapped(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -43,7 +41,7 @@ def create_mapped(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: A
         array = np.lib.format.open_memmap(place, mode="w+", dtype=dtype, shape=shape)
         _reserve(place)
     except OSError as error:
-        if error.errno not in _FULL:
+        if not is_full(error):
             raise
         place.unlink(missing_ok=True)
         size = np.dtype(dtype).itemsize * int(np.prod(shape, dtype=np.int64))
@@ -62,6 +60,6 @@ def _reserve(path: Path) -> None:
         try:
             os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
         except OSError as error:
-            if error.errno in _FULL:
+            if is_full(error):
                 raise
             return  # a file system that cannot say

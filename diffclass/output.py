@@ -6,7 +6,6 @@ one, also when the writing process was killed.
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import tempfile
@@ -15,9 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.full_disk import is_full
 
 _BESIDE = 24  # bytes that the name of a file beside has more, and its suffixes
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
@@ -104,30 +103,41 @@ def replacing(
     ------
     ParameterError
         As `require_writable`.
+    DataError
+        If the disk is full.
     """
     target = require_writable(path, overwrite=overwrite)
-    handle, name = tempfile.mkstemp(
-        dir=target.parent,
-        prefix=f".{target.name}.",
-        suffix=target.suffix if suffix is None else suffix,
-    )
+    with _room_for(target):
+        temporary = _name_beside(target, target.suffix if suffix is None else suffix)
+        try:
+            yield temporary
+            _give_usual_permissions(temporary)
+            os.replace(temporary, target)
+        finally:
+            with suppress(FileNotFoundError):
+                temporary.unlink()
+
+
+@contextmanager
+def _room_for(target: Path) -> Iterator[None]:
+    """Name the file in the error of a full disk; the system's message names none."""
+    try:
+        yield
+    except OSError as error:
+        if not is_full(error):
+            raise
+        raise DataError(
+            f"{target}: no room left on its disk ({error.strerror}); free space or choose another "
+            "folder"
+        ) from error
+
+
+def _name_beside(target: Path, suffix: str) -> Path:
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=suffix)
     os.close(handle)
     temporary = Path(name)
     temporary.unlink()
-    try:
-        yield temporary
-        _give_usual_permissions(temporary)
-        os.replace(temporary, target)
-    except OSError as error:
-        if error.errno in _FULL:  # the system's message names no file
-            raise DataError(
-                f"{target}: no room left on its disk ({error.strerror}); free space or choose "
-                "another folder"
-            ) from error
-        raise
-    finally:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
+    return temporary
 
 
 def _give_usual_permissions(path: Path) -> None:

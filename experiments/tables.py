@@ -29,6 +29,7 @@ from experiments.few_labels import (
     ambient,
     calibration,
     paired_table,
+    runs,
     spatial,
     tau,
     unequal,
@@ -45,11 +46,11 @@ BLOCK = re.compile(
 )
 
 
-def _runs(name: str = "benchmark") -> dict[tuple[str, str, int, int, str], float]:
-    return paired_table.runs_of(read_rows(f"few_labels/{name}.csv"))
+def _runs(name: str = "benchmark") -> dict[runs.Key, float]:
+    return runs.runs_of(read_rows(f"few_labels/{name}.csv"))
 
 
-def _all_runs() -> dict[tuple[str, str, int, int, str], float]:
+def _all_runs() -> dict[runs.Key, float]:
     return _runs() | _runs("families")
 
 

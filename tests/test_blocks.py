@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -106,10 +110,30 @@ def test_a_full_disk_is_an_error_and_no_signal(disk_of, mib):
         scratch.create("features/points", (mib * 2**18,), np.float32)[:] = 1
     assert not list(scratch.folder.glob("**/*.npy"))
     scratch.create("features/points", (2**16,), np.float32)[:] = 1
-    with pytest.raises(DataError, match=r"no (space|room) (is )?left"):
+    with pytest.raises(DataError, match="no space is left for scratch files"):
         scratch.save("cells/points", np.ones(2**17, dtype=np.float32))
     assert [file.name for file in scratch.folder.glob("*/*")] == ["points.npy"]
     assert (scratch.load("features/points") == 1).all()
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda scratch: scratch.save("cells/points", np.ones(3)),
+        lambda scratch: scratch.completed("cells", dict),
+    ],
+    ids=["array", "facts"],
+)
+def test_a_full_disk_names_the_folder_of_scratch_files(tmp_path, monkeypatch, write, code):
+    def full(*_):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(Path, "open", full)
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(DataError, match=f"{tmp_path}: no space is left for scratch files"):
+        write(Scratch(tmp_path))
+    assert not [file for file in tmp_path.glob("**/*") if file.is_file()]
 
 
 @pytest.mark.parametrize(

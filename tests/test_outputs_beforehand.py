@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import tempfile
 
 import numpy as np
 import pytest
@@ -51,11 +52,21 @@ def test_folders_that_cannot_be_written(tmp_path, monkeypatch):
     refused(tmp_path / "map.npy", "no file can be made in")
 
 
-def test_a_full_disk_names_the_file(tmp_path):
-    full = OSError(errno.ENOSPC, "No space left on device")
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_a_full_disk_names_the_file(tmp_path, code):
+    full = OSError(code, os.strerror(code))
     with pytest.raises(DataError, match=r"map\.npy: no room left"), replacing(tmp_path / "map.npy"):
         raise full
     assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_without_room_for_another_name(tmp_path, monkeypatch):
+    def full(**_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    with pytest.raises(DataError, match=r"map\.npy: no room left"), replacing(tmp_path / "map.npy"):
+        raise AssertionError("nothing can be written")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ complete leaves its facts in a JSON file; a resumed run takes them and goes on w
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.full_disk import is_full
 from diffclass.mapped_files import create_mapped
 from diffclass.output import replacing
 from diffclass.progress import stage
@@ -86,7 +86,8 @@ class Scratch:
 
     def save(self, name: str, array: np.ndarray) -> None:
         """Write an array; it appears whole."""
-        with room_in(self.folder), replacing(self._place(name), overwrite=True) as temporary:
+        path = self._place(name)
+        with replacing(path, overwrite=True) as temporary, room_in(self.folder):
             _save(temporary, array)
 
     def load(self, name: str) -> np.ndarray:
@@ -132,7 +133,7 @@ class Scratch:
         with nullcontext() if shown == "" else stage(shown or name):
             facts = work()
         self.sweep(name)
-        with room_in(self.folder), replacing(marker, overwrite=True) as temporary:
+        with replacing(marker, overwrite=True) as temporary, room_in(self.folder):
             temporary.write_text(json.dumps(facts))
         return facts
 
@@ -172,7 +173,7 @@ class Scratch:
         elif any(self.folder.iterdir()):
             raise DataError(f"{self.folder} is not empty; name a new folder for scratch files")
         else:
-            with room_in(self.folder), replacing(marker) as temporary:
+            with replacing(marker) as temporary, room_in(self.folder):
                 temporary.write_text(text)
 
 
@@ -197,7 +198,7 @@ def room_in(folder: Path | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not is_full(error):
             raise
         raise DataError(
             f"{folder}: no space is left for scratch files; choose a folder on a larger disk"

@@ -13,9 +13,9 @@ methods get all points, also those of unknown class; accuracy is on points of kn
 the labels. Where only a graph is given, methods that need points are left out, and those in
 TOO_SLOW on the problems named there. The peers run beside the others, each on one thread.
 
-Every run is a row of FOLDER/benchmark.csv, or families.csv for the synthetic ones (beside this
-script by default), written at once: an interrupted benchmark continues where it stopped, and after
-adding a method only that one runs. Delete a method's rows after changing it. The tables go to
+Every run is kept in FOLDER/benchmark.csv, or families.csv for the synthetic ones (beside this
+script by default; `runs`), at once: an interrupted benchmark continues where it stopped, and after
+adding a method only that one runs. Delete a method's column after changing it. The tables go to
 standard output, the seconds of each method to standard error. ``--quick`` (two draws, one and ten
 labels) needs ``-o``.
 """
@@ -23,7 +23,6 @@ labels) needs ``-o``.
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 import subprocess
 import sys
@@ -44,6 +43,7 @@ from experiments.few_labels.families import FAMILIES
 from experiments.few_labels.graph_peers import METHODS as PEERS
 from experiments.few_labels.methods import METHODS, OF_POINTS, OURS_SIZED, Setting
 from experiments.few_labels.paired_table import leads, sized_table, table
+from experiments.few_labels.runs import Key, Results
 from experiments.problems import PROBLEMS, REAL, Problem, problem_of
 
 BUDGETS = {
@@ -63,8 +63,6 @@ TOO_SLOW = {  # more than 20 seconds per draw: problems by method
     "GL PoissonMBO, own graph": _LARGE_OR_LONG,
     "GL PoissonMBO, our graph": _LARGE_OR_LONG,
 }
-FIELDS = ("problem", "drawn", "labels_per_class", "seed", "method", "accuracy")
-Key = tuple[str, str, int, int, str]  # a row without the accuracy
 
 
 @dataclass(frozen=True)
@@ -77,29 +75,6 @@ class Draw:
     y: np.ndarray
     scored: np.ndarray
     methods: tuple[str, ...]
-
-
-class Results:
-    """The rows of a CSV file, to which rows are appended."""
-
-    def __init__(self, path: Path):
-        self._path = path
-        self.rows: dict[Key, float] = {}
-        if path.exists():
-            with path.open(newline="") as file:
-                for row in csv.DictReader(file):
-                    key = row["problem"], row["drawn"], int(row["labels_per_class"])
-                    self.rows[(*key, int(row["seed"]), row["method"])] = float(row["accuracy"])
-        else:
-            self._append(FIELDS)
-
-    def add(self, key: Key, accuracy: float) -> None:
-        self.rows[key] = accuracy
-        self._append((*key, f"{accuracy:.5f}"))
-
-    def _append(self, row: Sequence[object]) -> None:
-        with self._path.open("a", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerow(row)
 
 
 def ways_of(problem: Problem) -> Mapping[str, Sequence[int]]:
@@ -134,7 +109,7 @@ def pending_draws(
             for seed in range(n) if only is None else {only} & set(range(n)):
                 key = problem.name, way, budget, seed
                 wanted = [m for m in methods if seed < most_draws(m, problem)]
-                missing = tuple(m for m in wanted if (*key, m) not in results.rows)
+                missing = tuple(m for m in wanted if (*key, m) not in results.runs)
                 if missing:
                     y, scored = drawn(problem, way, budget, seed)
                     yield Draw(way, budget, seed, y, scored, missing)
@@ -317,7 +292,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if names:
                 results = Results(folder / file)
                 run(names, methods, results, peer=peer, quick=options.quick)
-                runs |= results.rows
+                runs |= results.runs
     for lines in (table(runs), sized_table(runs), leads(runs)):
         print("\n".join(lines), end="\n\n")
 

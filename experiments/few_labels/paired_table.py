@@ -10,7 +10,7 @@ points are drawn anew, for those too).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +20,12 @@ from experiments.few_labels.draws import WAYS
 from experiments.few_labels.families import FAMILIES
 from experiments.few_labels.graph_peers import METHODS as PEERS
 from experiments.few_labels.methods import DEFAULT, OTHERS, OURS, OURS_SIZED
-from experiments.markdown import Row, markdown_table
+from experiments.few_labels.runs import Runs
+from experiments.markdown import markdown_table
 from experiments.problems import HALVES
 
 OTHER_NAMES = (*OTHERS, *(name for name, peer in PEERS.items() if not peer.sized))
 SIZED_NAMES = tuple(name for name, peer in PEERS.items() if peer.sized)
-Runs = Mapping[tuple[str, str, int, int, str], float]  # problem, way, budget, seed, method: 0 to 1
 Scores = dict[str, dict[int, float]]  # method: seed: accuracy in %
 Groups = dict[tuple[str, str, int], Scores]  # way, problem, budget
 GOALS = {  # for 1, 5 and 10 labels per class at random places
@@ -37,20 +37,6 @@ GOALS = {  # for 1, 5 and 10 labels per class at random places
     "Jasper Ridge": (75, 84.5, 87.5),
     "tissue": (92, 97.5, 97.5),
 }
-
-
-def runs_of(rows: Iterable[Row]) -> dict[tuple[str, str, int, int, str], float]:
-    """Return the accuracies of benchmark.csv's rows by problem, way, budget, seed and method."""
-    return {
-        (
-            row["problem"],
-            row["drawn"],
-            int(row["labels_per_class"]),
-            int(row["seed"]),
-            row["method"],
-        ): float(row["accuracy"])
-        for row in rows
-    }
 
 
 def table(runs: Runs, *, ways: Sequence[str] = tuple(WAYS), each_other: bool = True) -> list[str]:

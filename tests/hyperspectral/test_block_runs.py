@@ -177,7 +177,7 @@ def test_an_interrupt_leaves_nothing(fails, monkeypatch):
     ("size", "says"),
     [
         ("100k", "GB there (No space left on device)"),
-        ("300k", "no room left on its disk"),
+        ("300k", "no space is left for scratch files"),
     ],
     ids=["features", "graph"],
 )

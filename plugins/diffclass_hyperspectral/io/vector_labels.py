@@ -85,15 +85,12 @@ def read_vector_labels(
         Where the file is damaged, the field or layer is missing or not the only one, the field
         has more than 254 classes, the grid has no map coordinates, or the two do not overlap.
     """
-    place = Path(path)
-    require_file(place)
-    _check_shapefile(place)
-    target = _placed(grid, place)
-    features = _read(place, layer)
+    features, target = _features_on(grid, path, layer)
+    place = features.path
     field = _class_field(features, class_field)
     ids, names = _ids(features, field)
     shapes = _transformed(features, target)
-    kept = (ids > 0) & np.array([shape is not None and not shape.is_empty for shape in shapes])
+    kept = (ids > 0) & _drawn(shapes)
     if not kept.any():
         raise DataError(f"{place}: no shape has a class in the field {field!r}; fill it in")
     picture = _rasterized(place, shapes[kept], ids[kept], grid, target)
@@ -121,13 +118,10 @@ def covered_pixels(path: str | os.PathLike[str], grid: Grid) -> np.ndarray:
     DataError
         Where the file is damaged, has several layers or no shape, or does not overlap the grid.
     """
-    place = Path(path)
-    require_file(place)
-    _check_shapefile(place)
-    target = _placed(grid, place)
-    features = _read(place, None)
+    features, target = _features_on(grid, path, None)
+    place = features.path
     shapes = _transformed(features, target)
-    kept = np.array([shape is not None and not shape.is_empty for shape in shapes], dtype=bool)
+    kept = _drawn(shapes)
     if not kept.any():
         raise DataError(f"{place}: holds no shape; draw one, or name another file")
     ones = np.ones(int(kept.sum()), dtype=np.int32)
@@ -143,6 +137,22 @@ def is_vector(path: str | os.PathLike[str]) -> bool:
         return False
     with place.open("rb") as stream:
         return stream.read(16).startswith((b"SQLite format 3\x00", b"fgb\x03fgb"))
+
+
+def _features_on(
+    grid: Grid, path: str | os.PathLike[str], layer: str | None
+) -> tuple[_Features, Georeference]:
+    """Return the shapes of a file, checked, and where the grid that they are put on lies."""
+    place = Path(path)
+    require_file(place)
+    _check_shapefile(place)
+    target = _placed(grid, place)
+    return _read(place, layer), target
+
+
+def _drawn(shapes: np.ndarray) -> np.ndarray:
+    """Return which shapes are there and not empty."""
+    return np.array([shape is not None and not shape.is_empty for shape in shapes], dtype=bool)
 
 
 def _placed(grid: Grid, place: Path) -> Georeference:

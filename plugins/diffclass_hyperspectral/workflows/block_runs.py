@@ -140,7 +140,7 @@ class BlockRun:
                 window_bytes=int(self.memory * _WINDOW_SHARE),
             )
             self.scratch.save("features/valid", valid)
-            with room_in(self.scratch.folder), replacing(model) as temporary:
+            with replacing(model) as temporary, room_in(self.scratch.folder):
                 joblib.dump(features, temporary)
             return {}
 

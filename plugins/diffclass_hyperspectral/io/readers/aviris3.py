@@ -22,10 +22,12 @@ import numpy as np
 from diffclass_hyperspectral.io.georeference import MapInfo
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.hdf5_blocks import (
+    centres_of,
+    cube_of,
     number_of,
     numbers,
     placed,
-    require_cube,
+    placed_by_gdal,
     stored_blocks,
     text_of,
 )
@@ -49,9 +51,8 @@ def read(path: Path, file: Any) -> Contents:
     DataError
         Where a part of the product is missing or has the wrong size.
     """
-    stored = file[_CUBE]
-    require_cube(path, stored)
-    centres = numbers(path, file[_CENTRES][()], _CENTRES, length=stored.shape[0])
+    stored = cube_of(path, file, _CUBE)
+    centres = centres_of(path, file, _CENTRES, length=stored.shape[0])
     return Contents(
         stored_blocks(path, stored, bands_first=True),
         "AVIRIS-3",
@@ -68,8 +69,8 @@ def _map_info(path: Path, file: Any, shape: tuple[int, int]) -> MapInfo | None:
         return None
     if "GeoTransform" in attributes:
         texts = text_of(attributes["GeoTransform"]).split()
-        c, a, b, f, d, e = numbers(path, np.array(texts, dtype=float), "GeoTransform", length=6)
-        return placed(path, (a, b, c, d, e, f), text_of(system))
+        values = np.array(texts, dtype=float)
+        return placed_by_gdal(path, values, "GeoTransform", text_of(system))
     if "easting" not in file or "northing" not in file or min(shape) < 2:
         return None
     north = numbers(path, file["northing"][()], "northing", length=shape[0])

@@ -19,22 +19,24 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.georeference import (
-    Georeference,
-    MapInfo,
-    crs_text,
-    map_info_of,
-    parsed_crs,
-)
 from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.failures import reading, require_file
-from diffclass_hyperspectral.io.readers.hdf5_blocks import numbers, require_cube, stored_blocks
+from diffclass_hyperspectral.io.readers.hdf5_blocks import (
+    centres_of,
+    cube_of,
+    good_wavelengths,
+    number_of,
+    placed_by_gdal,
+    stored_blocks,
+    text_of,
+)
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
 
 _CUBE = "reflectance"
 _BANDS = "sensor_band_parameters"
+_CENTRES = f"{_BANDS}/wavelengths"
 _TABLE = ("location/glt_x", "location/glt_y")
 _GRID = ("geotransform", "spatial_ref")
 _FILL = -9999.0
@@ -53,18 +55,15 @@ def read(path: Path, file: Any) -> Contents:
     DataError
         Where a part of the product is missing or has the wrong size.
     """
-    stored = file[_CUBE]
-    require_cube(path, stored)
+    stored = cube_of(path, file, _CUBE)
     n_bands = stored.shape[2]
-    if "wavelengths" not in file[_BANDS]:
-        raise DataError(f"{path}: {_BANDS} lacks wavelengths; fetch the file again")
-    centres = numbers(path, file[_BANDS]["wavelengths"][()], "wavelengths", length=n_bands)
+    centres = centres_of(path, file, _CENTRES, length=n_bands)
     return Contents(
         stored_blocks(path, stored),
         "EMIT",
         wavelengths=in_nanometres(centres, None),
-        band_mask=_good(path, file[_BANDS], n_bands),
-        ignore_value=_fill_value(path, stored),
+        band_mask=good_wavelengths(path, file[_BANDS], length=n_bands),
+        ignore_value=number_of(path, stored.attrs, "_FillValue", _FILL),
         read_lookup_table=partial(read_lookup_table, path) if _has_table(file) else None,
     )
 
@@ -88,29 +87,21 @@ def read_lookup_table(path: str | os.PathLike[str]) -> LookupTable:
         columns, rows = (np.asarray(file[name][()]) for name in _TABLE)
         shape = file[_CUBE].shape[:2]
         _check_table(place, rows, columns, shape)
+        transform, crs = _GRID
         none = (rows <= 0) | (columns <= 0)
         return LookupTable(
             rows=np.where(none, -1, rows - 1),
             columns=np.where(none, -1, columns - 1),
             sensor_shape=shape,
-            map_info=_map_info(place, file.attrs),
+            map_info=placed_by_gdal(
+                place, file.attrs[transform], transform, text_of(file.attrs[crs])
+            ),
             path=place,
         )
 
 
 def _has_table(file: Any) -> bool:
     return all(name in file for name in _TABLE) and all(name in file.attrs for name in _GRID)
-
-
-def _good(path: Path, group: Any, n_bands: int) -> np.ndarray | None:
-    if "good_wavelengths" not in group:
-        return None
-    return numbers(path, group["good_wavelengths"][()], "good_wavelengths", length=n_bands) != 0
-
-
-def _fill_value(path: Path, stored: Any) -> float:
-    values = stored.attrs.get("_FillValue")
-    return _FILL if values is None else float(numbers(path, values, "_FillValue", length=1)[0])
 
 
 def _check_table(path: Path, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> None:
@@ -121,11 +112,3 @@ def _check_table(path: Path, rows: np.ndarray, columns: np.ndarray, shape: tuple
         )
     if rows.max() > shape[0] or columns.max() > shape[1]:
         raise DataError(f"{path}: the lookup table points outside the scene; fetch it again")
-
-
-def _map_info(path: Path, attributes: Any) -> MapInfo:
-    # GDAL's order: x of the corner, width, shear, y of the corner, shear, height
-    c, a, b, f, d, e = numbers(path, attributes["geotransform"], "geotransform", length=6).tolist()
-    text = attributes["spatial_ref"]
-    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
-    return map_info_of(Georeference((a, b, c, d, e, f), crs_text(parsed_crs(text))))

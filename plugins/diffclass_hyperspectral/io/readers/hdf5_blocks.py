@@ -72,13 +72,26 @@ def without_fill(
     return BlockArray(data.shape, np.float32, read_rows=read_rows, path=path, step=data.step)
 
 
-def require_cube(path: Path, stored: Any) -> None:
-    """Raise `DataError` unless a dataset has three axes of real numbers."""
+def cube_of(path: Path, file: Any, name: str) -> Any:
+    """Return a dataset of three axes of real numbers, or raise `DataError`."""
+    stored = member(path, file, name)
     if stored.ndim != 3 or stored.dtype.kind not in "iuf" or stored.size == 0:
         raise DataError(
             f"{path}: {stored.name} has shape {stored.shape} and type {stored.dtype}, which is not "
             "a cube of numbers; the file is damaged or of another kind"
         )
+    return stored
+
+
+def centres_of(path: Path, file: Any, name: str, *, length: int) -> np.ndarray:
+    """Return the band centres that a dataset of a file holds, as `numbers`."""
+    return numbers(path, member(path, file, name)[()], name, length=length)
+
+
+def good_wavelengths(path: Path, holder: Any, *, length: int) -> np.ndarray | None:
+    """Return which bands the ``good_wavelengths`` of a group or of attributes do not call 0."""
+    name = "good_wavelengths"
+    return numbers(path, holder[name], name, length=length) != 0 if name in holder else None
 
 
 def numbers(path: Path, values: Any, name: str, *, length: int) -> np.ndarray:
@@ -111,6 +124,15 @@ def text_of(value: Any) -> str:
     while isinstance(value, np.ndarray) and value.size:
         value = value.ravel()[0]
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def placed_by_gdal(path: Path, values: Any, name: str, crs: str) -> MapInfo:
+    """Return coordinates of GDAL's six numbers, which an attribute holds.
+
+    They are x of the corner, width, shear, y of the corner, shear and height.
+    """
+    c, a, b, f, d, e = numbers(path, values, name, length=6).tolist()
+    return placed(path, (a, b, c, d, e, f), crs)
 
 
 def placed(path: Path, transform: tuple[float, ...], crs: str) -> MapInfo:

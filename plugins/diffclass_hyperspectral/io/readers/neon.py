@@ -21,10 +21,10 @@ import numpy as np
 from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, from_envi, map_info_of
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.hdf5_blocks import (
-    member,
+    centres_of,
+    cube_of,
     number_of,
     numbers,
-    require_cube,
     stored_blocks,
     text_of,
 )
@@ -52,10 +52,8 @@ def read(path: Path, file: Any) -> Contents:
         Where a part of the product is missing or has the wrong size.
     """
     site = file[site_of(file)]
-    stored = site[_CUBE]
-    require_cube(path, stored)
-    found = member(path, site, _CENTRES)[()]
-    centres = in_nanometres(numbers(path, found, _CENTRES, length=stored.shape[2]), "nm")
+    stored = cube_of(path, site, _CUBE)
+    centres = in_nanometres(centres_of(path, site, _CENTRES, length=stored.shape[2]), "nm")
     assert centres is not None
     return Contents(
         stored_blocks(path, stored),

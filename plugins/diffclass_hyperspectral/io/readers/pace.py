@@ -23,10 +23,9 @@ from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.hdf5_blocks import (
-    member,
+    centres_of,
+    cube_of,
     number_of,
-    numbers,
-    require_cube,
     stored_blocks,
     without_fill,
 )
@@ -49,9 +48,8 @@ def read(path: Path, file: Any) -> Contents:
     DataError
         Where a part of the product is missing or has the wrong size.
     """
-    stored = file[_CUBE]
-    require_cube(path, stored)
-    centres = numbers(path, member(path, file, _CENTRES)[()], _CENTRES, length=stored.shape[2])
+    stored = cube_of(path, file, _CUBE)
+    centres = centres_of(path, file, _CENTRES, length=stored.shape[2])
     fill = number_of(path, stored.attrs, "_FillValue", None)
     gain = number_of(path, stored.attrs, "scale_factor", 1.0)
     offset = number_of(path, stored.attrs, "add_offset", 0.0)

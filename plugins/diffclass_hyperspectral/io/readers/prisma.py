@@ -23,7 +23,7 @@ from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, map_i
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Contents
-from diffclass_hyperspectral.io.readers.hdf5_blocks import numbers, require_cube
+from diffclass_hyperspectral.io.readers.hdf5_blocks import cube_of, numbers
 
 _SWATH = "HDFEOS/SWATHS/PRS_L2D_HCO"
 _FIELDS = f"{_SWATH}/Data Fields"
@@ -79,10 +79,7 @@ def read(path: Path, file: Any) -> Contents:
 
 def _detector(path: Path, file: Any, name: str) -> _Detector:
     cube = f"{_FIELDS}/{name.upper()}_Cube"
-    if cube not in file:
-        raise DataError(f"{path}: lacks {cube}; fetch the file again")
-    require_cube(path, file[cube])
-    n_bands = file[cube].shape[1]
+    n_bands = cube_of(path, file, cube).shape[1]
     centres = _attribute(path, file.attrs, f"List_Cw_{name}", length=n_bands)
     there = centres > 0
     if f"List_Cw_{name}_Flags" in file.attrs:

@@ -18,17 +18,16 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.georeference import MapInfo
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.hdf5_blocks import (
+    cube_of,
+    good_wavelengths,
     member,
     number_of,
     numbers,
     placed,
-    require_cube,
     stored_blocks,
     text_of,
     without_fill,
@@ -56,8 +55,7 @@ def read(path: Path, file: Any) -> Contents:
         Where a part of the product is missing or has the wrong size.
     """
     fields = next(name for name in _FIELDS if f"{name}/{_CUBE}" in file)
-    stored = file[f"{fields}/{_CUBE}"]
-    require_cube(path, stored)
+    stored = cube_of(path, file, f"{fields}/{_CUBE}")
     n_bands, *picture = stored.shape
     centres = numbers(path, _attribute(path, stored, "wavelengths"), "wavelengths", length=n_bands)
     missing = f"{fields}/{_MISSING}"
@@ -69,7 +67,7 @@ def read(path: Path, file: Any) -> Contents:
         without_fill(path, blocks, fill, missing if missing in file else None),
         "Tanager",
         wavelengths=in_nanometres(centres, "nm"),
-        band_mask=_good(path, stored, n_bands),
+        band_mask=good_wavelengths(path, stored.attrs, length=n_bands),
         map_info=_map_info(path, file, tuple(picture)) if _FIELDS[fields] == "GRIDS" else None,
     )
 
@@ -78,13 +76,6 @@ def _attribute(path: Path, stored: Any, name: str) -> Any:
     if name not in stored.attrs:
         raise DataError(f"{path}: {stored.name} lacks the attribute {name}; fetch the file again")
     return stored.attrs[name]
-
-
-def _good(path: Path, stored: Any, n_bands: int) -> np.ndarray | None:
-    if "good_wavelengths" not in stored.attrs:
-        return None
-    name = "good_wavelengths"
-    return numbers(path, stored.attrs[name], name, length=n_bands) != 0
 
 
 def _map_info(path: Path, file: Any, shape: tuple[int, int]) -> MapInfo:
