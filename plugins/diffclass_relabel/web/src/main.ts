@@ -28,6 +28,7 @@ import { Socket } from "./socket";
 import { Spectrum } from "./spectrum";
 import { Stage } from "./stage";
 import { statusLine } from "./status_line";
+import { StartPanel } from "./start_panel";
 import { StrokePanel } from "./stroke_panel";
 import { suggestionPanel } from "./suggestion_panel";
 import { Suggestions } from "./suggestions";
@@ -50,7 +51,7 @@ function start(transport: Transport): void {
   const layers = new Layers();
   const notices = new Notices(session);
   const stage = new Stage(view, notices.element);
-  stage.element.append(new PreparationPanel(session.socket).element);
+  stage.element.append(new PreparationPanel(session.socket).element, new StartPanel(session.socket).element);
   const suggestions = new Suggestions(session);
   const painter = new Painter(stage.base, session, view, layers);
   const overlay = new Overlay(stage.top, view, layers, suggestions);

@@ -88,6 +88,50 @@ export interface Answers {
   export: ExportAnswer;
 }
 
+/** Where nothing is open yet: what can be. */
+export interface Start {
+  kind: "start";
+  /** Nothing outside this folder can be opened but the recent sessions. */
+  root: string;
+  /** Why the last choice was refused. */
+  problem: string | null;
+  recent: OfferedSession[];
+  /** The folder that is shown, relative to the root; empty for the root. */
+  path: string;
+  folders: string[];
+  scenes: OfferedScene[];
+  /** Whether the folder holds nothing more. */
+  whole: boolean;
+}
+
+/** A session that was opened lately. */
+export interface OfferedSession {
+  /** Of the scene. */
+  name: string;
+  folder: string;
+  /** Rows, columns and bands. */
+  shape: number[];
+  /** When it was last worked on: seconds since 1970. */
+  at: number;
+}
+
+/** A scene of the folder that is shown. */
+export interface OfferedScene {
+  name: string;
+  /** Size of the file; null for a product of several. */
+  bytes: number | null;
+  /** When it was last written: seconds since 1970. */
+  at: number;
+}
+
+/** A scene was chosen: its session is at another address. */
+export interface Moved {
+  kind: "moved";
+  /** Null where it is the same. */
+  port: number | null;
+  token: string;
+}
+
 /** Sent instead of the greeting as long as the scene is being prepared. */
 export interface Preparing {
   kind: "preparing";
@@ -106,7 +150,7 @@ export interface PreparingStep {
   seconds: number | null;
 }
 
-/** The scene could not be prepared; the server ends. */
+/** The scene could not be prepared; the server ends, or offers others. */
 export interface Failed {
   kind: "failed";
   message: string;
@@ -442,4 +486,4 @@ export interface SentFile {
 }
 
 /** A message in JSON. */
-export type TextMessage = Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer;
+export type TextMessage = Start | Moved | Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer;
