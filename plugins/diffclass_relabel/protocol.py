@@ -39,6 +39,8 @@ class SessionFacts(TypedDict):
     classes: list[ClassState]
     strokes: Annotated[list[StrokeState], "The newest ones, in the order of painting."]
     n_strokes: Annotated[int, "All of them."]
+    label_mode: Annotated[str, 'As it was asked for, maybe "auto".']
+    counted: Annotated[str, "How labels count in the next map."]
     tau: int
     tau_mode: Literal["auto", "margin", "fixed"]
     settled: Annotated[bool, 'Whether the time is known; "auto" has to choose it first.']

@@ -71,7 +71,7 @@ class Opening:
 
     def _say_what_was_found(self) -> None:
         log, labels = self.log, self._options.get("labels")
-        self._console.say(f"session {log.path}: {len(log.entries)} operations so far")
+        self._console.say(f"session {log.path}: {log.n_operations} operations so far")
         if log.torn is not None:
             self._console.say(
                 f"its last line was torn, as by a killed process: put aside in {log.torn}, the "
@@ -215,7 +215,7 @@ class Serving:
         with self._announced(door, log.path, place) as (gate, hooks):
             server = SessionServer(opening, gate, scene=opening.scene.name, **hooks)
             if _was_interrupted(server, door):
-                self._console.say(f"ended; {len(log.entries)} operations are in {log.path}")
+                self._console.say(f"ended; {log.n_operations} operations are in {log.path}")
         if server.failure is not None:
             raise server.failure
 

@@ -8,6 +8,7 @@ import { Fill } from "./fill";
 import { showHelp } from "./help";
 import { Inspect } from "./inspect";
 import { KeyCursor } from "./key_cursor";
+import { labelModePanel } from "./label_mode_panel";
 import { layerPanel } from "./layer_panel";
 import { Layers } from "./layers";
 import { Memory } from "./memory";
@@ -124,7 +125,7 @@ function start(transport: Transport): void {
   layers.changed = () => layerListeners.forEach((listener) => listener());
   document.body.append(
     toolbar(session),
-    el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } }, toolPanel(tools, ui), layerPanel(layers, (show) => layerListeners.push(show)), picture.element),
+    el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } }, toolPanel(tools, ui), layerPanel(layers, (show) => layerListeners.push(show)), picture.element, labelModePanel(session)),
     stage.element,
     el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, tabs.element),
     statusLine(session, ui),

@@ -34,6 +34,8 @@ export type Operation =
   | { op: "remove_class"; id: number }
   /** set the time in steps, or the rule "auto" or "margin" that chooses it */
   | { op: "tau"; tau: number | "auto" | "margin" }
+  /** set how labels count; "auto" leaves that to the rule of the time "auto" */
+  | { op: "label_mode"; mode: "auto" | "summed" | "free" | "absorbing" }
   /** walk separately in each class, by the present posteriors, until "unwarp" or the next "warp" */
   | { op: "warp" }
   /** walk alike in all classes again */
@@ -210,6 +212,10 @@ export interface SessionState {
   strokes: StrokeState[];
   /** All of them. */
   n_strokes: number;
+  /** As it was asked for, maybe "auto". */
+  label_mode: string;
+  /** How labels count in the next map. */
+  counted: string;
   tau: number;
   tau_mode: "auto" | "margin" | "fixed";
   /** Whether the time is known; "auto" has to choose it first. */
