@@ -28,6 +28,12 @@ def shared_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], AbstractContex
     return _threads.threads
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What programs remember for the next time is none of the user's."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
     """The folder of real scenes: ``DIFFCLASS_DATA``, or ``../shared/data`` beside the project."""

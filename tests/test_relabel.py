@@ -109,6 +109,29 @@ def test_the_map_is_that_of_a_fresh_fit(tau, dtype, label_mode):
     assert change.n_changed == np.count_nonzero(session.map_ids) == change.changed.sum()
 
 
+@pytest.mark.parametrize("tau", [20, "margin"])
+def test_how_labels_count_may_change(operator, tau):
+    session = RelabelSession(operator, ["corn", "soy"], tau=tau, label_mode="summed")
+    for class_id, points in ((1, [3, 1]), (2, [25, 26, 12])):
+        session.apply({"op": "stroke", "class": class_id, "points": points})
+    seen = [bits(session)]
+    for mode in ("free", "absorbing", "auto"):
+        session.apply({"op": "label_mode", "mode": mode})
+        seen.append(bits(session))
+        assert session.asked_label_mode == mode
+        assert session.label_mode == ("summed" if mode == "auto" else mode)
+        assert_is_fresh(operator, session)
+        expected = fresh(operator, session, tau=tau)
+        assert session.tau == expected.tau
+        ids, _ = session.tau_preview(session.tau)
+        np.testing.assert_array_equal(ids, session.map_ids)
+    assert len(set(seen)) == 3
+    assert seen[3] == seen[0]
+    for known in seen[2::-1]:
+        session.apply({"op": "undo"})
+        assert bits(session) == known
+
+
 def test_what_a_session_shows(session):
     assert [info.name for info in session.classes] == ["corn", "soy", "hay"]
     assert [info.id for info in session.classes] == [1, 2, 3]
@@ -424,6 +447,8 @@ def test_ids_and_names_that_are_given(operator):
         ({"op": "tau", "tau": "best"}, '"margin"'),
         ({"op": "tau", "tau": 10**9}, "up to 10000 steps"),
         ({"op": "tau", "tau": None}, "tau = None"),
+        ({"op": "label_mode", "mode": "loud"}, '"absorbing"'),
+        ({"op": "label_mode", "mode": ["free"]}, '"absorbing"'),
         ({"op": "unwarp"}, "not warped"),
         ({"op": "redo"}, "nothing to redo"),
         ({"op": "undo", "times": 2}, "nothing else"),
@@ -633,16 +658,22 @@ def test_warping_replays_whenever_it_was_updated(operator):
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), labels=st.sampled_from(["summed", "free", "absorbing"]))
 def test_when_a_session_was_updated_does_not_matter(seed, labels):
-    """Also where the walk is warped again and again and the margin chooses the time."""
+    """Also where walk and mode change again and again and the margin chooses the time."""
     rng, operator = np.random.default_rng(seed), operator_of(seed % 3)
-    steering = [{"op": "warp"}, {"op": "unwarp"}, {"op": "tau", "tau": "margin"}]
+    steering = [
+        {"op": "warp"},
+        {"op": "unwarp"},
+        {"op": "tau", "tau": "margin"},
+        {"op": "label_mode", "mode": "absorbing"},
+        {"op": "label_mode", "mode": "free"},
+    ]
     often, once = (
         RelabelSession(operator, list("abc"), label_mode=labels, tau=9) for _ in range(2)
     )
     for _ in range(25):
         operation = random_operation(rng, N, len(often.strokes))
         if rng.random() < 0.2:
-            operation = steering[rng.integers(3)]
+            operation = steering[rng.integers(len(steering))]
         try:
             often.apply(operation)
         except ParameterError:

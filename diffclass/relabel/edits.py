@@ -225,6 +225,10 @@ def _tau(state: State, values: _Values) -> State:
     return replace(state, tau=tau, rule=None, chosen_for=None)
 
 
+def _label_mode(state: State, values: _Values) -> State:
+    return replace(state, label_mode=values["mode"], chosen_for=None)
+
+
 def _warp(state: State, values: _Values) -> State:
     if not state.strokes:
         raise ParameterError("there are no labels to warp by; paint a stroke first")
@@ -278,6 +282,7 @@ _EDITS: dict[str, Callable[[State, _Values], State]] = {
     "merge_classes": _merge_classes,
     "remove_class": _remove_class,
     "tau": _tau,
+    "label_mode": _label_mode,
     "warp": _warp,
     "unwarp": _unwarp,
     "batch": _batch,

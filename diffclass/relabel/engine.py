@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -38,8 +39,6 @@ class Engine:
     ----------
     operator : MarkovOperator
         The walk on n points.
-    label_mode : {"auto", "summed", "free", "absorbing"}
-        See `diffclass.diffuse_labels`; with "auto", labels are summed wherever the time is given.
     max_time : int or None
         Last time that the rules look at; by default as in `diffuse_labels`.
     grouping : callable, optional
@@ -50,13 +49,10 @@ class Engine:
         self,
         operator: MarkovOperator,
         *,
-        label_mode: str,
         max_time: int | None,
         grouping: Grouping | None = None,
     ):
         self.operator = operator
-        self._asked_mode = label_mode
-        self.label_mode = "summed" if label_mode == "auto" else label_mode
         self.max_time = last_time(len(operator)) if max_time is None else max_time
         self._asked_max_time = max_time
         self._grouping = grouping
@@ -67,9 +63,10 @@ class Engine:
         self._time_sweep: tuple[object, TimeSweep] | None = None
         self._settled: dict[object, ClassMap] = {}
 
-    def prepare(self) -> None:
-        """Compute what the maps of all states share, by a map of one label."""
-        one = next_state(State.without_labels(len(self.operator)), {"op": "add_class"})
+    def prepare(self, label_mode: str) -> None:
+        """Compute what the maps of all states of a mode share, by a map of one label."""
+        empty = replace(State.without_labels(len(self.operator)), label_mode=label_mode)
+        one = next_state(empty, {"op": "add_class"})
         self.map_of(next_state(one, {"op": "stroke", "class": 1, "points": [0]}))
 
     def map_of(self, state: State) -> ClassMap:
@@ -97,7 +94,7 @@ class Engine:
             found = diffuse_labels(
                 operator,
                 targets(state),
-                label_mode=self._asked_mode,
+                label_mode=state.label_mode,
                 tau="auto",
                 max_time=self._asked_max_time,
                 groups=None if self._grouping is None else self._grouping(state.label_ids),
@@ -111,11 +108,11 @@ class Engine:
         tau = self.tau_of(state)
         if not state.strokes:
             diffusion = None
-        elif self.label_mode != "absorbing" and state.warped_by is None:
+        elif state.first_mode != "absorbing" and state.warped_by is None:
             diffusion = self._sums.diffusion_of(state.pieces(), tau, self.horizon_of(state))
         else:
             diffusion = diffuse_labels(
-                self.operator_of(state), targets(state), label_mode=self.label_mode, tau=tau
+                self.operator_of(state), targets(state), label_mode=state.first_mode, tau=tau
             )
         return ClassMap(diffusion, state.n_points, tau)
 
@@ -132,7 +129,7 @@ class Engine:
             chosen = diffuse_labels(
                 self.operator_of(source),
                 targets(source),
-                label_mode=self.label_mode,
+                label_mode=source.first_mode,
                 tau="margin",
                 max_time=self.max_time,
             )
@@ -161,7 +158,7 @@ class Engine:
             sweep = TimeSweep(
                 self.operator_of(state),
                 targets(state),
-                label_mode=self.label_mode,
+                label_mode=state.first_mode,
                 max_time=self.max_time,
             )
             self._time_sweep = key, sweep
@@ -181,7 +178,7 @@ class Engine:
     def horizon_of(self, state: State) -> Horizon:
         """Return how far the columns of a state's strokes walk."""
         tau = self.tau_of(state)
-        if self.label_mode != "summed" or not state.strokes:
+        if state.first_mode != "summed" or not state.strokes:
             return Horizon(tau, is_sum=False)
         label_ids = state.label_ids
         codes = np.unique(label_ids[label_ids > 0], return_inverse=True)[1]
@@ -189,7 +186,7 @@ class Engine:
 
 
 def _labels_and_walk(state: State) -> tuple[object, ...]:
-    return state.labels_key, state.warped_by
+    return state.labels_key, state.label_mode, state.warped_by
 
 
 class _Warp:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 
@@ -155,6 +155,20 @@ class Time:
         if not is_whole(value) or not 1 <= value <= LARGEST_TAU:
             raise refusal(self, value, name)
         return int(value)
+
+
+@dataclass(frozen=True)
+class LabelMode:
+    """How labels count."""
+
+    says = 'one of "auto", "summed", "free" and "absorbing"'
+    json_type = Literal["auto", "summed", "free", "absorbing"]
+
+    def checked(self, value: Any, name: str) -> str:
+        """Return the name of a mode."""
+        if not isinstance(value, str) or value not in get_args(self.json_type):
+            raise refusal(self, value, name)
+        return value
 
 
 @dataclass(frozen=True)

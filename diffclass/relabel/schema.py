@@ -17,6 +17,7 @@ from diffclass.relabel.fields import (
     Color,
     Flag,
     Kind,
+    LabelMode,
     Points,
     Text,
     Time,
@@ -176,6 +177,11 @@ _EDITS = table_of(
             "tau",
             'set the time in steps, or the rule "auto" or "margin" that chooses it',
             {"tau": Time()},
+        ),
+        Form(
+            "label_mode",
+            'set how labels count; "auto" leaves that to the rule of the time "auto"',
+            {"mode": LabelMode()},
         ),
         Form(
             "warp",

@@ -141,10 +141,11 @@ class RelabelSession:
         check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
         if max_time is not None:
             check_positive(max_time, "max_time", integer=True)
-        self._engine = Engine(operator, label_mode=label_mode, max_time=max_time, grouping=grouping)
+        self._engine = Engine(operator, max_time=max_time, grouping=grouping)
         self._random_state = random_state
         self._eigenpairs: Eigenpairs | None = None
         first = next_state(State.without_labels(len(operator)), {"op": "tau", "tau": tau})
+        first = replace(first, label_mode=label_mode)
         self._history = History(_with_classes(first, classes))
         self._computing = threading.RLock()  # maps, and what they are made of
         self._suggesting, self._sweeping = threading.Lock(), threading.Lock()
@@ -178,6 +179,8 @@ class RelabelSession:
               the first
             - ``remove_class`` (id): remove a class without labels
             - ``tau`` (tau): set the time in steps, or the rule "auto" or "margin" that chooses it
+            - ``label_mode`` (mode): set how labels count; "auto" leaves that to the rule of the
+              time "auto"
             - ``warp``: walk separately in each class, by the present posteriors, until ``unwarp``
               or the next ``warp``
             - ``unwarp``: walk alike in all classes again
@@ -238,7 +241,7 @@ class RelabelSession:
         Costs about as much as one stroke. The session does not change.
         """
         with self._computing:
-            self._engine.prepare()
+            self._engine.prepare(self._state.label_mode)
 
     def _newest_map(self) -> tuple[State, ClassMap]:
         """Return a state and its map; one of a time or walk that was left meanwhile is given up."""
@@ -499,8 +502,13 @@ class RelabelSession:
         """How labels count in the next map: "summed", "free" or "absorbing"."""
         settled = self._engine.settled(self._state)
         if settled is None or settled.diffusion is None:
-            return self._engine.label_mode
+            return self._state.first_mode
         return settled.diffusion.label_mode
+
+    @property
+    def asked_label_mode(self) -> str:
+        """How labels are to count: the same, or "auto"."""
+        return self._state.label_mode
 
     @property
     def tau_mode(self) -> Literal["auto", "margin", "fixed"]:
@@ -543,7 +551,8 @@ class RelabelSession:
 
 def _walk_key(state: State) -> tuple[Any, ...]:
     """Return everything but the labels that a map depends on: maps of it build on each other."""
-    return state.tau, state.rule == "auto", state.chosen_for, state.warped_by
+    by_rule = state.rule == "auto"
+    return state.tau, by_rule, state.chosen_for, state.label_mode, state.warped_by
 
 
 def _map_key(state: State) -> tuple[Any, ...]:

@@ -38,6 +38,8 @@ class State:
         later stroke does not change the time.
     rule : {"auto", "margin"} or None
         What chooses the time; "auto" chooses for every state anew, see `Engine.settle`.
+    label_mode : {"auto", "summed", "free", "absorbing"}
+        How labels count, as it was asked for.
     warped_by : State or None
         The state whose posteriors warp the walk.
     next_number : int
@@ -51,6 +53,7 @@ class State:
     tau: int = DEFAULT_TAU
     rule: Literal["auto", "margin"] | None = None
     chosen_for: State | None = None
+    label_mode: str = "auto"
     warped_by: State | None = None
     next_number: int = 1
 
@@ -58,6 +61,11 @@ class State:
     def without_labels(cls, n_points: int) -> State:
         """Return the state that a session begins with."""
         return cls(n_points, Pages.zeros(n_points))
+
+    @property
+    def first_mode(self) -> str:
+        """How labels count where that is not left to the rule "auto", or not chosen yet."""
+        return "summed" if self.label_mode == "auto" else self.label_mode
 
     @property
     def mapped_classes(self) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -131,8 +132,7 @@ class SessionEditor:
                 done = self._applied(operation, self._refused.get((client, number)))
             except ParameterError as error:
                 refusal = _for_users(str(error), operation)
-                if number is not None:
-                    self._refused[client, number] = refusal
+                self._keep_refusal(refusal, operation, client, number)
                 raise ParameterError(refusal) from error
             sender = {} if client is None else {"client": client, "seq": number}
             source = {} if labels is None else {"labels": labels}
@@ -193,7 +193,22 @@ class SessionEditor:
                 self._replay(entry)
         self._show_labels()
 
+    def _keep_refusal(
+        self, refusal: str, operation: Any, client: str | None, number: int | None
+    ) -> None:
+        """Keep a refusal, on disk too, unless it is repeated or the client has no name."""
+        if client is None or number is None or (client, number) in self._refused:
+            return
+        self._refused[client, number] = refusal
+        name = operation.get("op") if isinstance(operation, dict) else None
+        facts = {"refused": refusal, "name": str(name)[:40], "client": client, "seq": number}
+        with suppress(OSError):  # no room: then it is known as long as this process runs
+            self.log.append({"at": round(time.time(), 3)} | facts)
+
     def _replay(self, entry: Mapping[str, Any]) -> None:
+        if "refused" in entry:
+            self._refused[entry["client"], entry["seq"]] = entry["refused"]
+            return
         try:
             self.session.apply(for_engine(entry["op"], self.workspace))
         except (ParameterError, KeyError, TypeError) as error:

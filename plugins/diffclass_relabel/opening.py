@@ -50,7 +50,7 @@ def prepared_editor(
 
     def expect(found: Scene, settings: SessionSettings) -> None:
         size = found.shape, found.data.nbytes
-        preparation.expect(expected_seconds(*size, settings, len(log.entries)))
+        preparation.expect(expected_seconds(*size, settings, log.n_operations))
 
     editor = open_editor(scene, log, on_scene=expect, **options)
     warm_up(editor.workspace)

@@ -39,6 +39,8 @@ class SessionFacts(TypedDict):
     classes: list[ClassState]
     strokes: Annotated[list[StrokeState], "The newest ones, in the order of painting."]
     n_strokes: Annotated[int, "All of them."]
+    label_mode: Annotated[str, 'As it was asked for, maybe "auto".']
+    counted: Annotated[str, "How labels count in the next map."]
     tau: int
     tau_mode: Literal["auto", "margin", "fixed"]
     settled: Annotated[bool, 'Whether the time is known; "auto" has to choose it first.']
@@ -136,8 +138,50 @@ class Preparing(TypedDict):
     left: Annotated[float | None, "Seconds, about."]
 
 
+class OfferedSession(TypedDict):
+    """A session that was opened lately."""
+
+    name: Annotated[str, "Of the scene."]
+    folder: str
+    shape: Annotated[list[int], "Rows, columns and bands."]
+    at: Annotated[float, "When it was last worked on: seconds since 1970."]
+
+
+class OfferedScene(TypedDict):
+    """A scene of the folder that is shown."""
+
+    name: str
+    bytes: Annotated[int | None, "Size of the file; null for a product of several."]
+    at: Annotated[float, "When it was last written: seconds since 1970."]
+
+
+class Start(TypedDict):
+    """Where nothing is open yet: what can be.
+
+    A page answers {"look": path of a folder}, {"open": path of a scene}, relative to the root, or
+    {"recent": number in the list}.
+    """
+
+    kind: Literal["start"]
+    root: Annotated[str, "Nothing outside this folder can be opened but the recent sessions."]
+    problem: Annotated[str | None, "Why the last choice was refused."]
+    recent: list[OfferedSession]
+    path: Annotated[str, "The folder that is shown, relative to the root; empty for the root."]
+    folders: list[str]
+    scenes: list[OfferedScene]
+    whole: Annotated[bool, "Whether the folder holds nothing more."]
+
+
+class Moved(TypedDict):
+    """A scene was chosen: its session is at another address."""
+
+    kind: Literal["moved"]
+    port: Annotated[int | None, "Null where it is the same."]
+    token: str
+
+
 class Failed(TypedDict):
-    """The scene could not be prepared; the server ends."""
+    """The scene could not be prepared; the server ends, or offers others."""
 
     kind: Literal["failed"]
     message: str
@@ -192,7 +236,9 @@ class Answer(TypedDict):
     ask: str
 
 
-TextMessage = Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer
+TextMessage = (
+    Start | Moved | Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer
+)
 
 ClassMean = TypedDict("ClassMean", {"class": int, "values": Spectrum})
 

@@ -5,15 +5,21 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from diffclass.exceptions import ParameterError
+from diffclass_relabel.page_service import MOST_BYTES, Guarded, PageService
 from diffclass_relabel.preparation import Preparation
+from diffclass_relabel.protocol import Moved
 from diffclass_relabel.security import Gate
-from diffclass_relabel.server import MOST_BYTES, build_app
+from diffclass_relabel.server import build_app
+from diffclass_relabel.start_room import StartRoom
 
 if TYPE_CHECKING:
     from diffclass_relabel.editor import SessionEditor
@@ -56,7 +62,48 @@ def bound_socket(host: str, port: int, *, rather: int = 0) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server that says when it answers, and ends if the session cannot be opened.
+    """A uvicorn server that says when it answers.
+
+    Parameters
+    ----------
+    app : ASGI application
+    on_ready : callable, optional
+        Called once connections are answered.
+    """
+
+    def __init__(self, app: ASGIApp, *, on_ready: Callable[[], None] | None = None):
+        self._on_ready = on_ready
+        super().__init__(
+            uvicorn.Config(
+                app,
+                ws="websockets-sansio",
+                ws_max_size=MOST_BYTES,
+                ws_per_message_deflate=False,  # costs more time than it saves on one machine
+                log_config=None,
+                access_log=False,  # addresses hold the token
+                lifespan="on",
+                server_header=False,
+                timeout_graceful_shutdown=_LONGEST_GOODBYE,
+            )
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, then say so."""
+        await super().startup(sockets)
+        if self._on_ready is not None and self.started:
+            self._on_ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End at the first signal; what is done then takes a moment, and no second one hastens it.
+
+        uvicorn would break off at the second, with a traceback.
+        """
+        if not self.should_exit:
+            super().handle_exit(sig, frame)
+
+
+class SessionServer(Server):
+    """A server that ends if the session cannot be opened.
 
     Parameters
     ----------
@@ -86,35 +133,43 @@ class Server(uvicorn.Server):
         on_page: Callable[[], None] | None = None,
     ):
         self.failure: BaseException | None = None
-        self._on_ready = on_ready
-        super().__init__(
-            uvicorn.Config(
-                build_app(opening, gate, scene=scene, on_page=on_page, on_failure=self._fail),
-                ws="websockets-sansio",
-                ws_max_size=MOST_BYTES,
-                ws_per_message_deflate=False,  # costs more time than it saves on one machine
-                log_config=None,
-                access_log=False,  # addresses hold the token
-                lifespan="on",
-                server_header=False,
-                timeout_graceful_shutdown=_LONGEST_GOODBYE,
-            )
-        )
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer, then say so."""
-        await super().startup(sockets)
-        if self._on_ready is not None and self.started:
-            self._on_ready()
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End at the first signal; what is done then takes a moment, and no second one hastens it.
-
-        uvicorn would break off at the second, with a traceback.
-        """
-        if not self.should_exit:
-            super().handle_exit(sig, frame)
+        app = build_app(opening, gate, scene=scene, on_page=on_page, on_failure=self._fail)
+        super().__init__(app, on_ready=on_ready)
 
     def _fail(self, failure: BaseException) -> None:
         self.failure = failure
+        self.should_exit = True
+
+
+class StartServer(Server):
+    """A server of the start page, which ends when a scene was chosen.
+
+    Parameters
+    ----------
+    folder : Path
+        Where scenes may be chosen.
+    begin : callable
+        See `diffclass_relabel.start_room.StartRoom`.
+    gate : Gate
+    problem : str, optional
+        Why the last choice could not be opened.
+    on_ready, on_page : callable, optional
+        As for a `SessionServer`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        begin: Callable[[Path, Path], Moved],
+        gate: Gate,
+        *,
+        problem: str | None = None,
+        on_ready: Callable[[], None] | None = None,
+        on_page: Callable[[], None] | None = None,
+    ):
+        room = StartRoom(folder, begin, self._end, problem)
+        service = PageService(room, gate, on_page)
+        super().__init__(Guarded(Starlette(routes=service.routes), gate), on_ready=on_ready)
+
+    def _end(self) -> None:
         self.should_exit = True

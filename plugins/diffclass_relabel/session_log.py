@@ -1,9 +1,11 @@
 """The session on disk: one line of JSON per step, appended only, on disk before it is answered.
 
 The first line is the header: which scene (and what its values hash to), features, kernel, tau,
-seed, version. Every other line holds one step: ``{"n": 12, "at": 1764072000.5, "op": {...}}``. Each
-line ends with a hash of itself and of the line before (`diffclass_relabel.line_chain`), so that a
-line that was changed, moved or taken out is found.
+seed, version. Every other line holds one step: ``{"n": 12, "at": 1764072000.5, "op": {...}}``, or
+``"refused"`` and the reason in place of the operation, so that one that is sent again after a crash
+is refused again: what was done after it counts on that. Each line ends with a hash of itself and of
+the line before (`diffclass_relabel.line_chain`), so that a line that was changed, moved or taken
+out is found.
 
 A new session appears as a whole, header and first steps. From then on lines are written and synced
 one by one, so that a process killed at any moment leaves whole lines and, at most, one torn line at
@@ -41,7 +43,7 @@ class SessionLog:
     header : dict
         The first line; empty where no session was begun.
     entries : list of dict
-        The other lines.
+        The other lines: operations and refusals.
     torn : Path or None
         Where a torn end was put, if there was one.
 
@@ -72,6 +74,11 @@ class SessionLog:
     def is_begun(self) -> bool:
         """Whether the file holds a session."""
         return bool(self.header)
+
+    @property
+    def n_operations(self) -> int:
+        """Number of the operations that were done."""
+        return sum("op" in entry for entry in self.entries)
 
     def holds_labels(self, labels: str | os.PathLike[str]) -> bool:
         """Tell whether the session began with a label file, or has taken it in since."""

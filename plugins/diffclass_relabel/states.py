@@ -64,6 +64,8 @@ def _state(editor: SessionEditor) -> SessionFacts:
         "classes": _classes(editor),
         "strokes": _strokes(editor),
         "n_strokes": len(session.strokes),
+        "label_mode": session.asked_label_mode,
+        "counted": session.label_mode,
         "tau": session.tau,
         "tau_mode": session.tau_mode,
         "settled": session.is_settled,

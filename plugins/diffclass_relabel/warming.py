@@ -82,6 +82,7 @@ def _errands(session: RelabelSession) -> list[Callable[[], object]]:
         lambda: session.suggest(2, rule="model-change"),
         session.settle,
         apply(op="tau", tau=_LATE),
+        *(apply(op="label_mode", mode=mode) for mode in ("free", "absorbing", "summed")),
         apply(op="tau", tau="margin"),
         apply(op="warp"),
         lambda: session.suggest(2),

@@ -38,7 +38,7 @@ class SessionSettings:
     features : {"spectral", "spatial"}
     components, neighbors : int
     label_mode : {"auto", "summed", "free", "absorbing"}
-        How labels count; see `diffclass.relabel.RelabelSession`.
+        How labels count at the beginning; see `diffclass.relabel.RelabelSession`.
     tau : int, "auto" or "margin"
         Diffusion time in steps at the beginning, or the rule that chooses it.
     max_time : int or None
@@ -97,7 +97,7 @@ class SessionSettings:
             "components": self.components,
             "neighbors": self.neighbors,
             "kernel": KERNEL,
-            "label-mode": self.label_mode if by_rule else session.label_mode,
+            "label-mode": session.asked_label_mode if by_rule else session.label_mode,
             "tau": None if by_rule else session.tau,
             "max-time": self.max_time if by_rule else None,
             "seed": self.seed,

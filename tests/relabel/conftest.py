@@ -14,7 +14,7 @@ from scipy import ndimage
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import ClassTable, write_class_map
 from diffclass_relabel.editor import SessionEditor, session_header
-from diffclass_relabel.running import Server, bound_socket
+from diffclass_relabel.running import SessionServer, bound_socket
 from diffclass_relabel.security import Gate
 from diffclass_relabel.session_log import SessionLog
 from diffclass_relabel.workspace import SessionSettings, Workspace
@@ -91,7 +91,7 @@ def serve():
     def served(editor, *, port=0, **options):
         listening = bound_socket("127.0.0.1", port)
         gate = Gate("127.0.0.1", listening.getsockname()[1], **options)
-        server = Server(lambda preparation: editor, gate)
+        server = SessionServer(lambda preparation: editor, gate)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         running.append((server, thread))

@@ -43,6 +43,7 @@ def random_operation(rng, state, n_pixels):
         "merge_classes": (1, {"source": class_id, "into": other}),
         "remove_class": (1, {"id": class_id}),
         "tau": (1, {"tau": int(rng.choice([16, 32]))}),
+        "label_mode": (1, {"mode": str(rng.choice(["auto", "summed", "free", "absorbing"]))}),
         "undo": (14, {}),
         "redo": (7, {}),
         "nonsense": (1, {}),

@@ -174,14 +174,45 @@ def test_sent_twice_is_done_once(editor, new_editor):
     assert again.apply({"op": "add_class"}, client="a", number=4)
 
 
-def test_refused_once_is_refused_when_sent_again(editor):
+def test_refused_once_is_refused_when_sent_again(editor, new_editor):
     unknown = {"op": "rename_class", "id": 1, "name": "corn"}
     for _ in range(2):
         with pytest.raises(ParameterError, match="no class 1"):
             editor.apply(unknown, client="a", number=1)
         if not editor.session.classes:
             editor.apply({"op": "add_class"}, client="a", number=2)
-    assert editor.version == len(editor.log.entries) == 1
+    editor.close()
+    again = new_editor()  # also after a crash: what was done afterwards counts on it
+    with pytest.raises(ParameterError, match="no class 1"):
+        again.apply(unknown, client="a", number=1)
+    for each in (editor, again):
+        assert each.version == each.log.n_operations == 1
+        (refusal,) = [entry for entry in each.log.entries if "refused" in entry]
+        assert (refusal["name"], refusal["client"], refusal["seq"]) == ("rename_class", "a", 1)
+    again.apply(unknown, client="b", number=1)
+
+
+def test_a_refusal_of_nobody_known_is_not_that_of_others(editor):
+    unknown = {"op": "rename_class", "id": 1, "name": "corn"}
+    with pytest.raises(ParameterError, match="no class 1"):
+        editor.apply(unknown, number=1)
+    editor.apply({"op": "add_class"}, number=2)
+    assert editor.apply(unknown, number=1)
+
+
+def test_without_room_for_a_refusal_it_is_known_all_the_same(editor, monkeypatch):
+    unknown = {"op": "rename_class", "id": 1, "name": "corn"}
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session_log.os, "fsync", full)
+        with pytest.raises(ParameterError, match="no class 1"):
+            editor.apply(unknown, client="a", number=1)
+    editor.apply({"op": "add_class"}, client="a", number=2)
+    with pytest.raises(ParameterError, match="no class 1"):
+        editor.apply(unknown, client="a", number=1)
 
 
 def test_a_session_of_a_newer_version_is_refused(editor, scene_folder):

@@ -169,6 +169,28 @@ def test_page_replay_and_classify_agree(
     np.testing.assert_allclose(margins[0], margins[2], atol=1e-5)
 
 
+@pytest.mark.parametrize("tau", ["auto", 12])
+def test_they_agree_also_where_labels_came_to_count_in_another_way(
+    scene_folder, tissue, tmp_path, rng, tau
+):
+    log, scene = tmp_path / "s.jsonl", scene_folder / "scene.hdr"
+    editor = painted(scene_folder, log, rng, tissue, label_mode="summed", tau=tau, components=6)
+    try:
+        editor.apply({"op": "label_mode", "mode": "absorbing"})
+        editor.settle()
+        export(editor, "labels", tmp_path / "labels.img")
+        export(editor, "report", tmp_path / "page.json")
+        shown = np.where(editor.map.ids == 255, 0, editor.map.ids)
+    finally:
+        editor.close()
+    run("replay", log, "--scene", scene, "-o", tmp_path / "replayed.img")
+    options = json.loads((tmp_path / "page.json").read_text())["classify_options"]
+    labels = ["--labels", tmp_path / "labels.hdr"]
+    run("classify", scene, *labels, *options, "-o", tmp_path / "found.img")
+    for name in ("replayed", "found"):
+        np.testing.assert_array_equal(read_labels(tmp_path / f"{name}.hdr").ids, shown)
+
+
 @pytest.mark.data
 @pytest.mark.parametrize("tau", [16, "margin"])
 @pytest.mark.parametrize("label_mode", MODES)

@@ -18,6 +18,24 @@ def is_inside(item, size):
     return min(box["x"], box["y"]) >= 0 and ends[0] <= size[0] and ends[1] <= size[1]
 
 
+def test_how_labels_count_is_chosen(painted, editor):
+    tab = painted
+    picker = tab.find("select[aria-label='How labels count']")
+    assert picker.input_value() == "summed"
+    before = tab.map
+    picker.select_option("absorbing")
+    tab.wait("diffclass.state.label_mode === 'absorbing'")
+    tab.idle()
+    np.testing.assert_array_equal(tab.map, engine_map(editor))
+    assert editor.session.label_mode == "absorbing"
+    assert (tab.map != before).any()
+    tab.key("Control+z")
+    tab.wait("diffclass.state.label_mode === 'summed'")
+    tab.idle()
+    assert picker.input_value() == "summed"
+    np.testing.assert_array_equal(tab.map, before)
+
+
 @pytest.mark.parametrize("size", [(900, 700), (600, 700), (1280, 500)])
 def test_everything_is_in_reach_in_small_windows(painted, size):
     tab = painted

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from diffclass_relabel import parts
+from diffclass_relabel.page_service import MOST_BYTES
 from diffclass_relabel.parts import LAST, MORE, PART_LENGTH, Parts, TooLongError
-from diffclass_relabel.server import MOST_BYTES
 
 
 def test_a_message_in_one_piece_is_itself():

@@ -13,7 +13,7 @@ import pytest
 from diffclass.exceptions import DataError
 from diffclass.progress import listening, stage
 from diffclass_relabel.preparation import STEPS, Preparation
-from diffclass_relabel.running import Server, bound_socket
+from diffclass_relabel.running import SessionServer, bound_socket
 from diffclass_relabel.security import Gate
 
 from .clients import PageClient
@@ -75,7 +75,7 @@ def slow(editor):
     opening = SlowOpening(editor)
     listening_socket = bound_socket("127.0.0.1", 0)
     gate = Gate("127.0.0.1", listening_socket.getsockname()[1])
-    server = Server(opening, gate, scene="scene.hdr")
+    server = SessionServer(opening, gate, scene="scene.hdr")
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening_socket]})
     thread.start()
     while not server.started:

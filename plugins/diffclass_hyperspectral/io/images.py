@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,27 @@ def read_image(
             f"variable={variable!r} names an array of a .mat, .npz or HDF5 file; {place} is none"
         )
     return reader.read(place)
+
+
+def images_among(places: Iterable[Path]) -> list[Path]:
+    """Return those files and folders for which there is a reader, in their order.
+
+    Names and first bytes decide; whether the rest can be read shows when it is. A header stands
+    back behind its data file.
+    """
+    found = [place for place in places if os.access(place, os.R_OK) and _is_image(place)]
+    headers = {header_beside(place) for place in found if place.suffix.lower() != ".hdr"}
+    return [place for place in found if place not in headers]
+
+
+def _is_image(path: Path) -> bool:
+    place = _metadata_in(path)
+    if place.suffix.lower() == ".xml":
+        return place.name == sentinel2.METADATA or "METADATA" in place.name.upper()
+    try:
+        return place.is_file() and bool(_format_of(place))
+    except (DataError, OSError):
+        return False
 
 
 def _metadata_in(path: Path) -> Path:

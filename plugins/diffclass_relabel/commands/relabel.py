@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from diffclass.command_line.console import INTERRUPTED, Console, common_options
-
-if TYPE_CHECKING:
-    import socket
-
-    from diffclass_relabel.editor import SessionEditor
-    from diffclass_relabel.preparation import Preparation
-    from diffclass_relabel.session_log import SessionLog
 
 _PATH = click.Path(path_type=Path)
 
@@ -40,7 +34,7 @@ class _Time(click.ParamType):
 
 
 @click.command(epilog="Example: diffclass relabel scene.tif")
-@click.argument("scene", type=_PATH)
+@click.argument("scene", type=_PATH, required=False)
 @click.option(
     "--labels",
     type=_PATH,
@@ -128,7 +122,7 @@ class _Time(click.ParamType):
 @click.option("--no-browser", is_flag=True, help="Do not open the page, only print its address.")
 @common_options
 def relabel(
-    scene: Path,
+    scene: Path | None,
     *,
     console: Console,
     labels: Path | None,
@@ -145,6 +139,9 @@ def relabel(
 ) -> None:
     """Label SCENE with strokes in the browser; the class map follows at once.
 
+    Without SCENE the page offers recent sessions, and the scenes in this folder and below it; a
+    folder as SCENE is offered in the same way.
+
     Every stroke is on disk before it is answered: the same command continues the session where it
     was, and `diffclass replay` makes its map without a browser. The page's address, with a
     secret token, is printed at once; the page shows how far the scene is prepared. Ctrl-C ends the
@@ -160,115 +157,22 @@ def relabel(
         raise click.UsageError(
             f"--host {host} lets other machines in: say so with --public (see --help)"
         )
-    reached = {
-        "base": None if base_url is None else BaseUrl.parsed(base_url),
-        "allowed_hosts": frozenset(map(checked_host, allowed_hosts)),
-    }
-    from diffclass_relabel.kept_address import address_file, kept_address
     from diffclass_relabel.opening import default_session
-    from diffclass_relabel.running import bound_socket
-    from diffclass_relabel.session_log import SessionLog
+    from diffclass_relabel.scene_folder import holds_scenes
+    from diffclass_relabel.serving import Reach, Serving
 
-    log = SessionLog(default_session(scene) if session is None else session)
-    try:
-        _say_what_was_found(console, log, labels)
-        files = {"labels": labels, "label_variable": label_variable, "reference": reference}
-        opening = _Opening(console, scene, log, settings, files)
-        rather = kept_address(log.path).port
-        with bound_socket(host, port, rather=rather) as listening:
-            browser = not (no_browser or base_url)
-            _serve(console, opening, listening, host, reached, public=public, browser=browser)
-    finally:
-        log.close()
-        if not log.is_begun:
-            address_file(log.path).unlink(missing_ok=True)
-    click.get_current_context().exit(INTERRUPTED)
-
-
-class _Opening:
-    """Opens the session, once, while the server already answers."""
-
-    def __init__(
-        self,
-        console: Console,
-        scene: Path,
-        log: SessionLog,
-        settings: dict[str, Any],
-        files: dict[str, Any],
-    ):
-        self.scene, self.log = scene, log
-        self._console = console
-        self._options: dict[str, Any] = {
-            "settings": settings,
-            **files,
-        }
-
-    def __call__(self, preparation: Preparation) -> SessionEditor:
-        from diffclass.progress import Audience, listening
-        from diffclass_relabel.opening import prepared_editor
-
-        with self._console.timing(), listening(Audience((self._console, preparation))):
-            return prepared_editor(self.scene, self.log, preparation, self._options)
-
-
-def _say_what_was_found(console: Console, log: SessionLog, labels: Path | None) -> None:
-    console.say(f"session {log.path}: {len(log.entries)} operations so far")
-    if log.torn is not None:
-        console.say(
-            f"its last line was torn, as by a killed process: put aside in {log.torn}, the "
-            "operations before it are all there"
-        )
-    if labels is not None and log.holds_labels(labels):
-        console.say(f"{labels} was added to the session before; it is not read again")
-
-
-def _serve(
-    console: Console,
-    opening: _Opening,
-    listening: socket.socket,
-    host: str,
-    reached: dict[str, Any],
-    *,
-    public: bool,
-    browser: bool,
-) -> None:
-    import logging
-
-    from diffclass_relabel.browser_opening import BrowserOpening
-    from diffclass_relabel.kept_address import Address, keep_address, kept_address
-    from diffclass_relabel.running import Server
-    from diffclass_relabel.security import Gate
-
+    base = None if base_url is None else BaseUrl.parsed(base_url)
+    reach = Reach(host, port, public, base, frozenset(map(checked_host, allowed_hosts)))
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    session = opening.log.path
-    address = Address(listening.getsockname()[1], kept_address(session).token)
-    keep_address(session, address)
-    gate = Gate(host, address.port, is_public=public, **reached, token=address.token)
-    page = BrowserOpening(session.parent)
-
-    def ready() -> None:
-        if public:
-            click.echo(
-                "warning: other machines can reach this server, and what passes is not encrypted",
-                err=True,
+    serving = Serving(console, reach, with_browser=not (no_browser or base_url))
+    files = {"labels": labels, "label_variable": label_variable, "reference": reference}
+    if scene is None or holds_scenes(scene):
+        if session is not None or any(files.values()):
+            raise click.UsageError(
+                "--session, --labels, --label-variable and --reference belong to one SCENE: name it"
             )
-        click.echo(gate.url, err=True)
-        if console.as_json:
-            console.give({"url": gate.url, "session": str(session)}, "")
-        if browser:
-            try:
-                page.open(gate.url)
-            except OSError as error:
-                console.say(f"no browser was opened ({error.strerror}); open the address yourself")
-
-    scene = opening.scene.name
-    server = Server(opening, gate, scene=scene, on_ready=ready, on_page=page.arrived)
-    try:
-        server.run(sockets=[listening])
-    except KeyboardInterrupt:
-        # raised again by uvicorn when all is closed: not an error but the usual end
-        console.say(f"ended; {len(opening.log.entries)} operations are in {session}")
-    finally:
-        page.close()
-    if server.failure is not None:
-        raise server.failure
+        serving.choice(Path.cwd() if scene is None else scene, settings)
+    else:
+        options = {"settings": settings, **files}
+        serving.session(scene, session or default_session(scene), options)
+    click.get_current_context().exit(INTERRUPTED)

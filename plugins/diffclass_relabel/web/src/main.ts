@@ -8,6 +8,7 @@ import { Fill } from "./fill";
 import { showHelp } from "./help";
 import { Inspect } from "./inspect";
 import { KeyCursor } from "./key_cursor";
+import { labelModePanel } from "./label_mode_panel";
 import { layerPanel } from "./layer_panel";
 import { Layers } from "./layers";
 import { Memory } from "./memory";
@@ -28,6 +29,7 @@ import { Socket } from "./socket";
 import { Spectrum } from "./spectrum";
 import { Stage } from "./stage";
 import { statusLine } from "./status_line";
+import { StartPanel } from "./start_panel";
 import { StrokePanel } from "./stroke_panel";
 import { suggestionPanel } from "./suggestion_panel";
 import { Suggestions } from "./suggestions";
@@ -50,7 +52,7 @@ function start(transport: Transport): void {
   const layers = new Layers();
   const notices = new Notices(session);
   const stage = new Stage(view, notices.element);
-  stage.element.append(new PreparationPanel(session.socket).element);
+  stage.element.append(new PreparationPanel(session.socket).element, new StartPanel(session.socket).element);
   const suggestions = new Suggestions(session);
   const painter = new Painter(stage.base, session, view, layers);
   const overlay = new Overlay(stage.top, view, layers, suggestions);
@@ -123,7 +125,7 @@ function start(transport: Transport): void {
   layers.changed = () => layerListeners.forEach((listener) => listener());
   document.body.append(
     toolbar(session),
-    el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } }, toolPanel(tools, ui), layerPanel(layers, (show) => layerListeners.push(show)), picture.element),
+    el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } }, toolPanel(tools, ui), layerPanel(layers, (show) => layerListeners.push(show)), picture.element, labelModePanel(session)),
     stage.element,
     el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, tabs.element),
     statusLine(session, ui),

@@ -18,6 +18,7 @@ export class PreparationPanel {
     this.element.hidden = true;
     socket.on("preparing", (news) => this.show(news));
     socket.on("failed", (message) => this.fail(message));
+    socket.on("start", () => (this.element.hidden = true));
     socket.on("hello", () => (this.element.hidden = true));
   }
 

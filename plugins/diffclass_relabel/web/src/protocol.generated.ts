@@ -34,6 +34,8 @@ export type Operation =
   | { op: "remove_class"; id: number }
   /** set the time in steps, or the rule "auto" or "margin" that chooses it */
   | { op: "tau"; tau: number | "auto" | "margin" }
+  /** set how labels count; "auto" leaves that to the rule of the time "auto" */
+  | { op: "label_mode"; mode: "auto" | "summed" | "free" | "absorbing" }
   /** walk separately in each class, by the present posteriors, until "unwarp" or the next "warp" */
   | { op: "warp" }
   /** walk alike in all classes again */
@@ -88,6 +90,50 @@ export interface Answers {
   export: ExportAnswer;
 }
 
+/** Where nothing is open yet: what can be. */
+export interface Start {
+  kind: "start";
+  /** Nothing outside this folder can be opened but the recent sessions. */
+  root: string;
+  /** Why the last choice was refused. */
+  problem: string | null;
+  recent: OfferedSession[];
+  /** The folder that is shown, relative to the root; empty for the root. */
+  path: string;
+  folders: string[];
+  scenes: OfferedScene[];
+  /** Whether the folder holds nothing more. */
+  whole: boolean;
+}
+
+/** A session that was opened lately. */
+export interface OfferedSession {
+  /** Of the scene. */
+  name: string;
+  folder: string;
+  /** Rows, columns and bands. */
+  shape: number[];
+  /** When it was last worked on: seconds since 1970. */
+  at: number;
+}
+
+/** A scene of the folder that is shown. */
+export interface OfferedScene {
+  name: string;
+  /** Size of the file; null for a product of several. */
+  bytes: number | null;
+  /** When it was last written: seconds since 1970. */
+  at: number;
+}
+
+/** A scene was chosen: its session is at another address. */
+export interface Moved {
+  kind: "moved";
+  /** Null where it is the same. */
+  port: number | null;
+  token: string;
+}
+
 /** Sent instead of the greeting as long as the scene is being prepared. */
 export interface Preparing {
   kind: "preparing";
@@ -106,7 +152,7 @@ export interface PreparingStep {
   seconds: number | null;
 }
 
-/** The scene could not be prepared; the server ends. */
+/** The scene could not be prepared; the server ends, or offers others. */
 export interface Failed {
   kind: "failed";
   message: string;
@@ -166,6 +212,10 @@ export interface SessionState {
   strokes: StrokeState[];
   /** All of them. */
   n_strokes: number;
+  /** As it was asked for, maybe "auto". */
+  label_mode: string;
+  /** How labels count in the next map. */
+  counted: string;
   tau: number;
   tau_mode: "auto" | "margin" | "fixed";
   /** Whether the time is known; "auto" has to choose it first. */
@@ -442,4 +492,4 @@ export interface SentFile {
 }
 
 /** A message in JSON. */
-export type TextMessage = Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer;
+export type TextMessage = Start | Moved | Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer;

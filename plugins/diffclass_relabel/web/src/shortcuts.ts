@@ -5,11 +5,14 @@ export interface Keys {
   [key: string]: (event: KeyboardEvent) => void;
 }
 
+/** A dialog has its own keys, and where a scene is being chosen there is nothing to paint. */
+const NOTHING_TO_DO = "dialog[open], .start:not([hidden])";
+
 /** Listens to the whole page, but not while something is typed; a focused button keeps its own keys. */
 export function listen(keys: Keys, digit: (digit: string, now: number) => void, space: (held: boolean) => void): void {
   addEventListener("keydown", (event) => {
     const altGr = event.getModifierState("AltGraph"); // Windows tells of it as Control and Alt
-    if (isTyping(event.target) || (event.altKey && !altGr) || document.querySelector("dialog[open]")) return;
+    if (isTyping(event.target) || (event.altKey && !altGr) || document.querySelector(NOTHING_TO_DO)) return;
     if (event.target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter")) return;
     if (event.key === " ") return holdSpace(event, space);
     const held = (event.ctrlKey || event.metaKey) && !altGr;

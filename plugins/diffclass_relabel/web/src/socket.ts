@@ -2,7 +2,7 @@
 
 import { Emitter } from "./emitter";
 import { PART_LENGTH } from "./protocol.generated";
-import type { Answers, Done, Hello, Operation, Question, Preparing, SessionState, TextMessage } from "./protocol.generated";
+import type { Answers, Done, Hello, Moved, Operation, Question, Preparing, SessionState, Start, TextMessage } from "./protocol.generated";
 import type { Closed, Conversation, Transport } from "./transport";
 
 const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
@@ -14,11 +14,18 @@ export type Ask = keyof Answers;
 export type QuestionOf<A extends Ask> = { ask: A } & Extract<Question, { ask: A }>;
 export type AnswerTo<A extends Ask> = Answers[A];
 
+/** What is asked of a server that has nothing open: to show a folder, or to open a scene or session. */
+export type Wish = { look: string } | { open: string } | { recent: number };
+
 export type Connection = "connecting" | "open" | "lost" | "refused";
 
 interface SocketEvents {
   connection: Connection;
   hello: Hello;
+  /** What can be opened, as long as nothing is. */
+  start: Start;
+  /** Something was chosen, and is at another address. */
+  moved: Moved;
   /** How far the scene is prepared; the greeting comes afterwards. */
   preparing: Preparing;
   /** Why the scene could not be prepared. */
@@ -82,6 +89,11 @@ export class Socket extends Emitter<SocketEvents> {
     return this.send<AnswerTo<A>>(question, null, UNASKED.has(question.ask));
   }
 
+  /** Says what to show or to open, where nothing is open yet. */
+  wish(wish: Wish): void {
+    this.transmit(JSON.stringify(wish));
+  }
+
   /** Drops the connection as a lost network would; for tests. */
   drop(): void {
     this.conversation?.close();
@@ -114,6 +126,11 @@ export class Socket extends Emitter<SocketEvents> {
     switch (message.kind) {
       case "hello":
         return this.hello(message);
+      case "start":
+        this.change("connecting");
+        return this.emit("start", message);
+      case "moved":
+        return this.emit("moved", message);
       case "preparing":
         this.change("connecting");
         return this.emit("preparing", message);
