@@ -125,6 +125,9 @@ class Inquiries:
     async def _numbers(self, client: Client, by: str | None = None) -> protocol.NumbersAnswer:
         return await self._workers.aside((client, "numbers"), self.numbers.answer, by)
 
+    async def _history(self, client: Client) -> protocol.HistoryAnswer:
+        return await self._workers.read(self._editor.history)
+
     # each takes the fields of the question of that name
     ANSWERS: ClassVar[dict[str, Callable[..., Awaitable[Mapping[str, Any]]]]] = {
         "spectrum": _spectrum,
@@ -135,4 +138,5 @@ class Inquiries:
         "segment": _segment,
         "read_labels": _read_labels,
         "numbers": _numbers,
+        "history": _history,
     }

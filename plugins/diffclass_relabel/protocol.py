@@ -305,6 +305,28 @@ ClassNumbers = TypedDict(
     },
 )
 
+HistoryStep = TypedDict(
+    "HistoryStep",
+    {
+        "step": Annotated[int, "Number of the state that it led to; the session begins with 0."],
+        "title": Annotated[str, "What was done, in a few words."],
+        "class": Annotated[int, "The class it concerns, 0 for none or several."],
+        "name": Annotated[str, "Name of the class at that time."],
+        "count": Annotated[int | None, "Pixels."],
+        "pixel": Annotated[int | None, "One of them."],
+        "at": Annotated[float, "Seconds since 1970."],
+    },
+)
+
+
+class HistoryAnswer(TypedDict):
+    """What can be undone and done again."""
+
+    step: Annotated[int, "Number of the present state."]
+    n_steps: Annotated[int, "Of the last one."]
+    steps: Annotated[list[HistoryStep], "The newest ones, in the order of doing."]
+
+
 ForeignClass = TypedDict("ForeignClass", {"class": int, "name": str})
 
 

@@ -6,6 +6,7 @@ import { ClassList } from "./class_list";
 import { el } from "./dom";
 import { Fill } from "./fill";
 import { showHelp } from "./help";
+import { HistoryPanel } from "./history_panel";
 import { Inspect } from "./inspect";
 import { KeyCursor } from "./key_cursor";
 import { layerPanel } from "./layer_panel";
@@ -92,11 +93,13 @@ function start(transport: Transport): void {
   const why = new WhyPanel(session, go);
   const audit = new AuditPanel(session, go);
   const numbers = new NumbersPanel(session);
+  const history = new HistoryPanel(session);
   const tabs = new Tabs([
     { name: "Suggest", title: "What to label next", element: suggestionPanel(session, suggestions, go) },
     { name: "Audit", title: "Labels that the others contradict", element: audit.element },
     { name: "Why", title: "Which strokes decide a pixel's class", element: why.element },
     { name: "Strokes", title: "All strokes", element: new StrokePanel(session, go).element },
+    { name: "History", title: "What was done, to go back to and forward again", element: history.element, shown: () => history.show() },
     { name: "Numbers", title: "Accuracy, areas, and what the last change did", element: numbers.element, shown: () => numbers.show() },
   ]);
   audit.counted = (found) => tabs.setCount("Audit", found);

@@ -40,10 +40,10 @@ export type Operation =
   | { op: "unwarp" }
   /** do several of the operations above as one, all of them or none; the name says what they are together */
   | { op: "batch"; operations: Operation[]; name?: string }
-  /** take the last of these operations back */
-  | { op: "undo" }
-  /** do what was undone last again */
-  | { op: "redo" };
+  /** take the last of these operations back, or the last few */
+  | { op: "undo"; steps?: number }
+  /** do what was undone last again, or the next few */
+  | { op: "redo"; steps?: number };
 
 /** A question; it changes no labels. */
 export type Question =
@@ -63,6 +63,8 @@ export type Question =
   | { ask: "read_labels"; path?: string; files?: SentFile[]; variable?: string }
   /** accuracy, a table of the classes, and what the last map changed */
   | { ask: "numbers"; by?: "reference" | "held_out" }
+  /** the operations that can be undone and done again */
+  | { ask: "history" }
   /** let the map follow every operation, or not */
   | { ask: "live"; on: boolean }
   /** bring the map up to date */
@@ -82,6 +84,7 @@ export interface Answers {
   segment: SegmentAnswer;
   read_labels: ReadLabelsAnswer;
   numbers: NumbersAnswer;
+  history: HistoryAnswer;
   live: LiveAnswer;
   update: UpdateAnswer;
   preview_tau: PreviewAnswer;
@@ -411,6 +414,33 @@ export interface ClassFlow {
   before: number;
   after: number;
   pixels: number;
+}
+
+/** What can be undone and done again. */
+export interface HistoryAnswer {
+  /** Number of the present state. */
+  step: number;
+  /** Of the last one. */
+  n_steps: number;
+  /** The newest ones, in the order of doing. */
+  steps: HistoryStep[];
+}
+
+export interface HistoryStep {
+  /** Number of the state that it led to; the session begins with 0. */
+  step: number;
+  /** What was done, in a few words. */
+  title: string;
+  /** The class it concerns, 0 for none or several. */
+  class: number;
+  /** Name of the class at that time. */
+  name: string;
+  /** Pixels. */
+  count: number | null;
+  /** One of them. */
+  pixel: number | null;
+  /** Seconds since 1970. */
+  at: number;
 }
 
 /** Whether the map follows every operation. */
