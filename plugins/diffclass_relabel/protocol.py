@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 Spectrum = list[float | None]
-Result = Literal["labels", "map", "margin", "probability", "report"]
+Result = Literal["labels", "map", "picture", "margin", "probability", "report"]
 Pixels = Annotated[list[int], "start, length, start, length, ..."]
 
 

@@ -72,7 +72,7 @@ export type Question =
   /** the map at another time */
   | { ask: "preview_tau"; tau: number }
   /** write a result to files that can be fetched */
-  | { ask: "export"; what: "labels" | "map" | "margin" | "probability" | "report"; name?: string };
+  | { ask: "export"; what: "labels" | "map" | "picture" | "margin" | "probability" | "report"; name?: string };
 
 /** The answer to each question. */
 export interface Answers {
@@ -153,7 +153,7 @@ export interface Preset {
 
 /** A result that can be exported, in one format. */
 export interface ExportFormat {
-  what: "labels" | "map" | "margin" | "probability" | "report";
+  what: "labels" | "map" | "picture" | "margin" | "probability" | "report";
   suffix: string;
   label: string;
   /** Of the file. */
