@@ -194,15 +194,31 @@ class Answer(TypedDict):
 
 TextMessage = Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer
 
-ClassMean = TypedDict("ClassMean", {"class": int, "values": Spectrum})
-
 
 class SpectrumAnswer(TypedDict):
-    """The spectrum of a pixel beside the means of the classes' labelled pixels."""
+    """The spectrum of a pixel."""
 
     pixel: int
     values: Spectrum
-    means: list[ClassMean]
+
+
+ClassSpectrum = TypedDict(
+    "ClassSpectrum",
+    {
+        "class": int,
+        "count": Annotated[int, "Labelled pixels that it is made of."],
+        "mean": Spectrum,
+        "low": Annotated[Spectrum, "10 % of the pixels are below."],
+        "high": Annotated[Spectrum, "10 % of the pixels are above."],
+    },
+)
+
+
+class ClassSpectraAnswer(TypedDict):
+    """The spectra of the classes' labelled pixels."""
+
+    version: Annotated[int, "Of the labels."]
+    classes: list[ClassSpectrum]
 
 
 StrokeShare = TypedDict(
@@ -304,6 +320,22 @@ ClassNumbers = TypedDict(
         "n_true": Annotated[int, "Pixels of the class to compare with."],
     },
 )
+
+
+class ChannelHistogram(TypedDict):
+    """The values of red, green or blue."""
+
+    low: Annotated[float, "Where the first of the equal bins begins."]
+    high: Annotated[float, "Where the last one ends."]
+    counts: list[int]
+    percentiles: Annotated[list[float], "0 to 100."]
+
+
+class HistogramsAnswer(TypedDict):
+    """The values behind a picture."""
+
+    channels: Annotated[list[ChannelHistogram], "Red, green and blue."]
+
 
 HistoryStep = TypedDict(
     "HistoryStep",

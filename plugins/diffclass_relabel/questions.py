@@ -18,7 +18,13 @@ _PIXEL = Whole(0, LARGEST_NUMBER, "pixels")
 
 QUESTIONS = table_of(
     (
-        Form("spectrum", "the spectrum of a pixel and the classes' means", {"pixel": _PIXEL}),
+        Form("spectrum", "the spectrum of a pixel", {"pixel": _PIXEL}),
+        Form("class_spectra", "mean and spread of the spectra of each class's labelled pixels"),
+        Form(
+            "histograms",
+            "the values of red, green and blue of a preset's picture, or of three bands",
+            optional={"preset": Text(), "bands": Text()},
+        ),
         Form("why", "the share of each stroke in a pixel's class", {"pixel": _PIXEL}),
         Form("audit", "the strokes with pixels that all other strokes contradict"),
         Form(
@@ -53,6 +59,8 @@ QUESTIONS = table_of(
 
 ANSWERS: dict[str, type] = {
     "spectrum": protocol.SpectrumAnswer,
+    "class_spectra": protocol.ClassSpectraAnswer,
+    "histograms": protocol.HistogramsAnswer,
     "why": protocol.WhyAnswer,
     "audit": protocol.AuditAnswer,
     "suggest": protocol.SuggestAnswer,
