@@ -3,6 +3,7 @@
 import { AuditPanel } from "./audit_panel";
 import { Brush, Eraser } from "./brush";
 import { ClassList } from "./class_list";
+import { ClassSpectra } from "./class_spectra";
 import { el } from "./dom";
 import { Fill } from "./fill";
 import { showHelp } from "./help";
@@ -26,6 +27,7 @@ import { makeProbe } from "./probe";
 import { Session } from "./session";
 import { listen, type Keys } from "./shortcuts";
 import { Socket } from "./socket";
+import { SpectraPanel } from "./spectra_panel";
 import { Spectrum } from "./spectrum";
 import { Stage } from "./stage";
 import { statusLine } from "./status_line";
@@ -88,7 +90,14 @@ function start(transport: Transport): void {
     view.show(place);
   };
   const picture = new PicturePanel(session);
-  const spectrum = new Spectrum(session, ui);
+  memory.picture = picture;
+  picture.changed = () => memory.keepSoon();
+  const classSpectra = new ClassSpectra(session);
+  const spectra = new SpectraPanel(session, classSpectra, () => spectrum);
+  const spectrum = new Spectrum(session, ui, classSpectra, () => spectra.toggle());
+  spectrum.drawn = () => spectra.draw();
+  spectrum.chosen = (channel, band) => picture.setBand(channel, band);
+  stage.element.append(spectra.element);
   const classes = new ClassList(session, ui);
   const why = new WhyPanel(session, go);
   const audit = new AuditPanel(session, go);
@@ -156,6 +165,7 @@ function start(transport: Transport): void {
     "-": () => view.zoom(1 / 1.5),
     n: () => void walk(1),
     b: () => void walk(-1),
+    q: () => spectra.toggle(),
     w: () => ui.hover && ui.inspect(ui.hover),
     t: () => void session.ask({ ask: "live", on: !session.state?.live }),
     r: () => void session.ask({ ask: "update" }),

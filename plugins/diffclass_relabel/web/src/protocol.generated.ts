@@ -47,8 +47,12 @@ export type Operation =
 
 /** A question; it changes no labels. */
 export type Question =
-  /** the spectrum of a pixel and the classes' means */
+  /** the spectrum of a pixel */
   | { ask: "spectrum"; pixel: number }
+  /** mean and spread of the spectra of each class's labelled pixels */
+  | { ask: "class_spectra" }
+  /** the values of red, green and blue of a preset's picture, or of three bands */
+  | { ask: "histograms"; preset?: string; bands?: string }
   /** the share of each stroke in a pixel's class */
   | { ask: "why"; pixel: number }
   /** the strokes with pixels that all other strokes contradict */
@@ -77,6 +81,8 @@ export type Question =
 /** The answer to each question. */
 export interface Answers {
   spectrum: SpectrumAnswer;
+  class_spectra: ClassSpectraAnswer;
+  histograms: HistogramsAnswer;
   why: WhyAnswer;
   audit: AuditAnswer;
   suggest: SuggestAnswer;
@@ -248,16 +254,45 @@ export interface Answer {
   ask: string;
 }
 
-/** The spectrum of a pixel beside the means of the classes' labelled pixels. */
+/** The spectrum of a pixel. */
 export interface SpectrumAnswer {
   pixel: number;
   values: (number | null)[];
-  means: ClassMean[];
 }
 
-export interface ClassMean {
+/** The spectra of the classes' labelled pixels. */
+export interface ClassSpectraAnswer {
+  /** Of the labels. */
+  version: number;
+  classes: ClassSpectrum[];
+}
+
+export interface ClassSpectrum {
   class: number;
-  values: (number | null)[];
+  /** Labelled pixels that it is made of. */
+  count: number;
+  mean: (number | null)[];
+  /** 10 % of the pixels are below. */
+  low: (number | null)[];
+  /** 10 % of the pixels are above. */
+  high: (number | null)[];
+}
+
+/** The values behind a picture. */
+export interface HistogramsAnswer {
+  /** Red, green and blue. */
+  channels: ChannelHistogram[];
+}
+
+/** The values of red, green or blue. */
+export interface ChannelHistogram {
+  /** Where the first of the equal bins begins. */
+  low: number;
+  /** Where the last one ends. */
+  high: number;
+  counts: number[];
+  /** 0 to 100. */
+  percentiles: number[];
 }
 
 /** The strokes behind a pixel's class. */
