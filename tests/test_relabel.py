@@ -271,6 +271,22 @@ def test_undo_restores_the_map_to_the_bit(seed, dtype):
     assert not session.can_redo
 
 
+def test_several_steps_back_and_forth(session):
+    states = [(shown(session), bits(session))]
+    for start in range(6):
+        session.apply({"op": "stroke", "class": 1, "points": [20 + start]})
+        states.append((shown(session), bits(session)))
+    first = session.step - 6
+    for back in (1, 4, 6):
+        session.apply({"op": "undo", "steps": back})
+        assert (session.step, session.n_steps) == (first + 6 - back, first + 6)
+        assert (shown(session), bits(session)) == states[6 - back]
+        with pytest.raises(ParameterError, match=f"there are {back} to redo"):
+            session.apply({"op": "redo", "steps": back + 1})
+        session.apply({"op": "redo", "steps": back})
+        assert (shown(session), bits(session)) == states[6]
+
+
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_the_order_of_strokes_of_different_classes_does_not_matter(seed):
@@ -451,7 +467,9 @@ def test_ids_and_names_that_are_given(operator):
         ({"op": "label_mode", "mode": ["free"]}, '"absorbing"'),
         ({"op": "unwarp"}, "not warped"),
         ({"op": "redo"}, "nothing to redo"),
-        ({"op": "undo", "times": 2}, "nothing else"),
+        ({"op": "undo", "times": 2}, "give steps"),
+        ({"op": "undo", "steps": 0}, "steps are 1 to"),
+        ({"op": "undo", "steps": 99}, "there are [0-9]+ to undo"),
     ],
 )
 def test_refuses_and_changes_nothing(session, operation, message):

@@ -25,6 +25,17 @@ class History:
         return self._states[self._place]
 
     @property
+    def place(self) -> int:
+        """Number of states before this one."""
+        return self._place
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __getitem__(self, place: int) -> State:
+        return self._states[place]
+
+    @property
     def can_undo(self) -> bool:
         """Whether there is a state before this one."""
         return self._place > 0
@@ -40,14 +51,19 @@ class History:
         self._states.append(state)
         self._place += 1
 
-    def undo(self) -> None:
-        """Go back to the state before; a `ParameterError` if there is none."""
-        if not self.can_undo:
-            raise ParameterError("undo: there is nothing to undo")
-        self._place -= 1
+    def undo(self, steps: int = 1) -> None:
+        """Go back by so many states; a `ParameterError` if there are not as many."""
+        _check(steps, self._place, "undo")
+        self._place -= steps
 
-    def redo(self) -> None:
-        """Go forward again; a `ParameterError` if nothing was undone."""
-        if not self.can_redo:
-            raise ParameterError("redo: there is nothing to redo")
-        self._place += 1
+    def redo(self, steps: int = 1) -> None:
+        """Go forward again; a `ParameterError` if not as many were undone."""
+        _check(steps, len(self._states) - 1 - self._place, "redo")
+        self._place += steps
+
+
+def _check(steps: int, there_are: int, name: str) -> None:
+    if not there_are:
+        raise ParameterError(f"{name}: there is nothing to {name}")
+    if steps > there_are:
+        raise ParameterError(f"{name}: steps = {steps}; there are {there_are} to {name}")

@@ -30,6 +30,7 @@ Operation = Mapping[str, Any]
 
 _CLASS = Whole(1, LARGEST_CLASS_ID, "class ids")
 _STROKE = Whole(1, LARGEST_NUMBER, "numbers of strokes")
+_STEPS = Whole(1, LARGEST_NUMBER, "steps")
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,15 @@ OPERATIONS = _EDITS | table_of(
             {"operations": Parts(_EDITS)},
             {"name": Text()},
         ),
-        Form("undo", "take the last of these operations back"),
-        Form("redo", "do what was undone last again"),
+        Form(
+            "undo",
+            "take the last of these operations back, or the last few",
+            optional={"steps": _STEPS},
+        ),
+        Form(
+            "redo",
+            "do what was undone last again, or the next few",
+            optional={"steps": _STEPS},
+        ),
     )
 )

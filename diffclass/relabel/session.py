@@ -186,8 +186,8 @@ class RelabelSession:
             - ``unwarp``: walk alike in all classes again
             - ``batch`` (operations, name (optional)): do several of the operations above as one,
               all of them or none; the name says what they are together
-            - ``undo``: take the last of these operations back
-            - ``redo``: do what was undone last again
+            - ``undo`` (steps (optional)): take the last of these operations back, or the last few
+            - ``redo`` (steps (optional)): do what was undone last again, or the next few
 
         Raises
         ------
@@ -196,7 +196,7 @@ class RelabelSession:
         """
         name, values = checked_message(operation, OPERATIONS)
         if name in ("undo", "redo"):
-            getattr(self._history, name)()
+            getattr(self._history, name)(**values)
         else:
             self._history.go_on(edited(self._state, name, values))
 
@@ -529,6 +529,16 @@ class RelabelSession:
     def can_redo(self) -> bool:
         """Whether something was undone and nothing done since."""
         return self._history.can_redo
+
+    @property
+    def step(self) -> int:
+        """Number of operations that lead to the present state; undone ones do not count."""
+        return self._history.place
+
+    @property
+    def n_steps(self) -> int:
+        """The same with those that can be done again."""
+        return len(self._history) - 1
 
     @property
     def column_bytes(self) -> int:

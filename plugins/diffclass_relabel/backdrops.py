@@ -1,8 +1,7 @@
 """Pictures of a scene to paint on: three bands, or three components, as a PNG.
 
-The contrast of each is stretched over the pixels with data (`diffclass.plots.stretch`). Bands that
-have little to do with each other, each stretched by itself, would make a lurid picture: its colours
-are calmed to those of an ordinary photograph. Pixels without data are transparent.
+The contrast is that of the pixels with data (`diffclass_relabel.contrast`). Pixels without data are
+transparent.
 """
 
 from __future__ import annotations
@@ -15,21 +14,22 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.plots.stretch import stretched
 from diffclass_hyperspectral import Scene
 from diffclass_hyperspectral.io.optional import require
+from diffclass_relabel.contrast import Contrast, channel_histogram
+from diffclass_relabel.protocol import ChannelHistogram
 from diffclass_relabel.workspace import Workspace
 
 _KEPT = 8  # pictures
+_KEPT_CHANNELS = 2  # of them the numbers too, so that a stretch by hand reads no band again
 PRESETS = ("true", "false", "mnf")
 _LABELS = {"true": "True colour", "false": "False colour, near infrared"}
 # nanometres of red, green, blue, and of near infrared, red, green
 _WAVELENGTHS = {"true": (640.0, 550.0, 460.0), "false": (860.0, 650.0, 550.0)}
+DEFAULT_CONTRAST = Contrast()
 _NEAR = 50.0  # nanometres within which a band shows what the wavelength would
 # without wavelengths: places among the good bands, from 0 to 1
 _PLACES = {"true": (0.3, 0.2, 0.1), "false": (0.6, 0.3, 0.2)}
-_COLORFUL = 33.0  # on the scale of Hasler and Suesstrunk: "moderately colourful"
-_LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
 
 
 class Pictures:
@@ -43,8 +43,11 @@ class Pictures:
     def __init__(self, workspace: Workspace):
         self._workspace = workspace
         self._kept = functools.lru_cache(_KEPT)(self._made)
+        self._channels = functools.lru_cache(_KEPT_CHANNELS)(self._read)
 
-    def png(self, preset: str, bands: str | None = None) -> bytes:
+    def png(
+        self, preset: str, bands: str | None = None, contrast: Contrast = DEFAULT_CONTRAST
+    ) -> bytes:
         """Return the PNG of three bands, as in "30,20,10", or else of a preset.
 
         Raises
@@ -52,12 +55,21 @@ class Pictures:
         ParameterError
             Where there are no such bands, or there is no such preset.
         """
-        return self._kept(preset, bands)
+        return self._kept(preset, bands, contrast)
 
-    def _made(self, preset: str, bands: str | None) -> bytes:
+    def histograms(self, preset: str, bands: str | None = None) -> list[ChannelHistogram]:
+        """Return the histograms of red, green and blue; errors as in `png`."""
+        channels = self._channels(preset, bands)
+        values = channels[np.isfinite(channels).all(axis=2)]
+        return [channel_histogram(column) for column in values.T]
+
+    def _made(self, preset: str, bands: str | None, contrast: Contrast) -> bytes:
+        return _png(self._channels(preset, bands), contrast)
+
+    def _read(self, preset: str, bands: str | None) -> np.ndarray:
         if bands is None:
-            return preset_picture(self._workspace, preset)
-        return band_picture(self._workspace, parsed_bands(bands))
+            return preset_channels(self._workspace, preset)
+        return band_channels(self._workspace, parsed_bands(bands))
 
 
 def preset_bands(scene: Scene, preset: str) -> tuple[int, int, int]:
@@ -110,8 +122,8 @@ def _bands_label(scene: Scene, preset: str) -> str:
     return f"Bands {', '.join(str(band + 1) for band in bands)}"
 
 
-def preset_picture(workspace: Workspace, preset: str) -> bytes:
-    """Return the PNG of a preset.
+def preset_channels(workspace: Workspace, preset: str) -> np.ndarray:
+    """Return the numbers behind the picture of a preset, shape (rows, columns, 3).
 
     Raises
     ------
@@ -121,12 +133,12 @@ def preset_picture(workspace: Workspace, preset: str) -> bytes:
     if preset not in PRESETS:
         raise ParameterError(f"there is no preset {preset[:40]!r}; there are {', '.join(PRESETS)}")
     if preset == "mnf":
-        return _png(workspace.raster(_three(workspace.features), fill=np.nan))
-    return band_picture(workspace, preset_bands(workspace.scene, preset))
+        return workspace.raster(_three(workspace.features), fill=np.nan)
+    return band_channels(workspace, preset_bands(workspace.scene, preset))
 
 
-def band_picture(workspace: Workspace, bands: Sequence[int]) -> bytes:
-    """Return the PNG of any three bands.
+def band_channels(workspace: Workspace, bands: Sequence[int]) -> np.ndarray:
+    """Return the numbers of any three bands, shape (rows, columns, 3).
 
     Raises
     ------
@@ -142,7 +154,7 @@ def band_picture(workspace: Workspace, bands: Sequence[int]) -> bytes:
     wanted[list(bands)] = True
     spectra = scene.spectra(bands=wanted)
     columns = np.cumsum(wanted)[list(bands)] - 1
-    return _png(spectra[:, columns].reshape(*workspace.shape, 3))
+    return spectra[:, columns].reshape(*workspace.shape, 3)
 
 
 def parsed_bands(text: str) -> list[int]:
@@ -159,48 +171,17 @@ def parsed_bands(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def calmed(colors: np.ndarray) -> np.ndarray:
-    """Return colours drawn towards grey until they are at most moderately colourful.
-
-    The measure is M = |sigma| + 0.3 |mu| of the opponent axes (R - G, (R + G) / 2 - B), which
-    shrinks in step with every colour's distance from the grey of the same luma.
-
-    Parameters
-    ----------
-    colors : ndarray of shape (n, 3)
-        Red, green and blue, 0 to 1.
-
-    Returns
-    -------
-    ndarray of the same shape
-        The same where M is at most 33 of 255.
-
-    References
-    ----------
-    D. Hasler and S. Suesstrunk, Measuring colourfulness in natural images, Proc. SPIE 5007 (2003).
-    """
-    if not len(colors):
-        return colors
-    red, green, blue = colors.T
-    axes = np.stack([red - green, (red + green) / 2 - blue])
-    colorful = 255 * (np.linalg.norm(axes.std(axis=1)) + 0.3 * np.linalg.norm(axes.mean(axis=1)))
-    if colorful <= _COLORFUL:
-        return colors
-    gray = (colors @ _LUMA)[:, None]
-    return gray + (colors - gray) * (_COLORFUL / colorful)
-
-
 def _three(features: np.ndarray) -> np.ndarray:
     """Return three features per point, the last one repeated if there are fewer."""
     return features[:, [min(i, features.shape[1] - 1) for i in range(3)]]
 
 
-def _png(values: np.ndarray) -> bytes:
+def _png(values: np.ndarray, contrast: Contrast) -> bytes:
     """Return a picture (rows, columns, 3) as PNG; NaN is transparent."""
     valid = np.isfinite(values).all(axis=2)
     colors = np.zeros((*valid.shape, 4), dtype=np.uint8)
     colors[..., 3] = np.where(valid, 255, 0)
-    colors[valid, :3] = np.rint(255 * calmed(stretched(values[valid])))
+    colors[valid, :3] = np.rint(255 * contrast.colors(values[valid]))
     stream = io.BytesIO()
     image: Any = require("PIL.Image").fromarray(colors)
     image.save(stream, format="PNG", compress_level=1)

@@ -31,9 +31,11 @@ from diffclass_relabel.operations import (
     completed,
     for_engine,
 )
+from diffclass_relabel.protocol import HistoryAnswer, HistoryStep
 from diffclass_relabel.reference import Reference
 from diffclass_relabel.session_log import Line, SessionLog
 from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
+from diffclass_relabel.timeline import Timeline, described
 from diffclass_relabel.workspace import SessionSettings, Workspace
 
 
@@ -129,26 +131,29 @@ class SessionEditor:
             if number in self._done.get(client or "", ()):
                 return {}
             try:
-                done = self._applied(operation, self._refused.get((client, number)))
+                done, step = self._applied(operation, self._refused.get((client, number)))
             except ParameterError as error:
                 refusal = _for_users(str(error), operation)
                 self._keep_refusal(refusal, operation, client, number)
                 raise ParameterError(refusal) from error
             sender = {} if client is None else {"client": client, "seq": number}
             source = {} if labels is None else {"labels": labels}
-            self._write({"at": round(time.time(), 3), "op": done} | sender | source)
+            at = round(time.time(), 3)
+            self._write({"at": at, "op": done} | sender | source)
+            self._timeline.note(step, done, self.session, at)
             self._note(client, number)
             self.version += 1
             self._show_labels()
             return done
 
-    def _applied(self, operation: Any, refusal: str | None) -> Operation:
+    def _applied(self, operation: Any, refusal: str | None) -> tuple[Operation, HistoryStep]:
         """Apply an operation, unless it was refused before: what came after it counts on that."""
         if refusal is not None:
             raise ParameterError(refusal)
         checked = checked_operation(operation, self.workspace)
+        step = described(checked, self.session, self.workspace.pixels)
         self.session.apply(for_engine(checked, self.workspace))
-        return completed(checked, self.session)
+        return completed(checked, self.session), step
 
     def update(self) -> ShownMap:
         """Bring the map up to date.
@@ -172,6 +177,11 @@ class SessionEditor:
         self.map_before, self.map = self.map, self._shown(change, version)
         return self.map
 
+    def history(self) -> HistoryAnswer:
+        """Return what can be undone and done again."""
+        with self.lock:
+            return self._timeline.answer(self.session)
+
     def settle(self) -> None:
         """Bring the map up to date, with its time chosen if a rule is to choose it."""
         self.session.settle()
@@ -186,6 +196,7 @@ class SessionEditor:
         """Build the session again from the log."""
         self.session = self.workspace.new_session()
         self.version = 0
+        self._timeline = Timeline()
         self.labels = ShownLabels(0, np.zeros(self.workspace.shape, dtype=np.uint8))
         self._done: dict[str, set[int]] = {}
         with stage("replay"):
@@ -210,12 +221,14 @@ class SessionEditor:
             self._refused[entry["client"], entry["seq"]] = entry["refused"]
             return
         try:
+            step = described(entry["op"], self.session, self.workspace.pixels)
             self.session.apply(for_engine(entry["op"], self.workspace))
         except (ParameterError, KeyError, TypeError) as error:
             raise DataError(
                 f"{self.log.path}: step {entry.get('n')} cannot be repeated ({error}); was the "
                 "file changed, or made by another version of diffclass?"
             ) from error
+        self._timeline.note(step, entry["op"], self.session, entry.get("at", 0.0))
         self._note(entry.get("client"), entry.get("seq"))
         self.version += 1
 

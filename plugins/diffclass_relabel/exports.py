@@ -28,6 +28,7 @@ _IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
 FORMATS: dict[Result, dict[str, str]] = {
     "labels": _IMAGES,
     "map": _IMAGES,
+    "picture": {".png": "PNG with legend"},
     "margin": _IMAGES,
     "probability": {suffix: _IMAGES[suffix] for suffix in (".img", ".tif", ".npy")},
     "report": {".json": "JSON"},
@@ -35,6 +36,7 @@ FORMATS: dict[Result, dict[str, str]] = {
 DEFAULT_NAMES = {
     "labels": "labels.img",
     "map": "map.img",
+    "picture": "picture.png",
     "margin": "margin.img",
     "probability": "probability.img",
     "report": "report.json",
@@ -63,10 +65,12 @@ def export(
     Parameters
     ----------
     editor : SessionEditor
-    what : {"labels", "map", "margin", "probability", "report"}
+    what : {"labels", "map", "picture", "margin", "probability", "report"}
     path : Path
         The ending chooses the format, as in `diffclass_hyperspectral.write_class_map`; a report
-        is ``.json``. A PNG of labels or map is a palette image that `read_labels` can read.
+        is ``.json``. A PNG of labels or map is a palette image that `read_labels` can read; a
+        picture, always ``.png``, is the map for people: magnified, with a legend and, where the
+        size of a pixel is known, a scale bar.
     overwrite : bool, default=False
 
     Returns
@@ -90,12 +94,16 @@ def export(
     if what != "labels":
         editor.settle()
     if what == "report":
+        _check_ending(path, ".json", "a report")
         return _write_report(editor, path, overwrite=overwrite)
     scene, table = editor.workspace.scene, class_table(editor)
     if what == "labels":  # in the scene's own grid, to be read again as labels of its pixels
         own: dict[str, Any] = {"overwrite": overwrite, "map_info": scene.map_info}
         return write_class_map(path, editor.labels.ids, table, legend=False, **own)
     place: dict[str, Any] = {"overwrite": overwrite, **place_of(scene, path)}
+    if what == "picture":
+        _check_ending(path, ".png", "a picture")
+        return write_class_map(path, _map_picture(editor), table, legend=True, **place)
     if what == "map":
         return write_class_map(path, _map_picture(editor), table, legend=False, **place)
     values, names = _numbers(editor, what)
@@ -153,8 +161,6 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
 
 
 def _write_report(editor: SessionEditor, path: Path, *, overwrite: bool) -> tuple[Path, ...]:
-    if path.suffix.lower() != ".json":
-        raise ParameterError(f"{path.name}: a report is written as .json")
     content: Mapping[str, Any] = describe_session(editor)
     write_json(path, content, overwrite=overwrite)
     return (path,)
@@ -171,6 +177,11 @@ def _numbers(editor: SessionEditor, what: str) -> tuple[np.ndarray, list[str]]:
     names = {entry.id: entry.name for entry in session.classes}
     chosen = [names[int(i)] for i in session.mapped_classes]
     return raster(session.posteriors.astype(np.float32), fill=np.nan), chosen
+
+
+def _check_ending(path: Path, suffix: str, what: str) -> None:
+    if path.suffix.lower() != suffix:
+        raise ParameterError(f"{path.name}: {what} is written as {suffix}")
 
 
 def _check_labelled(editor: SessionEditor) -> None:

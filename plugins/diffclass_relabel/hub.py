@@ -18,6 +18,7 @@ from diffclass.relabel.schema import checked_message
 from diffclass_relabel import answers, protocol
 from diffclass_relabel.backdrops import Pictures
 from diffclass_relabel.clients import Client
+from diffclass_relabel.contrast import Contrast
 from diffclass_relabel.downloads import Downloads
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.frames import pack_frame
@@ -57,8 +58,8 @@ class Hub:
         self._editor = editor
         self._clients: set[Client] = set()
         self._workers = Workers()
-        self._inquiries = Inquiries(editor, self._workers)
         self._pictures = Pictures(editor.workspace)
+        self._inquiries = Inquiries(editor, self._workers, self._pictures)
         self._preparing: set[asyncio.Task[None]] = set()
         self._update: asyncio.Task[bool] | None = None
         self._settling: asyncio.Task[None] | None = None
@@ -122,9 +123,14 @@ class Hub:
         self._inquiries.forget(client)
         self._workers.give_up((client, "preview_tau"))
 
-    async def picture(self, preset: str, bands: str | None) -> bytes:
-        """Return the scene as a PNG; see `diffclass_relabel.backdrops.Pictures`."""
-        return await self._workers.read(self._pictures.png, preset, bands)
+    async def picture(self, query: Mapping[str, str]) -> bytes:
+        """Return the scene as a PNG, by the fields "preset", "bands", "limits" and "calm".
+
+        See `diffclass_relabel.backdrops.Pictures` and `diffclass_relabel.contrast.Contrast`.
+        """
+        contrast = Contrast.parsed(query.get("limits"), query.get("calm"))
+        preset, bands = query.get("preset", "true"), query.get("bands")
+        return await self._workers.read(self._pictures.png, preset, bands, contrast)
 
     async def hear(self, client: Client, text: str) -> None:
         """Do what a message asks and answer it; what is wrong with it is told to the client."""

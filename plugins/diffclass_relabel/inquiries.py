@@ -13,11 +13,12 @@ from typing import Any, ClassVar
 
 from diffclass.exceptions import CancelledError
 from diffclass_relabel import answers, protocol
+from diffclass_relabel.backdrops import Pictures
 from diffclass_relabel.clients import Client
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.numbers import Numbers
 from diffclass_relabel.shown import ShownLabels
-from diffclass_relabel.spectra import class_means, spectrum_at
+from diffclass_relabel.spectra import class_spectra, spectrum_at
 from diffclass_relabel.workers import Workers
 
 
@@ -28,6 +29,7 @@ class Inquiries:
     ----------
     editor : SessionEditor
     workers : Workers
+    pictures : Pictures
 
     Attributes
     ----------
@@ -35,12 +37,13 @@ class Inquiries:
         To be told of every new map.
     """
 
-    def __init__(self, editor: SessionEditor, workers: Workers):
+    def __init__(self, editor: SessionEditor, workers: Workers, pictures: Pictures):
         self._editor = editor
+        self._pictures = pictures
         self._workers = workers
         self.numbers = Numbers(editor)
         self._is_preparing = False
-        self._means: tuple[int, dict[int, protocol.Spectrum]] = (-1, {})
+        self._spectra: protocol.ClassSpectraAnswer | None = None
 
     async def answer(
         self, client: Client, ask: str, fields: Mapping[str, Any]
@@ -86,18 +89,25 @@ class Inquiries:
         self._workers.give_up("settle")
 
     async def _spectrum(self, client: Client, pixel: int) -> protocol.SpectrumAnswer:
-        workspace, labels = self._editor.workspace, self._editor.labels
+        workspace = self._editor.workspace
         pixel = workspace.pixel_within(pixel)
         values = await self._workers.read(spectrum_at, workspace.scene, pixel)
-        means = await self._workers.read(self._class_means, labels)
-        listed: list[protocol.ClassMean] = [{"class": i, "values": m} for i, m in means.items()]
-        return {"pixel": pixel, "values": values, "means": listed}
+        return {"pixel": pixel, "values": values}
 
-    def _class_means(self, labels: ShownLabels) -> dict[int, protocol.Spectrum]:
-        if self._means[0] != labels.version:
-            means = class_means(self._editor.workspace.scene, labels.ids)
-            self._means = (labels.version, means)
-        return self._means[1]
+    async def _class_spectra(self, client: Client) -> protocol.ClassSpectraAnswer:
+        return await self._workers.read(self._spectra_of, self._editor.labels)
+
+    def _spectra_of(self, labels: ShownLabels) -> protocol.ClassSpectraAnswer:
+        if self._spectra is None or self._spectra["version"] != labels.version:
+            found = class_spectra(self._editor.workspace.scene, labels.ids)
+            self._spectra = {"version": labels.version, "classes": found}
+        return self._spectra
+
+    async def _histograms(
+        self, client: Client, preset: str = "true", bands: str | None = None
+    ) -> protocol.HistogramsAnswer:
+        channels = await self._workers.read(self._pictures.histograms, preset, bands)
+        return {"channels": channels}
 
     async def _why(self, client: Client, pixel: int) -> protocol.WhyAnswer:
         return await self._workers.aside((client, "why"), answers.why, self._editor, pixel)
@@ -125,9 +135,14 @@ class Inquiries:
     async def _numbers(self, client: Client, by: str | None = None) -> protocol.NumbersAnswer:
         return await self._workers.aside((client, "numbers"), self.numbers.answer, by)
 
+    async def _history(self, client: Client) -> protocol.HistoryAnswer:
+        return await self._workers.read(self._editor.history)
+
     # each takes the fields of the question of that name
     ANSWERS: ClassVar[dict[str, Callable[..., Awaitable[Mapping[str, Any]]]]] = {
         "spectrum": _spectrum,
+        "class_spectra": _class_spectra,
+        "histograms": _histograms,
         "why": _why,
         "audit": _audit,
         "suggest": _suggest,
@@ -135,4 +150,5 @@ class Inquiries:
         "segment": _segment,
         "read_labels": _read_labels,
         "numbers": _numbers,
+        "history": _history,
     }

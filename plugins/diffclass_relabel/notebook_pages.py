@@ -116,7 +116,7 @@ class NotebookPages:
         folder, _, name = parts.path.rpartition("/")
         if parts.path == "picture.png":
             query = dict(parse_qsl(parts.query))
-            return await hub.picture(query.get("preset", "true"), query.get("bands"))
+            return await hub.picture(query)
         file = hub.downloads.files.get(unquote(name)) if folder == "download" else None
         if file is None:
             raise ParameterError(f"no exported file {path[:40]}; export it first")

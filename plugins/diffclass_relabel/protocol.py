@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 Spectrum = list[float | None]
-Result = Literal["labels", "map", "margin", "probability", "report"]
+Result = Literal["labels", "map", "picture", "margin", "probability", "report"]
 Pixels = Annotated[list[int], "start, length, start, length, ..."]
 
 
@@ -240,15 +240,31 @@ TextMessage = (
     Start | Moved | Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer
 )
 
-ClassMean = TypedDict("ClassMean", {"class": int, "values": Spectrum})
-
 
 class SpectrumAnswer(TypedDict):
-    """The spectrum of a pixel beside the means of the classes' labelled pixels."""
+    """The spectrum of a pixel."""
 
     pixel: int
     values: Spectrum
-    means: list[ClassMean]
+
+
+ClassSpectrum = TypedDict(
+    "ClassSpectrum",
+    {
+        "class": int,
+        "count": Annotated[int, "Labelled pixels that it is made of."],
+        "mean": Spectrum,
+        "low": Annotated[Spectrum, "10 % of the pixels are below."],
+        "high": Annotated[Spectrum, "10 % of the pixels are above."],
+    },
+)
+
+
+class ClassSpectraAnswer(TypedDict):
+    """The spectra of the classes' labelled pixels."""
+
+    version: Annotated[int, "Of the labels."]
+    classes: list[ClassSpectrum]
 
 
 StrokeShare = TypedDict(
@@ -350,6 +366,44 @@ ClassNumbers = TypedDict(
         "n_true": Annotated[int, "Pixels of the class to compare with."],
     },
 )
+
+
+class ChannelHistogram(TypedDict):
+    """The values of red, green or blue."""
+
+    low: Annotated[float, "Where the first of the equal bins begins."]
+    high: Annotated[float, "Where the last one ends."]
+    counts: list[int]
+    percentiles: Annotated[list[float], "0 to 100."]
+
+
+class HistogramsAnswer(TypedDict):
+    """The values behind a picture."""
+
+    channels: Annotated[list[ChannelHistogram], "Red, green and blue."]
+
+
+HistoryStep = TypedDict(
+    "HistoryStep",
+    {
+        "step": Annotated[int, "Number of the state that it led to; the session begins with 0."],
+        "title": Annotated[str, "What was done, in a few words."],
+        "class": Annotated[int, "The class it concerns, 0 for none or several."],
+        "name": Annotated[str, "Name of the class at that time."],
+        "count": Annotated[int | None, "Pixels."],
+        "pixel": Annotated[int | None, "One of them."],
+        "at": Annotated[float, "Seconds since 1970."],
+    },
+)
+
+
+class HistoryAnswer(TypedDict):
+    """What can be undone and done again."""
+
+    step: Annotated[int, "Number of the present state."]
+    n_steps: Annotated[int, "Of the last one."]
+    steps: Annotated[list[HistoryStep], "The newest ones, in the order of doing."]
+
 
 ForeignClass = TypedDict("ForeignClass", {"class": int, "name": str})
 

@@ -18,7 +18,13 @@ _PIXEL = Whole(0, LARGEST_NUMBER, "pixels")
 
 QUESTIONS = table_of(
     (
-        Form("spectrum", "the spectrum of a pixel and the classes' means", {"pixel": _PIXEL}),
+        Form("spectrum", "the spectrum of a pixel", {"pixel": _PIXEL}),
+        Form("class_spectra", "mean and spread of the spectra of each class's labelled pixels"),
+        Form(
+            "histograms",
+            "the values of red, green and blue of a preset's picture, or of three bands",
+            optional={"preset": Text(), "bands": Text()},
+        ),
         Form("why", "the share of each stroke in a pixel's class", {"pixel": _PIXEL}),
         Form("audit", "the strokes with pixels that all other strokes contradict"),
         Form(
@@ -38,6 +44,7 @@ QUESTIONS = table_of(
             "accuracy, a table of the classes, and what the last map changed",
             optional={"by": Choice(["reference", "held_out"])},
         ),
+        Form("history", "the operations that can be undone and done again"),
         Form("live", "let the map follow every operation, or not", {"on": Flag()}),
         Form("update", "bring the map up to date"),
         Form("preview_tau", "the map at another time", {"tau": Whole(1, LARGEST_TAU, "times")}),
@@ -52,6 +59,8 @@ QUESTIONS = table_of(
 
 ANSWERS: dict[str, type] = {
     "spectrum": protocol.SpectrumAnswer,
+    "class_spectra": protocol.ClassSpectraAnswer,
+    "histograms": protocol.HistogramsAnswer,
     "why": protocol.WhyAnswer,
     "audit": protocol.AuditAnswer,
     "suggest": protocol.SuggestAnswer,
@@ -59,6 +68,7 @@ ANSWERS: dict[str, type] = {
     "segment": protocol.SegmentAnswer,
     "read_labels": protocol.ReadLabelsAnswer,
     "numbers": protocol.NumbersAnswer,
+    "history": protocol.HistoryAnswer,
     "live": protocol.LiveAnswer,
     "update": protocol.UpdateAnswer,
     "preview_tau": protocol.PreviewAnswer,

@@ -87,15 +87,14 @@ class _Service(PageService):
         self._lobby = lobby
 
     async def picture(self, request: Request) -> Response:
-        """Serve the scene as a picture: ?preset=true or ?bands=30,20,10."""
+        """Serve the scene as a picture: ?preset=true or ?bands=30,20,10; see `Hub.picture`."""
         if not self.lets_in(request):
             return self.refused(request)
         hub = self._lobby.hub
         if hub is None:
             return _not_yet()
-        preset, bands = request.query_params.get("preset"), request.query_params.get("bands")
         try:
-            png = await hub.picture(preset or "true", bands)
+            png = await hub.picture(request.query_params)
         except DiffclassError as error:
             return PlainTextResponse(str(error), 400)
         return Response(png, media_type="image/png")

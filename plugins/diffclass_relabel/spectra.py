@@ -1,13 +1,14 @@
-"""Spectra to draw: at a pixel, and the mean of each class's labelled pixels."""
+"""Spectra to draw: at a pixel, and mean and spread of each class's labelled pixels."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from diffclass_hyperspectral import Scene
+from diffclass_relabel.protocol import ClassSpectrum
 
-# At most this many labelled pixels of a class, evenly spread over them, make its mean.
-_MOST_PIXELS = 200
+_MOST_PIXELS = 200  # of a class
+_SPREAD = (10, 90)  # percentiles
 
 
 def drawn_bands(scene: Scene) -> np.ndarray:
@@ -23,8 +24,8 @@ def spectrum_at(scene: Scene, pixel: int) -> list[float | None]:
     return _listed(values, drawn)
 
 
-def class_means(scene: Scene, ids: np.ndarray) -> dict[int, list[float | None]]:
-    """Return the mean spectrum of each class.
+def class_spectra(scene: Scene, ids: np.ndarray) -> list[ClassSpectrum]:
+    """Return mean and spread of each class's labelled pixels.
 
     Parameters
     ----------
@@ -34,21 +35,33 @@ def class_means(scene: Scene, ids: np.ndarray) -> dict[int, list[float | None]]:
 
     Returns
     -------
-    dict of int to list
-        As `spectrum_at`, by class id.
+    list of ClassSpectrum
+        By class id. The mean, and between which values 80 % of the pixels are in each band; of a
+        class with more than 200 pixels 100 to 200, evenly spread over them.
     """
     drawn = drawn_bands(scene)
     flat = ids.ravel()
     present = np.unique(flat)
     chosen = {int(i): _spread(np.flatnonzero(flat == i)) for i in present[present > 0]}
-    sums = {i: np.zeros(int(drawn.sum())) for i in chosen}
+    parts: dict[int, list[np.ndarray]] = {i: [] for i in chosen}
     columns = scene.shape[1]
     rows = sorted({int(row) for pixels in chosen.values() for row in pixels // columns})
     for row in rows:  # each row of the scene is read once for all its classes
         spectra = scene.spectra(slice(row, row + 1), bands=drawn)
         for i, pixels in chosen.items():
-            sums[i] += spectra[pixels[pixels // columns == row] % columns].sum(axis=0)
-    return {i: _listed(total / len(chosen[i]), drawn) for i, total in sums.items()}
+            parts[i].append(spectra[pixels[pixels // columns == row] % columns])
+    return [_class_spectrum(i, np.concatenate(some), drawn) for i, some in parts.items()]
+
+
+def _class_spectrum(class_id: int, spectra: np.ndarray, drawn: np.ndarray) -> ClassSpectrum:
+    low, high = np.percentile(spectra, _SPREAD, axis=0)
+    return {
+        "class": class_id,
+        "count": len(spectra),
+        "mean": _listed(spectra.mean(axis=0, dtype=np.float64), drawn),
+        "low": _listed(low, drawn),
+        "high": _listed(high, drawn),
+    }
 
 
 def _spread(pixels: np.ndarray) -> np.ndarray:

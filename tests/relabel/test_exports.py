@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LookupTable, open_scene, read_labels
@@ -84,9 +85,39 @@ def test_refused(painted, tmp_path):
         export(painted, "map", tmp_path / "a.doc")
     with pytest.raises(ParameterError, match=r"written as \.json"):
         export(painted, "report", tmp_path / "a.img")
+    with pytest.raises(ParameterError, match=r"written as \.png"):
+        export(painted, "picture", tmp_path / "a.tif")
     (tmp_path / "a.npy").write_text("")
     with pytest.raises(ParameterError, match="exists"):
         export(painted, "map", tmp_path / "a.npy")
+
+
+def test_a_picture_has_colours_legend_and_scale_bar(painted, tmp_path):
+    (file,) = export(painted, "picture", tmp_path / "picture.png")
+    with Image.open(file) as image:
+        dots = np.asarray(image.convert("RGB"))
+    ids = painted.map.ids
+    step = 10  # dots of a pixel: the longer side, 50 pixels, has 480 at least
+    first = 12  # dots of white around
+    drawn = dots[first + step // 2 :: step, first + step // 2 :: step][: len(ids), : ids.shape[1]]
+    assert (drawn[ids == 2] == (10, 11, 12)).all()
+    legend = dots[: len(ids) * step, first + ids.shape[1] * step + 2 :]
+    assert (legend == (10, 11, 12)).all(axis=2).any()
+    bar = dots[first + len(ids) * step + 1 :]
+    # pixels of 2 m: 20 m are the longest round length within a third of 100 m
+    black = (bar == 0).all(axis=2).sum(axis=1).max()
+    assert black >= 20 / 2 * step
+
+
+def test_the_page_saves_a_picture(painted, serve, open_tab):
+    tab = open_tab(serve(painted).url)
+    tab.idle()
+    tab.page.click("text=Export")
+    with tab.page.expect_download() as saved:
+        tab.find("[title='Picture as PNG with legend (.png)']").click()
+    assert saved.value.suggested_filename == "scene_picture.png"
+    with Image.open(saved.value.path()) as image:
+        assert image.width > image.height > 500  # the legend is beside, the bar below
 
 
 def test_nothing_labelled(editor, tmp_path):

@@ -109,7 +109,7 @@ def test_axe_finds_nothing_serious(painted, open_tab, scheme, tablet):
     size = {"width": 1024, "height": 768} if tablet else {}
     tab = open_tab(painted.url, color_scheme=scheme, has_touch=tablet, **size)
     tab.idle()
-    for panel in ("Suggest", "Audit", "Why", "Strokes", "help"):
+    for panel in ("Suggest", "Audit", "Why", "Strokes", "History", "Numbers", "help"):
         if panel == "help":
             tab.key("?")
         else:

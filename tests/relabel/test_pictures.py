@@ -10,16 +10,10 @@ from PIL import Image
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import Scene, open_scene
-from diffclass_relabel.backdrops import (
-    band_picture,
-    calmed,
-    parsed_bands,
-    preset_bands,
-    preset_labels,
-    preset_picture,
-)
+from diffclass_relabel.backdrops import Pictures, preset_bands, preset_labels
+from diffclass_relabel.contrast import Contrast, calmed
 from diffclass_relabel.fingerprint import fingerprint_of
-from diffclass_relabel.spectra import class_means, spectrum_at
+from diffclass_relabel.spectra import class_spectra, spectrum_at
 
 from .conftest import HOLES
 
@@ -29,7 +23,7 @@ def read_png(content):
 
 
 def test_bands_are_stretched_and_holes_transparent(workspace):
-    picture = read_png(band_picture(workspace, [2, 2, 2]))
+    picture = read_png(Pictures(workspace).png("", "2,2,2"))
     assert picture.shape == (*workspace.shape, 4)
     assert sorted(map(tuple, np.argwhere(picture[..., 3] == 0))) == HOLES
     values = workspace.scene.data[..., 2][workspace.scene.valid]
@@ -37,6 +31,38 @@ def test_bands_are_stretched_and_holes_transparent(workspace):
     wanted = np.rint((values - low) / (high - low) * 255).clip(0, 255)
     np.testing.assert_allclose(picture[workspace.scene.valid][:, 1], wanted, atol=1)
     assert np.array_equal(picture[..., 0], picture[..., 2])
+
+
+def test_bands_are_stretched_by_hand(workspace):
+    values = workspace.scene.data[..., 2][workspace.scene.valid]
+    low, high = np.percentile(values, [20, 70])
+    contrast = Contrast.parsed(f"{low}:{high},0:{high},{low}:9e9", "0")
+    picture = read_png(Pictures(workspace).png("", "2,2,2", contrast))[workspace.scene.valid]
+    for channel, (least, most) in enumerate(contrast.limits):
+        wanted = np.rint((values - least) / (most - least) * 255).clip(0, 255)
+        np.testing.assert_allclose(picture[:, channel], wanted, atol=1)
+    calm = Contrast.parsed(f"{low}:{high},0:{high},{low}:9e9", None)
+    picture = read_png(Pictures(workspace).png("", "2,2,2", calm))[workspace.scene.valid]
+    assert colorfulness(picture[:, :3]) < 34
+
+
+@pytest.mark.parametrize(
+    "limits", ["", "1:2", "1:2,3:4", "1:2,3:4,5", "a:b,1:2,3:4", "2:1,1:2,1:2", "0:inf,0:1,0:1"]
+)
+def test_limits_that_are_none(limits):
+    with pytest.raises(ParameterError, match="limits"):
+        Contrast.parsed(limits, None)
+
+
+@pytest.mark.parametrize(("preset", "bands"), [("mnf", None), ("true", "2,3,2")])
+def test_histograms(workspace, preset, bands):
+    found = Pictures(workspace).histograms(preset, bands)
+    assert len(found) == 3
+    column = workspace.features[:, 1] if bands is None else workspace.scene.data[..., 3]
+    values = column if bands is None else column[workspace.scene.valid]
+    np.testing.assert_allclose(found[1]["percentiles"], np.percentile(values, range(101)))
+    edges = np.linspace(found[1]["low"], found[1]["high"], len(found[1]["counts"]) + 1)
+    assert found[1]["counts"] == np.histogram(values, edges)[0].tolist()
 
 
 def colorfulness(colors):
@@ -55,7 +81,7 @@ def test_no_picture_is_lurid(workspace):
     np.testing.assert_allclose(quiet @ luma, noise @ luma)
     np.testing.assert_array_equal(calmed(quiet * 0.5), quiet * 0.5)
     for picture in ("true", "false", "mnf"):
-        drawn = read_png(preset_picture(workspace, picture))
+        drawn = read_png(Pictures(workspace).png(picture))
         assert colorfulness(drawn[workspace.scene.valid][:, :3]) < 34
 
 
@@ -73,7 +99,7 @@ def test_guessed_bands_go_by_their_numbers(workspace):
 
 @pytest.mark.parametrize("preset", ["true", "false", "mnf"])
 def test_presets(workspace, preset):
-    picture = read_png(preset_picture(workspace, preset))
+    picture = read_png(Pictures(workspace).png(preset))
     assert picture.shape == (*workspace.shape, 4)
     assert picture[..., :3].std(axis=(0, 1)).min() > 20
 
@@ -92,7 +118,7 @@ def test_a_band_without_contrast(workspace):
         scene = Scene.from_array(np.dstack([np.ones((4, 5)), np.arange(20).reshape(4, 5)]))
         shape = (4, 5)
 
-    assert set(read_png(band_picture(Flat, [0, 0, 0]))[..., 0].ravel()) == {128}
+    assert set(read_png(Pictures(Flat).png("", "0,0,0"))[..., 0].ravel()) == {128}
 
 
 @pytest.mark.parametrize(
@@ -100,12 +126,12 @@ def test_a_band_without_contrast(workspace):
 )
 def test_bands_that_are_none(workspace, text):
     with pytest.raises(ParameterError, match="bands"):
-        band_picture(workspace, parsed_bands(text))
+        Pictures(workspace).png("true", text)
 
 
 def test_no_such_preset(workspace):
     with pytest.raises(ParameterError, match="no preset"):
-        preset_picture(workspace, "../etc")
+        Pictures(workspace).png("../etc")
 
 
 def test_spectrum(workspace):
@@ -115,14 +141,19 @@ def test_spectrum(workspace):
     assert spectrum_at(workspace.scene, 0) == [None] * 12
 
 
-def test_class_means(workspace, tissue):
-    means = class_means(workspace.scene, tissue.labels)
-    assert means.keys() == {1, 2, 3}
+def test_class_spectra(workspace, tissue):
+    found = class_spectra(workspace.scene, tissue.labels)
+    assert [one["class"] for one in found] == [1, 2, 3]
     where = np.flatnonzero(tissue.labels.ravel() == 2)
     where = where[:: -(-len(where) // 200)]
-    cube = workspace.scene.data.reshape(-1, 12)
-    np.testing.assert_allclose(means[2][:11], cube[where, :11].mean(axis=0), rtol=1e-4)
-    assert class_means(workspace.scene, np.zeros_like(tissue.labels)) == {}
+    spectra = workspace.scene.data.reshape(-1, 12)[where, :11]
+    assert found[1]["count"] == len(where)
+    np.testing.assert_allclose(found[1]["mean"][:11], spectra.mean(axis=0), rtol=1e-4)
+    low, high = np.percentile(spectra, [10, 90], axis=0)
+    np.testing.assert_allclose(found[1]["low"][:11], low, rtol=1e-4)
+    np.testing.assert_allclose(found[1]["high"][:11], high, rtol=1e-4)
+    assert found[1]["mean"][11] is None  # the bad band
+    assert class_spectra(workspace.scene, np.zeros_like(tissue.labels)) == []
 
 
 def test_fingerprint_is_of_the_values(scene_folder, workspace, tissue, tmp_path):

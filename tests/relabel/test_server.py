@@ -123,9 +123,12 @@ def test_spectrum(painted, workspace, tissue):
     answer = painted.ask("spectrum", pixel=55)
     np.testing.assert_allclose(answer["values"][:11], workspace.scene.data[1, 5, :11], atol=1e-6)
     assert answer["values"][11] is None
-    assert [mean["class"] for mean in answer["means"]] == [1, 2, 3]
+    answer = painted.ask("class_spectra")
+    assert [one["class"] for one in answer["classes"]] == [1, 2, 3]
     painted.do("remove", stroke=1)
-    assert [mean["class"] for mean in painted.ask("spectrum", pixel=5)["means"]] == [2, 3]
+    again = painted.ask("class_spectra")
+    assert [one["class"] for one in again["classes"]] == [2, 3]
+    assert again["version"] == answer["version"] + 1
 
 
 def test_why_shares_a_pixel_among_the_strokes_the_largest_share_first(painted):

@@ -22,7 +22,7 @@ const KEYS: [string, [string[], string][]][] = [
   ]],
   ["Steer", [
     [["n", "b"], "next suggestion, back"], [["v"], "inspect"], [["w"], "why this class, under the pointer"],
-    [["Alt"], "click: why this class"], [["t"], "live on or off"], [["r"], "update now"],
+    [["Alt"], "click: why this class"], [["q"], "spectra of the classes"], [["t"], "live on or off"], [["r"], "update now"],
     [["d"], "dark or light"], [["right click"], "or long press: menu"], [["?"], "this list"],
   ]],
 ];

@@ -3,9 +3,11 @@
 import { AuditPanel } from "./audit_panel";
 import { Brush, Eraser } from "./brush";
 import { ClassList } from "./class_list";
+import { ClassSpectra } from "./class_spectra";
 import { el } from "./dom";
 import { Fill } from "./fill";
 import { showHelp } from "./help";
+import { HistoryPanel } from "./history_panel";
 import { Inspect } from "./inspect";
 import { KeyCursor } from "./key_cursor";
 import { labelModePanel } from "./label_mode_panel";
@@ -26,6 +28,7 @@ import { makeProbe } from "./probe";
 import { Session } from "./session";
 import { listen, type Keys } from "./shortcuts";
 import { Socket } from "./socket";
+import { SpectraPanel } from "./spectra_panel";
 import { Spectrum } from "./spectrum";
 import { Stage } from "./stage";
 import { statusLine } from "./status_line";
@@ -89,16 +92,25 @@ function start(transport: Transport): void {
     view.show(place);
   };
   const picture = new PicturePanel(session);
-  const spectrum = new Spectrum(session, ui);
+  memory.picture = picture;
+  picture.changed = () => memory.keepSoon();
+  const classSpectra = new ClassSpectra(session);
+  const spectra = new SpectraPanel(session, classSpectra, () => spectrum);
+  const spectrum = new Spectrum(session, ui, classSpectra, () => spectra.toggle());
+  spectrum.drawn = () => spectra.draw();
+  spectrum.chosen = (channel, band) => picture.setBand(channel, band);
+  stage.element.append(spectra.element);
   const classes = new ClassList(session, ui);
   const why = new WhyPanel(session, go);
   const audit = new AuditPanel(session, go);
   const numbers = new NumbersPanel(session);
+  const history = new HistoryPanel(session);
   const tabs = new Tabs([
     { name: "Suggest", title: "What to label next", element: suggestionPanel(session, suggestions, go) },
     { name: "Audit", title: "Labels that the others contradict", element: audit.element },
     { name: "Why", title: "Which strokes decide a pixel's class", element: why.element },
     { name: "Strokes", title: "All strokes", element: new StrokePanel(session, go).element },
+    { name: "History", title: "What was done, to go back to and forward again", element: history.element, shown: () => history.show() },
     { name: "Numbers", title: "Accuracy, areas, and what the last change did", element: numbers.element, shown: () => numbers.show() },
   ]);
   audit.counted = (found) => tabs.setCount("Audit", found);
@@ -155,6 +167,7 @@ function start(transport: Transport): void {
     "-": () => view.zoom(1 / 1.5),
     n: () => void walk(1),
     b: () => void walk(-1),
+    q: () => spectra.toggle(),
     w: () => ui.hover && ui.inspect(ui.hover),
     t: () => void session.ask({ ask: "live", on: !session.state?.live }),
     r: () => void session.ask({ ask: "update" }),

@@ -1,6 +1,7 @@
 // What was set up on the page, kept in this browser for the next time the session is opened.
 
 import type { Layers, LayerId } from "./layers";
+import type { PictureChoice, PicturePanel } from "./picture_panel";
 import type { Hello } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Ui } from "./ui";
@@ -17,9 +18,12 @@ interface Kept {
   outlinesWhilePainting: boolean;
   greyUnder: boolean;
   sight: Sight | null;
+  picture?: PictureChoice;
 }
 
 export class Memory {
+  /** Made later than this, so that it opens with what is restored. */
+  picture: PicturePanel | null = null;
   private key = "";
   private timer = 0;
 
@@ -47,6 +51,7 @@ export class Memory {
       outlinesWhilePainting: layers.outlinesWhilePainting,
       greyUnder: layers.greyUnder,
       sight: view.sight,
+      picture: this.picture?.choice,
     };
     localStorage.setItem(this.key, JSON.stringify(kept));
   }
@@ -68,5 +73,6 @@ export class Memory {
     Object.assign(layers, { outlines, outlinesWhilePainting, greyUnder });
     layers.changed();
     if (kept.sight) view.restore(kept.sight);
+    if (kept.picture) this.picture?.restore(kept.picture);
   }
 }

@@ -95,7 +95,7 @@ export class NumbersPanel {
       if (scored) cells.push(share(row.recall), share(row.precision));
       return el("tr", {}, el("th", { attributes: { scope: "row" } }, className(this.session, row.class)), ...cells.map((text) => el("td", { text })));
     });
-    return this.fold("Classes", true, el("div", { class: "wide" }, el("table", {},
+    return this.fold("Classes", true, scrolled("Classes", el("table", {},
       el("thead", {}, el("tr", {}, ...head.map(([text, title]) => el("th", { text, title, attributes: { scope: "col" } })))),
       el("tbody", {}, ...body))));
   }
@@ -115,7 +115,7 @@ export class NumbersPanel {
     };
     return this.fold("Confusion", false,
       el("p", { class: "muted", text: "Rows are the truth, columns the map." }),
-      el("div", { class: "wide" }, el("table", { class: "confusion" },
+      scrolled("Confusion", el("table", { class: "confusion" },
         el("thead", {}, el("tr", {}, el("td"), ...columns.map((id) => el("th", { title: nameOf(id), attributes: { scope: "col", "aria-label": nameOf(id) } }, short(mark(id)))))),
         el("tbody", {}, ...rows.map((truth) => el("tr", {}, el("th", { attributes: { scope: "row" } }, mark(truth)), ...columns.map((found) => cell(truth, found))))))));
   }
@@ -156,6 +156,11 @@ function course(points: AccuracyPoint[]): Node {
     svg("path", { d: line(points.map(({ overall }) => overall)), class: "overall" }));
   return el("figure", {}, el("div", { class: "course-axis muted" }, el("span", { text: "100 %" }), el("span", { text: `${Math.round(100 * least)} %` })), picture,
     el("figcaption", { class: "muted" }, `${count(points[0].labelled)} \u2192 ${count(last.labelled)} labelled pixels; `, el("span", { class: "key-overall", text: "overall" }), ", ", el("span", { class: "key-average", text: "average" })));
+}
+
+/** A table that may be wider than the panel, and that keys can scroll. */
+function scrolled(name: string, table: HTMLElement): HTMLElement {
+  return el("div", { class: "wide", attributes: { role: "region", "aria-label": name, tabindex: "0" } }, table);
 }
 
 /** The head of a column has room for the colour alone. */

@@ -42,15 +42,19 @@ export type Operation =
   | { op: "unwarp" }
   /** do several of the operations above as one, all of them or none; the name says what they are together */
   | { op: "batch"; operations: Operation[]; name?: string }
-  /** take the last of these operations back */
-  | { op: "undo" }
-  /** do what was undone last again */
-  | { op: "redo" };
+  /** take the last of these operations back, or the last few */
+  | { op: "undo"; steps?: number }
+  /** do what was undone last again, or the next few */
+  | { op: "redo"; steps?: number };
 
 /** A question; it changes no labels. */
 export type Question =
-  /** the spectrum of a pixel and the classes' means */
+  /** the spectrum of a pixel */
   | { ask: "spectrum"; pixel: number }
+  /** mean and spread of the spectra of each class's labelled pixels */
+  | { ask: "class_spectra" }
+  /** the values of red, green and blue of a preset's picture, or of three bands */
+  | { ask: "histograms"; preset?: string; bands?: string }
   /** the share of each stroke in a pixel's class */
   | { ask: "why"; pixel: number }
   /** the strokes with pixels that all other strokes contradict */
@@ -65,6 +69,8 @@ export type Question =
   | { ask: "read_labels"; path?: string; files?: SentFile[]; variable?: string }
   /** accuracy, a table of the classes, and what the last map changed */
   | { ask: "numbers"; by?: "reference" | "held_out" }
+  /** the operations that can be undone and done again */
+  | { ask: "history" }
   /** let the map follow every operation, or not */
   | { ask: "live"; on: boolean }
   /** bring the map up to date */
@@ -72,11 +78,13 @@ export type Question =
   /** the map at another time */
   | { ask: "preview_tau"; tau: number }
   /** write a result to files that can be fetched */
-  | { ask: "export"; what: "labels" | "map" | "margin" | "probability" | "report"; name?: string };
+  | { ask: "export"; what: "labels" | "map" | "picture" | "margin" | "probability" | "report"; name?: string };
 
 /** The answer to each question. */
 export interface Answers {
   spectrum: SpectrumAnswer;
+  class_spectra: ClassSpectraAnswer;
+  histograms: HistogramsAnswer;
   why: WhyAnswer;
   audit: AuditAnswer;
   suggest: SuggestAnswer;
@@ -84,6 +92,7 @@ export interface Answers {
   segment: SegmentAnswer;
   read_labels: ReadLabelsAnswer;
   numbers: NumbersAnswer;
+  history: HistoryAnswer;
   live: LiveAnswer;
   update: UpdateAnswer;
   preview_tau: PreviewAnswer;
@@ -196,7 +205,7 @@ export interface Preset {
 
 /** A result that can be exported, in one format. */
 export interface ExportFormat {
-  what: "labels" | "map" | "margin" | "probability" | "report";
+  what: "labels" | "map" | "picture" | "margin" | "probability" | "report";
   suffix: string;
   label: string;
   /** Of the file. */
@@ -295,16 +304,45 @@ export interface Answer {
   ask: string;
 }
 
-/** The spectrum of a pixel beside the means of the classes' labelled pixels. */
+/** The spectrum of a pixel. */
 export interface SpectrumAnswer {
   pixel: number;
   values: (number | null)[];
-  means: ClassMean[];
 }
 
-export interface ClassMean {
+/** The spectra of the classes' labelled pixels. */
+export interface ClassSpectraAnswer {
+  /** Of the labels. */
+  version: number;
+  classes: ClassSpectrum[];
+}
+
+export interface ClassSpectrum {
   class: number;
-  values: (number | null)[];
+  /** Labelled pixels that it is made of. */
+  count: number;
+  mean: (number | null)[];
+  /** 10 % of the pixels are below. */
+  low: (number | null)[];
+  /** 10 % of the pixels are above. */
+  high: (number | null)[];
+}
+
+/** The values behind a picture. */
+export interface HistogramsAnswer {
+  /** Red, green and blue. */
+  channels: ChannelHistogram[];
+}
+
+/** The values of red, green or blue. */
+export interface ChannelHistogram {
+  /** Where the first of the equal bins begins. */
+  low: number;
+  /** Where the last one ends. */
+  high: number;
+  counts: number[];
+  /** 0 to 100. */
+  percentiles: number[];
 }
 
 /** The strokes behind a pixel's class. */
@@ -461,6 +499,33 @@ export interface ClassFlow {
   before: number;
   after: number;
   pixels: number;
+}
+
+/** What can be undone and done again. */
+export interface HistoryAnswer {
+  /** Number of the present state. */
+  step: number;
+  /** Of the last one. */
+  n_steps: number;
+  /** The newest ones, in the order of doing. */
+  steps: HistoryStep[];
+}
+
+export interface HistoryStep {
+  /** Number of the state that it led to; the session begins with 0. */
+  step: number;
+  /** What was done, in a few words. */
+  title: string;
+  /** The class it concerns, 0 for none or several. */
+  class: number;
+  /** Name of the class at that time. */
+  name: string;
+  /** Pixels. */
+  count: number | null;
+  /** One of them. */
+  pixel: number | null;
+  /** Seconds since 1970. */
+  at: number;
 }
 
 /** Whether the map follows every operation. */

@@ -13,7 +13,7 @@ export function listen(keys: Keys, digit: (digit: string, now: number) => void, 
   addEventListener("keydown", (event) => {
     const altGr = event.getModifierState("AltGraph"); // Windows tells of it as Control and Alt
     if (isTyping(event.target) || (event.altKey && !altGr) || document.querySelector(NOTHING_TO_DO)) return;
-    if (event.target instanceof HTMLButtonElement && (event.key === " " || event.key === "Enter")) return;
+    if ((event.key === " " || event.key === "Enter") && isPressed(event.target)) return;
     if (event.key === " ") return holdSpace(event, space);
     const held = (event.ctrlKey || event.metaKey) && !altGr;
     const name = held ? `Ctrl+${event.shiftKey ? "Shift+" : ""}${event.key.toLowerCase()}` : event.key;
@@ -32,6 +32,11 @@ export function listen(keys: Keys, digit: (digit: string, now: number) => void, 
 function holdSpace(event: KeyboardEvent, space: (held: boolean) => void): void {
   event.preventDefault(); // it would scroll
   space(true);
+}
+
+/** Whether Space or Enter are the control's own: they press it. */
+function isPressed(target: EventTarget | null): boolean {
+  return target instanceof Element && target.matches("button, summary, input[type=checkbox], input[type=color]");
 }
 
 function isTyping(target: EventTarget | null): boolean {
