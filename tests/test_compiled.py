@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
 from diffclass._compiled import cells, decisions, edges, gaussians, graphs, neighbor_lists, products
+from diffclass.neighbors.codes import codes_of
 from diffclass.neighbors.nearest_lists import are_new, distances_of, numbers_of
 
 
@@ -186,24 +187,26 @@ def neighbor_cases(out):
     neighbor_lists.enter(own, at_zero)
     out("inserted", 4, np.int32)[:] = [neighbor_lists.number_of(key) for key in own]
     lists, all_lists = np.full((2, n, 4), neighbor_lists.NONE)
-    probed, without = out("probed", (n, 1), np.uint8), np.arange(n)
-    cells.enter_cells(X, without, cell_of, around, centers, 0, columns, starts, probed, lists)
+    without = np.arange(n)
+    cells.enter_cells(X, without, cell_of, around, centers, 0, 1, columns, starts, lists)
     cells.enter_all(X, without, columns, starts, all_lists)
     out("joined", (n, 4), np.uint64)[:] = lists
     out("all", (n, 4), np.uint64)[:] = all_lists
     pools, sizes = out("pools", (n, 6), np.int32), out("sizes", n, np.int32)
     neighbor_lists.make_pools(lists, 4, pools, sizes)
-    scratch = np.zeros(2, np.uint8), np.empty(1024, np.int32), np.empty(43, np.int32)
-    tried = neighbor_lists.collect(0, pools, sizes, lists[0], cell_of, *scratch)
-    out("tried", n, np.int32)[:tried] = scratch[2][:tried]
-    neighbor_lists.refine(X, pools, sizes, cell_of, around, probed, lists)
+    scratch = np.empty(1024, np.int32), np.empty(43, np.int32)
+    tried = neighbor_lists.collect(0, pools, sizes, lists[0], *scratch)
+    out("tried", n, np.int32)[:tried] = scratch[1][:tried]
+    codes, step = codes_of(X)
+    out("code distance", 1)[0] = neighbor_lists.code_distance(codes, 0, 1)
+    out("code limit", 2)[:] = [
+        neighbor_lists.code_limit(key, step, X.shape[1]) for key in (at_zero, neighbor_lists.NONE)
+    ]
+    neighbor_lists.refine(X, codes, step, pools, sizes, lists)
     out("lists", (n, 4), np.uint64)[:] = lists
     asked = np.full((5, 4), neighbor_lists.NONE)
     new, none = X[:5] + np.float32(0.5), np.array([-1, 1, -1, -1, -1])
-    asked_probed = np.empty((5, 1), np.uint8)
-    cells.enter_cells(
-        new, none, cell_of[:5], around, centers, 0, columns, starts, asked_probed, asked
-    )
+    cells.enter_cells(new, none, cell_of[:5], around, centers, 0, 1, columns, starts, asked)
     neighbor_lists.ask_pools(new, none, X, pools, sizes, asked)
     out("asked", (5, 4), np.uint64)[:] = asked
     out("square", 1)[0] = neighbor_lists.squared_distance(X, 0, X, 1)
@@ -483,7 +486,9 @@ def test_neighbors_are_numpys(cases):
     np.testing.assert_array_equal(
         cases["row"], np.where(np.arange(12) == 2, np.inf, squared[2, :12])
     )
-    np.testing.assert_array_equal(cases["probed"][:, 0], nearest_center != np.arange(24) // 12)
+    codes = np.array(codes_of(X)[0], dtype=int)
+    assert cases["code distance"][0] == np.sum((codes[0] - codes[1]) ** 2)
+    np.testing.assert_allclose(cases["code limit"], [1.25**2 + X.shape[1] / 6, np.inf], rtol=1e-6)
     for x in range(24):
         cell = np.arange(12) + 12 * nearest_center[x]
         others = np.arange(24)[np.arange(24) != x]

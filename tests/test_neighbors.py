@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsTransformer
 from threadpoolctl import threadpool_limits
 
+from diffclass import _compiled
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.neighbors import (
     ExactSearch,
@@ -25,6 +26,7 @@ from diffclass.neighbors import (
     kept_edges,
     neighbors_graph,
 )
+from diffclass.neighbors.codes import codes_of
 
 
 def pattern(graph):
@@ -486,3 +488,34 @@ def test_read_only_points_and_memory_maps(rng, tmp_path):
 def test_other_numbers_become_double(rng, dtype):
     X = rng.integers(0, 2, size=(20, 8)).astype(dtype)
     assert neighbors_graph(X, 3).dtype == np.float64
+
+
+@pytest.mark.parametrize("n_features", [1, 8, 24])
+def test_codes_rule_out_no_neighbour(rng, n_features):
+    """A point that is nearer than the limit is hardly ever told to be far by its codes."""
+    X = rng.normal(size=(2000, n_features)).astype(np.float32)
+    X[0] = 1e6  # an outlier must not coarsen the others
+    codes, step = codes_of(X)
+    assert codes.dtype == np.int8
+    assert np.abs(step * codes[1:] - X[1:]).max() < 2
+    squared = naive.squared_distances(X.astype(float)).astype(np.float32)
+    limit = np.sort(squared, axis=1)[:, 12]
+    of_codes = naive.squared_distances(codes.astype(float))
+    keys = np.array([key_of_distance(value) for value in limit])
+    limits = np.array([_compiled.neighbor_lists.code_limit(key, step, n_features) for key in keys])
+    is_near = squared <= limit[:, None]
+    assert (of_codes <= limits[:, None])[is_near].mean() > 0.99
+    if n_features == 24:
+        assert (of_codes <= limits[:, None]).mean() < 0.3
+
+
+def key_of_distance(value):
+    return np.uint64(np.float32(value).view(np.uint32)) << np.uint64(32)
+
+
+def test_codes_of_points_that_are_nearly_all_zero():
+    X = np.zeros((2000, 8), dtype=np.float32)
+    assert not codes_of(X)[0].any()
+    X[7, 3] = 5
+    codes, step = codes_of(X)
+    assert step * codes[7, 3] == pytest.approx(5)

@@ -289,7 +289,7 @@ def reassign(part, Q, cell_of, around, centers, n_features, out):
 
 @parallel
 def enter_cells(
-    part, Q, without, cell_of, around, centers, n_probed, columns, starts, probed, lists
+    part, Q, without, cell_of, around, centers, n_probed, n_probes, columns, starts, lists
 ):  # fmt: skip
     """Enter the points of the cells nearest to each point of Q into its list.
 
@@ -297,14 +297,13 @@ def enter_cells(
     ----------
     Q, without, cell_of, around, centers, columns, starts
         See the module.
-    n_probed : int
-        How many of the nearest cells the list has seen before.
-    probed : uint8 of shape (n, n_probes), written from column n_probed on
-        The nearest cells of Q(x), as places in around(cell_of(x)); n_probes at most n_around.
+    n_probed, n_probes : int
+        How many of the nearest cells the list has seen before, and is to have seen; at most
+        n_around.
     lists
         See the module; written.
     """
-    n, n_around, n_probes = Q.shape[0], around.shape[1], probed.shape[1]
+    n, n_around = Q.shape[0], around.shape[1]
     n_features = columns.shape[0] // starts[starts.shape[0] - 1]
     longest = np.max(starts[1:] - starts[:-1])
     for block in share(part, (n + 63) // 64):
@@ -320,10 +319,8 @@ def enter_cells(
             ranks[:] = NONE
             enter_row(ranks, gaps.view(np.uint32), 0)
             for p in range(n_probed, n_probes):
-                probed[x, p] = number_of(ranks[p])
-                enter_cell(
-                    Q, without, x, around[last, probed[x, p]], columns, starts, row, lists[x]
-                )  # fmt: skip
+                cell = around[last, number_of(ranks[p])]
+                enter_cell(Q, without, x, cell, columns, starts, row, lists[x])
 
 
 @parallel

@@ -79,14 +79,12 @@ class Cells:
         *,
         n_probes: int,
         n_probed: int = 0,
-    ) -> np.ndarray:
-        """Enter the points of the nearest cells into lists; return the places of these cells."""
-        probed = np.empty((len(queries), n_probes), dtype=np.uint8)
+    ) -> None:
+        """Enter the points of the nearest cells into lists."""
         _compiled.cells.enter_cells(
-            queries, without, cell_of, self.around, self.centers, n_probed, self.columns,
-            self.starts, probed, lists,
+            queries, without, cell_of, self.around, self.centers, n_probed, n_probes, self.columns,
+            self.starts, lists,
         )  # fmt: skip
-        return probed
 
     def nearest(self, queries: np.ndarray, without: np.ndarray, k: int) -> np.ndarray:
         """Return lists of the k nearest points among all, for padded queries of shape (m, d)."""

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from diffclass import _compiled
 from diffclass._validation import RandomState
 from diffclass.neighbors.cells import Cells, cells_bytes
+from diffclass.neighbors.codes import codes_of
 from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.nearest_lists import are_new, distances_of, empty_lists, numbers_of
 from diffclass.neighbors.recall import AIMED_RECALL
@@ -92,13 +93,14 @@ class NNDescentSearch(Search):
         self._width = self.n_neighbors + _MORE_NEIGHBORS
         self._cells = Cells.of(self._single(X), random)
         self._lists = empty_lists(len(X), min(self._width, len(X) - 1))
-        self._probed = np.empty((len(X), 0), dtype=np.uint8)
         self.n_probes_, self.n_rounds_, self._n_pooled = 0, 0, _POOLED
         self._walk_width = 0  # chosen when the first new points come
         aimed, least = _AIMED_RECALL, _LEAST_RECALL
         if len(X) >= _MANY_POINTS:
             aimed, least = _AIMED_RECALL_OF_MANY, _LEAST_RECALL_OF_MANY
+        self._codes: tuple[np.ndarray, np.float32] | None = None  # made for the first round
         self._search_until(aimed, least, random)
+        self._codes = None
         if not self._has_found(least):
             self._search_instead(X, random)
 
@@ -114,7 +116,6 @@ class NNDescentSearch(Search):
         self._refine_until(aimed, choosing)
         self.recall_ = self._refine_until(least, reporting)
         self._walk_sample = choosing
-        del self._probed
 
     def _has_found(self, least: float) -> bool:
         return self.recall_ >= least
@@ -159,20 +160,16 @@ class NNDescentSearch(Search):
         """Look into the next nearest cells of each point."""
         cells, n_probed = self._cells, self.n_probes_
         self.n_probes_ = min(n_probed + n_more, cells.n_around)
-        probed = cells.probe(
+        cells.probe(
             cells.points, cells.cell_of, np.arange(len(self._lists)), self._lists,
             n_probes=self.n_probes_, n_probed=n_probed,
         )  # fmt: skip
-        probed[:, :n_probed] = self._probed
-        self._probed = probed
 
     def _refine(self) -> None:
         pools, sizes = self._made_pools(self._n_pooled)
         self._n_pooled = min(self._n_pooled + _MORE_POOLED, _MOST_POOLED)
-        _compiled.neighbor_lists.refine(
-            self._cells.points, pools, sizes, self._cells.cell_of, self._cells.around,
-            self._probed, self._lists,
-        )  # fmt: skip
+        self._codes = codes_of(self._cells.points) if self._codes is None else self._codes
+        _compiled.neighbor_lists.refine(self._cells.points, *self._codes, pools, sizes, self._lists)
         self.n_rounds_ += 1
 
     def _made_pools(self, n_pooled: int) -> tuple[np.ndarray, np.ndarray]:
@@ -256,8 +253,8 @@ def index_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
 
 
 def searching_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
-    """Return the memory in bytes that indexing needs beside its result: copies, probes, pools."""
-    copies = n_points * (8 * n_features + 3 * _PROBES_AT_ONCE)
+    """Return the memory in bytes that indexing needs beside its result: copies, codes, pools."""
+    copies = n_points * 9 * n_features  # and codes
     return copies + _pool_bytes(n_points, n_neighbors)
 
 

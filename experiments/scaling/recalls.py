@@ -48,7 +48,6 @@ class StoppedSearch(NNDescentSearch):
             self._refine()
         self.recall_ = self._recall(sample)
         self._walk_sample = sample
-        del self._probed
 
     def _has_found(self, least: float) -> bool:
         return True
