@@ -281,19 +281,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )
         if self.kernel is None and isinstance(graph.kernel, FittedIsotropic):
             self.epsilon_ = graph.kernel.epsilon
-            self._check_reach(graph)
         return graph
-
-    def _check_reach(self, graph: PointGraph) -> None:
-        """Raise `ParameterError` if a stated bandwidth reaches no neighbour of most points."""
-        K = graph.operator.affinity
-        alone = float((K.sum(axis=1).ravel() - K.diagonal() <= 0).mean())
-        if alone > 0.5 and not isinstance(self.bandwidth, str):
-            raise ParameterError(
-                f"bandwidth = {self.bandwidth:g} reaches no neighbour of {alone:.0%} of the "
-                "points: there is nothing to walk along; take a larger one, in squared units of "
-                "the points, or 'attached'"
-            )
 
     def _kernel(self, X: np.ndarray) -> tuple[Kernel, int]:
         """Return the kernel and how many neighbours it needs."""

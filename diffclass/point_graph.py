@@ -32,10 +32,11 @@ from diffclass._validation import Graph, RandomState, check_points
 from diffclass.exceptions import DataError
 from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing
 from diffclass.kernels.isotropic import neighbor_distances
-from diffclass.neighbors import NeighborSearch, neighbors_graph
+from diffclass.neighbors import NeighborSearch, graph, neighbors_graph, nn_descent
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 
+BYTES_OF_A_POINT = 40  # its place, number and label
 _SCALE_NEIGHBOR = 7  # as in self-tuning
 _REACH = 5.0  # scales of a fitted point
 
@@ -417,3 +418,16 @@ def _checked_affinities(X_new: ArrayLike, operator: MarkovOperator) -> sp.csr_ar
     if affinity.nnz and affinity.data.min() < 0:
         raise DataError("X holds negative affinities")
     return affinity
+
+
+def held_bytes(n: int, p: int, k: int) -> int:
+    """Return the bytes of n points' p features, of the search's index and what is known of each."""
+    return 4 * n * p + nn_descent.index_bytes(n, p, k) + BYTES_OF_A_POINT * n
+
+
+def building_bytes(n: int, p: int, k: int, kernel: Kernel) -> dict[str, float]:
+    """Return the peak memory of the stages of building a graph with k neighbours, in bytes."""
+    held = held_bytes(n, p, k)
+    making = max(nn_descent.searching_bytes(n, p, k), graph.merging_bytes(n, k))
+    working = kernel.working_bytes(n, p, graph.expected_edges(n, k))
+    return {"neighbors": held + making + BYTES_OF_A_POINT * n, "affinities": held + working}

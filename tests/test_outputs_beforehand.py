@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import tempfile
 
@@ -86,10 +87,16 @@ def test_missing_extras_of_outputs(tmp_path, monkeypatch, name, module, extra):
             map_files.check_outputs([], [tmp_path / name], [])
 
 
-def test_ranges_of_an_embedding():
+def test_ranges_of_an_embedding(monkeypatch):
     points = np.random.default_rng(0).random((60, 3))
-    with pytest.raises(ParameterError, match="reaches no neighbour of 100%"):
-        DiffusionMap(2, n_neighbors=8, bandwidth=1e-30).fit(points)
+    with monkeypatch.context() as before:
+        before.setattr("diffclass.embedding.PointGraph.from_points", lambda *_, **__: 1 / 0)
+        with pytest.raises(ParameterError) as found:
+            DiffusionMap(2, n_neighbors=8, bandwidth=1e-30).fit(points)
+    assert "reaches no neighbour of 100% of the points" in str(found.value)
+    low, high = re.search(r"take (\S+) to (\S+), in squared units", str(found.value)).groups()
+    assert 0 < float(low) < 0.1 < 1 < float(high) < 3
+    DiffusionMap(2, n_neighbors=8, bandwidth=float(low)).fit(points)
     with pytest.raises(ParameterError, match="alpha"):
         check_map(DiffusionMap(2, alpha=1e308), 60)
     DiffusionMap(2, n_neighbors=8, bandwidth=0.1).fit(points)

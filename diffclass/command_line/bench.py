@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line.console import Console, common_options, peak_memory_bytes, seed_option
+from diffclass.command_line.forecasts import MemoryForecast, force_option, forecast_sayer
 
 if TYPE_CHECKING:
     import numpy as np
 
     from diffclass.operators.markov import MarkovOperator
+
+_FEATURES = 20
 
 
 @click.command(epilog="Example: diffclass bench")
@@ -27,16 +30,26 @@ if TYPE_CHECKING:
 @click.option("--columns", type=click.IntRange(32), default=217, show_default=True)
 @click.option("--classes", type=click.IntRange(2), default=16, show_default=True)
 @click.option("--repeats", type=click.IntRange(1), default=15, show_default=True)
+@force_option
 @seed_option
 @common_options
 def bench(
-    rows: int, columns: int, classes: int, repeats: int, seed: int, *, console: Console
+    rows: int,
+    columns: int,
+    classes: int,
+    repeats: int,
+    force: bool,
+    seed: int,
+    *,
+    console: Console,
 ) -> None:
     """Time diffusion steps beside scipy's, whole classifications, and strokes to maps."""
     import numpy as np
 
     from diffclass.progress import stage
 
+    advice = "ask for fewer --rows, --columns or --classes"
+    forecast_sayer(console, advice, force=force)(_forecast(rows * columns, classes))
     with console.timing():
         with stage("points"):
             points, y = _points(rows * columns, classes, seed)
@@ -66,15 +79,36 @@ def bench(
     console.give(result, json.dumps(result, indent=1))
 
 
+def _forecast(n: int, n_classes: int) -> MemoryForecast:
+    from diffclass.classifier import DiffusionClassifier
+    from diffclass.kernels import SharedNeighbors
+    from diffclass.label_diffusion.diffusion import diffusing_bytes
+    from diffclass.neighbors.graph import expected_edges
+    from diffclass.operators.markov import operator_bytes
+    from diffclass.point_graph import building_bytes, held_bytes
+    from diffclass.relabel.columns import painting_bytes
+
+    k, kernel = DiffusionClassifier().n_neighbors, SharedNeighbors()
+    m, points = expected_edges(n, k), 16 * n * _FEATURES  # made in double precision
+    held = points + held_bytes(n, _FEATURES, k) + operator_bytes(m) + kernel.kept_bytes(m)
+    building = building_bytes(n, _FEATURES, k, kernel)
+    return MemoryForecast.of(
+        {"points": points}
+        | {name: points + size for name, size in building.items()}
+        | {"fit": held + diffusing_bytes(n, n_classes)}
+        | {"relabel": held + painting_bytes(n, m, n_classes)}
+    )
+
+
 def _points(n: int, n_classes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Make classes of four blobs each in 20 dimensions; points of a blob follow each other."""
+    """Make classes of four blobs each; points of a blob follow each other."""
     import numpy as np
 
     random = np.random.default_rng(seed)
-    blobs = random.normal(size=(4 * n_classes, 20)) * 1.5
+    blobs = random.normal(size=(4 * n_classes, _FEATURES)) * 1.5
     blob = np.sort(random.integers(len(blobs), size=n))
-    spread = np.linspace(1.2, 0.2, 20)
-    points = blobs[blob] + random.normal(size=(n, 20)) * spread
+    spread = np.linspace(1.2, 0.2, _FEATURES)
+    points = blobs[blob] + random.normal(size=(n, _FEATURES)) * spread
     truth = blob // 4
     y = np.full(n, -1)
     for label in range(n_classes):

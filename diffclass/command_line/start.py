@@ -7,9 +7,23 @@ import sys
 def main() -> None:
     """Run the command line; a Ctrl-C while it is still loading ends it as any later one does."""
     try:
+        _hold_standard_streams()
         from diffclass.command_line.main import main as run_and_exit
 
         run_and_exit()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted before anything was done\n")
         os._exit(130)  # modules that are half imported cannot be finalized cleanly
+
+
+def _hold_standard_streams() -> None:
+    """Open the null device in place of standard streams that are closed.
+
+    Otherwise the next file to be opened, maybe a map, gets the number of standard error, and what
+    libraries print of their own would be written into it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free

@@ -22,11 +22,13 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from diffclass.label_diffusion.diffusion import diffusing_bytes
 from diffclass.label_diffusion.walks import FreeColumns
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.strokes import Stroke
 
 _WIDTH = 32
+_MOST_BYTES = 400_000_000  # of columns that are kept
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class ColumnStore:
     and each then costs about a seventh of that.
     """
 
-    def __init__(self, operator: MarkovOperator, *, max_bytes: int = 400_000_000):
+    def __init__(self, operator: MarkovOperator, *, max_bytes: int = _MOST_BYTES):
         self.operator = operator
         self.max_bytes = max_bytes
         self._columns: OrderedDict[tuple[Horizon, bytes], Column] = OrderedDict()
@@ -134,6 +136,17 @@ class ColumnStore:
     def _make_room(self, n_in_use: int) -> None:
         while len(self._columns) > n_in_use and self.n_bytes > self.max_bytes:
             self._columns.popitem(last=False)
+
+
+def painting_bytes(n_points: int, n_edges: float, n_classes: int) -> float:
+    """Return the peak memory of a session's maps in bytes, beside its operator.
+
+    A copy of K with padded rows, a diffusion of all classes for the time, each class's sum, and the
+    columns of a few strokes per class, of which no more than a `ColumnStore` keeps.
+    """
+    padded = 9 * n_edges
+    columns = min(32 * n_points * n_classes, _MOST_BYTES) + 16 * n_points * n_classes
+    return padded + columns + diffusing_bytes(n_points, n_classes)
 
 
 def with_padded_rows(operator: MarkovOperator) -> MarkovOperator:

@@ -334,7 +334,8 @@ def wide_gaussian(
     DataError
         If all points are equal.
     ParameterError
-        If the bandwidth is neither positive nor one of the names.
+        If the bandwidth is neither positive nor one of the names, or reaches no neighbour of most
+        points.
 
     Warns
     -----
@@ -349,7 +350,9 @@ def wide_gaussian(
     curve = _chosen_curve(X, bandwidth, alpha, random_state)
     if curve is None:
         epsilon = float(check_positive(bandwidth, "bandwidth"))
-        needed = neighbors_needed(X, epsilon, random_state=random_state)
+        sample = SampledDistances(X, check_random_state(random_state))
+        sample.check_reached(epsilon, X.dtype)
+        needed = sample.neighbors_needed(epsilon)
     else:
         epsilon, needed = curve.epsilon, curve.n_neighbors
     affordable = max(_MOST_EDGES // len(X), n_neighbors)

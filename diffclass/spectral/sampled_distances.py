@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, ParameterError
 
 REACH = 3.0  # in units of sqrt(epsilon): a point farther away weighs less than exp(-9)
 _NEARLY_ALL = 0.95  # the share of the points for which a reach or a number of neighbours holds
@@ -86,6 +86,23 @@ class SampledDistances:
             K = np.exp(-u)
             slopes[i] = np.vdot(K, u) / max(K.sum(dtype=np.float64), np.finfo(float).tiny)
         return slopes
+
+    def check_reached(self, epsilon: float, dtype: np.dtype) -> None:
+        """Raise `ParameterError` for a scale at which most points have no neighbour.
+
+        Beyond log(1 / tiny) scales, tiny the smallest number of a type, exp(-|x - y|^2 / epsilon)
+        is 0 in it.
+        """
+        nearest = np.partition(self.squared, 1, axis=1)[:, 1]  # but for the point itself
+        alone = float((nearest > -np.log(float(np.finfo(dtype).tiny)) * epsilon).mean())
+        if alone > 0.5:
+            low, high = float(np.median(nearest)), float(self.squared.max())
+            raise ParameterError(
+                f"bandwidth = {epsilon:g} reaches no neighbour of {alone:.0%} of the points, of "
+                "which the median point has its nearest at a squared distance of "
+                f"{low:.2g}: there is nothing to walk along; take {low:.2g} to {high:.2g}, in "
+                "squared units of the points, or 'attached'"
+            )
 
     def neighbors_needed(self, epsilon: float) -> int:
         """Count the neighbours within 3 sqrt(epsilon); enough for 95 % of the points."""

@@ -15,7 +15,7 @@ def fingerprint_of(scene: Scene) -> str:
     """Return the SHA-256 of everything in a scene that its class map can depend on.
 
     Stored values in the order (row, column, band), their type, which bands are good, what means
-    "no data", and the scale.
+    "no data", the scale, and which pixels are left out, if any are.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ def fingerprint_of(scene: Scene) -> str:
         "scale": float(scene.scale_factor),
     }
     digest.update(json.dumps(facts, sort_keys=True).encode())
+    if scene.region is not None and not scene.region.all():
+        digest.update(np.packbits(scene.region).data)
     for some in row_blocks(rows, columns * bands):
         block = np.asarray(scene.data[some])
         digest.update(np.ascontiguousarray(block, dtype=dtype).data)

@@ -1,10 +1,16 @@
-"""About how long it takes to prepare a scene, from its size alone.
+"""How long it takes to prepare a scene for labelling, and how much memory, from its size alone.
 
 Seconds on two quiet cores; `diffclass_relabel.preparation` corrects them by the steps so far.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+from diffclass.command_line.forecasts import MemoryForecast
+from diffclass_hyperspectral import Scene, SceneFeatures
+from diffclass_hyperspectral.workflows.memory_forecast import forecast_labelling
 from diffclass_relabel.workspace import SessionSettings
 
 _HASHED = 1.0e9  # bytes per second
@@ -13,36 +19,58 @@ _PER_PIXEL = 1.2e-5  # seconds, of the graph of 100,000 pixels
 _GROWTH = 1.15  # of the graph's time with the number of pixels
 _PER_OPERATION = 5.0e-4
 _LOOPS, _MAP = 0.5, 1.0e-6
+_CLASSES = 8  # of a session that is only begun
 
 
 def expected_seconds(
-    shape: tuple[int, int, int], n_bytes: int, settings: SessionSettings, n_operations: int
+    scene: Scene, settings: SessionSettings, n_operations: int
 ) -> dict[str, float]:
     """Return the seconds of each step of `diffclass_relabel.preparation`.
 
     Parameters
     ----------
-    shape : tuple of int
-        Rows, columns, bands.
-    n_bytes : int
-        Of the scene's values.
+    scene : Scene
+        Nothing is read of it.
     settings : SessionSettings
     n_operations : int
         So far in the session's file.
 
     Examples
     --------
-    >>> found = expected_seconds((512, 217, 204), 10**8, SessionSettings(), 0)
-    >>> round(found["graph"], 1)
+    >>> import numpy as np
+    >>> scene = Scene.from_array(np.zeros((512, 217, 204), dtype=np.int8))
+    >>> round(expected_seconds(scene, SessionSettings(), 0)["graph"], 1)
     1.4
     """
-    n_pixels = shape[0] * shape[1]
+    rows, columns, bands = scene.shape
+    n_pixels = rows * columns
     return {
         "libraries": 0.0,  # loaded by now
-        "opening": n_bytes / _HASHED,
-        "features": n_pixels * shape[2] * _PER_VALUE[settings.features],
+        "opening": scene.data.nbytes / _HASHED,
+        "features": n_pixels * bands * _PER_VALUE[settings.features],
         "graph": _PER_PIXEL * n_pixels * max(n_pixels / 1e5, 0.1) ** (_GROWTH - 1),
         "replay": _PER_OPERATION * n_operations,
         "loops": _LOOPS,
         "map": _MAP * n_pixels,
     }
+
+
+def forecast_session(
+    scene: Scene, settings: SessionSettings, seconds: Mapping[str, float], *, n_classes: int = 0
+) -> MemoryForecast:
+    """Say what a session's maps will need, and how long the first one takes.
+
+    Parameters
+    ----------
+    scene : Scene
+        Nothing is read of it.
+    settings : SessionSettings
+    seconds : mapping
+        `expected_seconds`.
+    n_classes : int, default=0
+        That the session has so far.
+    """
+    features = SceneFeatures(settings.components, spatial=settings.features == "spatial")
+    n_classes = max(n_classes, _CLASSES)
+    needed = forecast_labelling(scene, features, settings.neighbors, n_classes)
+    return replace(needed, seconds=seconds)

@@ -7,13 +7,14 @@ before that.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from diffclass.progress import stage
 
 if TYPE_CHECKING:
+    from diffclass.command_line.forecasts import MemoryForecast
     from diffclass_hyperspectral import Scene
     from diffclass_relabel.editor import SessionEditor
     from diffclass_relabel.preparation import Preparation
@@ -30,7 +31,12 @@ def default_session(scene: Path) -> Path:
 
 
 def prepared_editor(
-    scene: Path, log: SessionLog, preparation: Preparation, options: Mapping[str, Any]
+    scene: Path,
+    log: SessionLog,
+    preparation: Preparation,
+    options: Mapping[str, Any],
+    *,
+    before: Callable[[MemoryForecast], object] | None = None,
 ) -> SessionEditor:
     """Open a session, compile what its strokes need and make its first map.
 
@@ -42,15 +48,19 @@ def prepared_editor(
         Told how long the steps will take; it hears of them as a listener of stages.
     options : mapping
         Of `diffclass_relabel.editor.open_editor`.
+    before : callable, optional
+        Called with the forecast of memory and time before anything is computed.
     """
     with stage("libraries"):
         from diffclass_relabel.editor import open_editor
-        from diffclass_relabel.forecast import expected_seconds
+        from diffclass_relabel.forecast import expected_seconds, forecast_session
         from diffclass_relabel.warming import warm_up
 
     def expect(found: Scene, settings: SessionSettings) -> None:
-        size = found.shape, found.data.nbytes
-        preparation.expect(expected_seconds(*size, settings, log.n_operations))
+        seconds = expected_seconds(found, settings, log.n_operations)
+        preparation.expect(seconds)
+        if before is not None:
+            before(forecast_session(found, settings, seconds))
 
     editor = open_editor(scene, log, on_scene=expect, **options)
     warm_up(editor.workspace)

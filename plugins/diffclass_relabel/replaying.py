@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from diffclass.command_line.forecasts import MemoryForecast
+from diffclass_hyperspectral import Scene
 from diffclass_relabel.editor import SessionEditor
+from diffclass_relabel.forecast import expected_seconds, forecast_session
 from diffclass_relabel.session_log import read_session
 from diffclass_relabel.workspace import SessionSettings, Workspace
 
@@ -32,7 +36,13 @@ class ReadOnlyLog:
         """Do nothing."""
 
 
-def replayed(session_file: str | os.PathLike[str], scene: str | os.PathLike[str]) -> SessionEditor:
+def replayed(
+    session_file: str | os.PathLike[str],
+    scene: str | os.PathLike[str],
+    *,
+    opening: Mapping[str, str | None] | None = None,
+    before: Callable[[MemoryForecast], object] | None = None,
+) -> SessionEditor:
     """Return a session with all operations of its file repeated, and its settled map.
 
     Parameters
@@ -41,6 +51,11 @@ def replayed(session_file: str | os.PathLike[str], scene: str | os.PathLike[str]
         May be in use.
     scene : path-like
         The same scene; file and format may differ.
+    opening : mapping, optional
+        Variable, bands, mask and roi where they are called otherwise than in the session; None for
+        those that are not.
+    before : callable, optional
+        Called with the forecast of memory and time before anything is computed.
 
     Raises
     ------
@@ -48,8 +63,25 @@ def replayed(session_file: str | os.PathLike[str], scene: str | os.PathLike[str]
         Where a file cannot be read, or the scene is another one.
     """
     log = ReadOnlyLog(session_file)
-    settings = SessionSettings.from_header(log.header)
-    workspace = Workspace.open(scene, settings, fingerprint=log.header.get("sha256", ""))
+    given: dict[str, Any] = dict(opening or {})
+    given = {name: value for name, value in given.items() if value is not None}
+    settings = replace(SessionSettings.from_header(log.header), **given)
+
+    def expect(found: Scene) -> None:
+        if before is not None:
+            seconds = expected_seconds(found, settings, len(log.entries))
+            n_classes = sum(map(_classes_added, (entry["op"] for entry in log.entries)))
+            before(forecast_session(found, settings, seconds, n_classes=n_classes))
+
+    workspace = Workspace.open(
+        scene, settings, fingerprint=log.header.get("sha256", ""), on_scene=expect
+    )
     editor = SessionEditor(workspace, log)
     editor.settle()
     return editor
+
+
+def _classes_added(operation: Mapping[str, Any]) -> int:
+    if operation["op"] == "batch":
+        return sum(map(_classes_added, operation["operations"]))
+    return int(operation["op"] == "add_class")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from diffclass.command_line.console import Console
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.exceptions import DiffclassError
 from diffclass.progress import Audience, listening
 from diffclass_relabel.base_url import BaseUrl
@@ -42,6 +43,8 @@ class Opening:
         Its file is locked from now on.
     options : mapping
         Of `diffclass_relabel.editor.open_editor`.
+    before : callable
+        Called with the forecast of memory and time before anything is computed.
 
     Raises
     ------
@@ -49,17 +52,28 @@ class Opening:
         Where the file is no session, damaged, or open elsewhere.
     """
 
-    def __init__(self, console: Console, scene: Path, session: Path, options: dict[str, Any]):
+    def __init__(
+        self,
+        console: Console,
+        scene: Path,
+        session: Path,
+        options: dict[str, Any],
+        *,
+        before: Callable[[MemoryForecast], object],
+    ):
         self.scene = scene
         self.log = SessionLog(session)
         self._console = console
         self._options = options
+        self._before = before
         self._say_what_was_found()
 
     def __call__(self, preparation: Preparation) -> Any:
         """Open it and return its editor."""
         with self._console.timing(), listening(Audience((self._console, preparation))):
-            editor = prepared_editor(self.scene, self.log, preparation, self._options)
+            editor = prepared_editor(
+                self.scene, self.log, preparation, self._options, before=self._before
+            )
         remember(self.scene, self.log.path, editor.workspace.scene.shape)
         return editor
 
@@ -129,12 +143,22 @@ class Serving:
     reach : Reach
     with_browser : bool
         Whether to open the page.
+    before : callable
+        Called with the forecast of a session before anything is computed.
     """
 
-    def __init__(self, console: Console, reach: Reach, *, with_browser: bool):
+    def __init__(
+        self,
+        console: Console,
+        reach: Reach,
+        *,
+        with_browser: bool,
+        before: Callable[[MemoryForecast], object],
+    ):
         self._console = console
         self._reach = reach
         self._with_browser = with_browser
+        self._before = before
 
     def session(self, scene: Path, session: Path, options: dict[str, Any]) -> None:
         """Serve a session.
@@ -144,7 +168,7 @@ class Serving:
         DiffclassError
             Where it cannot be opened, or the address cannot be bound.
         """
-        opening = Opening(self._console, scene, session, options)
+        opening = Opening(self._console, scene, session, options, before=self._before)
         try:
             door = self._door_of(opening)
             with door.listening:
@@ -190,7 +214,8 @@ class Serving:
         chosen: list[tuple[Opening, _Door]] = []
 
         def begin(scene: Path, session: Path) -> Moved:
-            opening = Opening(self._console, scene, session, {"settings": settings})
+            options = {"settings": settings}
+            opening = Opening(self._console, scene, session, options, before=self._before)
             try:
                 own = self._door_of(opening, door)
             except BaseException:

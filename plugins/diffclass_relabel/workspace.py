@@ -46,6 +46,9 @@ class SessionSettings:
     seed : int
     variable : str or None
         Array to take from a file with several.
+    bands, mask, roi : str or None
+        Part of the scene to work with, see `diffclass_hyperspectral.open_scene`; files by their
+        absolute paths.
     """
 
     features: str = "spectral"
@@ -56,6 +59,9 @@ class SessionSettings:
     max_time: int | None = None
     seed: int = 0
     variable: str | None = None
+    bands: str | None = None
+    mask: str | None = None
+    roi: str | None = None
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any]) -> SessionSettings:
@@ -82,6 +88,11 @@ class SessionSettings:
         except (KeyError, TypeError) as error:
             raise DataError(f"the session's header lacks its settings ({error})") from error
 
+    @property
+    def opening(self) -> dict[str, str | None]:
+        """What `diffclass_hyperspectral.open_scene` takes."""
+        return {name: getattr(self, name) for name in ("variable", "bands", "mask", "roi")}
+
     def to_header(self) -> dict[str, Any]:
         """Return what the header of a session file says of them."""
         return {"settings": asdict(self), "kernel": KERNEL}
@@ -101,7 +112,7 @@ class SessionSettings:
             "tau": None if by_rule else session.tau,
             "max-time": self.max_time if by_rule else None,
             "seed": self.seed,
-            "variable": self.variable,
+            **self.opening,
         }
         given = [(f"--{name}", str(value)) for name, value in named.items() if value is not None]
         return [word for pair in given for word in pair]
@@ -170,15 +181,15 @@ class Workspace:
         """
         settings = SessionSettings() if settings is None else settings
         with stage("opening"):
-            scene = open_scene(path, variable=settings.variable)
+            scene = open_scene(path, **settings.opening)
             if on_scene is not None:
                 on_scene(scene)
             found = fingerprint_of(scene)
         if fingerprint is not None and found != fingerprint:
             raise DataError(
-                f"{path}: is another scene than the session's (its values hash to {found[:12]}, "
-                f"those of the session's scene to {fingerprint[:12]}); give that scene, or another "
-                "session file"
+                f"{path}: is another scene than the session's, or another part of it (its values "
+                f"hash to {found[:12]}, those of the session's scene to {fingerprint[:12]}); give "
+                "that scene, --bands, --mask and --roi as they were, or another session file"
             )
         return cls.from_scene(scene, settings, fingerprint=found)
 

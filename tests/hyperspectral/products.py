@@ -64,14 +64,14 @@ def write_neon(path):
     return cube
 
 
-def write_tanager(path, *, kind="GRIDS", zone=-34):
+def write_tanager(path, *, kind="GRIDS", zone=-34, name="surface_reflectance"):
     """Write the layout of Tanager's ortho_sr_hdf5 (GRIDS) or basic_sr_hdf5 (SWATHS)."""
     cube = _cube(4, 3)
     stored = cube.transpose(2, 0, 1).copy()
     stored[:, 8, 5] = -9999
     with h5py.File(path, "w") as file:
         fields = file.create_group(f"HDFEOS/{kind}/HYP/Data Fields")
-        data = fields.create_dataset("surface_reflectance", data=stored, chunks=(1, 4, 6))
+        data = fields.create_dataset(name, data=stored, chunks=(1, 4, 6))
         data.attrs["wavelengths"] = np.float32([376.4, 700, 1380, 2499])
         data.attrs["fwhm"] = np.float32([5.2, 5.5, 6, 6.8])
         data.attrs["good_wavelengths"] = np.uint8([1, 1, 0, 1])
@@ -190,7 +190,7 @@ def write_sentinel2(folder, *, baseline="05.10", offset=-1000, tiff=False):
     return cube, safe
 
 
-def write_wyvern(path):
+def write_wyvern(path, *, tags=True):
     """Write the layout of Wyvern's Dragonette GeoTIFFs: float32 with tags of each band."""
     cube = _cube(3, 7)
     cube[3, 3] = -9999
@@ -202,7 +202,8 @@ def write_wyvern(path):
         raster.write(cube.transpose(2, 0, 1))
         for band, centre in enumerate((503.0, 600.0, 799.0), start=1):
             raster.set_band_description(band, f"Band_{centre:g}")
-            raster.update_tags(
-                band, Wavelength=f"{centre:g}", Wavelength_Units="nanometers", FWHM="17"
-            )
+            if tags:
+                raster.update_tags(
+                    band, Wavelength=f"{centre:g}", Wavelength_Units="nanometers", FWHM="17"
+                )
     return cube

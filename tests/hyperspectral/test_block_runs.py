@@ -31,7 +31,7 @@ def truth(tmp_path, monkeypatch):
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 700)
     monkeypatch.setattr("diffclass.blocks.costs.LEAST_BLOCK", 300)
     # so that nothing fits into the budget in memory
-    monkeypatch.setattr("diffclass_hyperspectral.workflows.memory_forecast._TO_LOAD", 10**9)
+    monkeypatch.setattr("diffclass.command_line.forecasts._TO_LOAD", 10**9)
     rows, columns = np.indices((48, 40))
     truth = (1 + (rows // 24) * 2 + columns // 20).astype(np.uint8)
     cube = make_hyperspectral_scene(truth, n_bands=30).astype(np.float32)

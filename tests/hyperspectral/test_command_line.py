@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from diffclass.command_line import forecasts
 from diffclass.command_line import messages as speaking
+from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import read_labels, write_class_map, write_raster
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_hyperspectral.workflows import memory_forecast
 from diffclass_hyperspectral.workflows.classification_summary import MOST_LINES, area_text
 
 PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
@@ -164,6 +168,49 @@ def test_a_closed_standard_error_costs_nothing(folder):
     closed.fail("nobody hears", 3)
 
 
+def test_no_file_takes_the_place_of_a_closed_stream(folder):
+    code = """
+import os
+from diffclass.command_line import start
+start._hold_standard_streams()
+number = os.open("seen", os.O_CREAT | os.O_WRONLY)
+os.write(number, str(number).encode())
+"""
+    subprocess.run(f"{sys.executable} -c '{code}' <&- >&- 2>&-", shell=True, check=True)
+    assert int(Path("seen").read_text()) > 2
+
+
+def test_a_reader_that_leaves_early_is_no_error_to_talk_of(folder):
+    code = "from diffclass.command_line.start import main; main()"
+    done = subprocess.run(
+        f"{sys.executable} -c '{code}' info scene.img | true", shell=True, capture_output=True
+    )
+    assert done.stderr == b""
+
+
+def test_the_first_run_says_that_it_compiles_and_the_second_has_no_need_to(folder, tmp_path):
+    kept = {name: value for name, value in os.environ.items() if name != "XDG_CACHE_HOME"}
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "DIFFCLASS_NUMBA_CACHE": "1"}
+    code = "from diffclass.command_line.start import main; main()"
+    words = [sys.executable, "-c", code, *CLASSIFY, "--overwrite", "--progress"]
+    line = "compiling loops for this processor, in the first run only ..."
+    for how, times in (("text", 1), ("json", 0)):
+        done = subprocess.run([*words, how], env=kept | cache, capture_output=True, text=True)
+        assert done.returncode in (0, 4), done.stderr
+        assert done.stderr.count(line) == times
+
+
+def test_programs_hear_of_the_compilation_too(capsys):
+    speaking.speak(speaking.Messages(as_json=True))
+    console = Console()
+    with console.timing():
+        logging.getLogger("diffclass.compiling").info("one loop")
+    speaking.speak(speaking.Messages())
+    said = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [one["type"] for one in said] == ["message"]
+    assert said[0]["text"].startswith("compiling loops for this processor")
+
+
 def test_an_interrupt_while_it_loads(folder):
     code = """
 import sys
@@ -302,13 +349,15 @@ def test_labels_without_data_are_counted(call, folder, tissue):
 
 
 def test_a_forecast_far_beyond_the_memory_is_refused(call, monkeypatch):
-    monkeypatch.setattr(memory_forecast, "available_memory_bytes", lambda: 2**20)
+    monkeypatch.setattr(forecasts, "available_memory_bytes", lambda: 2**20)
     commands = [
         CLASSIFY,
         ["suggest", "scene.img", "--labels", "truth.img", "-o", "s.csv", *FAST],
         ["cluster", "scene.img", "-o", "c.npy", "-k", "3"],
         ["embed", "scene.img", "-o", "e.npy"],
         ["anomaly", "scene.img", "-o", "a.npy"],
+        ["evaluate", "truth.img", "truth.img"],
+        ["bench", "--rows", "32", "--columns", "32"],
     ]
     for words in commands:
         code, _, err = call(*words)

@@ -41,6 +41,11 @@ def test_no_file_ends_in_a_traceback_a_hang_or_a_mess():
     assert counts["exit 3"] > 0
 
 
+def test_what_gdal_prints_of_its_own_is_not_blamed_on_the_command():
+    _, wrong = fuzz.fuzz([27602])  # a directory beyond the end of the file
+    assert not wrong
+
+
 def test_a_case_can_be_made_again(tmp_path):
     first, second = (fuzz.make_case(7, tmp_path / name) for name in ("a", "b"))
     assert first.kind == second.kind

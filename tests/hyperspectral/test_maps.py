@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -15,6 +18,7 @@ from diffclass_hyperspectral.io.map_files import (
     write_class_map,
     write_raster,
 )
+from diffclass_hyperspectral.io.rasterio_warnings import quiet
 
 IDS = np.array([[0, 1, 10, 10], [14, 10, 0, 1], [14, 14, 1, 1]])
 TABLE = ClassTable.from_ids(
@@ -48,15 +52,37 @@ def test_envi_reads_back(tmp_path, name):
         same_table(labels.table, ClassTable.from_ids(names, names=names, colors=colors))
 
 
-def test_envi_values_are_ids_and_gaps_are_named_unused(tmp_path):
+def test_envi_values_are_ids_and_gaps_have_no_name(tmp_path):
     write_class_map(tmp_path / "map.hdr", IDS, TABLE)
     image = envi.open(str(tmp_path / "map.hdr"))
     np.testing.assert_array_equal(np.asarray(image.open_memmap())[:, :, 0], IDS)
     assert image.metadata["file type"] == "ENVI Classification"
     assert image.metadata["classes"] == "17"
-    assert image.metadata["class names"][2] == "unused"
+    assert image.metadata["class names"][2] == ""
     assert image.metadata["data type"] == "1"
     assert len(image.metadata["class lookup"]) == 17 * 3
+
+
+@pytest.mark.parametrize("name", ["map.tif", "map.img"])
+def test_other_programs_see_no_class_in_gaps_and_none_in_0(tmp_path, name):
+    rasterio = pytest.importorskip("rasterio")
+    ids = np.array([[0, 1, 5], [9, 5, 0]])
+    write_class_map(tmp_path / name, ids)
+    with quiet(), rasterio.open(tmp_path / name) as raster:
+        assert raster.nodata == 0
+        np.testing.assert_array_equal(raster.read(1), ids)
+        colors = raster.colormap(1)
+    if shutil.which("gdalinfo"):
+        done = subprocess.run(
+            ["gdalinfo", "-json", tmp_path / name], capture_output=True, check=True
+        )
+        band = json.loads(done.stdout)["bands"][0]
+        named = {i: text for i, text in enumerate(band["categories"]) if text}
+        assert named == {0: "Unclassified", 1: "class 1", 5: "class 5", 9: "class 9"}
+        assert band["noDataValue"] == 0
+    assert len({colors[i][:3] for i in (1, 5, 9)}) == 3
+    assert all(colors[i][:3] == (0, 0, 0) for i in (0, 2, 3, 4, 6, 7, 8))
+    assert [entry.id for entry in read_labels(tmp_path / name).table] == [1, 5, 9]
 
 
 @pytest.mark.parametrize("greatest", [254, 255, 256, 300, 1000])

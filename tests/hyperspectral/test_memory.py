@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from diffclass import DiffusionClassifier, DiffusionMap
+from diffclass.command_line import available_memory, forecasts
+from diffclass.command_line.available_memory import available_memory_bytes
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.command_line.main import run
 from diffclass.mapped_pages import release_pages
 from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
-from diffclass_hyperspectral.workflows import memory_forecast as memory
 from diffclass_hyperspectral.workflows.classification import apply_model, classify_scene
 from diffclass_hyperspectral.workflows.memory_forecast import (
-    MemoryForecast,
-    available_memory_bytes,
     forecast_classification,
     forecast_embedding,
     forecast_prediction,
@@ -88,7 +88,7 @@ def test_nothing_is_read_for_it(reader):
 
 @pytest.mark.parametrize("spatial", [False, True])
 def test_it_grows_with_the_pixels_and_not_with_the_scene(spatial):
-    base = memory._base()
+    base = forecasts.base_bytes()
     small, large = (forecast(rows, spatial=spatial).stages for rows in (1000, 4000))
     for name in ("neighbors", "affinities", "diffusion", "writing"):
         assert large[name] - base == pytest.approx(4 * (small[name] - base), rel=0.1)
@@ -123,7 +123,7 @@ def test_it_grows_with_what_each_stage_works_on():
 
 
 def test_a_million_pixels_are_forecast_to_fit(monkeypatch):
-    monkeypatch.setattr(memory, "peak_memory_bytes", lambda: 150 * 2**20)
+    monkeypatch.setattr(forecasts, "peak_memory_bytes", lambda: 150 * 2**20)
     assert 1 * GIB < forecast().peak < 2.5 * GIB  # measured: README
 
 
@@ -173,7 +173,7 @@ def test_one_warning_before_the_start(tmp_path, monkeypatch, capsys, command):
 
     np.save(tmp_path / "scene.npy", np.random.default_rng(0).random((30, 30, 5)))
     np.save(tmp_path / "ids.npy", np.arange(900).reshape(30, 30) % 3)
-    monkeypatch.setattr(memory, "available_memory_bytes", lambda: 10**6)
+    monkeypatch.setattr(forecasts, "available_memory_bytes", lambda: 10**6)
     monkeypatch.setattr(Scene, "usable_bands", refuse)
     words = [command, str(tmp_path / "scene.npy")]
     labelled = command in ("classify", "suggest")
@@ -256,7 +256,9 @@ def test_available_memory_here():
 
 def test_a_system_that_does_not_say(tmp_path, monkeypatch):
     assert available_memory_bytes(tmp_path) > 10**7  # by sysconf
-    monkeypatch.setattr(memory.os, "sysconf", lambda name: (_ for _ in ()).throw(ValueError(name)))
+    monkeypatch.setattr(
+        available_memory.os, "sysconf", lambda name: (_ for _ in ()).throw(ValueError(name))
+    )
     assert available_memory_bytes(tmp_path) is None
 
 

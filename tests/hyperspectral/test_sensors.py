@@ -90,6 +90,26 @@ def test_tanager_in_its_swath(tmp_path):
     np.testing.assert_array_equal(np.asarray(scene.data)[1:8], cube[1:8])
 
 
+def test_radiances_of_tanager_and_the_code_of_its_grid(tmp_path):
+    cube = write_tanager(tmp_path / "ortho_radiance.h5", name="toa_radiance")
+    with h5py.File(tmp_path / "ortho_radiance.h5", "r+") as file:
+        file["HDFEOS/GRIDS/HYP"].attrs["epsg_code"] = np.int32(32735)
+    scene = open_scene(tmp_path / "ortho_radiance.h5")
+    assert (scene.format, scene.shape) == ("Tanager", (9, 6, 4))
+    np.testing.assert_array_equal(np.asarray(scene.data)[1:8], cube[1:8])
+    assert place(scene).crs == "EPSG:32735"
+
+
+@pytest.mark.parametrize("where", ["utm", "reflectance/utm"])
+def test_the_grid_of_aviris3_has_the_name_that_the_cube_states(tmp_path, where):
+    write_aviris3(tmp_path / "rfl.nc")
+    with h5py.File(tmp_path / "rfl.nc", "r+") as file:
+        file.move("transverse_mercator", where)
+        file["reflectance/reflectance"].attrs["grid_mapping"] = "utm"
+    found = place(open_scene(tmp_path / "rfl.nc"))
+    assert found == Georeference((30, 0, 4e5, 0, -30, 5.8e6), "EPSG:32611")
+
+
 @pytest.mark.parametrize("transform", [True, False])
 def test_aviris3(tmp_path, transform):
     cube = write_aviris3(tmp_path / "AV320230926t_L2A_OE_RFL_ORT.nc", transform=transform)
@@ -235,8 +255,9 @@ def test_sentinel2_that_cannot_be_read(tmp_path):
 # --- Wyvern --------------------------------------------------------------------------------------
 
 
-def test_wyvern(tmp_path):
-    cube = write_wyvern(tmp_path / "wyvern_dragonette-001_20240729T203112_3a5d0a9c.tiff")
+@pytest.mark.parametrize("tags", [True, False])
+def test_wyvern(tmp_path, tags):
+    cube = write_wyvern(tmp_path / "wyvern_dragonette-001_20240729T203112_3a5d0a9c.tiff", tags=tags)
     scene = open_scene(tmp_path / "wyvern_dragonette-001_20240729T203112_3a5d0a9c.tiff")
     assert (scene.format, scene.ignore_value) == ("GeoTIFF", -9999)
     assert scene.wavelengths.tolist() == [503, 600, 799]

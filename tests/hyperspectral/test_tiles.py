@@ -291,3 +291,122 @@ def test_classify_says_what_it_cannot_write(tmp_path, capsys):
     twice = ["classify", str(tiles[0]), str(tiles[0]), *labels, "-o", str(tmp_path / "{}.npy")]
     assert run(twice) == 2
     assert "two outputs" in capsys.readouterr().err
+
+
+# --- other commands ------------------------------------------------------------------------------
+
+
+def words_for(folder, tiles):
+    names = [str(tile) for tile in tiles]
+    return names, {"whole": [str(folder / "scene.tif")], "tiles": names, "back": names[::-1]}
+
+
+@pytest.mark.parametrize("command", ["cluster", "anomaly"])
+def test_commands_without_labels_take_tiles(tmp_path, command):
+    _, tiles = saved_tiles(tmp_path)
+    names, given = words_for(tmp_path, tiles)
+    few = ["-k", "3"] if command == "cluster" else ["--neighbors", "8"]
+    for name, scenes in given.items():
+        assert run([command, *scenes, "-o", str(tmp_path / f"{name}.tif"), *few, "-q"]) == 0
+    (tmp_path / "maps").mkdir()
+    each = str(tmp_path / "maps" / "{}.tif")
+    assert run([command, *names, "-o", each, *few, "-q"]) == 0
+    whole = open_scene(tmp_path / "whole.tif")
+    values = np.asarray(whole.data[:])
+    for name in ("tiles", "back"):
+        one = open_scene(tmp_path / f"{name}.tif")
+        assert georeference_of(one.map_info) == georeference_of(whole.map_info)
+        np.testing.assert_allclose(np.asarray(one.data[:]), values, rtol=1e-4)
+    for tile in tiles:
+        part = open_scene(tmp_path / "maps" / tile.name)
+        row, column = pixel_offset(part.georeference, whole.georeference)
+        there = values[row : row + part.shape[0], column : column + part.shape[1]]
+        np.testing.assert_allclose(np.asarray(part.data[:]), there, rtol=1e-4)
+        assert georeference_of(part.map_info) == open_scene(tile).georeference
+
+
+def test_clusters_of_tiles_are_compared_with_a_truth(tmp_path, capsys):
+    _, tiles = saved_tiles(tmp_path)
+    write_class_map(tmp_path / "truth.tif", TISSUE.truth, map_info=place())
+    words = ["cluster", *map(str, tiles), "-o", str(tmp_path / "c.tif"), "-k", "3", "--json"]
+    assert run([*words, "--truth", str(tmp_path / "truth.tif")]) == 0
+    confusion = np.array(json.loads(capsys.readouterr().out)["agreement"]["confusion"])
+    assert confusion.sum() == ROWS * COLUMNS
+
+
+def test_suggestions_on_tiles_lie_on_the_map(tmp_path):
+    whole, tiles = saved_tiles(tmp_path)
+    labels = ["--labels", str(tmp_path / "labels.tif"), "-n", "4"]
+    for name, scenes in {"whole": [whole], "tiles": tiles}.items():
+        output = ["-o", str(tmp_path / f"{name}.geojson")]
+        assert run(["suggest", *map(str, scenes), *labels, *output, "-q"]) in (0, 4)
+    found, expected = (
+        json.loads((tmp_path / f"{name}.geojson").read_text()) for name in ("tiles", "whole")
+    )
+    assert len(found["features"]) == 4
+    for one, other in zip(found["features"], expected["features"], strict=True):
+        assert one["geometry"] == other["geometry"]
+
+
+def test_maps_of_tiles_are_evaluated_as_one(tmp_path, capsys):
+    _, tiles = saved_tiles(tmp_path)
+    (tmp_path / "maps").mkdir()
+    (tmp_path / "truths").mkdir()
+    wrong = np.where(np.arange(ROWS)[:, None] % 7, TISSUE.truth, 1)
+    for tile in tiles:
+        row, column = pixel_offset(open_scene(tile).georeference, georeference_of(place()))
+        rows, columns, _ = open_scene(tile).shape
+        part = slice(row, row + rows), slice(column, column + columns)
+        write_class_map(tmp_path / "maps" / tile.name, wrong[part], map_info=place(row, column))
+        np.save(tmp_path / "truths" / f"{tile.stem}.npy", TISSUE.truth[part])
+    write_class_map(tmp_path / "map.tif", wrong, map_info=place())
+    write_class_map(tmp_path / "truth.tif", TISSUE.truth, map_info=place())
+    write_class_map(tmp_path / "fitted.tif", TISSUE.labels, map_info=place())
+    maps = [str(tmp_path / "maps" / tile.name) for tile in tiles]
+    truth, folder = str(tmp_path / "truth.tif"), str(tmp_path / "truths")
+    for more in ([], ["--fitted", str(tmp_path / "fitted.tif"), "--gap", "2"]):
+        said = []
+        for words in ([str(tmp_path / "map.tif"), truth], [*maps, truth],
+                      [*maps, "--labels", folder]):  # fmt: skip
+            assert run(["evaluate", *words, *more, "--json"]) == 0
+            said.append(json.loads(capsys.readouterr().out))
+        assert said[0] == said[1] == said[2]
+    assert run(["evaluate", *maps, truth, "--margin", truth]) == 2
+    assert "belong to one map" in capsys.readouterr().err
+    assert run(["evaluate", maps[0], maps[1], maps[0], truth]) == 3
+    assert "maps of the same pixels" in capsys.readouterr().err
+
+
+def test_commands_of_one_scene_say_what_to_do_with_several(tmp_path, capsys):
+    _, tiles = saved_tiles(tmp_path)
+    names = [str(tile) for tile in tiles]
+    for command, says in {
+        "info": "ask about each alone",
+        "embed": "rio merge",
+        "relabel": "classify with all",
+    }.items():
+        output = ["-o", str(tmp_path / "out.npy")] if command == "embed" else []
+        assert run([command, *names, *output]) == 2
+        said = capsys.readouterr().err
+        assert "takes one" in said
+        assert says in said
+        assert "t01.tif" in said
+
+
+def test_scenes_without_a_common_grid(tmp_path, capsys):
+    elsewhere = place(crs="EPSG:32631")
+    scenes = [
+        str(save_tile(tmp_path, "a", slice(0, 30), slice(0, 28))),
+        str(save_tile(tmp_path, "b", slice(30, 60), slice(0, 28), info=elsewhere)),
+    ]
+    each = ["-o", str(tmp_path / "m_{}.npy")]
+    for words in (["anomaly", *scenes, *each], ["cluster", *scenes, *each, "--method", "modes"],
+                  ["suggest", *scenes, "-o", str(tmp_path / "s.csv")]):  # fmt: skip
+        assert run(words) == 2, words
+        assert "a row and a column name no pixel" in capsys.readouterr().err
+    assert run(["cluster", *scenes, "-o", str(tmp_path / "c.npy"), "-k", "3"]) == 2
+    assert "write one for each" in capsys.readouterr().err
+    assert run(["cluster", *scenes, *each, "-k", "3", "-q"]) == 0
+    a, b = (np.load(tmp_path / f"m_{name}.npy") for name in "ab")
+    assert a.shape == b.shape == (30, 28)
+    assert set(np.unique(a)) & set(np.unique(b))  # clusters are shared

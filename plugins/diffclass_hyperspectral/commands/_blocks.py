@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from diffclass.command_line.available_memory import available_memory_bytes
+
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
     from diffclass.command_line.console import Console
@@ -105,10 +107,7 @@ def opened_blocks(
         yield None
         return
     from diffclass_hyperspectral.workflows.block_runs import BlockRun
-    from diffclass_hyperspectral.workflows.memory_forecast import (
-        available_memory_bytes,
-        forecast_classification,
-    )
+    from diffclass_hyperspectral.workflows.memory_forecast import forecast_classification
 
     folder = output.parent / f".{output.name}.scratch" if scratch is None else scratch
     if workers is None and scheduler is None and not resume:

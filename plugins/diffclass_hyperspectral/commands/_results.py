@@ -1,8 +1,8 @@
-"""What commands say about a run: its forecast of memory, where its maps lie, its report."""
+"""What commands say about a run: where its maps lie, its report."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,7 +12,6 @@ from diffclass.command_line.console import Console, peak_memory_bytes
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
     from diffclass_hyperspectral.workflows.run_costs import RunCosts
 
 
@@ -35,33 +34,6 @@ def check_picture(path: Path | None) -> None:
     """
     if path is not None and path.suffix.lower() != ".png":
         raise click.UsageError(f"--picture is written as .png, not as {path.name}")
-
-
-def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--force``."""
-    return click.option(
-        "--force", is_flag=True, help="Start also if far more memory will be needed than is free."
-    )(command)
-
-
-def forecast_sayer(
-    console: Console, advice: str, *, force: bool = False
-) -> Callable[[MemoryForecast], None]:
-    """Return what says what memory and time a run will need, and warns where memory is less.
-
-    It raises `ParameterError` where the run would need far more, unless it is forced.
-    """
-
-    def say(forecast: MemoryForecast) -> None:
-        console.say(forecast.line())
-        duration = forecast.duration_line()
-        if duration is not None:
-            console.say(duration)
-        if not force:
-            forecast.refuse_beyond(f"{advice}, or start it with --force")
-        forecast.warn(advice)
-
-    return say
 
 
 def say_orthorectified(console: Console, paths: Sequence[Path], scene: Scene) -> None:

@@ -43,6 +43,16 @@ def scene_files(options: Mapping[str, Any]) -> list[Path]:
     return [Path(path) for path in named if Path(path).exists()]
 
 
+def as_words(options: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the options as texts that name the same files from every folder."""
+    words: dict[str, str | None] = {}
+    for name in SCENE_OPTIONS:
+        value = options[name]
+        is_file = name in ("mask", "roi") and value is not None and Path(value).exists()
+        words[name] = str(Path(value).absolute()) if is_file else value and str(value)
+    return words
+
+
 def taken(options: dict[str, Any]) -> dict[str, Any]:
     """Take the options out of others, as `open_scene` takes them."""
     return {name: options.pop(name) for name in SCENE_OPTIONS}

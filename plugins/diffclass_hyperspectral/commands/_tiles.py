@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.workflows.classification import SceneClassification
 
 NAME = "{}"  # in the name of an output: the name of each scene
+_APART = "these scenes lie on no common map grid, so "
+ONE_MAP = _APART + "one file cannot hold their maps; write one for each, as -o 'maps/{}.tif'"
+PLACES = _APART + "a row and a column name no pixel of them; give one scene at a time"
 
 
 @dataclass(frozen=True)
@@ -52,45 +55,45 @@ class OpenedScenes:
         """Write the maps, each as one file or, with "{}" in its name, as one for each scene."""
         from diffclass_hyperspectral import write_maps
 
-        if self.tiles is None:
-            named = _named(maps, self.scene) | options
-            write_maps(_each(output, self.scene), result, self.scene, **named)
-            return
-        if NAME not in str(output):
-            write_maps(output, result, self.scene, **(maps | options))
+        for path, scene, rows, columns in self.files(output):
+            part = result if scene is self.scene else result.part(rows, columns)
+            write_maps(path, part, scene, **(_named(maps, scene) | options))
+
+    def files(self, output: Path) -> Iterator[tuple[Path, Scene, slice, slice]]:
+        """Yield each file that an output stands for, its scene, and where in the picture it is."""
+        if self.tiles is None or NAME not in str(output):
+            rows, columns, _ = self.scene.shape
+            yield _each(output, self.scene), self.scene, slice(0, rows), slice(0, columns)
             return
         for tile in self.tiles.tiles:
-            part = result.part(tile.rows, tile.columns)
-            named = _named(maps, tile.scene) | options
-            write_maps(_each(output, tile.scene), part, tile.scene, **named)
+            yield _each(output, tile.scene), tile.scene, tile.rows, tile.columns
 
 
-def opened_scenes(paths: Sequence[Path], *, mosaic: bool, **options: Any) -> OpenedScenes:
+def opened_scenes(
+    paths: Sequence[Path], *, one_grid_or: str | None, **options: Any
+) -> OpenedScenes:
     """Open one scene or several as one.
 
     Parameters
     ----------
     paths : sequence of Path
-    mosaic : bool
-        Whether one map of all is to be written.
+    one_grid_or : str or None
+        Why scenes without a common grid are refused, such as `ONE_MAP`; None: they are not.
     **options
         As those of `open_scene`.
 
     Raises
     ------
     UsageError
-        Where one map is wanted of scenes that lie on no common grid.
+        Where scenes that need a common map grid have none.
     """
     from diffclass_hyperspectral import open_scene, open_tiles
 
     if len(paths) == 1:
         return OpenedScenes(open_scene(paths[0], **options))
     tiles = open_tiles(paths, **options)
-    if mosaic and not tiles.is_mosaic:
-        raise click.UsageError(
-            "these scenes lie on no common map grid, so one file cannot hold their maps; write "
-            "one for each, as -o 'maps/{}.tif'"
-        )
+    if one_grid_or is not None and not tiles.is_mosaic:
+        raise click.UsageError(one_grid_or)
     return OpenedScenes(tiles.scene, tiles)
 
 
@@ -110,6 +113,40 @@ def output_names(outputs: Sequence[Path | None], scenes: Sequence[Path]) -> list
         for path in given
         for scene in (scenes if NAME in str(path) else scenes[:1])
     ]
+
+
+def scenes_argument() -> Callable[..., Any]:
+    """Add the argument of commands that take one scene or several."""
+    path = click.Path(path_type=Path)
+    return click.argument("scenes", metavar="SCENE...", type=path, nargs=-1, required=True)
+
+
+def only_one(name: str, advice: str, *, required: bool = True) -> Callable[..., Any]:
+    """Add the argument of commands that take one scene: of several they say what to do.
+
+    Parameters
+    ----------
+    name : str
+        Of the parameter.
+    advice : str
+        What to do with several.
+    required : bool, default=True
+        Whether there has to be one; None is passed on otherwise.
+    """
+
+    def the_one(context: click.Context, _: click.Parameter, given: tuple[Path, ...]) -> Path | None:
+        if len(given) > 1:
+            words = " ".join(map(str, given[1:3])) + (" ..." if len(given) > 3 else "")
+            raise click.UsageError(
+                f"{context.command.name} takes one {name}, but {words} came too; {advice}"
+            )
+        return given[0] if given else None
+
+    path = click.Path(path_type=Path)
+    shown = name.upper() if required else f"[{name.upper()}]"
+    return click.argument(
+        name, metavar=shown, type=path, nargs=-1, required=required, callback=the_one
+    )
 
 
 def _each(path: Path, scene: Scene) -> Path:

@@ -13,16 +13,22 @@ from diffclass.command_line.console import (
     overwrite_option,
     seed_option,
 )
+from diffclass.command_line.forecasts import force_option, forecast_sayer
 from diffclass_hyperspectral.commands._effects import refuse_without_effect
 from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
-    force_option,
-    forecast_sayer,
     give_report,
     say_orthorectified,
 )
 from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
+from diffclass_hyperspectral.commands._tiles import (
+    PLACES,
+    OpenedScenes,
+    opened_scenes,
+    output_names,
+    scenes_argument,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,8 +40,14 @@ _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
 
 
 @click.command(epilog="Example: diffclass anomaly scene.tif -o anomalies.tif")
-@click.argument("scene", type=_PATH)
-@click.option("-o", "--output", type=_PATH, required=True, help="Scores: .img, .tif, .png, .npy.")
+@scenes_argument()
+@click.option(
+    "-o",
+    "--output",
+    type=_PATH,
+    required=True,
+    help="Scores: .img, .tif, .png, .npy; of several scenes on one map grid as classify's maps.",
+)
 @click.option(
     "--method",
     type=click.Choice(["diffusion", "rx", "isolation-forest"]),
@@ -47,8 +59,8 @@ _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
 @click.option(
     "--truth",
     type=_PATH,
-    help="Known anomalies, above 0 (formats as classify's labels): prints the area under the ROC "
-    "curve, and RX's beside it.",
+    help="Known anomalies, above 0 (formats and folders as classify's labels): prints the area "
+    "under the ROC curve, and RX's beside it.",
 )
 @click.option(
     "--picture", type=_PATH, help="Scene, scores and, with --truth, ROC curves as a .png."
@@ -76,7 +88,7 @@ _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
 @overwrite_option
 @common_options
 def anomaly(
-    scene: Path,
+    scenes: tuple[Path, ...],
     output: Path,
     method: str,
     truth: Path | None,
@@ -93,7 +105,7 @@ def anomaly(
     counts as an anomaly is for you to say: take the highest scores (the report lists ten).
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral import open_scene, write_raster
+    from diffclass_hyperspectral import write_raster
     from diffclass_hyperspectral.io.map_files import check_outputs, place_of
     from diffclass_hyperspectral.workflows.anomaly_report import draw_anomalies, report_anomalies
 
@@ -103,24 +115,27 @@ def anomaly(
     if method != "diffusion":
         refuse_without_effect(["neighbors", "time"], f"with --method {method}")
     others = [path for path in (report, picture) if path is not None]
-    inputs = [path for path in (scene, truth) if path is not None]
+    inputs = [path for path in (*scenes, truth) if path is not None]
     inputs += scene_files(options)
-    check_outputs([output], others, inputs, overwrite=overwrite)
+    rasters = output_names((output,), scenes)
+    check_outputs(rasters, others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
-            cube = open_scene(scene, **taken(options))
-            marked = _marked(cube, truth, options["truth_variable"])
-        say_orthorectified(console, [output], cube)
+            opened = opened_scenes(scenes, one_grid_or=PLACES, **taken(options))
+            cube = opened.scene
+            marked = _marked(opened, truth, options["truth_variable"])
+        say_orthorectified(console, rasters, cube)
         found = _find(cube, method, console=console, **options)
         curves = {} if marked is None else _curves(cube, found, marked)
         with stage("writing"):
-            write_raster(
-                output,
-                found.scores,
-                band_names=[f"anomaly score, {method}"],
-                overwrite=overwrite,
-                **place_of(cube, output),
-            )
+            for path, scene, rows, columns in opened.files(output):
+                write_raster(
+                    path,
+                    found.scores[rows, columns],
+                    band_names=[f"anomaly score, {method}"],
+                    overwrite=overwrite,
+                    **place_of(scene, path),
+                )
             if picture is not None:
                 draw_anomalies(
                     picture, found, cube, truth=marked, curves=curves, overwrite=overwrite
@@ -152,12 +167,12 @@ def _find(
     )
 
 
-def _marked(cube: Scene, truth: Path | None, variable: str | None) -> np.ndarray | None:
-    from diffclass_hyperspectral import known_anomalies, read_labels
+def _marked(opened: OpenedScenes, truth: Path | None, variable: str | None) -> np.ndarray | None:
+    from diffclass_hyperspectral import known_anomalies
 
     if truth is None:
         return None
-    return known_anomalies(read_labels(truth, variable=variable, grid=cube), cube)
+    return known_anomalies(opened.read_labels(truth, variable), opened.scene)
 
 
 def _curves(cube: Scene, found: SceneAnomalies, marked: np.ndarray) -> dict[str, Any]:

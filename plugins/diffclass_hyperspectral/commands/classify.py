@@ -17,6 +17,7 @@ from diffclass.command_line.console import (
     overwrite_option,
     seed_option,
 )
+from diffclass.command_line.forecasts import force_option, forecast_sayer
 from diffclass_hyperspectral.commands._blocks import BLOCK_OPTIONS, block_options, opened_blocks
 from diffclass_hyperspectral.commands._diffusion import (
     LABEL_FORMATS,
@@ -33,17 +34,17 @@ from diffclass_hyperspectral.commands._effects import (
 from diffclass_hyperspectral.commands._recipe import recipe
 from diffclass_hyperspectral.commands._results import (
     costs_of,
-    force_option,
-    forecast_sayer,
     give_report,
     say_orthorectified,
 )
 from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
 from diffclass_hyperspectral.commands._tiles import (
     NAME,
+    ONE_MAP,
     OpenedScenes,
     opened_scenes,
     output_names,
+    scenes_argument,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _PATH = click.Path(path_type=Path)
 
 
 @click.command(epilog="Example: diffclass classify scene.tif --labels labels.gpkg -o map.tif")
-@click.argument("scenes", metavar="SCENE...", type=_PATH, nargs=-1, required=True)
+@scenes_argument()
 @click.option(
     "--labels",
     type=_PATH,
@@ -168,7 +169,8 @@ def classify(
     check_outputs(rasters, others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
-            opened = opened_scenes(scenes, mosaic=NAME not in str(output), **taken(options))
+            grid = None if NAME in str(output) else ONE_MAP
+            opened = opened_scenes(scenes, one_grid_or=grid, **taken(options))
             cube = opened.scene
         say_orthorectified(console, rasters, cube)
         chosen = options | {"console": console, "cleanup": cleanup, "save": save}

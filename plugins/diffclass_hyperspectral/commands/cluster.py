@@ -13,6 +13,7 @@ from diffclass.command_line.console import (
     overwrite_option,
     seed_option,
 )
+from diffclass.command_line.forecasts import force_option, forecast_sayer
 from diffclass_hyperspectral.commands._diffusion import (
     features_option,
     metric_option,
@@ -22,12 +23,18 @@ from diffclass_hyperspectral.commands._effects import check_components, refuse_w
 from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
-    force_option,
-    forecast_sayer,
     give_report,
     say_orthorectified,
 )
 from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
+from diffclass_hyperspectral.commands._tiles import (
+    NAME,
+    ONE_MAP,
+    PLACES,
+    opened_scenes,
+    output_names,
+    scenes_argument,
+)
 
 if TYPE_CHECKING:
     from diffclass.clustering import DiffusionClustering
@@ -37,9 +44,13 @@ _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 
 
 @click.command(epilog="Example: diffclass cluster scene.tif -o clusters.tif")
-@click.argument("scene", type=_PATH)
+@scenes_argument()
 @click.option(
-    "-o", "--output", type=_PATH, required=True, help="Cluster map: .img, .tif, .png, .npy."
+    "-o",
+    "--output",
+    type=_PATH,
+    required=True,
+    help="Cluster map: .img, .tif, .png, .npy; of several scenes as classify's.",
 )
 @click.option(
     "-k",
@@ -63,8 +74,8 @@ _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 @click.option(
     "--truth",
     type=_PATH,
-    help="Known classes (formats as classify's labels; 0 is unknown): prints accuracies after the "
-    "best assignment of clusters to classes.",
+    help="Known classes (formats and folders as classify's labels; 0 is unknown): prints "
+    "accuracies after the best assignment of clusters to classes.",
 )
 @click.option("--picture", type=_PATH, help="Map and mean spectra as a .png.")
 @click.option("--report", type=_PATH, help="Report as JSON, with the mean spectra.")
@@ -75,7 +86,7 @@ _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 @overwrite_option
 @common_options
 def cluster(
-    scene: Path,
+    scenes: tuple[Path, ...],
     output: Path,
     truth: Path | None,
     picture: Path | None,
@@ -94,15 +105,14 @@ def cluster(
 
     Clusters are numbered by falling size; pixels without data are 0. The report says why there
     are so many, how well each holds the walk, and their mean spectra. What they are is for you to
-    say: compare the spectra, or use the map as labels to correct on the page.
+    say: compare the spectra, or use the map as labels to correct on the page. Several scenes share
+    one graph, as those of classify do.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import (
         agreement,
         cluster_scene,
         known_classes,
-        open_scene,
-        read_labels,
         write_class_map,
     )
     from diffclass_hyperspectral.io.map_files import check_outputs, place_of
@@ -112,18 +122,20 @@ def cluster(
     if truth is None:
         refuse_without_effect(["truth_variable"], "without --truth")
     others = [path for path in (report, picture) if path is not None]
-    inputs = [path for path in (scene, truth) if path is not None]
+    inputs = [path for path in (*scenes, truth) if path is not None]
     inputs += scene_files(options)
-    check_outputs([output], others, inputs, overwrite=overwrite)
+    rasters = output_names((output,), scenes)
+    check_outputs(rasters, others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
-            cube = open_scene(scene, **taken(options))
+            grid = PLACES if options["method"] == "modes" else None
+            grid = grid if NAME in str(output) else ONE_MAP
+            opened = opened_scenes(scenes, one_grid_or=grid, **taken(options))
+            cube = opened.scene
             check_components(components, cube)
-            labels = (
-                None if truth is None else read_labels(truth, variable=truth_variable, grid=cube)
-            )
+            labels = None if truth is None else opened.read_labels(truth, truth_variable)
             known = None if labels is None else known_classes(labels, cube)
-        say_orthorectified(console, [output], cube)
+        say_orthorectified(console, rasters, cube)
         found = cluster_scene(
             cube,
             features=scene_features(features, metric, components),
@@ -131,8 +143,9 @@ def cluster(
             before=forecast_sayer(console, _SMALLER, force=force),
         )
         with stage("writing"):
-            place = place_of(cube, output)
-            write_class_map(output, found.cluster_map, found.table, overwrite=overwrite, **place)
+            for path, scene, rows, columns in opened.files(output):
+                part, place = found.cluster_map[rows, columns], place_of(scene, path)
+                write_class_map(path, part, found.table, overwrite=overwrite, **place)
             if picture is not None:
                 draw_clusters(picture, found, overwrite=overwrite)
     said = report_clusters(

@@ -13,6 +13,7 @@ from diffclass.command_line.console import (
     overwrite_option,
     seed_option,
 )
+from diffclass.command_line.forecasts import force_option, forecast_sayer
 from diffclass_hyperspectral.commands._diffusion import (
     features_option,
     metric_option,
@@ -22,12 +23,11 @@ from diffclass_hyperspectral.commands._effects import refuse_without_effect
 from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
-    force_option,
-    forecast_sayer,
     give_report,
     say_orthorectified,
 )
 from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
+from diffclass_hyperspectral.commands._tiles import only_one
 
 if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap
@@ -58,7 +58,9 @@ class _NumberOr(click.ParamType):
 @click.command(
     epilog="Example: diffclass embed scene.tif -o coordinates.tif --picture coordinates.png"
 )
-@click.argument("points", type=_PATH)
+@only_one(
+    "points", "join the tiles to one file, as with rio merge, or classify or cluster them together"
+)
 @click.option(
     "-o",
     "--output",

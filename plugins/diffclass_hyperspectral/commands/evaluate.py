@@ -7,15 +7,19 @@ from pathlib import Path
 import click
 
 from diffclass.command_line.console import Console, common_options, overwrite_option
+from diffclass.command_line.forecasts import force_option, forecast_sayer
 from diffclass_hyperspectral.commands._results import check_picture, give_report
 
 _PATH = click.Path(path_type=Path)
 
 
 @click.command(epilog="Example: diffclass evaluate map.tif truth.tif")
-@click.argument("class_map", metavar="MAP", type=_PATH)
-@click.argument("truth", type=_PATH, required=False)
-@click.option("--labels", type=_PATH, help="The same as TRUTH.")
+@click.argument("files", metavar="MAP... [TRUTH]", type=_PATH, nargs=-1, required=True)
+@click.option(
+    "--labels",
+    type=_PATH,
+    help="The same as TRUTH; of several maps also a folder of images that are named as they are.",
+)
 @click.option(
     "--margin", type=_PATH, help="Margins of MAP (.img, .tif, .npy): do high ones mean right?"
 )
@@ -37,11 +41,11 @@ _PATH = click.Path(path_type=Path)
 @click.option("--truth-variable", help="Array to take from a .mat truth with several.")
 @click.option("--report", type=_PATH, help="Report as JSON.")
 @click.option("--picture", type=_PATH, help="Draw confusion matrix and curves: .png.")
+@force_option
 @overwrite_option
 @common_options
 def evaluate(
-    class_map: Path,
-    truth: Path | None,
+    files: tuple[Path, ...],
     labels: Path | None,
     map_variable: str | None,
     truth_variable: str | None,
@@ -52,34 +56,63 @@ def evaluate(
     console: Console,
     areas: bool,
     gap: int | None,
-    **inputs: Path | None,
+    force: bool,
+    fitted: Path | None,
+    margin: Path | None,
+    probability: Path | None,
 ) -> None:
     """Compare the class map MAP with the labels TRUTH, where TRUTH is labelled.
 
     MAP is an .img, .tif, .png, .npy, .mat, .gis or .h5 file (.png: a palette image, not a picture
-    with a legend); TRUTH is one too, or shapes on the map: .geojson, .shp, .gpkg.
+    with a legend); TRUTH is one too, or shapes on the map: .geojson, .shp, .gpkg, .fgb, .kml.
+    Several maps, such as those of tiles, count as one: name TRUTH last or with --labels.
 
     Unclassified pixels of MAP count as wrong. Labels that MAP was made with count as right:
     compare with labels that were held out, leave them out (--fitted), or let classify hold some
     out (--holdout).
     """
-    from diffclass_hyperspectral import read_labels
     from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_hyperspectral.workflows.map_evaluation import draw_evaluation, evaluate_map
+    from diffclass_hyperspectral.workflows.map_evaluation import (
+        draw_evaluation,
+        evaluate_map,
+        forecast_of_maps,
+        opened_maps,
+    )
 
-    if (truth is None) == (labels is None):
-        raise click.UsageError("give the truth once: as TRUTH or with --labels")
-    given = truth or labels
-    assert given is not None
-    if gap is not None and inputs["fitted"] is None:
+    maps, truth = _maps_and_truth(files, labels)
+    rasters = [path for path in (margin, probability) if path is not None]
+    if rasters and len(maps) > 1:
+        raise click.UsageError(
+            "--margin and --probability belong to one map; evaluate the maps one by one, or a "
+            "mosaic of them"
+        )
+    if gap is not None and fitted is None:
         raise click.UsageError("--gap is that to the labels of --fitted; give these too")
     check_picture(picture)
-    read = [class_map, given, *(path for path in inputs.values() if path is not None)]
+    read = [*maps, truth, *rasters, *([] if fitted is None else [fitted])]
     written = [path for path in (report, picture) if path is not None]
     check_outputs([], written, read, overwrite=overwrite)
-    found = read_labels(class_map, variable=map_variable)
-    known = read_labels(given, variable=truth_variable, grid=found)
-    evaluation = evaluate_map(found, known, areas=areas, gap=gap or 1, **inputs)
+    before = forecast_sayer(console, "evaluate a part of the map", force=force)
+    before(forecast_of_maps(maps, rasters, variable=map_variable))
+    opened = opened_maps(maps, variable=map_variable)
+    evaluation = evaluate_map(
+        opened.labels,
+        opened.read_labels(truth, variable=truth_variable),
+        margin=margin,
+        probability=probability,
+        fitted=None if fitted is None else opened.read_labels(fitted),
+        gap=gap or 1,
+        areas=areas,
+    )
     if picture is not None:
         draw_evaluation(picture, evaluation, overwrite=overwrite)
     give_report(console, evaluation, report, overwrite=overwrite)
+
+
+def _maps_and_truth(files: tuple[Path, ...], labels: Path | None) -> tuple[list[Path], Path]:
+    """Tell maps from the truth, which is the last file where it is not given by name."""
+    if labels in files or (labels is None and len(files) == 1):
+        raise click.UsageError("give the truth once: after the map, as TRUTH, or with --labels")
+    if labels is not None:
+        return list(files), labels
+    return list(files[:-1]), files[-1]

@@ -9,10 +9,11 @@ import click
 
 from diffclass.command_line.console import Console, common_options
 from diffclass_hyperspectral.commands._scene import scene_options
+from diffclass_hyperspectral.commands._tiles import only_one
 
 
 @click.command(epilog="Example: diffclass info scene.tif")
-@click.argument("scene", type=click.Path(path_type=Path))
+@only_one("scene", "ask about each alone")
 @scene_options
 @common_options
 def info(scene: Path, *, console: Console, **options: Any) -> None:

@@ -15,6 +15,7 @@ from diffclass.command_line.console import (
     overwrite_option,
     seed_option,
 )
+from diffclass.command_line.forecasts import force_option, forecast_sayer
 from diffclass_hyperspectral.commands._diffusion import (
     LABEL_FORMATS,
     SMALLER,
@@ -30,17 +31,16 @@ from diffclass_hyperspectral.commands._effects import (
 )
 from diffclass_hyperspectral.commands._results import (
     costs_of,
-    force_option,
-    forecast_sayer,
     give_report,
 )
 from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
+from diffclass_hyperspectral.commands._tiles import PLACES, opened_scenes, scenes_argument
 
 _PATH = click.Path(path_type=Path)
 
 
 @click.command(epilog="Example: diffclass suggest scene.tif --labels labels.gpkg -o next.geojson")
-@click.argument("scene", type=_PATH)
+@scenes_argument()
 @click.option(
     "--labels",
     type=_PATH,
@@ -77,7 +77,7 @@ _PATH = click.Path(path_type=Path)
 @overwrite_option
 @common_options
 def suggest(
-    scene: Path,
+    scenes: tuple[Path, ...],
     labels: Path | None,
     output: Path,
     *,
@@ -97,13 +97,12 @@ def suggest(
 ) -> int:
     """Suggest which pixels of SCENE to label next, or first, the most useful first.
 
-    GeoJSON has an empty field "class": filled in, it is a file of labels. Exit code 4: the pixels
-    are there, but the labels did not cover the graph by --max-time.
+    Several scenes on one map grid, such as tiles, count as one. GeoJSON has an empty field "class":
+    filled in, it is a file of labels. Exit code 4: the pixels are there, but the labels did not
+    cover the graph by --max-time.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import (
-        open_scene,
-        read_labels,
         suggest_first,
         suggest_for_scene,
         write_suggestions,
@@ -118,16 +117,17 @@ def suggest(
     elif options["tau"] is not None:
         refuse_without_effect(["max_time"], "where --tau states the time")
     others = [path for path in (output, report) if path is not None]
-    inputs = [path for path in (scene, labels) if path is not None]
+    inputs = [path for path in (*scenes, labels) if path is not None]
     inputs += scene_files(options)
     check_outputs([], others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
-            cube = open_scene(scene, **taken(options))
+            opened = opened_scenes(scenes, one_grid_or=PLACES, **taken(options))
+            cube = opened.scene
             check_components(components, cube)
             check_places(output, has_places=cube.map_georeference is not None)
             if labels is not None:
-                given = read_labels(labels, variable=label_variable, grid=cube)
+                given = opened.read_labels(labels, label_variable)
         shared: dict[str, Any] = {
             "min_distance": min_distance,
             "features": scene_features(features, metric, components),

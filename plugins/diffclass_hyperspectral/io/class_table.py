@@ -14,7 +14,7 @@ from diffclass.plots import DEFAULT_PALETTE
 from diffclass_hyperspectral.io.readers.contents import Color
 
 UNCLASSIFIED = "Unclassified"
-# In the class list of an ENVI file, for a number that is no class: the list has no gaps.
+# What ENVI lists of others, which have no gaps, call a number that is no class.
 UNUSED = "unused"
 
 PALETTE: tuple[Color, ...] = tuple(

@@ -17,7 +17,7 @@ import numpy as np
 from diffclass.output import replacing, require_writable
 from diffclass_hyperspectral.io.ascii_text import from_ascii, to_ascii
 from diffclass_hyperspectral.io.class_limits import LARGEST_BYTE, largest_id
-from diffclass_hyperspectral.io.class_table import UNUSED, ClassTable
+from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     coordinate_system_string,
@@ -137,7 +137,7 @@ def _write_header(header: Path, fields: dict[str, Any]) -> None:
 
 def _names(table: ClassTable, n_classes: int) -> list[str]:
     known = {entry.id: _header_name(entry.name) or f"class {entry.id}" for entry in table.entries}
-    return [known.get(i, UNUSED) for i in range(n_classes)]
+    return [known.get(i, "") for i in range(n_classes)]
 
 
 def _colors(table: ClassTable, n_classes: int) -> list[tuple[int, int, int]]:

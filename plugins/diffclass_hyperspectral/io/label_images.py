@@ -270,6 +270,6 @@ def _table(ids: np.ndarray, contents: Contents) -> ClassTable:
     names = {
         i: name
         for i, name in (contents.class_names or {}).items()
-        if i in present or name != UNUSED
+        if name and (i in present or name != UNUSED)
     }
     return ClassTable.from_ids(present | set(names), names=names, colors=contents.class_colors)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass.anomaly import DiffusionAnomaly
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.evaluation import DetectionCurve, detection_curve
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.band_statistics import BandStatistics
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast, forecast_anomalies
+from diffclass_hyperspectral.workflows.memory_forecast import forecast_anomalies
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
 
 METHODS = ("diffusion", "rx", "isolation-forest")

@@ -10,13 +10,13 @@ import numpy as np
 
 from diffclass import __version__
 from diffclass.blocks import BlockClassifier
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.workflows.classification import UNCLASSIFIED, SceneClassification
 from diffclass_hyperspectral.workflows.cleanup import Cleanup, CleanupReport
 from diffclass_hyperspectral.workflows.holdout import Holdout
 from diffclass_hyperspectral.workflows.holdout_report import FailedHoldout, HoldoutReport
-from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
 from diffclass_hyperspectral.workflows.report_lines import report_lines
 from diffclass_hyperspectral.workflows.run_costs import RunCosts
 from diffclass_hyperspectral.workflows.scene_models import Classifier

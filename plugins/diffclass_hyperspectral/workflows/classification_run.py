@@ -21,6 +21,7 @@ import numpy as np
 from sklearn.base import clone
 
 from diffclass.classifier import DiffusionClassifier
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
@@ -54,7 +55,6 @@ from diffclass_hyperspectral.workflows.holdout_report import (
     report_holdout,
 )
 from diffclass_hyperspectral.workflows.memory_forecast import (
-    MemoryForecast,
     forecast_blocks,
     forecast_classification,
     forecast_prediction,

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from diffclass import __version__
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.evaluation import ClusterScores
 from diffclass.output import replacing
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.png_maps import new_figure
-from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
 from diffclass_hyperspectral.workflows.run_costs import RunCosts
 from diffclass_hyperspectral.workflows.scene_clustering import (
     UNCLUSTERED,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from diffclass import BandwidthCurve, __version__
-from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass_hyperspectral.workflows.run_costs import RunCosts
 from diffclass_hyperspectral.workflows.scene_embedding import EmbeddedPoints
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.evaluation import (
     AreaEstimates,
     ReliabilityCurve,
@@ -23,6 +26,9 @@ from diffclass.plots import plot_evaluation
 from diffclass_hyperspectral.io.images import read_image
 from diffclass_hyperspectral.io.label_files import read_labels
 from diffclass_hyperspectral.io.label_images import LabelImage
+from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.io.tile_labels import read_tile_labels
+from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles
 from diffclass_hyperspectral.workflows.certainty import (
     describe_blocks,
     describe_probability,
@@ -31,6 +37,7 @@ from diffclass_hyperspectral.workflows.certainty import (
     probability_of_class,
 )
 from diffclass_hyperspectral.workflows.holdout import pixels_from
+from diffclass_hyperspectral.workflows.memory_forecast import forecast_evaluation
 from diffclass_hyperspectral.workflows.report_lines import (
     area_lines,
     certainty_lines,
@@ -83,13 +90,87 @@ class MapEvaluation:
         return lines if self.areas is None else lines + area_lines(facts["areas"], self.names)
 
 
+@dataclass(frozen=True, eq=False)
+class OpenedMaps:
+    """A class map, or several as one.
+
+    Attributes
+    ----------
+    labels : LabelImage
+    tiles : TiledScene or None
+        Where each of several lies; None for a single one.
+    """
+
+    labels: LabelImage
+    tiles: TiledScene | None = None
+
+    def read_labels(self, path: Path, *, variable: str | None = None) -> LabelImage:
+        """Return labels on the pixels of the map."""
+        if self.tiles is None:
+            return read_labels(path, variable=variable, grid=self.labels)
+        return read_tile_labels(path, self.tiles, variable=variable)
+
+
+def opened_maps(paths: Sequence[Path], *, variable: str | None = None) -> OpenedMaps:
+    """Read one class map, or several as one.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        On one map grid where they overlap the first class counts; others lie below one another.
+    variable : str, optional
+        As for `read_labels`.
+
+    Raises
+    ------
+    DataError
+        Where a file is no class map, or two lie on the same pixels.
+    """
+    maps = [read_labels(path, variable=variable) for path in paths]
+    if len(maps) == 1:
+        return OpenedMaps(maps[0])
+    tiles = open_tiles(
+        [Scene.from_array(m.ids[..., None], path=m.path, map_info=m.map_info) for m in maps]
+    )
+    places = [(tile.row, tile.column, tile.scene.shape) for tile in tiles.tiles]
+    for i, place in enumerate(places):
+        if place in places[:i]:
+            raise DataError(
+                f"{paths[places.index(place)]} and {paths[i]} are maps of the same pixels; "
+                "evaluate them one by one"
+            )
+    joint = read_tile_labels(maps, tiles)
+    return OpenedMaps(replace(joint, path=tiles.scene.path), tiles)
+
+
+def forecast_of_maps(
+    paths: Sequence[Path], rasters: Sequence[Path] = (), *, variable: str | None = None
+) -> MemoryForecast:
+    """Say what evaluating maps will need, from their sizes alone.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Class maps.
+    rasters : sequence of Path
+        Their margins and probabilities.
+    variable : str, optional
+        Of the maps.
+    """
+    shapes = [read_image(path, variable=variable, n_axes=2).data.shape for path in paths]
+    bands = [read_image(path, n_axes=2).data.shape[2:] for path in rasters]
+    return forecast_evaluation(
+        sum(math.prod(shape[:2]) for shape in shapes), n_bands=sum(map(math.prod, bands))
+    )
+
+
 def evaluate_map(
     found: LabelImage,
     truth: LabelImage,
     *,
     margin: Path | None = None,
     probability: Path | None = None,
-    fitted: Path | None = None,
+    fitted: LabelImage | None = None,
     gap: int = 1,
     areas: bool = False,
 ) -> MapEvaluation:
@@ -101,8 +182,8 @@ def evaluate_map(
         Of the same size.
     margin, probability : Path, optional
         Rasters that belong to the map: one band, and one band per class.
-    fitted : Path, optional
-        Label image of pixels to leave out of the truth.
+    fitted : LabelImage, optional
+        Pixels to leave out of the truth.
     gap : int, default=1
         Pixels nearer to these are left out too, in rows or columns, whichever are more.
     areas : bool, default=False
@@ -122,11 +203,9 @@ def evaluate_map(
     ids = truth.ids if fitted is None else _without(truth, fitted, gap)
     known = ids > 0
     if not known.any():
-        left = (
-            "" if fitted is None else f" that is {gap} or more pixels from the labels of {fitted}"
-        )
+        far = "" if fitted is None else f" that is {gap} or more pixels from {fitted.path}"
         raise DataError(
-            f"{truth.path}: no pixel is labelled{left}; there is nothing to compare with"
+            f"{truth.path}: no pixel is labelled{far}; there is nothing to compare with"
         )
     names = {
         entry.id: entry.name for table in (found.table, truth.table) for entry in table.entries
@@ -170,10 +249,9 @@ def _areas(truth: np.ndarray, found: np.ndarray, margin: np.ndarray | None) -> A
     return stratified_areas(truth[known], found[known], sizes)
 
 
-def _without(truth: LabelImage, fitted: Path, gap: int) -> np.ndarray:
-    used = read_labels(fitted, grid=truth)
-    _check_shape(used.ids, truth, str(fitted))
-    return np.where(pixels_from(used.ids > 0) < gap, 0, truth.ids)
+def _without(truth: LabelImage, fitted: LabelImage, gap: int) -> np.ndarray:
+    _check_shape(fitted.ids, truth, str(fitted.path))
+    return np.where(pixels_from(fitted.ids > 0) < gap, 0, truth.ids)
 
 
 def _read_band(path: Path, truth: LabelImage) -> np.ndarray:

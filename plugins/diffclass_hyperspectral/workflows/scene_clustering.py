@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from diffclass.clustering import DiffusionClustering
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.evaluation import ClusterScores, cluster_scores
 from diffclass.exceptions import DataError
 from diffclass.mode_clustering import DiffusionModes
@@ -18,7 +19,7 @@ from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.row_blocks import row_blocks
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.memory_forecast import MemoryForecast, forecast_clustering
+from diffclass_hyperspectral.workflows.memory_forecast import forecast_clustering
 from diffclass_hyperspectral.workflows.parameters import check_clustering
 
 UNCLUSTERED = 0

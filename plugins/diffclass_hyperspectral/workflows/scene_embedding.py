@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import DiffusionMap
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.output import replacing
 from diffclass.plots.stretch import stretched
@@ -22,7 +23,6 @@ from diffclass_hyperspectral.io.png_maps import new_figure
 from diffclass_hyperspectral.io.scenes import Scene, open_scene
 from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
 from diffclass_hyperspectral.workflows.memory_forecast import (
-    MemoryForecast,
     forecast_embedding,
     forecast_points,
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from diffclass import __version__, suggest
 from diffclass.classifier import DiffusionClassifier
+from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.exceptions import DataError
 from diffclass.mode_clustering import DiffusionModes
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
@@ -21,7 +22,6 @@ from diffclass_hyperspectral.workflows.classification import (
     classify_scene,
 )
 from diffclass_hyperspectral.workflows.memory_forecast import (
-    MemoryForecast,
     forecast_classification,
 )
 from diffclass_hyperspectral.workflows.run_costs import RunCosts

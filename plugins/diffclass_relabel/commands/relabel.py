@@ -9,8 +9,12 @@ from typing import Any
 import click
 
 from diffclass.command_line.console import INTERRUPTED, Console, common_options
+from diffclass.command_line.forecasts import force_option, forecast_sayer
+from diffclass_hyperspectral.commands._scene import as_words, scene_options
+from diffclass_hyperspectral.commands._tiles import only_one
 
 _PATH = click.Path(path_type=Path)
+_SMALLER = "ask for fewer --components or --neighbors, or label a part of the scene with --roi"
 
 
 class _Time(click.ParamType):
@@ -34,7 +38,12 @@ class _Time(click.ParamType):
 
 
 @click.command(epilog="Example: diffclass relabel scene.tif")
-@click.argument("scene", type=_PATH, required=False)
+@only_one(
+    "scene",
+    "join the tiles to one file, as with rio merge, or label one and give its labels to diffclass "
+    "classify with all",
+    required=False,
+)
 @click.option(
     "--labels",
     type=_PATH,
@@ -84,7 +93,7 @@ class _Time(click.ParamType):
 @click.option(
     "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of random choices; 0 by default."
 )
-@click.option("--variable", help="Array to take from a .mat scene with several.")
+@scene_options
 @click.option("--label-variable", help="Array to take from a .mat label file with several.")
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to bind to; see --public."
@@ -120,6 +129,7 @@ class _Time(click.ParamType):
     "localhost:9000. May be repeated.",
 )
 @click.option("--no-browser", is_flag=True, help="Do not open the page, only print its address.")
+@force_option
 @common_options
 def relabel(
     scene: Path | None,
@@ -135,6 +145,7 @@ def relabel(
     base_url: str | None,
     allowed_hosts: tuple[str, ...],
     no_browser: bool,
+    force: bool,
     **settings: Any,
 ) -> None:
     """Label SCENE with strokes in the browser; the class map follows at once.
@@ -164,7 +175,9 @@ def relabel(
     base = None if base_url is None else BaseUrl.parsed(base_url)
     reach = Reach(host, port, public, base, frozenset(map(checked_host, allowed_hosts)))
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    serving = Serving(console, reach, with_browser=not (no_browser or base_url))
+    before = forecast_sayer(console, _SMALLER, force=force)
+    serving = Serving(console, reach, with_browser=not (no_browser or base_url), before=before)
+    settings |= as_words(settings)
     files = {"labels": labels, "label_variable": label_variable, "reference": reference}
     if scene is None or holds_scenes(scene):
         if session is not None or any(files.values()):

@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line.console import Console, common_options, overwrite_option
+from diffclass.command_line.forecasts import force_option, forecast_sayer
+from diffclass_hyperspectral.commands._scene import (
+    as_words,
+    scene_files,
+    scene_options,
+    taken,
+)
 
 if TYPE_CHECKING:
     from diffclass_relabel.editor import SessionEditor
 
 _PATH = click.Path(path_type=Path)
+_SMALLER = "close other programs, or replay it on a machine with more memory"
 
 
 @click.command(epilog="Example: diffclass replay scene.relabel.jsonl --scene scene.tif -o map.tif")
@@ -25,6 +33,8 @@ _PATH = click.Path(path_type=Path)
 @click.option("--probability", type=_PATH, help="Posteriors, one band per class: .img, .tif, .npy.")
 @click.option("--labels", type=_PATH, help="The painted labels: .img, .tif, .png, .npy.")
 @click.option("--report", type=_PATH, help="Report as JSON.")
+@scene_options
+@force_option
 @overwrite_option
 @common_options
 def replay(
@@ -34,23 +44,27 @@ def replay(
     console: Console,
     overwrite: bool,
     report: Path | None,
-    **rasters: Path | None,
+    force: bool,
+    **options: Any,
 ) -> None:
     """Repeat all operations of the session file LOG and write the class map.
 
     The map is that of the session, bit for bit. A scene with other values than the session's is
-    refused (exit code 3). LOG is only read, and may be in use.
+    refused (exit code 3). LOG is only read, and may be in use. Bands, mask, roi and variable are
+    the session's; name the files where they lie elsewhere now.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral.io.map_files import check_outputs
     from diffclass_relabel.replaying import replayed
 
-    wanted = {"map": rasters.pop("output"), **rasters}
+    files, opening = scene_files(options), as_words(taken(options))
+    wanted = {"map": options.pop("output"), **options}
     images = [path for path in wanted.values() if path is not None]
     others = [] if report is None else [report]
-    check_outputs(images, others, [session, scene], overwrite=overwrite)
+    check_outputs(images, others, [session, scene, *files], overwrite=overwrite)
     with console.timing():
-        editor = replayed(session, scene)
+        before = forecast_sayer(console, _SMALLER, force=force)
+        editor = replayed(session, scene, opening=opening, before=before)
         _say_orthorectified(console, editor, wanted)
         with stage("writing"):
             _write(editor, wanted | {"report": report}, overwrite=overwrite)

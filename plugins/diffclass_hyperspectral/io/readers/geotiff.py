@@ -2,7 +2,8 @@
 
 Wavelengths stand in the tags of the bands ("wavelength" with "wavelength_units", or
 "CENTRAL_WAVELENGTH_UM" of the IMAGERY domain, which GDAL has since 3.10), in the tags of the file,
-or in the names of the bands ("450.3 nm"). An alpha band is no measurement but, as a mask is, says
+or in the names of the bands ("450.3 nm"; in products of Wyvern, whose files are called so, also
+"Band_503": opengeos/HyperCoast, wyvern.py). An alpha band is no measurement but, as a mask is, says
 which pixels have data. Names of classes stand in the band's tag that `geotiff_writer` makes, in the
 flags of a map that xarray wrote, or in the ``.aux.xml`` beside.
 """
@@ -69,6 +70,8 @@ def read(path: Path) -> Contents:
 
 def _wavelengths(raster: Any, bands: tuple[int, ...]) -> np.ndarray | None:
     found = [_wavelength_of_band(raster, band) for band in bands]
+    if not any(found) and Path(raster.name).name.lower().startswith("wyvern"):
+        found = [_by_wyvern(raster.descriptions[band - 1] or "") for band in bands]
     if all(value is not None for value in found):
         return one_unit([value for value in found if value is not None])
     tags = _lower(raster.tags())
@@ -89,6 +92,11 @@ def _wavelength_of_band(raster: Any, band: int) -> tuple[float, str | None] | No
         if values:
             return values[0], unit
     return unit_in_name(raster.descriptions[band - 1] or "")
+
+
+def _by_wyvern(name: str) -> tuple[float, str | None] | None:
+    named = re.fullmatch(r"Band_(\d+(?:\.\d+)?)(?:nm)?", name, re.IGNORECASE)
+    return (float(named[1]), "nm") if named else None
 
 
 def _floats(texts: list[str]) -> list[float] | None:

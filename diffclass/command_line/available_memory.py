@@ -1,0 +1,79 @@
+"""How much memory this process can still have."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def available_memory_bytes(root: str | os.PathLike[str] = "/") -> int | None:
+    """Return how many more bytes this process can have, or None if the system does not say.
+
+    The least of what the system has free (caches that it would give up included) and what control
+    groups, as of containers and batch queues, still allow.
+
+    Parameters
+    ----------
+    root : path-like
+        Where ``proc`` and ``sys`` lie.
+    """
+    rooms = [_system_room(Path(root)), *_group_rooms(Path(root))]
+    known = [room for room in rooms if room is not None]
+    return max(0, min(known)) if known else None
+
+
+def _system_room(root: Path) -> int | None:
+    for line in _text(root / "proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    # macOS says only how much is installed
+    name = "SC_AVPHYS_PAGES" if sys.platform.startswith("linux") else "SC_PHYS_PAGES"
+    try:
+        return os.sysconf(name) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _group_rooms(root: Path) -> list[int]:
+    """Return what each control group over this process still allows, version 2 or 1."""
+    rooms = []
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            base, names = root / "sys/fs/cgroup", ("memory.max", "memory.current")
+            inactive = "inactive_file"
+        elif "memory" in controllers.split(","):
+            base = root / "sys/fs/cgroup/memory"
+            names = "memory.limit_in_bytes", "memory.usage_in_bytes"
+            inactive = "total_inactive_file"
+        else:
+            continue
+        place = base / path.strip("/")
+        for group in [place, *place.parents]:
+            if group == base.parent:
+                break
+            limit, used = (_number(_text(group / name)) for name in names)
+            if limit is not None and used is not None:
+                rooms.append(limit - used + _statistic(group, inactive))
+    return rooms
+
+
+def _statistic(group: Path, name: str) -> int:
+    """Return a number of memory.stat: pages of files count as used, but are given up on demand."""
+    for line in _text(group / "memory.stat").splitlines():
+        key, _, value = line.partition(" ")
+        if key == name:
+            return _number(value) or 0
+    return 0
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.strip().isdigit() else None  # "max" is no limit
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
