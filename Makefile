@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test check docs bench qgis-plugin dist-check clean
+.PHONY: demo test check docs bench qgis-plugin qgis-test dist-check clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -31,16 +31,21 @@ docs: $(BIN)/.installed
 bench: $(BIN)/.installed
 	$(BIN)/diffclass bench
 
-# the zip holds what is committed
+# RELEASE=--release: no zip while pyproject.toml lacks an address
 qgis-plugin:
-	mkdir -p dist
-	git archive --format=zip --output=dist/diffclass_qgis.zip --prefix=diffclass_qgis/ \
-		--add-file=LICENSE HEAD:plugins/diffclass_qgis
+	$(PYTHON) .ci/build_qgis_plugin.py $(RELEASE)
 
+# needs QGIS, which takes minutes to install, so that .ci/run does not
+qgis-test: $(BIN)/.installed
+	@command -v qgis_process || { echo "install QGIS first (Debian: qgis python3-qgis qgis-providers)"; exit 1; }
+	$(BIN)/python -m pytest tests/qgis
+
+# PYTHONS="python3.11 python3.12": an environment with each, the lowest versions with the first
+PYTHONS ?= $(VENV)-dist/bin/python
 dist-check:
 	$(PYTHON) -m venv $(VENV)-dist
 	$(VENV)-dist/bin/python -m pip install --quiet --disable-pip-version-check build twine
-	$(VENV)-dist/bin/python .ci/check_distribution.py
+	$(VENV)-dist/bin/python .ci/check_distribution.py --python $(PYTHONS)
 
 clean:
 	rm -rf $(VENV) $(VENV)-dist dist demo_output site .pytest_cache .mypy_cache .ruff_cache .hypothesis

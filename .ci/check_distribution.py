@@ -1,48 +1,52 @@
 """Build wheel and sdist, check them, and use the wheel in fresh environments.
 
-Run by ``make dist-check``, in an environment with ``build`` and ``twine``. The second environment
-has the lowest versions of all dependencies that ``pyproject.toml`` states.
+    python .ci/check_distribution.py [--only newest|lowest] [--python PYTHON ...]
+
+Run by ``make dist-check``, in an environment with ``build`` and ``twine``. Every Python that is
+given (by default this one) gets an environment with the newest versions of all dependencies, and
+the first one also an environment with the lowest that ``pyproject.toml`` states: later Pythons have
+no wheels of those.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import sys
 import tempfile
-import tomllib
-import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from addresses import ROOT, missing, read_project
+
 LARGEST = 2_000_000  # bytes of the wheel
-# extras that a user needs; those of developers are tested by `make test`
-EXTRAS = "hyperspectral,maps,plots,relabel"
-_BOUND = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^]]*\])?>=(?P<version>[0-9.]+)")
+EXTRA = "all"  # what a user needs; what developers need is tested by `make test`
+_OWN = re.compile(r"diffclass\[(?P<extras>[^]]+)\]\Z")
 _UNWANTED = ("tests/", "experiments/", "diffclass_relabel/web/", "diffclass_qgis/")
-_SMOKE = """
-from diffclass.datasets import make_tissue_scene
-from diffclass_hyperspectral import write_class_map, write_raster
-scene = make_tissue_scene(48, 48)
-write_raster("scene.img", scene.cube)
-write_class_map("labels.tif", scene.labels)
-"""
+SMOKE = Path(__file__).with_name("smoke.py")
 
 
 def main() -> None:
     """Check the distribution; ends with an error at the first thing that is wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", choices=["newest", "lowest"], help="the versions to install")
-    chosen = parser.parse_args().only
+    parser.add_argument(
+        "--python", nargs="+", default=[sys.executable], help="programs to make environments with"
+    )
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         wheel = built(Path(folder))
         check_contents(wheel)
-        for versions in ("newest", "lowest"):
-            if chosen in (None, versions):
-                use(wheel, Path(folder) / versions, lowest=versions == "lowest")
+        if lacking := missing(read_project()):
+            print(f"warning: it cannot be published without {', '.join(lacking)} (pyproject.toml)")
+        if options.only != "newest":
+            use(wheel, Path(folder) / "lowest", python=options.python[0], lowest=True)
+        if options.only != "lowest":
+            for number, python in enumerate(options.python):
+                use(wheel, Path(folder) / f"newest{number}", python=python, lowest=False)
 
 
 def built(folder: Path) -> Path:
@@ -67,36 +71,42 @@ def check_contents(wheel: Path) -> None:
     print(f"{wheel.name}: {size:,} bytes")
 
 
-def use(wheel: Path, place: Path, *, lowest: bool) -> None:
-    """Install the wheel into a fresh environment, and classify a scene with it."""
-    venv.create(place, with_pip=True)
-    programs = place / ("Scripts" if sys.platform == "win32" else "bin")
+def use(wheel: Path, place: Path, *, python: str, lowest: bool) -> None:
+    """Install the wheel into a fresh environment, and run the smoke test with it."""
+    run(python, "-m", "venv", place)
+    inside = place / ("Scripts" if sys.platform == "win32" else "bin") / "python"
     constraints = place / "constraints.txt"
     constraints.write_text("".join(f"{line}\n" for line in lowest_versions()) if lowest else "")
-    run(programs / "python", "-m", "pip", "install", "--quiet", "--only-binary", ":all:",
-        "--constraint", constraints, f"{wheel}[{EXTRAS}]")  # fmt: skip
-    run(programs / "python", "-c", _SMOKE, folder=place)
-    run(programs / "diffclass", "--version", folder=place)
-    run(programs / "diffclass", "classify", "scene.img", "--labels", "labels.tif", "-o", "map.tif",
-        "-q", folder=place)  # fmt: skip
-    run(programs / "diffclass", "evaluate", "map.tif", "labels.tif", "--picture", "scores.png",
-        folder=place)  # fmt: skip
-    run(programs / "diffclass", "relabel", "--help", folder=place)
+    print(f"installing the {'lowest' if lowest else 'newest'} versions with {python}", flush=True)
+    run(inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+        "--only-binary", ":all:", "--constraint", constraints, f"{wheel}[{EXTRA}]")  # fmt: skip
+    run(inside, "-m", "pip", "check")
+    run(inside, "-I", SMOKE, folder=place)
 
 
 def lowest_versions() -> Iterator[str]:
     """Yield a constraint for the lower bound of each dependency, those of extras included."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    optional = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *(one for e in EXTRAS.split(",") for one in optional[e])]
-    for requirement in wanted:
-        if bound := _BOUND.match(requirement):
-            yield f"{bound['name']}=={bound['version']}"
+    project = read_project()
+    wanted = [*project["dependencies"], *required_by(EXTRA, project["optional-dependencies"])]
+    for requirement in dict.fromkeys(wanted):
+        yield requirement.replace(">=", "==")
+
+
+def required_by(extra: str, optional: dict[str, list[str]]) -> Iterator[str]:
+    """Yield what an extra requires, extras of this very project followed."""
+    for requirement in optional[extra]:
+        if own := _OWN.match(requirement):
+            for other in own["extras"].split(","):
+                yield from required_by(other, optional)
+        else:
+            yield requirement
 
 
 def run(*command: object, folder: Path = ROOT) -> None:
-    """Run a program in a folder; end with an error where it does."""
-    done = subprocess.run([str(word) for word in command], cwd=folder, check=False)
+    """Run a program that knows nothing of the source tree; end with an error where it does."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=folder, env=kept, check=False)
     if done.returncode:
         sys.exit(f"exit code {done.returncode}: {' '.join(map(str, command[:4]))} ...")
 
