@@ -19,7 +19,7 @@ from diffclass import MarkovOperator, __version__, markov_operator
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
-from diffclass.relabel import RelabelSession
+from diffclass.relabel import PointGroups, RelabelSession, group_means, neighbor_groups
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.workflows.label_regions import label_regions
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
@@ -27,6 +27,7 @@ from diffclass_relabel.fingerprint import fingerprint_of
 from diffclass_relabel.runs import pixels_of
 
 KERNEL = "shared"
+MOST_SINGLE = 100_000  # pixels that are all diffused at each stroke; of more, groups are
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,8 @@ class Workspace:
     points : ndarray of int32 of shape (rows * columns,)
         Point of each pixel, -1 without data.
     features : ndarray of float32 of shape (n, p)
+    groups : PointGroups or None
+        Of more than 100,000 points: first maps and answers go by them.
     """
 
     scene: Scene
@@ -139,6 +142,7 @@ class Workspace:
     pixels: np.ndarray
     points: np.ndarray
     features: np.ndarray
+    groups: PointGroups | None = None
 
     @classmethod
     def open(
@@ -196,12 +200,8 @@ class Workspace:
         points = np.full(valid.size, -1, dtype=np.int32)
         points[pixels] = np.arange(len(pixels), dtype=np.int32)
         with stage("graph"):
-            operator = markov_operator(
-                features,
-                n_neighbors=settings.neighbors,
-                kernel=SharedNeighbors(),
-                random_state=settings.seed,
-            )
+            operator = _graph(features, settings)
+            groups = None if len(pixels) <= MOST_SINGLE else _groups(features, operator, settings)
         fingerprint = fingerprint or fingerprint_of(scene)
         return cls(
             scene=scene,
@@ -211,6 +211,7 @@ class Workspace:
             pixels=pixels,
             points=points,
             features=features,
+            groups=groups,
         )
 
     @property
@@ -232,6 +233,7 @@ class Workspace:
             tau=self.settings.tau,
             max_time=self.settings.max_time,
             grouping=self._regions_of,
+            groups=self.groups,
             random_state=self.settings.seed,
         )
 
@@ -290,3 +292,19 @@ class Workspace:
         out = np.full((self.n_pixels, *values.shape[1:]), fill, dtype=values.dtype)
         out[self.pixels] = values
         return out.reshape(*self.shape, *values.shape[1:])
+
+
+def _graph(features: np.ndarray, settings: SessionSettings) -> MarkovOperator:
+    return markov_operator(
+        features,
+        n_neighbors=min(settings.neighbors, len(features) - 1),
+        kernel=SharedNeighbors(),
+        random_state=settings.seed,
+    )
+
+
+def _groups(
+    features: np.ndarray, operator: MarkovOperator, settings: SessionSettings
+) -> PointGroups:
+    of_point = neighbor_groups(operator)
+    return PointGroups(_graph(group_means(features, of_point), settings), of_point)
