@@ -35,6 +35,7 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
             "good": drawn_bands(scene).astype(int).tolist(),
             "bands_true": list(preset_bands(scene, "true")),
             "bands_false": list(preset_bands(scene, "false")),
+            "n_groups": None if workspace.groups is None else len(workspace.groups),
         },
         "geo": _geo(workspace),
         "presets": [{"name": name, "label": label} for name, label in preset_labels(scene).items()],
