@@ -34,6 +34,7 @@ log = logging.getLogger("diffclass_relabel")
 _T = TypeVar("_T")
 
 _LARGEST_NUMBER = 2**53
+_REST = 1.0  # seconds without a stroke before the map of many pixels is settled
 
 
 class Hub:
@@ -218,7 +219,13 @@ class Hub:
 
     async def _settle(self) -> None:
         """Have the time chosen beside the map, which then follows; new labels begin it anew."""
+        me = asyncio.current_task()
         try:
+            if self._editor.workspace.groups is not None:
+                # the work is long, and most of it would be given up while somebody paints
+                await asyncio.sleep(_REST)
+                if self._settling is not me or self._state["stale"]:
+                    return
             await self._inquiries.settle()
             self._keep(*await self._workers.at_desk(self._look))
         except CancelledError:
@@ -227,7 +234,7 @@ class Hub:
             self._problem = f"the time could not be chosen ({error}); set it by hand"
             log.exception("the time could not be chosen")
         finally:
-            if self._settling is asyncio.current_task():
+            if self._settling is me:
                 self._settling = None
         self._follow()
         self._tell_state()
