@@ -5,6 +5,7 @@ Seconds on two quiet cores; `diffclass_relabel.preparation` corrects them by the
 
 from __future__ import annotations
 
+from diffclass_relabel.pixel_blocks import MOST_POINTS
 from diffclass_relabel.workspace import SessionSettings
 
 _HASHED = 1.0e9  # bytes per second
@@ -37,12 +38,13 @@ def expected_seconds(
     1.4
     """
     n_pixels = shape[0] * shape[1]
+    n_points = min(n_pixels, MOST_POINTS)
     return {
         "libraries": 0.0,  # loaded by now
         "opening": n_bytes / _HASHED,
         "features": n_pixels * shape[2] * _PER_VALUE[settings.features],
-        "graph": _PER_PIXEL * n_pixels * max(n_pixels / 1e5, 0.1) ** (_GROWTH - 1),
+        "graph": _PER_PIXEL * n_points * max(n_points / 1e5, 0.1) ** (_GROWTH - 1),
         "replay": _PER_OPERATION * n_operations,
         "loops": _LOOPS,
-        "map": _MAP * n_pixels,
+        "map": _MAP * n_points,
     }

@@ -75,6 +75,7 @@ class SceneInfo(TypedDict):
     good: list[int]
     bands_true: list[int]
     bands_false: list[int]
+    block: Annotated[int, "Side of the blocks of pixels that are classified as one; 1: none."]
     n_groups: Annotated[int | None, "Groups of pixels that first maps are made of, if they are."]
 
 

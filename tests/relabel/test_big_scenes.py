@@ -7,16 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diffclass import diffuse_labels
-from diffclass_relabel import map_frames, workspace
+from diffclass_hyperspectral import SceneFeatures, read_labels
+from diffclass_relabel import map_frames, pixel_blocks, workspace
 from diffclass_relabel.editor import SessionEditor, session_header
+from diffclass_relabel.exports import describe_session, export
 from diffclass_relabel.frames import unpack_frame
 from diffclass_relabel.held_out import held_out
 from diffclass_relabel.map_frames import pieces
 from diffclass_relabel.outbox import Outbox
+from diffclass_relabel.pixel_blocks import block_means, block_side, blocks_of
+from diffclass_relabel.replaying import replayed
 from diffclass_relabel.session_log import SessionLog
 from diffclass_relabel.shown import NO_DATA, ShownMap
 from diffclass_relabel.workspace import SessionSettings, Workspace
@@ -58,6 +62,7 @@ def first_map(editor):
     return space.raster(classes[space.groups.of_point].astype(np.uint8), fill=NO_DATA)
 
 
+@settings(deadline=None)
 @given(rows=st.integers(1, 1500), columns=st.integers(1, 1500), seen=st.tuples(*[ENDS] * 4))
 def test_pieces_cover_every_pixel_once_and_what_is_in_view_first(rows, columns, seen):
     windows = pieces((rows, columns), seen)
@@ -165,3 +170,119 @@ def test_the_page_says_that_a_first_map_is_shown(editor, serve, open_tab, tissue
     badge = tab.find(".badges .badge >> nth=0")
     assert badge.inner_text() == "first map"
     assert f"{len(editor.workspace.groups)} groups" in badge.get_attribute("title")
+
+
+@pytest.fixture(scope="module")
+def block_workspace(scene_folder):
+    """The small scene by blocks of 2 x 2 pixels."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pixel_blocks, "MOST_POINTS", 600)
+        return Workspace.open(scene_folder / "scene.hdr", SessionSettings(components=6))
+
+
+@pytest.fixture
+def by_blocks(block_workspace, tmp_path):
+    log = SessionLog(tmp_path / "blocks.jsonl")
+    log.begin(session_header(block_workspace))
+    yield SessionEditor(block_workspace, log)
+    log.close()
+
+
+@settings(deadline=None)
+@given(rows=st.integers(1, 5000), columns=st.integers(1, 5000))
+def test_blocks_are_as_small_as_they_can_be(rows, columns):
+    def n_blocks(side):
+        return -(-rows // side) * -(-columns // side)
+
+    side = block_side(rows, columns)
+    assert n_blocks(side) <= pixel_blocks.MOST_POINTS
+    assert side == 1 or n_blocks(side - 1) > pixel_blocks.MOST_POINTS
+
+
+@settings(deadline=None)
+@given(
+    shape=st.tuples(st.integers(1, 40), st.integers(1, 30)),
+    side=st.integers(1, 7),
+    seed=st.integers(0, 99),
+)
+def test_means_are_those_of_the_pixels_of_each_block(shape, side, seed):
+    rng = np.random.default_rng(seed)
+    valid = rng.random(shape) < 0.7
+    features = rng.normal(size=(valid.sum(), 3)).astype(np.float32)
+    blocks = blocks_of(valid, side).reshape(shape)
+    assert ((blocks >= 0) == valid).all()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pixel_blocks, "_ROWS", 2)
+        means = block_means(features, valid, side)
+    picture = np.zeros((*shape, 3))
+    picture[valid] = features
+    number = 0
+    for top in range(0, shape[0], side):
+        for left in range(0, shape[1], side):
+            window = slice(top, top + side), slice(left, left + side)
+            if valid[window].any():
+                assert (blocks[window][valid[window]] == number).all()
+                mean = picture[window][valid[window]].mean(axis=0)
+                np.testing.assert_allclose(means[number], mean, atol=1e-5)
+                number += 1
+    assert number == len(means)
+
+
+def test_a_scene_of_blocks(block_workspace):
+    space = block_workspace
+    assert space.block == 2
+    assert len(space.operator) == len(space.pixels) == 600
+    valid = space.scene.valid
+    features = SceneFeatures(6).fit_transform_points(space.scene)[0]
+    np.testing.assert_allclose(space.features, block_means(features, valid, 2))
+    assert (space.points[space.pixels] == np.arange(600)).all()
+    numbers = space.raster(np.arange(600), fill=-1)
+    assert (numbers == space.points.reshape(numbers.shape)).all()
+    assert (numbers >= 0).sum() == valid.sum()
+
+
+def test_a_stroke_counts_for_its_blocks(by_blocks):
+    by_blocks.apply({"op": "add_class", "name": "a"})
+    done = by_blocks.apply({"op": "stroke", "class": 1, "pixels": [10 * 50 + 11, 2]})
+    assert done["pixels"] == [511, 2]  # the file has what was painted
+    rows, columns = np.nonzero(by_blocks.labels.ids)
+    assert (rows.min(), rows.max(), columns.min(), columns.max()) == (10, 11, 10, 13)
+    by_blocks.apply({"op": "erase", "pixels": [11 * 50 + 10, 1]})
+    assert (by_blocks.labels.ids > 0).sum() == 4
+
+
+def test_the_map_of_blocks_is_exported_for_every_pixel_and_replayed(by_blocks, tissue, tmp_path):
+    for operation in three_classes(tissue):
+        by_blocks.apply(operation)
+    labels = export(by_blocks, "labels", tmp_path / "labels.npy")[0]
+    maps = export(by_blocks, "map", tmp_path / "map.npy")[0]
+    found = read_labels(maps).ids
+    assert found.shape == tissue.truth.shape
+    blocks = found.reshape(24, 2, 25, 2)
+    assert (np.ptp(blocks, axis=(1, 3)) == 0).sum() >= 600 - 2  # but for two holes
+    assert (found == tissue.truth).mean() > 0.6
+    assert read_labels(labels).ids.astype(bool).sum() == by_blocks.labels.counts[1:].sum()
+    report = describe_session(by_blocks)
+    assert report["block"] == 2
+    assert "2 x 2 pixels" in report["block_note"]
+    counted = sum(entry["pixels"] for entry in report["classes"])
+    assert counted + report["unclassified"] + report["missing"] == tissue.truth.size
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pixel_blocks, "MOST_POINTS", 600)
+        again = replayed(by_blocks.log.path, by_blocks.workspace.scene.path)
+    np.testing.assert_array_equal(again.map.ids, by_blocks.map.ids)
+
+
+def test_the_page_says_that_pixels_are_classified_by_blocks(by_blocks, serve, open_tab, tissue):
+    for operation in three_classes(tissue):
+        by_blocks.apply(operation)
+    tab = open_tab(serve(by_blocks).url)
+    tab.idle()
+    assert "by blocks of 2 \u00d7 2 pixels" in tab.find(".toolbar .scene").inner_text()
+    tab.find("button[popovertarget=export-menu]").click()
+    assert "diffclass classify" in tab.find("#export-menu").inner_text()
+    tab.key("Escape")
+    before = tab.js("diffclass.labels.filter(Boolean).length")
+    tab.stroke((30, 30), (30, 30))
+    tab.idle()
+    assert (tab.js("diffclass.labels.filter(Boolean).length") - before) % 4 == 0

@@ -191,6 +191,8 @@ export interface SceneInfo {
   good: number[];
   bands_true: number[];
   bands_false: number[];
+  /** Side of the blocks of pixels that are classified as one; 1: none. */
+  block: number;
   /** Groups of pixels that first maps are made of, if they are. */
   n_groups: number | null;
 }
