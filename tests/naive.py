@@ -94,6 +94,16 @@ def hops(K, groups):
     return out
 
 
+def neighbor_groups(K, order):
+    """Group of each point: seeds have no earlier seed beside them, others join the nearest."""
+    seeds = []
+    for x in order:
+        if not any(K[x, s] > 0 for s in seeds):
+            seeds.append(x)
+    seeds = sorted(seeds)
+    return [seeds.index(x) if x in seeds else int(np.argmax(K[x, seeds])) for x in range(len(K))]
+
+
 def indicators(codes, n_classes, weight=None):
     chi = np.zeros((len(codes), n_classes))
     for x, i in enumerate(codes):

@@ -121,7 +121,7 @@ def random_operation(rng, n_points, n_strokes, taus=(1, 5, 20)):
         {"op": "lock_class", "id": class_id, "locked": bool(rng.random() < 0.4)},
         {"op": "merge_classes", "source": class_id, "into": other},
         {"op": "remove_class", "id": class_id},
-        {"op": "tau", "tau": int(rng.choice(taus))},
+        {"op": "tau", "tau": taus[int(rng.integers(len(taus)))]},
         {"op": "undo"},
         {"op": "redo"},
     ][rng.choice(12, p=[0.25, 0.1, 0.08, 0.08, 0.05, 0.12, 0.08, 0.04, 0.03, 0.03, 0.1, 0.04])]

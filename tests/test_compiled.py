@@ -14,7 +14,16 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
-from diffclass._compiled import cells, decisions, edges, gaussians, graphs, neighbor_lists, products
+from diffclass._compiled import (
+    cells,
+    decisions,
+    edges,
+    gaussians,
+    graphs,
+    groups,
+    neighbor_lists,
+    products,
+)
 from diffclass.neighbors.codes import codes_of
 from diffclass.neighbors.nearest_lists import are_new, distances_of, numbers_of
 
@@ -69,11 +78,17 @@ def small_cases():
         graphs.merged_rows(
             indptr, indices, data, other.indptr, other.indices, other.data, mutual, starts, *merged
         )
-    groups = np.array([0, 1, -1, -1, 1, 2] + [-1] * (n - 6))
-    graphs.hops_from_groups(indptr, indices, groups, 3, out("hops", (3, n), np.int32))
+    sources = np.array([0, 1, -1, -1, 1, 2] + [-1] * (n - 6))
+    graphs.hops_from_groups(indptr, indices, sources, 3, out("hops", (3, n), np.int32))
     both = sp.csr_array(abs(graph + graph.T))
     graphs.number_components(
         both.indptr, both.indices, np.empty(n, np.int32), out("components", n, np.int32)
+    )
+    is_seed = out("seeds", n, bool)
+    groups.choose_seeds(both.indptr, both.indices, np.arange(n)[::-1].copy(), is_seed)
+    group_of_seed = np.where(is_seed, np.cumsum(is_seed) - 1, -1).astype(np.int32)
+    groups.join_seeds(
+        both.indptr, both.indices, both.data, group_of_seed, out("groups", n, np.int32)
     )
     hops = out("spread hops", n, np.int32)
     hops[:] = -1
@@ -219,7 +234,7 @@ def neighbor_cases(out):
 def names_of_loops():
     return {
         name
-        for module in (cells, edges, gaussians, graphs, neighbor_lists, decisions, products)
+        for module in (cells, decisions, edges, gaussians, graphs, groups, neighbor_lists, products)
         for name, loop in vars(module).items()
         if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
     }
@@ -549,3 +564,9 @@ def test_walks_of_new_points_are_local_minima(cases):
         seen = {z for y in entries for z in cases["pools"][y, : cases["sizes"][y]]}
         others = [z for z in seen if z not in entries]
         assert squared[x, others].min(initial=np.inf) >= distances[-1]
+
+
+def test_points_join_the_seed_they_are_most_like(cases):
+    graph, _ = small_graph()
+    dense = abs(graph + graph.T).toarray()
+    assert cases["groups"].tolist() == naive.neighbor_groups(dense, range(13)[::-1])

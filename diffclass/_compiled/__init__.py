@@ -25,6 +25,7 @@ _SUBMODULES = (
     "edges",
     "gaussians",
     "graphs",
+    "groups",
     "neighbor_lists",
     "products",
 )

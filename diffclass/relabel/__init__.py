@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.background import background
+from diffclass.relabel.point_groups import PointGroups, group_means, neighbor_groups
 from diffclass.relabel.schema import OPERATIONS
 from diffclass.relabel.session import Change, RelabelSession
 from diffclass.relabel.session_maps import ClassMap
@@ -20,8 +21,11 @@ __all__ = [
     "ClassInfo",
     "ClassMap",
     "Contradiction",
+    "PointGroups",
     "RelabelSession",
     "Share",
     "Stroke",
     "background",
+    "group_means",
+    "neighbor_groups",
 ]

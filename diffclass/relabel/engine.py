@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass.label_diffusion import diffuse_labels
+from diffclass.label_diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.stopping_time import last_time, sum_end
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WARP_FLOOR, WarpedOperator, warped_operator
@@ -25,11 +25,10 @@ from diffclass.relabel.edits import next_state
 from diffclass.relabel.session_maps import ClassMap, ClassSums
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import new_stroke
-from diffclass.relabel.time_sweep import TimeSweep
+from diffclass.relabel.time_sweep import Sweep, TimeSweep
 from diffclass.targets import labels_per_class
 
 Grouping = Callable[[np.ndarray], np.ndarray]
-_MOST_SETTLED = 2  # maps kept, so that undo brings the one before back at once
 
 
 class Engine:
@@ -45,6 +44,8 @@ class Engine:
         Takes class ids, 0 where unlabelled, and returns the ``groups`` of `diffuse_labels`.
     """
 
+    _most_settled = 2  # maps kept, so that undo brings the one before back at once
+
     def __init__(
         self,
         operator: MarkovOperator,
@@ -56,12 +57,17 @@ class Engine:
         self.max_time = last_time(len(operator)) if max_time is None else max_time
         self._asked_max_time = max_time
         self._grouping = grouping
-        self.columns = ColumnStore(operator)
-        self._sums = ClassSums(operator, self.columns)
+        self._columns = ColumnStore(operator)
+        self._sums = ClassSums(operator, self._columns)
         self._taus: WeakKeyDictionary[State, int] = WeakKeyDictionary()
         self._warps: WeakKeyDictionary[State, _Warp] = WeakKeyDictionary()
         self._time_sweep: tuple[object, TimeSweep] | None = None
         self._settled: dict[object, ClassMap] = {}
+
+    @property
+    def columns(self) -> ColumnStore:
+        """Columns of strokes."""
+        return self._columns
 
     def prepare(self, label_mode: str) -> None:
         """Compute what the maps of all states of a mode share, by a map of one label."""
@@ -70,16 +76,21 @@ class Engine:
         self.map_of(next_state(one, {"op": "stroke", "class": 1, "points": [0]}))
 
     def map_of(self, state: State) -> ClassMap:
-        """Return the map of a state's labels; with the rule "auto" the first, until it settles."""
+        """Return the map of a state's labels; until it is settled, one that stands in for it."""
         settled = self.settled(state)
         return self._first_map_of(state) if settled is None else settled
 
     def settled(self, state: State) -> ClassMap | None:
-        """Return the map of the rule "auto" if that is the state's rule and `settle` has run."""
-        return self._settled.get(_labels_and_walk(state)) if state.rule == "auto" else None
+        """Return the map that `settle` has made for a state, if it has."""
+        return self._settled.get(_labels_walk_and_time(state))
+
+    def is_settled(self, state: State) -> bool:
+        """Return whether no map of the state is left to compute; without labels there is none."""
+        by_rule = state.rule == "auto" and bool(state.strokes)
+        return not by_rule or self.settled(state) is not None
 
     def settle(self, state: State, operator: MarkovOperator | WarpedOperator) -> None:
-        """Compute the map of the rule "auto", as `DiffusionClassifier` does with these labels.
+        """Compute a state's map as `diffuse_labels` does, and with it the time of "auto".
 
         Parameters
         ----------
@@ -88,10 +99,21 @@ class Engine:
         operator : MarkovOperator or WarpedOperator
             Its walk; see `operator_of`.
         """
+        if state.rule == "auto":
+            found = self._by_rule(state, operator)
+        else:
+            tau = self.tau_of(state)
+            found = diffuse_labels(operator, targets(state), label_mode=state.first_mode, tau=tau)
+        settled = ClassMap(found, state.n_points, int(found.tau), is_settled=True)
+        newest = list(self._settled.items())[max(len(self._settled) + 1 - self._most_settled, 0) :]
+        # replaced as a whole: other threads read it meanwhile
+        self._settled = {**dict(newest), _labels_walk_and_time(state): settled}
+
+    def _by_rule(self, state: State, operator: MarkovOperator | WarpedOperator) -> LabelDiffusion:
         with warnings.catch_warnings():
             # the session's margin curve shows the coverage
             warnings.simplefilter("ignore", ConvergenceWarning)
-            found = diffuse_labels(
+            return diffuse_labels(
                 operator,
                 targets(state),
                 label_mode=state.label_mode,
@@ -99,10 +121,6 @@ class Engine:
                 max_time=self._asked_max_time,
                 groups=None if self._grouping is None else self._grouping(state.label_ids),
             )
-        settled = ClassMap(found, state.n_points, int(found.tau), is_settled=True)
-        newest = list(self._settled.items())[1 - _MOST_SETTLED :]
-        # replaced as a whole: other threads read it meanwhile
-        self._settled = {**dict(newest), _labels_and_walk(state): settled}
 
     def _first_map_of(self, state: State) -> ClassMap:
         tau = self.tau_of(state)
@@ -151,7 +169,7 @@ class Engine:
             self._warps[source] = _Warp(self.operator, scores, source)
         return self._warps[source].for_classes(state.mapped_classes)
 
-    def time_sweep_of(self, state: State) -> TimeSweep:
+    def time_sweep_of(self, state: State) -> Sweep:
         """Return the maps of a state at other times; kept until labels or walk change."""
         key = _labels_and_walk(state)
         if self._time_sweep is None or self._time_sweep[0] != key:
@@ -175,6 +193,14 @@ class Engine:
         strokes = tuple(state.strokes)
         return contradictions(self.operator, strokes, self.columns.of(strokes, horizon))
 
+    def walk_for_suggestions(self, state: State) -> MarkovOperator | WarpedOperator:
+        """Return the walk by which points to label next are chosen."""
+        return self.operator_of(state)
+
+    def diffusion_for_suggestions(self, state: State, shown: ClassMap) -> LabelDiffusion | None:
+        """Return the diffusion by which they are chosen, if there is one: that of the map."""
+        return shown.diffusion
+
     def horizon_of(self, state: State) -> Horizon:
         """Return how far the columns of a state's strokes walk."""
         tau = self.tau_of(state)
@@ -187,6 +213,11 @@ class Engine:
 
 def _labels_and_walk(state: State) -> tuple[object, ...]:
     return state.labels_key, state.label_mode, state.warped_by
+
+
+def _labels_walk_and_time(state: State) -> tuple[object, ...]:
+    given = state.chosen_for or state.tau
+    return *_labels_and_walk(state), "auto" if state.rule == "auto" else given
 
 
 class _Warp:

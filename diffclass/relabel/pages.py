@@ -33,6 +33,12 @@ class Pages:
         rest = n % _LENGTH
         return cls((empty,) * (n // _LENGTH) + ((empty[:rest],) if rest else ()))
 
+    @classmethod
+    def of(cls, values: np.ndarray) -> Pages:
+        """Return an array of given entries, int32 of shape (n,)."""
+        starts = range(0, len(values), _LENGTH)
+        return cls(tuple(values[start : start + _LENGTH] for start in starts))
+
     def whole(self) -> np.ndarray:
         """Return all entries, int32 of shape (n,); costs one pass."""
         return np.concatenate(self._pages) if self._pages else np.zeros(0, dtype=np.int32)

@@ -28,12 +28,15 @@ from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.edits import edited, next_state
 from diffclass.relabel.engine import Engine, Grouping
+from diffclass.relabel.group_suggestions import suggest_by_groups
+from diffclass.relabel.grouped_engine import GroupedEngine
 from diffclass.relabel.history import History
+from diffclass.relabel.point_groups import PointGroups
 from diffclass.relabel.schema import OPERATIONS, checked_message
 from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import ClassInfo, Stroke
-from diffclass.relabel.time_sweep import TimeSweep
+from diffclass.relabel.time_sweep import Sweep
 from diffclass.spectral.eigenpairs import Eigenpairs
 
 
@@ -71,6 +74,10 @@ class RelabelSession:
     thread if need be, and the next `update` shows it; until then the map is a first one, of summed
     labels at the time 12 (or of those that ``label_mode`` names).
 
+    With ``groups`` every map has a first one, of the groups, until `settle` has computed that of
+    the points. Answers go by the groups: suggestions, the margin curve, previews, the audit, what
+    explains a point; warped walks are theirs, and their maps are not settled on the points.
+
     For summed and free labels each new stroke costs one diffused column; absorbing labels and
     warped walks are diffused as a whole again. A state has one map to the last bit, and with "auto"
     a settled one: undo brings back the map before, and the same operations give the same map,
@@ -95,6 +102,8 @@ class RelabelSession:
     grouping : callable, optional
         Takes the class id of each point, 0 where unlabelled, and returns the ``groups`` of
         `diffuse_labels`, for the rule "auto".
+    groups : PointGroups, optional
+        Groups of the points, for more points than can be diffused at each stroke.
     random_state : int, RandomState or None, default=0
         Seeds the computation of eigenpairs, which some suggestions need.
 
@@ -136,12 +145,15 @@ class RelabelSession:
         tau: int | str = "auto",
         max_time: int | None = None,
         grouping: Grouping | None = None,
+        groups: PointGroups | None = None,
         random_state: RandomState = 0,
     ):
         check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
         if max_time is not None:
             check_positive(max_time, "max_time", integer=True)
-        self._engine = Engine(operator, max_time=max_time, grouping=grouping)
+        made = Engine if groups is None else partial(GroupedEngine, groups=groups)
+        self._groups = groups
+        self._engine = made(operator, max_time=max_time, grouping=grouping)
         self._random_state = random_state
         self._eigenpairs: Eigenpairs | None = None
         first = next_state(State.without_labels(len(operator)), {"op": "tau", "tau": tau})
@@ -221,14 +233,14 @@ class RelabelSession:
             return Change(self._version, n_changed, changed, time.perf_counter() - start)
 
     def settle(self) -> None:
-        """Have the rule "auto" choose time, mode and weights for the present labels.
+        """Compute the map that the first one of the present labels stands in for.
 
-        The next `update` shows their map. Nothing is done where the time goes by another rule, or
-        has been chosen. It may run beside everything else and be given up (see
-        `diffclass.relabel.background`).
+        The rule "auto" then chooses time, mode and weights. The next `update` shows the map.
+        Nothing is done where there is no other map than the first, or it has been computed. It may
+        run beside everything else and be given up (see `diffclass.relabel.background`).
         """
         state = self._state
-        if self._is_settled(state):
+        if self._engine.is_settled(state):
             return
         with self._computing:
             operator = self._engine.operator_of(state)
@@ -328,22 +340,31 @@ class RelabelSession:
             If nothing is labelled or there is no map yet.
         """
         with self._computing:
-            diffusion = self._map.diffusion
-            operator = self._engine.operator_of(self._mapped)
+            diffusion = self._engine.diffusion_for_suggestions(self._mapped, self._map)
+            operator = self._engine.walk_for_suggestions(self._mapped)
         if diffusion is None:
             raise DataError("there is no map to go by; label at least one point, then update")
+
+        def suggested(
+            labelled: np.ndarray, candidates: ArrayLike | None, coordinates: ArrayLike | None
+        ) -> Suggestions:
+            return suggest(
+                operator,
+                diffusion,
+                labelled,
+                n_points,
+                rule=rule,
+                eigenpairs=self._eigenpairs_for(rule, operator, labelled, n_points),
+                candidates=candidates,
+                coordinates=coordinates,
+                min_distance=min_distance,
+            )
+
         labelled = np.flatnonzero(self.label_ids)
-        return suggest(
-            operator,
-            diffusion,
-            labelled,
-            n_points,
-            rule=rule,
-            eigenpairs=self._eigenpairs_for(rule, operator, labelled, n_points),
-            candidates=candidates,
-            coordinates=coordinates,
-            min_distance=min_distance,
-        )
+        if self._groups is None:
+            return suggested(labelled, candidates, coordinates)
+        places = {"candidates": candidates, "coordinates": coordinates}
+        return suggest_by_groups(self._groups, suggested, labelled=labelled, **places)
 
     def prepare_suggestions(self, n_points: int = 10) -> None:
         """Compute the eigenpairs that the next suggestions need, so that these come at once.
@@ -354,7 +375,10 @@ class RelabelSession:
             How many suggestions are to come.
         """
         labelled = np.flatnonzero(self.label_ids)
-        self._eigenpairs_for("hybrid", self._engine.operator, labelled, n_points)
+        operator = self._engine.operator
+        if self._groups is not None:
+            operator, labelled = self._groups.operator, self._groups.of(labelled)
+        self._eigenpairs_for("hybrid", operator, labelled, n_points)
 
     def margin_curve(self) -> MarginCurve:
         """Return mean margin and coverage of the present labels at times up to ``max_time``.
@@ -391,7 +415,7 @@ class RelabelSession:
         with self._sweeping:
             return sweep.at(int(tau))
 
-    def _time_sweep(self) -> TimeSweep:
+    def _time_sweep(self) -> Sweep:
         state = self._state
         if not state.strokes:
             raise DataError("nothing is labelled; paint a stroke first")
@@ -465,8 +489,8 @@ class RelabelSession:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the time of the present labels is known; only "auto" has to be chosen first."""
-        return self._is_settled(self._state)
+        """Whether the next map is not a first one that stands in for another; see `settle`."""
+        return self._engine.is_settled(self._state)
 
     @property
     def label_ids(self) -> np.ndarray:
@@ -549,10 +573,6 @@ class RelabelSession:
         """Return whether the map is the newest there is for a state."""
         is_newest = self._map.is_settled or self._engine.settled(state) is None
         return is_newest and _map_key(state) == _map_key(self._mapped)
-
-    def _is_settled(self, state: State) -> bool:
-        by_rule = state.rule == "auto" and bool(state.strokes)
-        return not by_rule or self._engine.settled(state) is not None
 
     @property
     def _state(self) -> State:

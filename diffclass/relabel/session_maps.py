@@ -31,13 +31,16 @@ class ClassMap:
     tau : int
         Time in steps.
     is_settled : bool
-        Whether it is the map of the rule "auto", and not a first one that stands in for it.
+        Whether it is not a first one that stands in for another.
+    of_point : ndarray of int of shape (n_points,), optional
+        What row of the diffusion tells of each point; by default its own.
     """
 
     diffusion: LabelDiffusion | None
     n_points: int
     tau: int
     is_settled: bool = False
+    of_point: np.ndarray | None = None
 
     @property
     def class_ids(self) -> tuple[int, ...]:
@@ -49,28 +52,32 @@ class ClassMap:
         """Class ids, 0 where nothing has arrived; uint8 of shape (n,)."""
         if self.diffusion is None:
             return np.zeros(self.n_points, dtype=np.uint8)
-        return np.array([*self.class_ids, 0], dtype=np.uint8)[self.diffusion.codes]
+        ids = np.array([*self.class_ids, 0], dtype=np.uint8)[self.diffusion.codes]
+        return self._of_points(ids)
 
     @cached_property
     def probability(self) -> np.ndarray:
         """The largest posterior, 0 where nothing has arrived; float32 of shape (n,)."""
         if self.diffusion is None:
             return np.zeros(self.n_points, dtype=np.float32)
-        return self.diffusion.probability.astype(np.float32)
+        return self._of_points(self.diffusion.probability.astype(np.float32))
 
     @cached_property
     def margin(self) -> np.ndarray:
         """Difference of the two largest posteriors; float32 of shape (n,)."""
         if self.diffusion is None:
             return np.zeros(self.n_points, dtype=np.float32)
-        return self.diffusion.margin.astype(np.float32)
+        return self._of_points(self.diffusion.margin.astype(np.float32))
 
     @cached_property
     def posteriors(self) -> np.ndarray:
         """p_i, uniform where nothing has arrived; float32 of shape (n, n_classes)."""
         if self.diffusion is None:
             return np.zeros((self.n_points, 0), dtype=np.float32)
-        return self.diffusion.posteriors.astype(np.float32)
+        return self._of_points(self.diffusion.posteriors.astype(np.float32))
+
+    def _of_points(self, values: np.ndarray) -> np.ndarray:
+        return values if self.of_point is None else values[self.of_point]
 
 
 class ClassSums:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -117,3 +117,27 @@ class StrokeTable:
     def classes(self) -> np.ndarray:
         """Return the class of each number, 0 for none; uint8 of shape (largest number + 1,)."""
         return np.concatenate([np.zeros(1, dtype=np.uint8), *(b.classes for b in self._blocks)])
+
+
+class StrokeMapping:
+    """Applies a function to every stroke of a table; what the table before shares is kept.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a stroke and returns another one, of the same number.
+    """
+
+    def __init__(self, function: Callable[[Stroke], Stroke]):
+        self._function = function
+        self._known: dict[_Block, _Block] = {}
+
+    def of(self, table: StrokeTable) -> StrokeTable:
+        """Return the table of the other strokes."""
+        known = self._known
+        # replaced as a whole: other threads read it meanwhile
+        self._known = mapped = {
+            block: known.get(block) or _Block(tuple(map(self._function, block.strokes)))
+            for block in table._blocks
+        }
+        return StrokeTable(tuple(mapped.values()), len(table))

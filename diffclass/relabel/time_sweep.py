@@ -6,6 +6,7 @@ All labels of a class diffuse together here: one column per class, not per strok
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +21,17 @@ from diffclass.operators.warped import WarpedOperator
 from diffclass.targets import encode_labels
 
 Frame = tuple[np.ndarray, np.ndarray]
+
+
+class Sweep(Protocol):
+    """Maps at other times; see `TimeSweep`."""
+
+    @property
+    def curve(self) -> MarginCurve:
+        """Mean margin and coverage at every time of the curve."""
+
+    def at(self, tau: int) -> Frame:
+        """Return class ids and margins at any time."""
 
 
 class TimeSweep:

@@ -21,11 +21,18 @@ class Client:
     ----------
     name : str or None
         What it calls itself, to be recognized after a lost connection.
+
+    Attributes
+    ----------
+    outbox : Outbox
+    seen : tuple of int or None
+        Top, left, bottom and right of what it shows of the raster, once it has said so.
     """
 
     def __init__(self, name: str | None = None):
         self.name = name
         self.outbox = Outbox()
+        self.seen: tuple[int, int, int, int] | None = None
         self._parts = Parts()
 
     def tell(self, message: Mapping[str, Any], *, kind: str | None = None) -> None:

@@ -33,6 +33,10 @@ FORMATS: dict[Result, dict[str, str]] = {
     "probability": {suffix: _IMAGES[suffix] for suffix in (".img", ".tif", ".npy")},
     "report": {".json": "JSON"},
 }
+BLOCK_NOTE = (
+    "the map is one of blocks of {side} x {side} pixels; classify_options and the exported labels "
+    "make that of every pixel"
+)
 DEFAULT_NAMES = {
     "labels": "labels.img",
     "map": "map.img",
@@ -122,8 +126,8 @@ def class_table(editor: SessionEditor) -> ClassTable:
 def describe_session(editor: SessionEditor) -> dict[str, Any]:
     """Return the report of a session, as values that JSON can hold."""
     session, workspace = editor.session, editor.workspace
-    labelled = np.bincount(editor.labels.ids.ravel(), minlength=256)
-    mapped = np.bincount(session.map_ids, minlength=256)
+    labelled, missing = editor.labels.counts, len(workspace.missing)
+    mapped = np.bincount(workspace.raster(session.map_ids).ravel(), minlength=256)
     return {
         "scene": str(workspace.scene.path),
         "sha256": workspace.fingerprint,
@@ -142,12 +146,15 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
             }
             for entry in session.classes
         ],
-        "unclassified": int(mapped[0]),
-        "missing": workspace.n_pixels - len(workspace.pixels),
+        "unclassified": int(mapped[0]) - missing,  # the raster has 0 there too
+        "missing": missing,
+        "block": workspace.block,
+        "block_note": None if workspace.block == 1 else BLOCK_NOTE.format(side=workspace.block),
         "tau": session.tau,
         "tau_mode": session.tau_mode,
         "warped": session.is_warped,
-        # with the exported labels they give this map; a walk warped by earlier labels has none
+        # with the exported labels they give this map, or where it is one of blocks that of all
+        # pixels; a walk warped by earlier labels has none
         "classify_options": None
         if session.is_warped
         else workspace.settings.classify_options(session),

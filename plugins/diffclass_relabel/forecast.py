@@ -11,6 +11,7 @@ from dataclasses import replace
 from diffclass.command_line.forecasts import MemoryForecast
 from diffclass_hyperspectral import Scene, SceneFeatures
 from diffclass_hyperspectral.workflows.memory_forecast import forecast_labelling
+from diffclass_relabel.pixel_blocks import MOST_POINTS
 from diffclass_relabel.workspace import SessionSettings
 
 _HASHED = 1.0e9  # bytes per second
@@ -44,14 +45,15 @@ def expected_seconds(
     """
     rows, columns, bands = scene.shape
     n_pixels = rows * columns
+    n_points = min(n_pixels, MOST_POINTS)
     return {
         "libraries": 0.0,  # loaded by now
         "opening": scene.data.nbytes / _HASHED,
         "features": n_pixels * bands * _PER_VALUE[settings.features],
-        "graph": _PER_PIXEL * n_pixels * max(n_pixels / 1e5, 0.1) ** (_GROWTH - 1),
+        "graph": _PER_PIXEL * n_points * max(n_points / 1e5, 0.1) ** (_GROWTH - 1),
         "replay": _PER_OPERATION * n_operations,
         "loops": _LOOPS,
-        "map": _MAP * n_pixels,
+        "map": _MAP * n_points,
     }
 
 
@@ -72,5 +74,7 @@ def forecast_session(
     """
     features = SceneFeatures(settings.components, spatial=settings.features == "spatial")
     n_classes = max(n_classes, _CLASSES)
-    needed = forecast_labelling(scene, features, settings.neighbors, n_classes)
+    needed = forecast_labelling(
+        scene, features, settings.neighbors, n_classes, most_points=MOST_POINTS
+    )
     return replace(needed, seconds=seconds)

@@ -37,6 +37,8 @@ def pack_frame(header: Mapping[str, Any], *planes: np.ndarray) -> bytes:
 def unpack_frame(message: bytes, n_pixels: int) -> tuple[dict[str, Any], np.ndarray]:
     """Return the header and the planes, shape (n_planes, n_pixels), of a binary message.
 
+    Those of a window (top, left, bottom, right) have as many pixels as it.
+
     Examples
     --------
     >>> unpack_frame(pack_frame({"a": 1}, np.array([7, 8], dtype=np.uint8)), 2)
@@ -44,7 +46,9 @@ def unpack_frame(message: bytes, n_pixels: int) -> tuple[dict[str, Any], np.ndar
     """
     (length,) = struct.unpack_from("<I", message)
     header = json.loads(message[4 : 4 + length])
-    return header, np.frombuffer(message, np.uint8, offset=4 + length).reshape(-1, n_pixels)
+    top, left, bottom, right = header.get("window", (0, 0, 1, n_pixels))
+    size = (bottom - top) * (right - left)
+    return header, np.frombuffer(message, np.uint8, offset=4 + length).reshape(-1, size)
 
 
 def as_bytes(values: np.ndarray) -> np.ndarray:

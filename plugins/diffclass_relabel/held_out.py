@@ -57,7 +57,7 @@ def held_out(workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
 
     Notes
     -----
-    Costs a diffusion of all labels for each of the three parts.
+    Costs a diffusion of all labels for each of the three parts; of many pixels, by their groups.
     """
     pieces, part_of = _dealt(ids)
     y = ids.ravel()[workspace.pixels].astype(np.int64)
@@ -70,9 +70,7 @@ def held_out(workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
             continue
         checkpoint()
         kept = np.where(is_tested | (y == 0), -1, y)
-        diffused = diffuse_labels(workspace.operator, kept, label_mode=label_mode, tau=tau)
-        codes = diffused.codes[is_tested]
-        found[is_tested] = np.where(codes >= 0, diffused.classes[codes], 0)
+        found[is_tested] = _classes(workspace, kept, label_mode=label_mode, tau=tau)[is_tested]
     tested = part >= 0
     if not tested.any():
         raise DataError(
@@ -80,6 +78,18 @@ def held_out(workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
             "second stroke of a class elsewhere"
         )
     return HeldOut(y[tested], found[tested], piece[tested])
+
+
+def _classes(workspace: Workspace, y: np.ndarray, *, label_mode: str, tau: int) -> np.ndarray:
+    """Return the class of each point by some labels, 0 for none; of many points, by groups."""
+    groups = workspace.groups
+    if groups is None:
+        diffused = diffuse_labels(workspace.operator, y, label_mode=label_mode, tau=tau)
+    else:
+        y = groups.labels(y)
+        diffused = diffuse_labels(groups.operator, y, label_mode=label_mode, tau=tau)
+    classes = np.append(diffused.classes, 0)[diffused.codes]
+    return classes if groups is None else classes[groups.of_point]
 
 
 def _dealt(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,11 +21,11 @@ from diffclass_relabel.clients import Client
 from diffclass_relabel.contrast import Contrast
 from diffclass_relabel.downloads import Downloads
 from diffclass_relabel.editor import SessionEditor
-from diffclass_relabel.frames import pack_frame
 from diffclass_relabel.inquiries import Inquiries
+from diffclass_relabel.map_frames import changes_frame, labels_frame, map_frames
 from diffclass_relabel.operations import Operation
 from diffclass_relabel.questions import QUESTIONS
-from diffclass_relabel.shown import ShownLabels, ShownMap
+from diffclass_relabel.shown import ShownMap
 from diffclass_relabel.states import scene_facts, session_state
 from diffclass_relabel.workers import Workers
 
@@ -34,6 +34,7 @@ log = logging.getLogger("diffclass_relabel")
 _T = TypeVar("_T")
 
 _LARGEST_NUMBER = 2**53
+_REST = 1.0  # seconds without a stroke before the map of many pixels is settled
 
 
 class Hub:
@@ -90,9 +91,9 @@ class Hub:
         }
         client.tell(greeting)
         labels, shown = self._editor.labels, self._editor.map
-        client.outbox.put(_labels_frame(labels), kind="labels")
+        client.outbox.put(labels_frame(labels), kind="labels")
         if shown is not None:
-            client.outbox.put(_map_frame(shown), kind="map")
+            client.outbox.put_all(map_frames(shown), kind="map")
         self._clients.add(client)
 
     @property
@@ -163,7 +164,7 @@ class Hub:
         message: protocol.Done = {"kind": "done", "seq": number, **_facts_of(done, state)}
         client.tell(message)
         if self._editor.labels.ids is not before.ids:
-            self._tell_all(_labels_frame(self._editor.labels), kind="labels")
+            self._tell_all(labels_frame(self._editor.labels), kind="labels")
         if state["stale"]:
             self._inquiries.give_up_settling()
         self._follow()
@@ -218,7 +219,13 @@ class Hub:
 
     async def _settle(self) -> None:
         """Have the time chosen beside the map, which then follows; new labels begin it anew."""
+        me = asyncio.current_task()
         try:
+            if self._editor.workspace.groups is not None:
+                # the work is long, and most of it would be given up while somebody paints
+                await asyncio.sleep(_REST)
+                if self._settling is not me or self._state["stale"]:
+                    return
             await self._inquiries.settle()
             self._keep(*await self._workers.at_desk(self._look))
         except CancelledError:
@@ -227,7 +234,7 @@ class Hub:
             self._problem = f"the time could not be chosen ({error}); set it by hand"
             log.exception("the time could not be chosen")
         finally:
-            if self._settling is asyncio.current_task():
+            if self._settling is me:
                 self._settling = None
         self._follow()
         self._tell_state()
@@ -242,8 +249,9 @@ class Hub:
         """Send a new map to all clients; the state has to follow."""
         self._keep(look, state)
         self._problem = None
-        self._tell_all(_map_frame(shown), kind="map")
-        self._tell_all(_changes_frame(shown), kind="changes")
+        for client in self._clients:
+            client.outbox.put_all(map_frames(shown, client.seen), kind="map")
+        self._tell_all(changes_frame(shown), kind="changes")
 
     def _updated(self) -> tuple[ShownMap, int, protocol.SessionFacts]:
         shown = self._editor.update()
@@ -279,6 +287,16 @@ class Hub:
             await asyncio.shield(self._settling)
             await self._update_now(client)
 
+    async def _view(
+        self, client: Client, top: int, left: int, bottom: int, right: int
+    ) -> protocol.ViewAnswer:
+        """Send what a client sees before the rest, from now on and of a map that is on its way."""
+        client.seen = top, left, bottom, right
+        shown, is_on_its_way = self._editor.map, client.outbox.holds("map")
+        if shown is not None and is_on_its_way:
+            client.outbox.put_all(map_frames(shown, client.seen), kind="map")
+        return {"sent_anew": is_on_its_way}
+
     async def _preview(self, client: Client, tau: int) -> protocol.PreviewAnswer:
         key = client, "preview_tau"
         frame = await self._workers.aside(key, answers.preview_frame, self._editor, tau)
@@ -299,6 +317,7 @@ class Hub:
     _ANSWERS: ClassVar[dict[str, Callable[..., Awaitable[Mapping[str, Any]]]]] = {
         "live": _live,
         "update": _update_now,
+        "view": _view,
         "preview_tau": _preview,
         "export": _export,
     }
@@ -352,16 +371,3 @@ def _facts_of(done: Operation, state: protocol.SessionFacts) -> protocol.DoneFac
     if done["op"] == "stroke":
         facts["stroke"] = max(stroke["number"] for stroke in state["strokes"])
     return facts
-
-
-def _labels_frame(labels: ShownLabels) -> bytes:
-    return pack_frame({"kind": "labels", "version": labels.version}, labels.ids)
-
-
-def _map_frame(shown: ShownMap) -> bytes:
-    header = {"kind": "map", "version": shown.version, "ms": round(shown.milliseconds, 2)}
-    return pack_frame(header, shown.ids, shown.margin, shown.probability)
-
-
-def _changes_frame(shown: ShownMap) -> bytes:
-    return pack_frame({"kind": "changes", "version": shown.version}, shown.changed)

@@ -76,8 +76,7 @@ def checked_operation(operation: Any, workspace: Workspace) -> Operation:
 def _on_data(operation: Operation, workspace: Workspace) -> Operation:
     """Leave out the pixels without data."""
     if "pixels" in operation:
-        points = workspace.points_of_runs(operation["pixels"])
-        return operation | {"pixels": runs_of(workspace.pixels[points])}
+        return operation | {"pixels": runs_of(workspace.pixels_of_runs(operation["pixels"]))}
     if "operations" in operation:
         parts = [_on_data(part, workspace) for part in operation["operations"]]
         return operation | {"operations": parts}

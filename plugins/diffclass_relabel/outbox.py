@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Sequence
 
 
 class Outbox:
-    """A queue in which a message takes the place of an older one of the same kind.
+    """A queue in which messages take the place of older ones of the same kind.
 
     A client on a slow line gets the newest map instead of all of them, and still all its answers.
     """
 
     def __init__(self) -> None:
-        self._messages: dict[object, str | bytes] = {}
+        self._messages: dict[tuple[str | None, int], str | bytes] = {}
         self._numbers = itertools.count()
         self._is_filled = asyncio.Event()
         self._is_taken = asyncio.Event()
@@ -22,11 +23,20 @@ class Outbox:
         return len(self._messages)
 
     def put(self, message: str | bytes, *, kind: str | None = None) -> None:
-        """Add a message; one of the same ``kind`` that waits is dropped."""
-        key: object = next(self._numbers) if kind is None else kind
-        self._messages.pop(key, None)
-        self._messages[key] = message
+        """Add a message; those of the same ``kind`` that wait are dropped."""
+        self.put_all([message], kind=kind)
+
+    def put_all(self, messages: Sequence[str | bytes], *, kind: str | None = None) -> None:
+        """Add messages that are one in several pieces; see `put`."""
+        if kind is not None:
+            self._messages = {key: m for key, m in self._messages.items() if key[0] != kind}
+        for message in messages:
+            self._messages[kind, next(self._numbers)] = message
         self._is_filled.set()
+
+    def holds(self, kind: str) -> bool:
+        """Return whether a message of a kind waits."""
+        return any(key[0] == kind for key in self._messages)
 
     async def take(self) -> str | bytes:
         """Return the oldest message, waiting for one."""

@@ -75,6 +75,8 @@ class SceneInfo(TypedDict):
     good: list[int]
     bands_true: list[int]
     bands_false: list[int]
+    block: Annotated[int, "Side of the blocks of pixels that are classified as one; 1: none."]
+    n_groups: Annotated[int | None, "Groups of pixels that first maps are made of, if they are."]
 
 
 class Geography(TypedDict):
@@ -471,6 +473,12 @@ class UpdateAnswer(TypedDict):
     """The map is up to date."""
 
     version: int
+
+
+class ViewAnswer(TypedDict):
+    """What is in view is known."""
+
+    sent_anew: Annotated[bool, "A map was on its way; it is sent in another order."]
 
 
 class PreviewAnswer(TypedDict):

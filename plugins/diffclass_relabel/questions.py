@@ -14,7 +14,9 @@ from diffclass_relabel.uploads import Files
 
 MOST_SUGGESTIONS = 200
 
+SIDES = ("top", "left", "bottom", "right")  # of a window, the last two excluded
 _PIXEL = Whole(0, LARGEST_NUMBER, "pixels")
+_END = Whole(0, LARGEST_NUMBER, "rows and columns")
 
 QUESTIONS = table_of(
     (
@@ -47,6 +49,7 @@ QUESTIONS = table_of(
         Form("history", "the operations that can be undone and done again"),
         Form("live", "let the map follow every operation, or not", {"on": Flag()}),
         Form("update", "bring the map up to date"),
+        Form("view", "say what part of the raster is in view", dict.fromkeys(SIDES, _END)),
         Form("preview_tau", "the map at another time", {"tau": Whole(1, LARGEST_TAU, "times")}),
         Form(
             "export",
@@ -71,6 +74,7 @@ ANSWERS: dict[str, type] = {
     "history": protocol.HistoryAnswer,
     "live": protocol.LiveAnswer,
     "update": protocol.UpdateAnswer,
+    "view": protocol.ViewAnswer,
     "preview_tau": protocol.PreviewAnswer,
     "export": protocol.ExportAnswer,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,6 +24,11 @@ class ShownLabels:
 
     version: int
     ids: np.ndarray
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Pixels of each class id, int of shape (256,)."""
+        return np.bincount(self.ids.ravel(), minlength=256)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,3 +57,8 @@ class ShownMap:
     changed: np.ndarray
     n_changed: int
     milliseconds: float
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Pixels of each class id, int of shape (256,)."""
+        return np.bincount(self.ids.ravel(), minlength=256)

@@ -35,6 +35,8 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
             "good": drawn_bands(scene).astype(int).tolist(),
             "bands_true": list(preset_bands(scene, "true")),
             "bands_false": list(preset_bands(scene, "false")),
+            "block": workspace.block,
+            "n_groups": None if workspace.groups is None else len(workspace.groups),
         },
         "geo": _geo(workspace),
         "presets": [{"name": name, "label": label} for name, label in preset_labels(scene).items()],
@@ -82,10 +84,8 @@ def _state(editor: SessionEditor) -> SessionFacts:
 
 
 def _classes(editor: SessionEditor) -> list[ClassState]:
-    labelled = np.bincount(editor.labels.ids.ravel(), minlength=256)
-    mapped = np.zeros(256, dtype=int)
-    if editor.map is not None:
-        mapped = np.bincount(editor.map.ids.ravel(), minlength=256)
+    labelled = editor.labels.counts
+    mapped = np.zeros(256, dtype=int) if editor.map is None else editor.map.counts
     return [
         {
             "id": entry.id,

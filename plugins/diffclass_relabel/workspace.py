@@ -1,7 +1,7 @@
 """A scene made ready for labelling: features, graph, and a session whose points are its pixels.
 
 The engine knows points 0 to n - 1, a user pixels: point i is the i-th pixel that has data, counted
-row by row.
+row by row, or in a scene of many pixels the i-th block (`diffclass_relabel.pixel_blocks`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,16 @@ from diffclass import MarkovOperator, __version__, markov_operator
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
-from diffclass.relabel import RelabelSession
+from diffclass.relabel import PointGroups, RelabelSession, group_means, neighbor_groups
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.workflows.label_regions import label_regions
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
 from diffclass_relabel.fingerprint import fingerprint_of
+from diffclass_relabel.pixel_blocks import block_side, blocks_of, mean_features
 from diffclass_relabel.runs import pixels_of
 
 KERNEL = "shared"
+MOST_SINGLE = 100_000  # pixels that are all diffused at each stroke; of more, groups are
 
 
 @dataclass(frozen=True)
@@ -135,12 +138,16 @@ class Workspace:
     fingerprint : str
         See `fingerprint_of`.
     operator : MarkovOperator
-        Of the n pixels with data.
+        Of the n pixels with data, or blocks of them.
     pixels : ndarray of int64 of shape (n,)
-        Raster number of each point, increasing.
+        Raster number of each point, that of a block's first pixel.
     points : ndarray of int32 of shape (rows * columns,)
         Point of each pixel, -1 without data.
     features : ndarray of float32 of shape (n, p)
+    groups : PointGroups or None
+        Of more than 100,000 points: first maps and answers go by them.
+    block : int
+        Side of the blocks in pixels; 1 where each pixel is a point.
     """
 
     scene: Scene
@@ -150,6 +157,8 @@ class Workspace:
     pixels: np.ndarray
     points: np.ndarray
     features: np.ndarray
+    groups: PointGroups | None = None
+    block: int = 1
 
     @classmethod
     def open(
@@ -201,18 +210,17 @@ class Workspace:
         with stage("features"):
             spatial = settings.features == "spatial"
             found = SceneFeatures(settings.components, spatial=spatial)
-            features, valid = found.fit_transform_points(scene)
-            pixels = np.flatnonzero(valid)
-        check_neighbors(settings.neighbors, len(pixels))
-        points = np.full(valid.size, -1, dtype=np.int32)
-        points[pixels] = np.arange(len(pixels), dtype=np.int32)
+            side = block_side(*scene.shape[:2])
+            if side == 1:
+                features, valid = found.fit_transform_points(scene)
+            else:
+                features, valid = mean_features(partial(found.fit_transform_points, scene), side)
+            points = blocks_of(valid, side)
+        check_neighbors(settings.neighbors, len(features))
+        pixels = np.unique(points, return_index=True)[1][-len(features) :]
         with stage("graph"):
-            operator = markov_operator(
-                features,
-                n_neighbors=settings.neighbors,
-                kernel=SharedNeighbors(),
-                random_state=settings.seed,
-            )
+            operator = _graph(features, settings)
+            groups = None if len(features) <= MOST_SINGLE else _groups(features, operator, settings)
         fingerprint = fingerprint or fingerprint_of(scene)
         return cls(
             scene=scene,
@@ -222,6 +230,8 @@ class Workspace:
             pixels=pixels,
             points=points,
             features=features,
+            groups=groups,
+            block=side,
         )
 
     @property
@@ -235,6 +245,11 @@ class Workspace:
         """Rows times columns."""
         return len(self.points)
 
+    @cached_property
+    def missing(self) -> np.ndarray:
+        """Raster numbers of the pixels without data."""
+        return np.flatnonzero(self.points < 0)
+
     def new_session(self) -> RelabelSession:
         """Return a session without labels."""
         return RelabelSession(
@@ -243,6 +258,7 @@ class Workspace:
             tau=self.settings.tau,
             max_time=self.settings.max_time,
             grouping=self._regions_of,
+            groups=self.groups,
             random_state=self.settings.seed,
         )
 
@@ -251,18 +267,22 @@ class Workspace:
         return label_regions(self.raster(label_ids)).ravel()[self.pixels]
 
     def points_of_runs(self, runs: Any) -> np.ndarray:
-        """Return the points under runs of pixels; pixels without data are left out.
+        """Return the points under runs of pixels, ascending; see `pixels_of_runs`."""
+        return np.unique(self.points[self.pixels_of_runs(runs)])
+
+    def pixels_of_runs(self, runs: Any) -> np.ndarray:
+        """Return the pixels of runs, ascending; those without data are left out.
 
         Raises
         ------
         ParameterError
             Where ``runs`` is not a list of runs inside the image, or no pixel of it has data.
         """
-        points = self.points[pixels_of(runs, self.n_pixels)]
-        points = points[points >= 0]
-        if not len(points):
+        pixels = pixels_of(runs, self.n_pixels)
+        pixels = pixels[self.points[pixels] >= 0]
+        if not len(pixels):
             raise ParameterError("no pixel there has data; paint where the scene has some")
-        return points
+        return pixels
 
     def point_of(self, pixel: Any) -> int:
         """Return the point of a pixel.
@@ -298,6 +318,22 @@ class Workspace:
         -------
         ndarray of shape (rows, columns) or (rows, columns, c)
         """
-        out = np.full((self.n_pixels, *values.shape[1:]), fill, dtype=values.dtype)
-        out[self.pixels] = values
+        out = values.take(self.points, axis=0, mode="wrap")
+        out[self.missing] = fill
         return out.reshape(*self.shape, *values.shape[1:])
+
+
+def _graph(features: np.ndarray, settings: SessionSettings) -> MarkovOperator:
+    return markov_operator(
+        features,
+        n_neighbors=min(settings.neighbors, len(features) - 1),
+        kernel=SharedNeighbors(),
+        random_state=settings.seed,
+    )
+
+
+def _groups(
+    features: np.ndarray, operator: MarkovOperator, settings: SessionSettings
+) -> PointGroups:
+    of_point = neighbor_groups(operator)
+    return PointGroups(_graph(group_means(features, of_point), settings), of_point)

@@ -7,6 +7,7 @@ import time
 from itertools import count
 from socket import create_connection
 
+import numpy as np
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
@@ -37,7 +38,7 @@ class PageClient:
         self.seen = {}
         self.frames = {}
         self.heard = []
-        self.n_pixels = None
+        self.rows = self.columns = None
         self.version = 0  # of the last operation that was done for this client
 
     def close(self):
@@ -47,18 +48,29 @@ class PageClient:
         """Take one message in and return it: a dict, or (header, planes)."""
         message = self.socket.recv(timeout)
         if isinstance(message, bytes):
-            header, planes = unpack_frame(message, self.n_pixels)
+            header, planes = unpack_frame(message, self.rows * self.columns)
+            if "window" in header:
+                planes = self.whole(header, planes)
             self.frames[header["kind"]] = (header, planes)
             self.heard.append(header["kind"])
             return header, planes
         content = json.loads(message)
         self.heard.append(content["kind"])
         if content["kind"] == "hello":
-            self.n_pixels = content["scene"]["rows"] * content["scene"]["columns"]
+            self.rows, self.columns = content["scene"]["rows"], content["scene"]["columns"]
             self.seen["state"] = content["state"]
         self.version = max(self.version, content.get("version", 0))
         self.seen[content["kind"]] = content["state"] if content["kind"] == "state" else content
         return content
+
+    def whole(self, header, planes):
+        """Lay a piece of a map over what has arrived before; returns all of it."""
+        top, left, bottom, right = header["window"]
+        shape = len(planes), self.rows, self.columns
+        before = self.frames.get("map", (None, np.zeros(shape, np.uint8)))[1]
+        whole = before.reshape(shape).copy()
+        whole[:, top:bottom, left:right] = planes.reshape(-1, bottom - top, right - left)
+        return whole.reshape(len(planes), -1)
 
     def hello(self):
         """Take in the greeting."""
@@ -108,6 +120,7 @@ class PageClient:
             or self.state["computing"]
             or self.state["version"] < self.version
             or "map" not in self.frames
+            or self.frames["map"][0]["left"]
         ):
             assert time.monotonic() < end, self.state
             self.hear()

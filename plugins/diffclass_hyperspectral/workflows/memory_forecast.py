@@ -226,7 +226,12 @@ def forecast_clustering(
 
 
 def forecast_labelling(
-    scene: Scene, features: SceneFeatures, n_neighbors: int, n_classes: int
+    scene: Scene,
+    features: SceneFeatures,
+    n_neighbors: int,
+    n_classes: int,
+    *,
+    most_points: int,
 ) -> MemoryForecast:
     """Say what a session of labelling a scene's pixels will need.
 
@@ -236,15 +241,19 @@ def forecast_labelling(
     features : SceneFeatures
         Need not be fitted.
     n_neighbors, n_classes : int
+    most_points : int
+        Of the graph; in larger scenes points are blocks of pixels, whose features lie on a file.
 
     Returns
     -------
     MemoryForecast
     """
     (n, p), kernel = _size(scene, features), SharedNeighbors()
+    making = _of_features(scene, features, on_disk=n > most_points)
+    n = min(n, most_points)
     m = graph.expected_edges(n, n_neighbors)
     held = held_bytes(n, p, n_neighbors) + operator_bytes(m)
-    stages: dict[str, float] = {"features": _of_features(scene, features)}
+    stages: dict[str, float] = {"features": making}
     stages |= building_bytes(n, p, n_neighbors, kernel)
     return MemoryForecast.of(stages | {"maps": held + painting_bytes(n, m, n_classes)})
 
@@ -312,6 +321,6 @@ def _size(scene: Scene, features: SceneFeatures) -> tuple[int, int]:
     return n, features.n_features(int(scene.band_mask.sum()))
 
 
-def _of_features(scene: Scene, features: SceneFeatures) -> int:
+def _of_features(scene: Scene, features: SceneFeatures, *, on_disk: bool = False) -> int:
     kept = scene.data.kept_bytes if isinstance(scene.data, BlockArray) else 0
-    return kept + features.working_bytes(scene.shape, int(scene.band_mask.sum()))
+    return kept + features.working_bytes(scene.shape, int(scene.band_mask.sum()), on_disk=on_disk)

@@ -27,6 +27,7 @@ import { PreparationPanel } from "./preparation_panel";
 import { makeProbe } from "./probe";
 import { Session } from "./session";
 import { listen, type Keys } from "./shortcuts";
+import { SightTeller } from "./sight_teller";
 import { Socket } from "./socket";
 import { SpectraPanel } from "./spectra_panel";
 import { Spectrum } from "./spectrum";
@@ -66,8 +67,10 @@ function start(transport: Transport): void {
   suggestions.changed = repaint;
   painter.painted = () => session.drawn();
   const memory = new Memory(session, ui, layers, view);
+  const sight = new SightTeller(session, view);
   view.changed = () => {
     memory.keepSoon();
+    sight.tellSoon();
     stage.showZoom();
     repaint();
   };

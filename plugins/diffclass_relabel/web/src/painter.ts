@@ -1,7 +1,7 @@
 // Draws the scene and its layers; repaints at most once per frame, only when something changed.
 
 import { doubtColor } from "./colors";
-import { allBorders, borderPixels, classBorders } from "./contours";
+import { allBorders, borderPixels, classBorders, type Window } from "./contours";
 import type { Layers } from "./layers";
 import { NO_DATA } from "./protocol.generated";
 import { classTable, greyOf, maskTable, RasterImage, scaleTable, type Table } from "./raster_image";
@@ -27,8 +27,12 @@ export class Painter {
   private readonly changes = new RasterImage();
   private table: Table = new Uint32Array(256);
   private readonly borders = new RasterImage();
+  // Made when they are first laid: most maps are replaced before anybody looks at these.
   private bordersDone = false;
+  private doubtDone = false;
+  private changesDone = false;
   private anyChange = false;
+  private wasPreview = false;
   private due = false;
 
   constructor(
@@ -41,9 +45,12 @@ export class Painter {
     session.on("scene", () => this.resize());
     session.on("state", () => this.recolor());
     session.on("labels", () => this.relabel());
-    session.on("map", () => this.remap());
+    session.on("map", (window) => this.remap(window));
     session.on("preview", () => this.remap());
-    session.on("changes", () => this.mark());
+    session.on("changes", () => {
+      this.changesDone = false;
+      this.request();
+    });
   }
 
   setPicture(picture: ImageBitmap): void {
@@ -77,9 +84,9 @@ export class Painter {
     context.imageSmoothingEnabled = false;
     if (this.picture) this.lay(this.hasAreas ? this.greyPicture! : this.picture, this.layers.opacity("raw"));
     this.layMap();
-    this.lay(this.doubt.canvas, this.session.shownMap ? this.layers.opacity("doubt") : 0);
+    this.layDoubt();
     this.layLabels();
-    this.lay(this.changes.canvas, this.anyChange ? this.layers.opacity("changes") : 0);
+    this.layChanges();
     context.globalAlpha = 1;
   }
 
@@ -87,6 +94,27 @@ export class Painter {
   private get hasAreas(): boolean {
     if (!this.layers.greyUnder || !this.session.shownMap) return false;
     return this.layers.opacity("doubt") > 0 || (this.layers.opacity("map") > 0 && !this.asOutlines);
+  }
+
+  private layDoubt(): void {
+    const map = this.session.shownMap;
+    const opacity = this.layers.opacity("doubt");
+    if (!map || opacity === 0) return;
+    if (!this.doubtDone) this.doubt.fill(map.margin, DOUBT);
+    this.doubtDone = true;
+    this.lay(this.doubt.canvas, opacity);
+  }
+
+  private layChanges(): void {
+    const { changes, map } = this.session;
+    const opacity = this.layers.opacity("changes");
+    if (!changes || opacity === 0) return;
+    if (!this.changesDone) {
+      this.anyChange = changes.some((value, k) => value !== 0 && map?.ids[k] !== NO_DATA);
+      this.changes.fill(changes, NOTHING_CHANGED);
+      this.changesDone = true;
+    }
+    if (this.anyChange) this.lay(this.changes.canvas, opacity);
   }
 
   private get asOutlines(): boolean {
@@ -172,7 +200,10 @@ export class Painter {
 
   private recolor(): void {
     const shown = this.session.classes.filter((item) => !item.hidden);
-    this.table = classTable(shown.map((item) => [item.id, item.color]));
+    const table = classTable(shown.map((item) => [item.id, item.color]));
+    this.request();
+    if (table.every((color, id) => color === this.table[id])) return;
+    this.table = table;
     this.relabel();
     this.remap();
   }
@@ -182,21 +213,12 @@ export class Painter {
     this.request();
   }
 
-  private remap(): void {
+  private remap(window?: Window): void {
     const map = this.session.shownMap;
-    this.bordersDone = false;
-    if (map) {
-      this.map.fill(map.ids, this.table);
-      this.doubt.fill(map.margin, DOUBT);
-    }
-    this.request();
-  }
-
-  private mark(): void {
-    const changes = this.session.changes!;
-    const ids = this.session.map?.ids;
-    this.anyChange = changes.some((value, k) => value !== 0 && ids?.[k] !== NO_DATA);
-    this.changes.fill(changes, NOTHING_CHANGED);
+    this.bordersDone = this.doubtDone = false;
+    // What a preview has left outside the window is gone with it.
+    if (map) this.map.fill(map.ids, this.table, this.wasPreview ? undefined : window);
+    this.wasPreview = this.session.preview !== null;
     this.request();
   }
 }

@@ -80,7 +80,8 @@ export function makeProbe({ session, ui, view, layers, painter, picture, pointer
     async idle() {
       const busy = () =>
         session.socket.connection !== "open" || session.isStale || session.state?.computing || picture.isLoading ||
-        (session.state?.live && session.state.strokes.length > 0 && session.map?.version !== session.state.version);
+        (session.state?.live && session.state.strokes.length > 0 && session.map?.version !== session.state.version) ||
+        Boolean(session.map?.left);
       while (busy()) await new Promise((resolve) => setTimeout(resolve, 5));
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     },

@@ -75,6 +75,8 @@ export type Question =
   | { ask: "live"; on: boolean }
   /** bring the map up to date */
   | { ask: "update" }
+  /** say what part of the raster is in view */
+  | { ask: "view"; top: number; left: number; bottom: number; right: number }
   /** the map at another time */
   | { ask: "preview_tau"; tau: number }
   /** write a result to files that can be fetched */
@@ -95,6 +97,7 @@ export interface Answers {
   history: HistoryAnswer;
   live: LiveAnswer;
   update: UpdateAnswer;
+  view: ViewAnswer;
   preview_tau: PreviewAnswer;
   export: ExportAnswer;
 }
@@ -188,6 +191,10 @@ export interface SceneInfo {
   good: number[];
   bands_true: number[];
   bands_false: number[];
+  /** Side of the blocks of pixels that are classified as one; 1: none. */
+  block: number;
+  /** Groups of pixels that first maps are made of, if they are. */
+  n_groups: number | null;
 }
 
 /** Where the scene lies. */
@@ -536,6 +543,12 @@ export interface LiveAnswer {
 /** The map is up to date. */
 export interface UpdateAnswer {
   version: number;
+}
+
+/** What is in view is known. */
+export interface ViewAnswer {
+  /** A map was on its way; it is sent in another order. */
+  sent_anew: boolean;
 }
 
 /** A preview was sent. */

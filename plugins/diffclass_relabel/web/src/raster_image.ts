@@ -1,6 +1,7 @@
 // One layer as a picture of one canvas pixel per raster pixel; scaled up unsmoothed when drawn.
 
 import { rgb, type Rgb } from "./colors";
+import type { Window } from "./contours";
 
 /** Red, green, blue, alpha of a value, packed as the machine stores them. */
 export type Table = Uint32Array;
@@ -19,10 +20,15 @@ export class RasterImage {
     this.words = new Uint32Array(this.image.data.buffer);
   }
 
-  /** Colours every pixel by its value. */
-  fill(values: Uint8Array, table: Table): void {
-    for (let k = 0; k < values.length; k++) this.words[k] = table[values[k]];
-    this.context.putImageData(this.image, 0, 0);
+  /** Colours every pixel by its value, or those of a window. */
+  fill(values: Uint8Array, table: Table, window?: Window): void {
+    const { width: columns, height: rows } = this.canvas;
+    const { top, left, bottom, right } = window ?? { top: 0, left: 0, bottom: rows, right: columns };
+    for (let row = top; row < bottom; row++) {
+      const end = row * columns + right;
+      for (let k = row * columns + left; k < end; k++) this.words[k] = table[values[k]];
+    }
+    this.context.putImageData(this.image, 0, 0, left, top, right - left, bottom - top);
   }
 
   /** Colours some pixels again. */

@@ -2,7 +2,9 @@
 
 import { Emitter } from "./emitter";
 import { LabelPlane, operationOf } from "./label_plane";
-import { parseFrame, type Frame } from "./frames";
+import type { Window } from "./contours";
+import { parseFrame, writeWindow, type Frame } from "./frames";
+import { NO_DATA } from "./protocol.generated";
 import type { ClassState, Done, Geography, Hello, Operation, Preset, SceneInfo, SessionState } from "./protocol.generated";
 import { Socket, type Ask, type AnswerTo, type QuestionOf } from "./socket";
 
@@ -15,11 +17,19 @@ export interface ClassMap {
   version: number;
 }
 
+/** A map, or as much of it as has arrived: of a large one, what is in view comes first. */
+export interface MapSoFar extends ClassMap {
+  probability: Uint8Array;
+  /** Pieces that are on their way; what they cover is still the map before. */
+  left: number;
+}
+
 interface SessionEvents {
   scene: Hello;
   state: SessionState;
   labels: void;
-  map: ClassMap;
+  /** A part of the map has arrived. */
+  map: Window;
   preview: ClassMap | null;
   changes: Uint8Array;
   latency: number;
@@ -35,7 +45,7 @@ export class Session extends Emitter<SessionEvents> {
   presets: Preset[] = [];
   state: SessionState | null = null;
   readonly labels = new LabelPlane();
-  map: ClassMap | null = null;
+  map: MapSoFar | null = null;
   /** What the map would be at the tau under the slider, while it is held. */
   preview: ClassMap | null = null;
   changes: Uint8Array | null = null;
@@ -139,17 +149,35 @@ export class Session extends Emitter<SessionEvents> {
     } else if (frame.kind === "changes") {
       this.changes = frame.planes[0];
       this.emit("changes", this.changes);
+    } else if (frame.kind === "preview") {
+      const [ids, margin] = frame.planes;
+      this.setPreview({ ids, margin, probability: null, version: frame.version });
     } else {
-      this.setMap(frame);
+      this.receiveMap(frame);
     }
   }
 
-  private setMap(frame: Frame): void {
-    const [ids, margin, probability = null] = frame.planes;
-    const map = { ids, margin, probability, version: frame.version };
-    if (frame.kind === "preview") return this.setPreview(map);
-    this.map = map;
+  private receiveMap(frame: Frame): void {
+    const { rows, columns } = this.scene!;
+    const [top, left, bottom, right] = frame.window!;
+    const window = { top, left, bottom, right };
+    const news = { version: frame.version, left: frame.left! };
+    if (bottom - top === rows && right - left === columns) {
+      const [ids, margin, probability] = frame.planes;
+      this.map = { ids, margin, probability, ...news };
+    } else {
+      const before = this.map ?? emptyMap(rows * columns);
+      const planes = [before.ids, before.margin, before.probability];
+      planes.forEach((plane, k) => writeWindow(plane, columns, frame.planes[k], window));
+      this.map = { ...before, ...news };
+    }
     this.preview = null;
-    this.emit("map", map);
+    this.emit("map", window);
   }
+}
+
+/** A map of which nothing has arrived. */
+function emptyMap(pixels: number): Pick<MapSoFar, "ids" | "margin" | "probability"> {
+  const plane = () => new Uint8Array(pixels);
+  return { ids: plane().fill(NO_DATA), margin: plane(), probability: plane() };
 }

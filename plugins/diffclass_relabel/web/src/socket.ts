@@ -8,7 +8,7 @@ import type { Closed, Conversation, Transport } from "./transport";
 const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
 const LAST_WAIT = 4000;
 /** Questions that the page asks by itself. */
-const UNASKED = new Set<Ask>(["spectrum", "curve", "preview_tau", "numbers"]);
+const UNASKED = new Set<Ask>(["spectrum", "curve", "preview_tau", "numbers", "view"]);
 
 export type Ask = keyof Answers;
 export type QuestionOf<A extends Ask> = { ask: A } & Extract<Question, { ask: A }>;

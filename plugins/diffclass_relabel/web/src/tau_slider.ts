@@ -57,7 +57,7 @@ export class TauSlider {
     const state = this.session.state!;
     if (this.wanted !== null) return;
     this.range.value = String(Math.round(STEPS * this.place(state.tau)));
-    this.write(state.tau, state.settled);
+    this.write(state.tau, state.settled || state.tau_mode !== "auto");
     const byRule = state.tau_mode !== "fixed";
     this.rule.classList.toggle("on", byRule);
     this.rule.setAttribute("aria-pressed", String(byRule));

@@ -5,9 +5,13 @@ import { exportButton } from "./export_menu";
 import { helpButton } from "./help";
 import { ICONS } from "./icons";
 import { ImportMenu } from "./import_menu";
+import type { SessionState } from "./protocol.generated";
 import type { Session } from "./session";
 import { TauSlider } from "./tau_slider";
 import { toggleTheme } from "./theme";
+
+/** A map that stands in for the one that is being computed. */
+const FIRST = "first map";
 
 export function toolbar(session: Session): HTMLElement {
   const undo = iconButton(ICONS.undo, "Undo (Ctrl+Z)", () => void session.apply({ op: "undo" }));
@@ -39,6 +43,11 @@ function sceneName(session: Session): HTMLElement {
     name.textContent = scene.name;
     size.textContent = `${count(scene.rows)} \u00d7 ${count(scene.columns)} \u00d7 ${count(scene.n_bands)}`;
     size.title = "rows \u00d7 columns \u00d7 bands";
+    if (scene.block > 1) {
+      const block = `${scene.block} \u00d7 ${scene.block} pixels`;
+      size.textContent += `, by blocks of ${block}`;
+      size.title += `; labels and map are of blocks of ${block}. Classify the exported labels (diffclass classify) for the map of every pixel.`;
+    }
     document.title = `${scene.name} \u2013 diffclass relabel`;
   });
   return el("div", { class: "scene" }, name, size);
@@ -84,10 +93,10 @@ function badges(session: Session): HTMLElement {
   const show = () => {
     const { state, isStale } = session;
     if (!state) return;
-    const [text, kind] = freshness(state.problem ?? null, isStale, state.live || state.computing, session.hasMap);
+    const [text, kind] = freshness(state, isStale, session.hasMap);
     fresh.textContent = text;
     fresh.className = `badge ${kind}`;
-    fresh.title = state.problem ?? "";
+    fresh.title = state.problem ?? (text === FIRST ? firstMap(session) : "");
     const pending = session.socket.pending.length;
     saved.textContent = pending ? `saving ${pending}` : "saved";
     saved.title = state.session ? `Every change is in ${state.session}` : "Every change is on disk";
@@ -103,8 +112,17 @@ function badges(session: Session): HTMLElement {
   return el("div", { class: "badges" }, fresh, latency, saved);
 }
 
-function freshness(problem: string | null, stale: boolean, coming: boolean, any: boolean): [string, string] {
-  if (problem) return ["update failed", "bad"];
-  if (stale) return coming ? ["updating", "busy"] : ["map is stale", "warn"];
+function freshness(state: SessionState, stale: boolean, any: boolean): [string, string] {
+  if (state.problem) return ["update failed", "bad"];
+  if (stale) return state.live || state.computing ? ["updating", "busy"] : ["map is stale", "warn"];
+  if (any && !state.settled) return [FIRST, "busy"];
   return any ? ["up to date", "quiet"] : ["no map yet", "quiet"];
+}
+
+/** What a first map is made of, and what follows it. */
+function firstMap({ scene, state }: Session): string {
+  const groups = scene?.n_groups;
+  return groups
+    ? `Made of ${count(groups)} groups of similar pixels; that of every pixel is being computed and follows when painting rests`
+    : `Labels after ${count(state!.tau)} steps; tau is being chosen, and its map follows`;
 }

@@ -1,0 +1,89 @@
+"""Labels and maps as binary messages; a large map in pieces, what is in view first."""
+
+from __future__ import annotations
+
+from diffclass_relabel.frames import pack_frame
+from diffclass_relabel.shown import ShownLabels, ShownMap
+
+MOST_WHOLE = 2**18  # pixels that are sent as one piece, wherever they are
+_GRID = 64  # pixels: a view that is moved a little needs no other pieces
+
+Window = tuple[int, int, int, int]
+"""Top, left, bottom and right of a part of the raster, the ends excluded."""
+
+
+def labels_frame(labels: ShownLabels) -> bytes:
+    """Return the binary message of the labels."""
+    return pack_frame({"kind": "labels", "version": labels.version}, labels.ids)
+
+
+def changes_frame(shown: ShownMap) -> bytes:
+    """Return the binary message of what a map has changed."""
+    return pack_frame({"kind": "changes", "version": shown.version}, shown.changed)
+
+
+def map_frames(shown: ShownMap, seen: Window | None = None) -> list[bytes]:
+    """Return the binary messages of a map, to be sent in this order.
+
+    Parameters
+    ----------
+    shown : ShownMap
+    seen : tuple of int, optional
+        The part that is in view; the first piece holds it.
+
+    Returns
+    -------
+    list of bytes
+        Each says which window it fills, and how many pieces are left after it.
+    """
+    windows = pieces(shown.ids.shape, seen)
+    header = {"kind": "map", "version": shown.version, "ms": round(shown.milliseconds, 2)}
+    planes = shown.ids, shown.margin, shown.probability
+    return [
+        pack_frame(
+            header | {"window": [top, left, bottom, right], "left": len(windows) - 1 - k},
+            *(plane[top:bottom, left:right] for plane in planes),
+        )
+        for k, (top, left, bottom, right) in enumerate(windows)
+    ]
+
+
+def pieces(shape: tuple[int, ...], seen: Window | None = None) -> list[Window]:
+    """Return windows that cover a raster, each pixel once.
+
+    Examples
+    --------
+    >>> pieces((145, 145))
+    [(0, 0, 145, 145)]
+    >>> pieces((1000, 1000), (500, 0, 900, 1000))
+    [(448, 0, 960, 1000), (0, 0, 262, 1000), (262, 0, 448, 1000), (960, 0, 1000, 1000)]
+    """
+    rows, columns = shape
+    if rows * columns <= MOST_WHOLE:
+        return [(0, 0, rows, columns)]
+    top, left, bottom, right = (0, 0, 0, 0) if seen is None else _on_grid(seen, rows, columns)
+    if top >= bottom or left >= right:
+        return _strips((0, 0, rows, columns))
+    around = [
+        *_strips((0, 0, top, columns)),
+        *_strips((bottom, 0, rows, columns)),
+        *_strips((top, 0, bottom, left)),
+        *_strips((top, right, bottom, columns)),
+    ]
+    return [(top, left, bottom, right), *around]
+
+
+def _on_grid(window: Window, rows: int, columns: int) -> Window:
+    top, left = (end // _GRID * _GRID for end in window[:2])
+    bottom, right = (-(-end // _GRID) * _GRID for end in window[2:])
+    return min(top, rows), min(left, columns), min(bottom, rows), min(right, columns)
+
+
+def _strips(window: Window) -> list[Window]:
+    """Cut a window into strips that are not too long; an empty one has none."""
+    top, left, bottom, right = window
+    if left >= right:
+        return []
+    height = max(MOST_WHOLE // (right - left), 1)
+    starts = range(top, bottom, height)
+    return [(start, left, min(start + height, bottom), right) for start in starts]
