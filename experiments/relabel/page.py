@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,44 @@ MAIN = "from diffclass.command_line.main import main; main()"
 FIRST_SIZE = 3  # of the brush, in pixels, when the page opens
 
 
+@dataclass(frozen=True)
+class Served:
+    """A server in its own process.
+
+    Attributes
+    ----------
+    url : str
+        The page's address.
+    process : Popen
+    """
+
+    url: str
+    process: subprocess.Popen[str]
+
+    def processor_seconds(self) -> float:
+        """Return the processor time of all its threads so far (Linux)."""
+        fields = self._told("stat").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def peak_bytes(self) -> int:
+        """Return the largest memory that it has had (Linux), files it has mapped included."""
+        (line,) = (line for line in self._told("status").splitlines() if "VmHWM" in line)
+        return 1024 * int(line.split()[1])
+
+    def _told(self, name: str) -> str:
+        return Path(f"/proc/{self.process.pid}/{name}").read_text(encoding="ascii")
+
+
 @contextmanager
 def served(scene: Path, *options: str) -> Iterator[str]:
     """Serve a scene with a new session that is thrown away; yield the page's address."""
+    with serving(scene, *options) as server:
+        yield server.url
+
+
+@contextmanager
+def serving(scene: Path, *options: str) -> Iterator[Served]:
+    """Serve a scene with a new session that is thrown away."""
     with tempfile.TemporaryDirectory() as name:
         command = [sys.executable, "-c", MAIN, "relabel", str(scene), "--json", "--no-browser"]
         command += ["--session", str(Path(name) / "session.jsonl"), *options]
@@ -31,7 +68,7 @@ def served(scene: Path, *options: str) -> Iterator[str]:
             line = process.stdout.readline()
             if not line:
                 raise RuntimeError(f"the server did not start: {said.read_text(encoding='utf-8')}")
-            yield json.loads(line)["url"]
+            yield Served(json.loads(line)["url"], process)
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(60)
