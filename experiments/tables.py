@@ -94,6 +94,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "sessions": _sessions,
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,
+    "recalls": speed_tables.recalls,
     "first-run": speed_tables.first_run,
     "busy": speed_tables.busy,
     "ten-million": speed_tables.ten_million,

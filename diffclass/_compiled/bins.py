@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from diffclass._compiled._jit import parallel, serial, share
+from diffclass._compiled._jit import parallel, share
+from diffclass._compiled.neighbor_lists import squared_distance
 
 
 @parallel
@@ -17,6 +18,7 @@ def gaps_to_bins(part, X, centers, bins, own, around, scales, out):
     Parameters
     ----------
     X : float32 of shape (n, d)
+        d is a multiple of 8 (filled up with zeros).
     centers : float32 of shape (n_cells, d)
     bins : int64 of shape (n_cells,)
         Bin of each cell.
@@ -37,19 +39,3 @@ def gaps_to_bins(part, X, centers, bins, own, around, scales, out):
             gap = (squared_distance(X, x, centers, around[c, j]) - nearest) / scales[c, j]
             out[x, b] = min(out[x, b], max(gap, np.float32(0)))
         out[x, bins[c]] = 0
-
-
-@serial
-def squared_distance(X, x, Y, y):
-    """Return |X(x) - Y(y)|^2.
-
-    Parameters
-    ----------
-    X, Y : float32 of shape (n, d), (m, d)
-    x, y : int
-    """
-    total = np.float32(0)
-    for j in range(X.shape[1]):
-        difference = X[x, j] - Y[y, j]
-        total += difference * difference
-    return total

@@ -28,6 +28,8 @@ from diffclass._compiled._jit import inlined, parallel, serial, share
 
 NONE = np.uint64(0x7F800000FFFFFFFE)  # no entry: at an infinite distance, and not new
 _IS_NEW, _NUMBER, _HIGH = np.uint64(1), np.uint64(0x7FFFFFFF), np.uint64(32)
+# unsigned, since an index with a sign might count from the end, which takes the time of the sums
+_0, _1, _2, _3, _4, _5, _6, _7, _8 = (np.uint64(i) for i in range(9))
 
 
 @inlined
@@ -325,7 +327,7 @@ def squared_distance(X, x, Y, y):
 
     Parameters
     ----------
-    X, Y : float32 of shape (n, d)
+    X, Y : float32 of shape (n, d), (m, d)
     x, y : int
 
     Returns
@@ -334,11 +336,11 @@ def squared_distance(X, x, Y, y):
     """
     a, b, c, d = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
     e, f, g, h = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
-    for j in range(0, X.shape[1], 8):
-        da, db = X[x, j] - Y[y, j], X[x, j + 1] - Y[y, j + 1]
-        dc, dd = X[x, j + 2] - Y[y, j + 2], X[x, j + 3] - Y[y, j + 3]
-        de, df = X[x, j + 4] - Y[y, j + 4], X[x, j + 5] - Y[y, j + 5]
-        dg, dh = X[x, j + 6] - Y[y, j + 6], X[x, j + 7] - Y[y, j + 7]
+    for j in range(_0, np.uint64(X.shape[1]), _8):
+        da, db = X[x, j] - Y[y, j], X[x, j + _1] - Y[y, j + _1]
+        dc, dd = X[x, j + _2] - Y[y, j + _2], X[x, j + _3] - Y[y, j + _3]
+        de, df = X[x, j + _4] - Y[y, j + _4], X[x, j + _5] - Y[y, j + _5]
+        dg, dh = X[x, j + _6] - Y[y, j + _6], X[x, j + _7] - Y[y, j + _7]
         a += da * da
         b += db * db
         c += dc * dc

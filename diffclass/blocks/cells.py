@@ -29,6 +29,7 @@ import numpy as np
 
 from diffclass import _compiled
 from diffclass.blocks.scratch import Scratch
+from diffclass.neighbors.cells import padded
 from diffclass.neighbors.search import row_hashes
 
 _CELLS_PER_BIN, _SAMPLE_PER_CELL, _LEAST_SAMPLE = 16, 128, 16_384
@@ -102,16 +103,14 @@ class Cells:
 
     def gaps(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield chunks of the points: which, the cell of each, and its gaps (m, n_bins)."""
-        around, scales = self._cells_around()
+        (around, scales), centers = self._cells_around(), padded(self.centers)
         size = max(256, _CHUNK_VALUES // max(self.n_bins, points.shape[1]))
         for start in range(0, len(points), size):
             rows = slice(start, min(start + size, len(points)))
-            centered = points[rows] - self.offset
-            own = _nearest(centered, self.centers)
+            centered = padded(points[rows] - self.offset)
+            own = _nearest(centered, centers)
             gaps = np.empty((len(own), self.n_bins), dtype=np.float32)
-            _compiled.bins.gaps_to_bins(
-                centered, self.centers, self.bins, own, around, scales, gaps
-            )
+            _compiled.bins.gaps_to_bins(centered, centers, self.bins, own, around, scales, gaps)
             yield rows, own, gaps
 
     def gaps_of(self, points: np.ndarray) -> np.ndarray:

@@ -46,7 +46,7 @@ class Cells:
     def of(cls, points: np.ndarray, random: np.random.RandomState) -> Cells:
         """Sort points (n, d) of single precision into cells."""
         n_features = points.shape[1]
-        points = _padded(points)
+        points = padded(points)
         order, starts, directions, thresholds = _grown_tree(points, random)
         leaf_of = np.empty(len(points), dtype=np.int32)
         leaf_of[order] = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
@@ -94,7 +94,7 @@ class Cells:
 
     def located(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return new points (m, p), padded, and their cells."""
-        queries = _padded(X)
+        queries = padded(X)
         leaves, cell_of = np.empty((2, len(X)), dtype=np.int32)
         _compiled.cells.leaves_of(queries, *self.tree, leaves)
         _compiled.cells.reassign(
@@ -157,8 +157,8 @@ def _around(centers: np.ndarray, n_features: int) -> np.ndarray:
     return numbers_of(lists)
 
 
-def _padded(points: np.ndarray) -> np.ndarray:
-    """Pad the features with zeros to a multiple of 8, as the loops require."""
+def padded(points: np.ndarray) -> np.ndarray:
+    """Fill up the features of points (n, d) with zeros to a multiple of 8, as loops require."""
     return np.pad(points, ((0, 0), (0, -points.shape[1] % 8)))
 
 

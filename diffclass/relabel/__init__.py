@@ -9,8 +9,8 @@ from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.background import background
 from diffclass.relabel.point_groups import PointGroups, group_means, neighbor_groups
 from diffclass.relabel.schema import OPERATIONS
-from diffclass.relabel.session import Change, RelabelSession
-from diffclass.relabel.session_maps import ClassMap
+from diffclass.relabel.session import RelabelSession
+from diffclass.relabel.session_maps import Change, ClassMap
 from diffclass.relabel.state import DEFAULT_TAU
 from diffclass.relabel.strokes import ClassInfo, Stroke
 

@@ -6,7 +6,7 @@ and replayed. Nothing is diffused here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -42,6 +42,20 @@ def next_state(state: State, operation: Operation) -> State:
         If the operation is unknown, a field is missing or unknown, or it cannot be done.
     """
     return edited(state, *checked_message(operation, OPERATIONS))
+
+
+def with_classes(state: State, classes: Iterable[ClassInfo | str]) -> State:
+    """Return the state with more classes; a name alone gets the next id and colour."""
+    for info in classes:
+        if isinstance(info, ClassInfo):
+            fields = {"id": info.id, "name": info.name, "color": info.color}
+            state = next_state(state, {"op": "add_class", **fields})
+            state = state.with_class(
+                replace(state.class_of(info.id), hidden=info.hidden, locked=info.locked)
+            )
+        else:
+            state = next_state(state, {"op": "add_class", "name": info})
+    return state
 
 
 def edited(state: State, name: str, values: Mapping[str, Any]) -> State:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -17,49 +17,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass._validation import RandomState, check_choice, check_positive
-from diffclass.acquisition import RULES, Rule, Suggestions, process_eigenpairs, suggest
+from diffclass.acquisition import Rule, Suggestions, suggest
 from diffclass.exceptions import CancelledError, DataError, ParameterError
 from diffclass.label_diffusion.diffusion import LABEL_MODE_CHOICES
 from diffclass.label_diffusion.stopping_time import MarginCurve
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import cancellable, checkpoint, stage
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
-from diffclass.relabel.edits import edited, next_state
+from diffclass.relabel.edits import edited, next_state, with_classes
 from diffclass.relabel.engine import Engine, Grouping
 from diffclass.relabel.group_suggestions import suggest_by_groups
 from diffclass.relabel.grouped_engine import GroupedEngine
 from diffclass.relabel.history import History
+from diffclass.relabel.kept_eigenpairs import KeptEigenpairs
 from diffclass.relabel.point_groups import PointGroups
 from diffclass.relabel.schema import OPERATIONS, checked_message
-from diffclass.relabel.session_maps import ClassMap
+from diffclass.relabel.session_maps import Change, ClassMap
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import ClassInfo, Stroke
 from diffclass.relabel.time_sweep import Sweep
-from diffclass.spectral.eigenpairs import Eigenpairs
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """What an update changed.
-
-    Attributes
-    ----------
-    version : int
-        Number of the map; every new map has a higher one.
-    n_changed : int
-        Number of points whose class differs from the map before.
-    changed : ndarray of bool of shape (n,)
-        Which points these are.
-    seconds : float
-        Time that the update took.
-    """
-
-    version: int
-    n_changed: int
-    changed: np.ndarray
-    seconds: float
 
 
 class RelabelSession:
@@ -154,13 +131,12 @@ class RelabelSession:
         made = Engine if groups is None else partial(GroupedEngine, groups=groups)
         self._groups = groups
         self._engine = made(operator, max_time=max_time, grouping=grouping)
-        self._random_state = random_state
-        self._eigenpairs: Eigenpairs | None = None
+        self._eigenpairs = KeptEigenpairs(random_state)
         first = next_state(State.without_labels(len(operator)), {"op": "tau", "tau": tau})
         first = replace(first, label_mode=label_mode)
-        self._history = History(_with_classes(first, classes))
+        self._history = History(with_classes(first, classes))
         self._computing = threading.RLock()  # maps, and what they are made of
-        self._suggesting, self._sweeping = threading.Lock(), threading.Lock()
+        self._sweeping = threading.Lock()
         self._version = 0
         self._map = ClassMap(None, len(operator), first.tau)
         self._mapped = self._history.present
@@ -264,7 +240,7 @@ class RelabelSession:
             checkpoint()  # was it given up from outside?
 
     def _walks_as(self, state: State) -> bool:
-        return _walk_key(self._state) == _walk_key(state)
+        return self._state.walk_key == state.walk_key
 
     # --- questions
 
@@ -354,7 +330,7 @@ class RelabelSession:
                 labelled,
                 n_points,
                 rule=rule,
-                eigenpairs=self._eigenpairs_for(rule, operator, labelled, n_points),
+                eigenpairs=self._eigenpairs.needed_by(rule, operator, labelled, n_points),
                 candidates=candidates,
                 coordinates=coordinates,
                 min_distance=min_distance,
@@ -378,7 +354,7 @@ class RelabelSession:
         operator = self._engine.operator
         if self._groups is not None:
             operator, labelled = self._groups.operator, self._groups.of(labelled)
-        self._eigenpairs_for("hybrid", operator, labelled, n_points)
+        self._eigenpairs.needed_by("hybrid", operator, labelled, n_points)
 
     def margin_curve(self) -> MarginCurve:
         """Return mean margin and coverage of the present labels at times up to ``max_time``.
@@ -427,28 +403,6 @@ class RelabelSession:
         with self._computing:
             state = self._state
             return state, self._engine.horizon_of(state)
-
-    def _eigenpairs_for(
-        self,
-        rule: str | Rule,
-        operator: MarkovOperator | WarpedOperator,
-        labelled: np.ndarray,
-        n_points: int,
-    ) -> Eigenpairs | None:
-        scorer = rule if isinstance(rule, Rule) else RULES.get(rule)
-        if scorer is None or not scorer.uses_eigenpairs:
-            return None
-        if isinstance(operator, WarpedOperator):
-            return None  # a warped walk has its own
-        with self._suggesting:
-            self._eigenpairs = process_eigenpairs(
-                operator,
-                labelled,
-                n_points,
-                known=self._eigenpairs,
-                random_state=self._random_state,
-            )
-            return self._eigenpairs
 
     # --- the present state
 
@@ -572,32 +526,8 @@ class RelabelSession:
     def _shows(self, state: State) -> bool:
         """Return whether the map is the newest there is for a state."""
         is_newest = self._map.is_settled or self._engine.settled(state) is None
-        return is_newest and _map_key(state) == _map_key(self._mapped)
+        return is_newest and state.map_key == self._mapped.map_key
 
     @property
     def _state(self) -> State:
         return self._history.present
-
-
-def _walk_key(state: State) -> tuple[Any, ...]:
-    """Return everything but the labels that a map depends on: maps of it build on each other."""
-    by_rule = state.rule == "auto"
-    return state.tau, by_rule, state.chosen_for, state.label_mode, state.warped_by
-
-
-def _map_key(state: State) -> tuple[Any, ...]:
-    """Return everything that a map depends on."""
-    return state.labels_key, *_walk_key(state)
-
-
-def _with_classes(state: State, classes: Iterable[ClassInfo | str]) -> State:
-    for info in classes:
-        if isinstance(info, ClassInfo):
-            fields = {"id": info.id, "name": info.name, "color": info.color}
-            state = next_state(state, {"op": "add_class", **fields})
-            state = state.with_class(
-                replace(state.class_of(info.id), hidden=info.hidden, locked=info.locked)
-            )
-        else:
-            state = next_state(state, {"op": "add_class", "name": info})
-    return state

@@ -146,3 +146,25 @@ class ClassSums:
     def _mass(self, strokes: list[Stroke]) -> float:
         """Return pi(L_i), summed stroke by stroke."""
         return sum(float(self._pi[stroke.points].sum()) for stroke in strokes)
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What an update changed.
+
+    Attributes
+    ----------
+    version : int
+        Number of the map; every new map has a higher one.
+    n_changed : int
+        Number of points whose class differs from the map before.
+    changed : ndarray of bool of shape (n,)
+        Which points these are.
+    seconds : float
+        Time that the update took.
+    """
+
+    version: int
+    n_changed: int
+    changed: np.ndarray
+    seconds: float

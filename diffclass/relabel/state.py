@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -142,6 +142,17 @@ class State:
     def labels_key(self) -> tuple[bytes, ...]:
         """Classes and points of all strokes, in order, as hashes; class sums depend on these."""
         return self.strokes.fingerprints
+
+    @property
+    def walk_key(self) -> tuple[Any, ...]:
+        """Everything but the labels that a map depends on: maps of it build on each other."""
+        by_rule = self.rule == "auto"
+        return self.tau, by_rule, self.chosen_for, self.label_mode, self.warped_by
+
+    @property
+    def map_key(self) -> tuple[Any, ...]:
+        """Everything that a map depends on."""
+        return self.labels_key, *self.walk_key
 
     def with_class(self, info: ClassInfo) -> State:
         """Return the state in which a class of the same id is replaced."""

@@ -40,6 +40,22 @@ def million() -> list[str]:
     return markdown_table(list(columns.values()), rows)
 
 
+def recalls() -> list[str]:
+    """What less thorough searches of neighbours cost the map."""
+    columns = {
+        "problem": "problem",
+        "points": "points",
+        "cells": "cells",
+        "rounds": "rounds",
+        "recall": "recall",
+        "accuracy": "accuracy, %",
+        "difference": "difference",
+        "error": "its error",
+    }
+    rows = [[row[name] for name in columns] for row in read_rows("scaling/recalls.csv")]
+    return markdown_table(list(columns.values()), rows)
+
+
 def first_run() -> list[str]:
     """The command on a small scene, with and without compiled loops on disk."""
     head = ["labels", "run", "processor seconds", "seconds"]

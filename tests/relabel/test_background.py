@@ -108,12 +108,12 @@ def test_the_server_ends_without_waiting_for_answers(editor):
 
 def test_suggestions_are_prepared_while_nobody_asks(painted, editor):
     end = time.monotonic() + 30
-    while editor.session._eigenpairs is None:
+    while editor.session._eigenpairs.known is None:
         assert time.monotonic() < end
         time.sleep(0.01)
-    prepared = editor.session._eigenpairs
+    prepared = editor.session._eigenpairs.known
     assert painted.ask("suggest", n=5)["kind"] == "answer"
-    assert editor.session._eigenpairs is prepared
+    assert editor.session._eigenpairs.known is prepared
 
 
 def test_a_map_of_a_time_that_was_left_is_given_up(editor, tissue, monkeypatch):
