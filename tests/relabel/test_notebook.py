@@ -54,7 +54,7 @@ def test_painting_in_jupyterlab(lab, lab_folder, browser):
     tab.run_cell()
     assert "strokes 2" in tab.page.locator(".jp-OutputArea-output").last.inner_text()
     # pictures and files come through the channel too
-    tab.find("text=Export").click()
+    tab.find("button:has-text('Export')").click()
     with tab.page.expect_download() as saved:
         tab.find("[title='Labels as NumPy (.npy)']").click()
     assert saved.value.suggested_filename == "scene_labels.npy"

@@ -130,6 +130,6 @@ export class Spectrum {
   private where(): string {
     if (!this.answer) return "";
     const { columns } = this.session.scene!;
-    return `${Math.floor(this.answer.pixel / columns)}, ${this.answer.pixel % columns}`;
+    return `row ${Math.floor(this.answer.pixel / columns)}, column ${this.answer.pixel % columns}`;
   }
 }
