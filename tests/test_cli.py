@@ -99,3 +99,20 @@ def test_help_names_every_command_and_loads_nothing_heavy():
 def test_version(capsys):
     assert cli.run(["--version"]) == 0
     assert "0." in capsys.readouterr().out
+
+
+def test_help_names_every_format(capsys):
+    from diffclass_hyperspectral.io import images, vector_labels
+
+    said = {}
+    for command in ("info", "classify", "cluster", "anomaly", "suggest", "relabel", "evaluate"):
+        assert cli.run([command, "--help"]) == 0
+        said[command] = " ".join(capsys.readouterr().out.split())
+    spellings = {".jpeg": ".jpg", ".tiff": ".tif", ".hdf5": ".h5"}
+    endings = {spellings.get(ending, ending) for ending in images._BY_SUFFIX} - {".gis"}
+    assert [ending for ending in endings if ending not in said["info"]] == []
+    for command in ("classify", "cluster", "anomaly", "suggest", "relabel"):
+        assert "diffclass info --help" in said[command], command
+    shapes = [ending for ending in vector_labels.ENDINGS if ending != ".json"]
+    for command in ("classify", "suggest", "evaluate"):
+        assert [ending for ending in shapes if ending not in said[command]] == [], command

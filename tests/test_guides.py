@@ -2,11 +2,14 @@
 
 Every guide has a folder and a namespace of its own. A comment ``<!-- not run: why -->`` before a
 block leaves it out; the options of its commands have to exist all the same. ``diffclass relabel``
-waits for somebody who paints: two strokes are painted instead.
+waits for somebody who paints: two strokes are painted instead. Of ``make`` the target
+has to exist, of ``python -m`` the module; any other program is left out by such a comment.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import shlex
 from contextlib import closing
 from dataclasses import fields
@@ -43,8 +46,11 @@ def test_the_code_of_a_guide_runs(guide, tmp_path, monkeypatch, capsys):
         if language == "python" and is_run:
             exec(compile("\n" * line + text, str(guide), "exec"), namespace)
         elif language in SHELLS:
-            for command in commands(text):
-                check_command(command, where, is_run=is_run)
+            for program, *arguments in commands(text):
+                if program == "diffclass":
+                    check_command(arguments, where, is_run=is_run)
+                elif is_run:
+                    check_program(program, arguments, where)
     capsys.readouterr()
 
 
@@ -60,10 +66,10 @@ def blocks(guide):
 
 
 def commands(text):
-    """Return the arguments of each command ``diffclass ...`` in a block, its comments left out."""
+    """Return the words of each command in a block, its comments left out."""
     lines = text.replace("\\\n", " ").splitlines()
     words = [shlex.split(line.removeprefix("$ "), comments=True) for line in lines]
-    return [line[1:] for line in words if line[:1] == ["diffclass"]]
+    return [line for line in words if line]
 
 
 def check_command(arguments, where, *, is_run):
@@ -74,6 +80,19 @@ def check_command(arguments, where, *, is_run):
     elif is_run:
         code = cli.run([*arguments, "-q"])
         assert code in DONE, f"{where}: diffclass {' '.join(arguments)} ended with {code}"
+
+
+def check_program(program, arguments, where):
+    """See that there is what another program than diffclass is told to do."""
+    if program == "make":
+        targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        assert set(arguments) <= set(targets), f"{where}: the Makefile lacks one of {arguments}"
+        return
+    is_module = Path(program).name == "python" and arguments[:1] == ["-m"]
+    assert is_module, f"{where}: {program} is not run; say why, in a comment before the block"
+    assert importlib.util.find_spec(arguments[1]), f"{where}: no module {arguments[1]}"
+    for word in arguments[2:]:
+        assert not word.startswith("tests/") or (ROOT / word).exists(), f"{where}: no {word}"
 
 
 def check_options(arguments, where):
@@ -105,4 +124,13 @@ def test_a_block_is_left_out_by_a_comment_before_it(tmp_path):
     )
     (language, text, line, is_run), (_, _, _, next_is_run) = blocks(guide)
     assert (language, line, is_run, next_is_run) == ("console", 3, False, True)
-    assert commands(text) == [["info", "a.hdr", "--json"]]
+    assert commands(text) == [["diffclass", "info", "a.hdr", "--json"]]
+
+
+def test_what_cannot_be_done_is_found():
+    check_program("make", ["test"], "here")
+    check_program(".venv/bin/python", ["-m", "pytest", "tests/test_guides.py"], "here")
+    for words in (["make", "coffee"], ["python", "-m", "nothing_of_this_name"], ["qgis_process"],
+                  ["python", "-m", "pytest", "tests/test_nothing.py"]):  # fmt: skip
+        with pytest.raises(AssertionError, match="here: "):
+            check_program(words[0], words[1:], "here")

@@ -103,6 +103,7 @@ def anomaly(
 
     The score map has one band; the higher, the stranger. Pixels without data have none. What
     counts as an anomaly is for you to say: take the highest scores (the report lists ten).
+    Formats of SCENE: diffclass info --help.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import write_raster

@@ -153,7 +153,7 @@ def classify(
 
     Prints the accuracy on labels held out of the fit (--labels-per-class or --holdout; none
     without), how sure the map is, and the classes' areas. Exit code 4: the map is there, but the
-    labels did not cover the graph by --max-time.
+    labels did not cover the graph by --max-time. Formats of SCENE: diffclass info --help.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import Cleanup, save_model

@@ -106,7 +106,7 @@ def cluster(
     Clusters are numbered by falling size; pixels without data are 0. The report says why there
     are so many, how well each holds the walk, and their mean spectra. What they are is for you to
     say: compare the spectra, or use the map as labels to correct on the page. Several scenes share
-    one graph, as those of classify do.
+    one graph, as those of classify do. Formats of SCENE: diffclass info --help.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import (

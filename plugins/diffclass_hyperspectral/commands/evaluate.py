@@ -63,9 +63,9 @@ def evaluate(
 ) -> None:
     """Compare the class map MAP with the labels TRUTH, where TRUTH is labelled.
 
-    MAP is an .img, .tif, .png, .npy, .mat, .gis or .h5 file (.png: a palette image, not a picture
-    with a legend); TRUTH is one too, or shapes on the map: .geojson, .shp, .gpkg, .fgb, .kml.
-    Several maps, such as those of tiles, count as one: name TRUTH last or with --labels.
+    MAP is an .img, .tif, .png, .npy, .npz, .mat, .gis or .h5 file (.png: a palette image, not a
+    picture with a legend); TRUTH is one too, or shapes on the map: .geojson, .shp, .gpkg, .fgb,
+    .kml. Several maps, such as those of tiles, count as one: name TRUTH last or with --labels.
 
     Unclassified pixels of MAP count as wrong. Labels that MAP was made with count as right:
     compare with labels that were held out, leave them out (--fitted), or let classify hold some

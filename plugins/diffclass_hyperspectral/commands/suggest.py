@@ -99,7 +99,7 @@ def suggest(
 
     Several scenes on one map grid, such as tiles, count as one. GeoJSON has an empty field "class":
     filled in, it is a file of labels. Exit code 4: the pixels are there, but the labels did not
-    cover the graph by --max-time.
+    cover the graph by --max-time. Formats of SCENE: diffclass info --help.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import (

@@ -151,7 +151,7 @@ def relabel(
     """Label SCENE with strokes in the browser; the class map follows at once.
 
     Without SCENE the page offers recent sessions, and the scenes in this folder and below it; a
-    folder as SCENE is offered in the same way.
+    folder as SCENE is offered in the same way. Formats of SCENE: diffclass info --help.
 
     Every stroke is on disk before it is answered: the same command continues the session where it
     was, and `diffclass replay` makes its map without a browser. The page's address, with a
