@@ -21,16 +21,22 @@ class Client:
     ----------
     name : str or None
         What it calls itself, to be recognized after a lost connection.
+    session : str or None
+        Id of the session that it was greeted by before.
 
     Attributes
     ----------
     outbox : Outbox
     seen : tuple of int or None
         Top, left, bottom and right of what it shows of the raster, once it has said so.
+    is_foreign : bool
+        Whether it belongs to another session than the one that is open here.
     """
 
-    def __init__(self, name: str | None = None):
+    def __init__(self, name: str | None = None, session: str | None = None):
         self.name = name
+        self.session = session
+        self.is_foreign = False
         self.outbox = Outbox()
         self.seen: tuple[int, int, int, int] | None = None
         self._parts = Parts()

@@ -25,6 +25,7 @@ from diffclass.relabel import Change
 from diffclass_hyperspectral import Scene, read_labels
 from diffclass_relabel.frames import as_bytes
 from diffclass_relabel.label_imports import label_import
+from diffclass_relabel.line_chain import hash_of
 from diffclass_relabel.operations import (
     Operation,
     checked_operation,
@@ -88,6 +89,11 @@ class SessionEditor:
         self.lock = threading.RLock()
         self._refused: dict[tuple[str | None, int | None], str] = {}
         self._restore()
+
+    @property
+    def id(self) -> str:
+        """The session's own name, wherever it is found: the hash of its first line."""
+        return hash_of(self.log.header, "")
 
     @property
     def is_stale(self) -> bool:

@@ -83,9 +83,19 @@ class Hub:
         self.downloads.close()
 
     def join(self, client: Client) -> None:
-        """Greet a client and tell it everything from now on."""
+        """Greet a client and tell it everything from now on.
+
+        A page of another session, which had this address before, is sent away: what it has not got
+        rid of must not get in here.
+        """
+        client.is_foreign = client.session not in (None, self._editor.id)
+        if client.is_foreign:
+            foreign: protocol.Foreign = {"kind": "foreign", "scene": self._facts["scene"]["name"]}
+            client.tell(foreign)
+            return
         greeting: protocol.Hello = {
             "kind": "hello",
+            "id": self._editor.id,
             **self._facts,
             "state": self._full_state(),
         }
@@ -140,6 +150,8 @@ class Hub:
             message = _parsed(text)
             number = message.get("seq")
             _check_number(number)
+            if client.is_foreign:
+                raise ParameterError("another session is open here; reload the page")
             if "op" in message:
                 await self._operate(client, number, message["op"])
             else:

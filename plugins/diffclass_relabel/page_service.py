@@ -102,7 +102,11 @@ class PageService:
             log.warning("refused: a WebSocket with %s", reason)
             await socket.close(_FOREIGN, reason)
             return
-        client = Client(socket.query_params.get("client", "")[:_LONGEST_NAME] or None)
+        name, session = (
+            socket.query_params.get(key, "")[:_LONGEST_NAME] or None
+            for key in ("client", "session")
+        )
+        client = Client(name, session)
         self._room.join(client)
         both = {
             asyncio.create_task(_send(socket, client)),

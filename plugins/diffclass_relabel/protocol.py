@@ -117,6 +117,7 @@ class Hello(SceneFacts):
     """The greeting of a page."""
 
     kind: Literal["hello"]
+    id: Annotated[str, "The session's own; a page names it when it comes back."]
     state: SessionState
 
 
@@ -189,6 +190,13 @@ class Failed(TypedDict):
     message: str
 
 
+class Foreign(TypedDict):
+    """Sent instead of the greeting to a page that comes back to another session than its own."""
+
+    kind: Literal["foreign"]
+    scene: Annotated[str, "Name of the scene that is open here."]
+
+
 class StateMessage(TypedDict):
     """The news of the session."""
 
@@ -239,7 +247,17 @@ class Answer(TypedDict):
 
 
 TextMessage = (
-    Start | Moved | Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer
+    Start
+    | Moved
+    | Preparing
+    | Failed
+    | Hello
+    | Foreign
+    | StateMessage
+    | Done
+    | Refused
+    | Superseded
+    | Answer
 )
 
 

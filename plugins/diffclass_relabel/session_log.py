@@ -144,37 +144,52 @@ class SessionLog:
         self.header, self.entries = (lines[0], lines[1:]) if lines else ({}, [])
 
     def _put_in_place(self, text: bytes) -> None:
-        """Write the whole file beside, then let it take the place of the empty one."""
+        """Write the whole file beside, then let it take the place of the empty one.
+
+        It is locked before it stands there, and the empty one until then, so that at no moment
+        another process can have the session.
+        """
         beside = self.path.with_name(self.path.name + ".new")
+        new = None
         try:
-            with open(beside, "wb") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            self._stream.close()
+            new = _opened(beside)
+            new.truncate(0)  # of a process that was killed here
+            _write_all(new, text)
+            os.fsync(new.fileno())
+            if os.name == "nt":  # open files cannot be replaced there
+                new.close()
+                self._stream.close()
             os.replace(beside, self.path)
         except OSError as error:
+            if new is not None:
+                new.close()
             beside.unlink(missing_ok=True)
-            self._stream.close()
             self.path.unlink(missing_ok=True)  # empty until now
+            self._stream.close()
             raise DataError(
                 f"{self.path}: the session cannot be begun ({error.strerror}); make room on the "
                 "disk, or name another place with --session"
             ) from error
-        self._stream = _opened(self.path)
+        self._stream.close()
+        self._stream = _opened(self.path) if new.closed else new
         self._size = self._stream.seek(0, os.SEEK_END)
         _sync_folder(self.path.parent)
 
     def _write(self, text: bytes) -> None:
+        if os.fstat(self._stream.fileno()).st_size != self._size:
+            self._truncate()  # it could not be, the last time
         try:
             _write_all(self._stream, text)
             os.fsync(self._stream.fileno())
         except OSError:
             # half a line must not stay: the next one would be glued to it
-            self._stream.truncate(self._size)
-            self._stream.seek(self._size)
+            self._truncate()
             raise
         self._size += len(text)
+
+    def _truncate(self) -> None:
+        self._stream.truncate(self._size)
+        self._stream.seek(self._size)
 
 
 def read_session(path: str | os.PathLike[str]) -> tuple[Line, list[Line]]:
@@ -209,7 +224,7 @@ def _opened(path: Path) -> BinaryIO:
             f"{path}: cannot be written ({error.strerror}); name another session file"
         ) from error
     stream = os.fdopen(descriptor, "r+b", buffering=0)
-    if not _locked(stream):
+    if not _locked(stream) or not _is_at(path, stream):
         stream.close()
         raise DataError(
             f"{path}: is open in another process (a second relabel?); end that one, or name "
@@ -229,6 +244,16 @@ def _locked(stream: BinaryIO) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _is_at(path: Path, stream: BinaryIO) -> bool:
+    """Tell whether a file is still there under its name: whoever had it may have replaced it."""
+    if os.name == "nt":
+        return True
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _write_all(stream: BinaryIO, text: bytes) -> None:

@@ -20,11 +20,21 @@ class PageClient:
     """A WebSocket as the page opens it, and the newest of each kind of message."""
 
     def __init__(
-        self, gate, *, token=None, origin=None, name=None, host=None, path="/ws", **headers
+        self,
+        gate,
+        *,
+        token=None,
+        origin=None,
+        name=None,
+        host=None,
+        path="/ws",
+        session=None,
+        **headers,
     ):
         base = host or f"127.0.0.1:{gate.port}"
         query = f"token={gate.token if token is None else token}"
         query += f"&client={name}" if name else ""
+        query += f"&session={session}" if session else ""
         self.socket = connect(
             f"ws://{base}{path}?{query}",
             sock=create_connection(("127.0.0.1", gate.port)),

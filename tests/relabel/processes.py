@@ -37,6 +37,7 @@ class Relabel:
             env=environment,
             cwd=cwd,
         )
+        self.pid = self.process.pid
         line = self.process.stdout.readline()
         self.url = json.loads(line)["url"] if line else None
         if line:

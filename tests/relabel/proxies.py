@@ -38,8 +38,13 @@ class Tunnel:
         with suppress(OSError):
             while True:
                 near, _ = self._listening.accept()
-                far = socket.create_connection(("127.0.0.1", self._to))
-                self._open += [near, far]
+                self._open.append(near)
+                try:
+                    far = socket.create_connection(("127.0.0.1", self._to))
+                except ConnectionRefusedError:
+                    near.close()
+                    continue
+                self._open.append(far)
                 for ends in ((near, far), (far, near)):
                     threading.Thread(target=_pass_on, args=ends, daemon=True).start()
 

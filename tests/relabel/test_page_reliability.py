@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from .browser import PREPARED, engine_map
+from .proxies import Tunnel, free_port
 
 PATIENCE = 120  # seconds until a process answers: it compiles first
 CODE = "from diffclass_relabel.commands.relabel import relabel; relabel()"
@@ -93,6 +94,37 @@ def test_a_stroke_whose_answer_was_lost_is_not_done_twice(begun, editor):
     tab.wait("diffclass.connection === 'open' && diffclass.pending === 0")
     tab.idle()
     assert len(editor.session.strokes) == 4
+
+
+def test_another_session_at_the_same_address_gets_nothing(new_editor, serve, open_tab):
+    """As after a command on the same port: the tab keeps its strokes until its own is back."""
+    tunnel = Tunnel()
+    address = f"localhost:{tunnel.port}"
+    own, other = new_editor("own.jsonl"), new_editor("other.jsonl")
+    gates = [
+        serve(editor, allowed_hosts=frozenset({address}), token="same") for editor in (own, other)
+    ]
+    tunnel.lead_to(gates[0].port)
+    try:
+        tab = open_tab(f"http://{address}/?token=same")
+        tab.add_class("one")
+        tunnel.lead_to(free_port())
+        tab.js("diffclass.drop()")
+        tab.key("1")
+        tab.stroke((20, 10), (20, 20))
+        tab.wait("diffclass.pending === 1")
+        tunnel.lead_to(gates[1].port)
+        tab.wait("diffclass.connection === 'refused'")
+        notice = tab.find(".connection").inner_text()
+        assert "another session is open there now, of scene.hdr" in notice
+        assert "1 change is kept here" in notice
+        assert other.version == 0
+        tunnel.lead_to(gates[0].port)
+        tab.js("diffclass.drop()")
+        tab.wait("diffclass.connection === 'open' && diffclass.pending === 0")
+        assert (own.version, other.version) == (3, 0)  # the class, its name, the stroke
+    finally:
+        tunnel.close()
 
 
 def test_a_stranger_is_told_why(begun, open_tab):

@@ -354,6 +354,25 @@ MALFORMED = [
 ]  # fmt: skip
 
 
+def test_a_page_of_another_session_is_sent_away(gate, editor, connect):
+    own = connect(gate, name="own", session=editor.id)
+    assert own.hello()["id"] == editor.id
+    foreign = connect(gate, name="old", session="0123456789abcdef")
+    assert foreign.hear() == {"kind": "foreign", "scene": "scene.hdr"}
+    answer = foreign.reply(foreign.send({"op": {"op": "add_class"}}))
+    assert answer["kind"] == "refused"
+    assert "another session" in answer["message"]
+    assert editor.version == 0
+    assert own.do("add_class")["kind"] == "done"
+
+
+def test_a_session_keeps_its_id(editor, new_editor):
+    name = editor.id
+    editor.apply({"op": "add_class"})
+    editor.close()
+    assert new_editor().id == name != new_editor("other.jsonl").id
+
+
 def test_malformed_messages_are_refused(painted, editor):
     painted.ask("curve")
     lines, state = editor.log.path.read_bytes(), painted.state

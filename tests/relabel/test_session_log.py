@@ -172,6 +172,77 @@ def test_nothing_begun_leaves_nothing(path):
     assert not path.exists()
 
 
+def test_while_it_begins_nobody_else_can_have_it(path, monkeypatch):
+    log, replace = SessionLog(path), os.replace
+
+    def watched(source, target):
+        for _ in range(2):
+            with pytest.raises(DataError, match="another process"):
+                SessionLog(path)
+            if os.path.exists(source):
+                replace(source, target)
+
+    monkeypatch.setattr(session_log.os, "replace", watched)
+    log.begin({"scene": "x"})
+    with pytest.raises(DataError, match="another process"):
+        SessionLog(path)
+    log.append(STEPS[0])
+    log.close()
+    assert len(read_session(path)[1]) == 1
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_a_file_that_was_replaced_or_removed_meanwhile_is_not_taken(path, monkeypatch, is_begun):
+    """Opened just before, and locked just after: what was written there would be nowhere."""
+    log, locked = SessionLog(path), session_log._locked
+
+    def late(stream):
+        monkeypatch.setattr(session_log, "_locked", locked)
+        if is_begun:
+            log.begin({"scene": "x"})
+        log.close()
+        return locked(stream)
+
+    monkeypatch.setattr(session_log, "_locked", late)
+    with pytest.raises(DataError, match="another process"):
+        SessionLog(path)
+    assert path.exists() == is_begun
+    again = SessionLog(path)
+    assert again.is_begun == is_begun
+    again.close()
+
+
+class Stubborn:
+    """A file that cannot be written or cut, once."""
+
+    def __init__(self, stream):
+        self._stream = stream
+        self._troubles = ["write", "truncate"]
+
+    def __getattr__(self, name):
+        if name not in self._troubles:
+            return getattr(self._stream, name)
+        self._troubles.remove(name)
+
+        def fails(value):
+            if name == "write":
+                self._stream.write(value[:9])
+            raise OSError(5, "Input/output error")
+
+        return fails
+
+
+def test_half_a_line_that_cannot_be_cut_off_is_later(written):
+    log = SessionLog(written)
+    log._stream = Stubborn(log._stream)
+    with pytest.raises(OSError, match="output error"):
+        log.append(STEPS[0])
+    log.append(STEPS[1])
+    log.close()
+    assert [entry["op"] for entry in read_session(written)[1]][-1] == STEPS[1]["op"]
+    assert len(read_session(written)[1]) == 6
+
+
 def test_begun_twice(written):
     log = SessionLog(written)
     with pytest.raises(ParameterError, match="holds a session"):

@@ -177,6 +177,8 @@ export interface Hello {
   presets: Preset[];
   exports: ExportFormat[];
   kind: "hello";
+  /** The session's own; a page names it when it comes back. */
+  id: string;
   state: SessionState;
 }
 
@@ -269,6 +271,13 @@ export interface StrokeState {
   count: number;
   /** One of its pixels. */
   first: number;
+}
+
+/** Sent instead of the greeting to a page that comes back to another session than its own. */
+export interface Foreign {
+  kind: "foreign";
+  /** Name of the scene that is open here. */
+  scene: string;
 }
 
 /** The news of the session. */
@@ -570,4 +579,4 @@ export interface SentFile {
 }
 
 /** A message in JSON. */
-export type TextMessage = Start | Moved | Preparing | Failed | Hello | StateMessage | Done | Refused | Superseded | Answer;
+export type TextMessage = Start | Moved | Preparing | Failed | Hello | Foreign | StateMessage | Done | Refused | Superseded | Answer;

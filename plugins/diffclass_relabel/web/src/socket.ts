@@ -2,7 +2,7 @@
 
 import { Emitter } from "./emitter";
 import { PART_LENGTH } from "./protocol.generated";
-import type { Answers, Done, Hello, Moved, Operation, Question, Preparing, SessionState, Start, TextMessage } from "./protocol.generated";
+import type { Answers, Done, Foreign, Hello, Moved, Operation, Question, Preparing, SessionState, Start, TextMessage } from "./protocol.generated";
 import type { Closed, Conversation, Transport } from "./transport";
 
 const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
@@ -54,6 +54,8 @@ export class Socket extends Emitter<SocketEvents> {
   reason = "";
   private conversation: Conversation | null = null;
   private readonly client = randomName();
+  /** Of the greeting; another session at the same address must not get what is kept for this one. */
+  private session = "";
   private seq = 0;
   private wait = FIRST_WAIT;
   private greeted = false;
@@ -74,7 +76,7 @@ export class Socket extends Emitter<SocketEvents> {
     this.conversation = this.transport.converse(this.client, {
       message: (data) => this.receive(data),
       closed: (reason) => this.closed(reason),
-    });
+    }, this.session);
   }
 
   /** Sends an operation; resolves when it is on the server's disk, with what the server made. */
@@ -131,6 +133,8 @@ export class Socket extends Emitter<SocketEvents> {
         return this.emit("start", message);
       case "moved":
         return this.emit("moved", message);
+      case "foreign":
+        return this.foreign(message);
       case "preparing":
         this.change("connecting");
         return this.emit("preparing", message);
@@ -151,11 +155,18 @@ export class Socket extends Emitter<SocketEvents> {
 
   private hello(message: Hello): void {
     this.greeted = true;
+    this.session = message.id;
+    this.reason = "";
     this.wait = FIRST_WAIT;
     this.emit("hello", message);
     this.change("open");
     // The server knows by client and seq what it has done already.
     for (const item of this.waiting.values()) this.transmit(item.text);
+  }
+
+  private foreign({ scene }: Foreign): void {
+    this.reason = `another session is open there now, of ${scene}`;
+    this.change("refused");
   }
 
   private done(message: Done): void {

@@ -19,8 +19,8 @@ export interface Conversation {
 }
 
 export interface Transport {
-  /** Begins a conversation; `client` is the page's name in all of them. */
-  converse(client: string, ears: Ears): Conversation;
+  /** Begins a conversation; `client` is the page's name in all of them, `session` that which it belongs to. */
+  converse(client: string, ears: Ears, session: string): Conversation;
   /** Fetches a picture or an exported file; rejects with what the server says. */
   fetch(path: string): Promise<Blob>;
 }

@@ -20,8 +20,8 @@ export class WebTransport implements Transport {
     history.replaceState(null, "", location.pathname);
   }
 
-  converse(client: string, ears: Ears): Conversation {
-    const query = new URLSearchParams({ client });
+  converse(client: string, ears: Ears, session: string): Conversation {
+    const query = new URLSearchParams({ client, session });
     if (this.token) query.set("token", this.token);
     const socket = new WebSocket(`${this.address}?${query}`);
     socket.binaryType = "arraybuffer";

@@ -1,0 +1,19 @@
+"""Killed servers, two tabs, a full disk: a short run of `experiments.relabel.attack`."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of other processes")
+def test_nothing_is_lost():
+    from experiments.relabel.attack import FATAL, attack
+
+    counts = attack(60, 5, seed=3)
+    assert {name: counts[name] for name in FATAL} == dict.fromkeys(FATAL, 0)
+    assert counts["operations"] >= 60
+    assert counts["acknowledged"] > 10
+    assert counts["without room"] > 0
