@@ -260,13 +260,14 @@ class SessionEditor:
 
     def _shown(self, change: Change, version: int) -> ShownMap:
         found, raster = self.session.map, self.workspace.raster
+        changed = raster(change.changed.astype(np.uint8))
         return ShownMap(
             version=version,
             ids=raster(found.ids.astype(np.uint8), fill=NO_DATA),
             margin=raster(as_bytes(found.margin)),
             probability=raster(as_bytes(found.probability)),
-            changed=raster(change.changed.astype(np.uint8)),
-            n_changed=change.n_changed,
+            changed=changed,
+            n_changed=int(np.count_nonzero(changed)),
             milliseconds=1000 * change.seconds,
         )
 

@@ -278,7 +278,9 @@ def test_the_page_says_that_pixels_are_classified_by_blocks(by_blocks, serve, op
         by_blocks.apply(operation)
     tab = open_tab(serve(by_blocks).url)
     tab.idle()
-    assert "by blocks of 2 \u00d7 2 pixels" in tab.find(".toolbar .scene").inner_text()
+    said = tab.find(".status .blocks")
+    assert said.is_visible()
+    assert said.inner_text() == "labels and map by blocks of 2 \u00d7 2 pixels"
     tab.find("button[popovertarget=export-menu]").click()
     assert "diffclass classify" in tab.find("#export-menu").inner_text()
     tab.key("Escape")

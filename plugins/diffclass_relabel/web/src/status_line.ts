@@ -14,6 +14,7 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
   const label = el("span", { class: "cell" });
   const changed = el("span", { class: "cell end" });
   const strokes = el("span", { class: "cell" });
+  const blocks = el("span", { class: "cell blocks", title: "The scene has too many pixels to classify each while you paint. Classify the exported labels (diffclass classify) for the map of every pixel." });
   const hint = el("span", { class: "cell", text: "few labels: press n to see where the next tell most" });
 
   hint.hidden = true; // until the session says so
@@ -26,6 +27,10 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
     label.textContent = hover ? labelThere(session, hover.row, hover.column) : "";
   };
   ui.on("hover", showPointer);
+  session.on("scene", ({ scene: { block } }) => {
+    blocks.hidden = block === 1;
+    blocks.textContent = `labels and map by blocks of ${block} \u00d7 ${block} pixels`;
+  });
   session.on("map", showPointer);
   session.on("preview", showPointer);
   session.on("labels", showPointer);
@@ -36,7 +41,7 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
     changed.textContent = state.n_changed === null || !state.strokes.length ? "" : `${plural(state.n_changed, "pixel")} changed`;
     showPointer();
   });
-  return el("footer", { class: "status" }, pixel, earth, found, label, el("span", { class: "space" }), hint, changed, strokes);
+  return el("footer", { class: "status" }, pixel, earth, found, label, el("span", { class: "space" }), blocks, hint, changed, strokes);
 }
 
 /** Whether two classes have labels, and one of them next to none. */

@@ -43,11 +43,6 @@ function sceneName(session: Session): HTMLElement {
     name.textContent = scene.name;
     size.textContent = `${count(scene.rows)} \u00d7 ${count(scene.columns)} \u00d7 ${count(scene.n_bands)}`;
     size.title = "rows \u00d7 columns \u00d7 bands";
-    if (scene.block > 1) {
-      const block = `${scene.block} \u00d7 ${scene.block} pixels`;
-      size.textContent += `, by blocks of ${block}`;
-      size.title += `; labels and map are of blocks of ${block}. Classify the exported labels (diffclass classify) for the map of every pixel.`;
-    }
     document.title = `${scene.name} \u2013 diffclass relabel`;
   });
   return el("div", { class: "scene" }, name, size);
