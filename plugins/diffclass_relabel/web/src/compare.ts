@@ -118,7 +118,8 @@ export class Compare {
 
   /** Says what is on the left, and how far the map agrees with it. */
   private say(): void {
-    this.left.textContent = [this.title.toLowerCase(), this.agreement()].filter(Boolean).join(", ");
+    const what = this.other === "before" ? "before" : this.title.toLowerCase();
+    this.left.textContent = [what, this.agreement()].filter(Boolean).join(", ");
   }
 
   private agreement(): string {
