@@ -287,6 +287,27 @@ def test_several_steps_back_and_forth(session):
         assert (shown(session), bits(session)) == states[6]
 
 
+@pytest.mark.parametrize("tau", [9, "auto", "margin"])
+@pytest.mark.parametrize("label_mode", ["auto", "absorbing"])
+def test_maps_of_earlier_states(tau, label_mode):
+    session = RelabelSession(operator_of(), ["a", "b"], tau=tau, label_mode=label_mode)
+    maps = [session.map_ids]
+    for k in range(4):
+        session.apply({"op": "stroke", "class": 1 + k % 2, "points": [7 * k, 7 * k + 1]})
+        session.settle()
+        session.update()
+        maps.append(session.map_ids)
+    session.apply({"op": "undo", "steps": 2})
+    session.update()
+    before, is_stale = bits(session), session.is_stale
+    for step, expected in enumerate(maps):
+        np.testing.assert_array_equal(session.map_at(step), expected)
+    assert (bits(session), session.is_stale) == (before, is_stale)
+    for wrong in (5, -1):
+        with pytest.raises(ParameterError, match="step"):
+            session.map_at(wrong)
+
+
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_the_order_of_strokes_of_different_classes_does_not_matter(seed):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -28,7 +29,12 @@ from diffclass.relabel.strokes import new_stroke
 from diffclass.relabel.time_sweep import Sweep, TimeSweep
 from diffclass.targets import labels_per_class
 
+_T = TypeVar("_T")
+
 Grouping = Callable[[np.ndarray], np.ndarray]
+# classes of settled maps that are kept, to compare with
+_MOST_IDS = 32
+_MOST_ID_BYTES = 2**26
 
 
 class Engine:
@@ -63,6 +69,7 @@ class Engine:
         self._warps: WeakKeyDictionary[State, _Warp] = WeakKeyDictionary()
         self._time_sweep: tuple[object, TimeSweep] | None = None
         self._settled: dict[object, ClassMap] = {}
+        self._settled_ids: dict[object, np.ndarray] = {}
 
     @property
     def columns(self) -> ColumnStore:
@@ -90,7 +97,20 @@ class Engine:
         return not by_rule or self.settled(state) is not None
 
     def settle(self, state: State, operator: MarkovOperator | WarpedOperator) -> None:
-        """Compute a state's map as `diffuse_labels` does, and with it the time of "auto".
+        """Compute a state's map and keep it; see `whole_map_of`."""
+        settled = self.whole_map_of(state, operator)
+        key = _labels_walk_and_time(state)
+        n_ids = max(min(_MOST_IDS, _MOST_ID_BYTES // state.n_points), 1)
+        # replaced as a whole: other threads read them meanwhile
+        self._settled = _newest(self._settled, self._most_settled - 1) | {key: settled}
+        self._settled_ids = _newest(self._settled_ids, n_ids - 1) | {key: settled.ids}
+
+    def settled_ids(self, state: State) -> np.ndarray | None:
+        """Return the classes of `settled`, which are kept for longer."""
+        return self._settled_ids.get(_labels_walk_and_time(state))
+
+    def whole_map_of(self, state: State, operator: MarkovOperator | WarpedOperator) -> ClassMap:
+        """Return a state's map as `diffuse_labels` makes it, with the time of "auto".
 
         Parameters
         ----------
@@ -104,10 +124,7 @@ class Engine:
         else:
             tau = self.tau_of(state)
             found = diffuse_labels(operator, targets(state), label_mode=state.first_mode, tau=tau)
-        settled = ClassMap(found, state.n_points, int(found.tau), is_settled=True)
-        newest = list(self._settled.items())[max(len(self._settled) + 1 - self._most_settled, 0) :]
-        # replaced as a whole: other threads read it meanwhile
-        self._settled = {**dict(newest), _labels_walk_and_time(state): settled}
+        return ClassMap(found, state.n_points, int(found.tau), is_settled=True)
 
     def _by_rule(self, state: State, operator: MarkovOperator | WarpedOperator) -> LabelDiffusion:
         with warnings.catch_warnings():
@@ -209,6 +226,11 @@ class Engine:
         label_ids = state.label_ids
         codes = np.unique(label_ids[label_ids > 0], return_inverse=True)[1]
         return Horizon(sum_end(tau, labels_per_class(codes)), is_sum=True)
+
+
+def _newest(kept: dict[object, _T], number: int) -> dict[object, _T]:
+    """Return the entries that were added last."""
+    return dict(list(kept.items())[max(len(kept) - number, 0) :])
 
 
 def _labels_and_walk(state: State) -> tuple[object, ...]:

@@ -82,6 +82,12 @@ class GroupedEngine(Engine):
         else:
             self._by_groups.settle(self._states.of(state), operator)
 
+    def whole_map_of(self, state: State, operator: MarkovOperator | WarpedOperator) -> ClassMap:
+        """Return the map of the points; of a warped walk that of the groups."""
+        if state.warped_by is None:
+            return super().whole_map_of(state, operator)
+        return self._lifted(self._by_groups.whole_map_of(self._states.of(state), operator))
+
     def tau_of(self, state: State) -> int:
         """Return the time of a state's map; the rule "margin" chooses it on the groups."""
         return self._by_groups.tau_of(self._states.of(state))

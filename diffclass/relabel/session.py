@@ -284,6 +284,48 @@ class RelabelSession:
             raise ParameterError(f"point = {point}; there are 0 to {state.n_points - 1}")
         return self._engine.shares_at(state, horizon, int(point))
 
+    def map_at(self, step: int) -> np.ndarray:
+        """Return the map of an earlier state, or of one that was undone.
+
+        Parameters
+        ----------
+        step : int
+            Number of operations that lead to the state, 0 to `n_steps`.
+
+        Returns
+        -------
+        ndarray of uint8 of shape (n,)
+            Class ids as in `map_ids`: of the settled map, with the rule "auto".
+
+        Raises
+        ------
+        ParameterError
+            If there is no such state.
+
+        Notes
+        -----
+        Costs a classification of its labels, unless its map was settled lately or is the present
+        one.
+        """
+        check_positive(step, "step", integer=True, zero=True)
+        if step > self.n_steps:
+            raise ParameterError(f"step = {step}; there are states 0 to {self.n_steps}")
+        state = self._history[step]
+        with self._computing:
+            known = self._known_ids(state)
+            if known is not None:
+                return known
+            operator = self._engine.operator_of(state)
+            self._engine.tau_of(state)  # of the rule "margin": kept
+        return self._engine.whole_map_of(state, operator).ids
+
+    def _known_ids(self, state: State) -> np.ndarray | None:
+        """Return the classes of a state's map if they cost nothing."""
+        if not state.strokes:
+            return np.zeros(state.n_points, dtype=np.uint8)
+        is_final = self._map.is_settled or self._engine.is_settled(state)
+        return self.map_ids if is_final and self._shows(state) else self._engine.settled_ids(state)
+
     def suggest(
         self,
         n_points: int = 10,

@@ -55,6 +55,7 @@ STEPS = ((0, 1), (1, 1), (1, 0), (1, -1))
 SMALL = 50  # pixels of a class below which its stroke is one pixel wide
 LONGEST = 12  # of a stroke, pixels either way
 TWICE = (2, 11, 12)  # classes of Indian Pines that get a second stroke
+SETTLED = 120_000  # ms that the choice of the time may take
 Place = tuple[int, int]
 
 
@@ -100,8 +101,9 @@ def paint(tab: Tab, names: tuple[str, ...], truth: np.ndarray, counts: list[int]
 
 
 def shoot(tab: Tab, name: str) -> None:
-    """Write the page, nothing in focus, once the curve of tau and the spectrum are drawn."""
+    """Write the page, nothing in focus, once time is chosen, curve and spectrum are drawn."""
     tab.js("document.activeElement.blur()")
+    tab.wait("diffclass.state.settled && !diffclass.state.stale", SETTLED)
     tab.page.wait_for_timeout(3000)
     file = OUTPUT / f"{name}.png"
     tab.page.screenshot(path=file)

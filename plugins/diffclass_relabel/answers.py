@@ -118,6 +118,22 @@ def preview_frame(editor: SessionEditor, tau: int) -> bytes:
     )
 
 
+def compared_frame(editor: SessionEditor, step: int | None = None) -> bytes:
+    """Return the binary message of an earlier state's map, or else of the reference.
+
+    Classes of the reference that the session lacks are left out.
+    """
+    if step is not None:
+        ids = editor.session.map_at(step)
+    elif editor.reference is not None:
+        ids = np.maximum(editor.reference.truth(editor.session.classes)[0], 0).astype(np.uint8)
+    else:
+        raise ParameterError("there is no reference; start diffclass relabel with --reference FILE")
+    return pack_frame(
+        {"kind": "compared", "step": step}, editor.workspace.raster(ids, fill=NO_DATA)
+    )
+
+
 def segment(workspace: Workspace, shown: ShownMap | None, pixel: int) -> SegmentAnswer:
     """Return the runs of the map's segment that holds a pixel, connected by edges alone."""
     from scipy.ndimage import label

@@ -132,7 +132,8 @@ class Hub:
         """Forget a client."""
         self._clients.discard(client)
         self._inquiries.forget(client)
-        self._workers.give_up((client, "preview_tau"))
+        for ask in ("preview_tau", "compare"):
+            self._workers.give_up((client, ask))
 
     async def picture(self, query: Mapping[str, str]) -> bytes:
         """Return the scene as a PNG, by the fields "preset", "bands", "limits" and "calm".
@@ -315,6 +316,12 @@ class Hub:
         client.outbox.put(frame, kind="preview")
         return {"tau": tau}
 
+    async def _compare(self, client: Client, step: int | None = None) -> protocol.CompareAnswer:
+        key = client, "compare"
+        frame = await self._workers.study(key, answers.compared_frame, self._editor, step)
+        client.outbox.put(frame, kind="compared")
+        return {"step": step}
+
     async def _export(
         self, client: Client, what: str, name: str | None = None
     ) -> protocol.ExportAnswer:
@@ -331,6 +338,7 @@ class Hub:
         "update": _update_now,
         "view": _view,
         "preview_tau": _preview,
+        "compare": _compare,
         "export": _export,
     }
 

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass.evaluation import Scores, classification_scores, clustered_interval, wilson_interval
+from diffclass.evaluation import (
+    Scores,
+    classification_scores,
+    clustered_interval,
+    stratified_areas,
+    wilson_interval,
+)
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.scale_bar import metres_of_a_pixel
 from diffclass_relabel.editor import SessionEditor
@@ -15,7 +21,9 @@ from diffclass_relabel.held_out import held_out
 from diffclass_relabel.protocol import (
     AccuracyFacts,
     AccuracyPoint,
+    AreaFacts,
     ChangeFacts,
+    ClassArea,
     ClassFlow,
     ClassNumbers,
     NumbersAnswer,
@@ -24,12 +32,15 @@ from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
 
 _MOST_FLOWS = 12
 _MOST_POINTS = 2000
+_LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
 class _Compared:
     """Pixels whose class is known, with what was found there."""
 
+    truth: np.ndarray
+    found: np.ndarray
     scores: Scores
     interval: tuple[float, float]
     names: dict[int, str]
@@ -87,6 +98,7 @@ class Numbers:
             "accuracy": None if compared is None else _facts(compared),
             "history": points,
             "classes": self._classes(compared),
+            "areas": None if compared is None else self._areas(compared),
             "pixel_area": self._pixel_area(),
             "change": self._change(points),
         }
@@ -102,8 +114,9 @@ class Numbers:
         used = (truth != 0) & (labels.ids.ravel()[editor.workspace.pixels] == 0)
         if not used.any():
             raise DataError("every pixel of the reference is labelled; none is left to compare")
-        scores = classification_scores(truth[used], found[used])
-        return _Compared(scores, _plain_interval(scores), names, labels)
+        truth, found = truth[used], found[used]
+        scores = classification_scores(truth, found)
+        return _Compared(truth, found, scores, _plain_interval(scores), names, labels)
 
     def _with_held_out(self) -> _Compared:
         editor = self._editor
@@ -113,7 +126,8 @@ class Numbers:
         found = held_out(editor.workspace, labels.ids, label_mode=label_mode, tau=tau)
         scores = classification_scores(found.truth, found.found)
         interval = clustered_interval(found.truth == found.found, found.piece)
-        return _Compared(scores, (interval.lower, interval.upper), {}, labels)
+        ends = interval.lower, interval.upper
+        return _Compared(found.truth, found.found, scores, ends, {}, labels)
 
     def _found(self) -> np.ndarray:
         """Return the class of each point in the map that is shown."""
@@ -162,6 +176,33 @@ class Numbers:
                 }
             )
         return table
+
+    def _areas(self, compared: _Compared) -> AreaFacts | None:
+        """Correct the mapped areas by what was compared; None where the map is too small for it."""
+        shown = self._editor.map
+        if shown is None:
+            return None
+        ids, counts = np.unique(shown.ids[shown.ids != NO_DATA], return_counts=True)
+        sizes = dict(zip(ids.tolist(), counts.tolist(), strict=True))
+        try:
+            found = stratified_areas(compared.truth, compared.found, sizes)
+        except DataError:
+            return None  # what was held out was given a class that the map has next to nowhere
+        classes: list[ClassArea] = []
+        for class_id in found.classes:
+            share = found.area_share[class_id]
+            low, high = share.interval(_LEVEL)
+            is_known = bool(np.isfinite(share.standard_error))
+            classes.append(
+                {
+                    "class": class_id,
+                    "mapped": sizes.get(class_id, 0),
+                    "pixels": share.value * found.total,
+                    "interval": [low * found.total, high * found.total] if is_known else None,
+                }
+            )
+        left_out = [int(class_id) for class_id in found.not_sampled]
+        return {"classes": classes, "total": found.total, "not_sampled": left_out}
 
     def _pixel_area(self) -> float | None:
         """Return the square metres of a pixel, None where they are not known."""

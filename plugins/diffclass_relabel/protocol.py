@@ -47,6 +47,8 @@ class SessionFacts(TypedDict):
     max_time: int
     stale: bool
     warped: bool
+    step: Annotated[int, "Number of the present state in the history."]
+    has_reference: Annotated[bool, "Whether there is an image to compare with."]
     can_undo: bool
     can_redo: bool
     n_changed: int
@@ -441,6 +443,25 @@ class AccuracyFacts(TypedDict):
     confusion: Annotated[list[list[int]], "Rows are the truth, columns the map."]
 
 
+ClassArea = TypedDict(
+    "ClassArea",
+    {
+        "class": int,
+        "mapped": int,
+        "pixels": Annotated[float, "Estimate of how many truly are of the class."],
+        "interval": Annotated[list[float] | None, "95 %; null where too few pixels tell."],
+    },
+)
+
+
+class AreaFacts(TypedDict):
+    """Areas corrected by the pixels that were compared, as if drawn at random from each class."""
+
+    classes: list[ClassArea]
+    total: Annotated[float, "Pixels that the areas are shares of."]
+    not_sampled: Annotated[list[int], "Classes of the map with no pixel to compare; left out."]
+
+
 class AccuracyPoint(TypedDict):
     """The accuracy of an earlier map."""
 
@@ -477,8 +498,15 @@ class NumbersAnswer(TypedDict):
     accuracy: AccuracyFacts | None
     history: list[AccuracyPoint]
     classes: list[ClassNumbers]
+    areas: AreaFacts | None
     pixel_area: Annotated[float | None, "Square metres."]
     change: ChangeFacts | None
+
+
+class CompareAnswer(TypedDict):
+    """What to compare the map with was sent, as the frame "compared"."""
+
+    step: Annotated[int | None, "Of the history; null for the reference."]
 
 
 class LiveAnswer(TypedDict):

@@ -74,6 +74,8 @@ def _state(editor: SessionEditor) -> SessionFacts:
         "max_time": session.max_time,
         "stale": editor.is_stale,
         "warped": session.is_warped,
+        "step": session.step,
+        "has_reference": editor.reference is not None,
         "can_undo": session.can_undo,
         "can_redo": session.can_redo,
         "n_changed": 0 if shown is None else shown.n_changed,

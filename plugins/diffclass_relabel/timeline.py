@@ -25,6 +25,7 @@ _TITLES = {
     "merge_classes": "took over {class_name}",
     "remove_class": "removed",
     "tau": "time {tau}",
+    "label_mode": "labels count: {mode}",
     "warp": "walk warped",
     "unwarp": "walk not warped",
 }

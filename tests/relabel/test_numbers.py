@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass import diffuse_labels
+from diffclass.evaluation import stratified_areas
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassTable, write_class_map
 from diffclass_relabel.editor import SessionEditor, open_editor
@@ -70,6 +71,25 @@ def test_a_class_that_the_session_lacks_counts_as_missed(compared, tissue):
     row = accuracy["confusion"][accuracy["classes"].index(-2)]
     assert row[accuracy["classes"].index(-2)] == 0
     assert sum(row) > 0
+
+
+def test_areas_are_corrected_by_the_errors_found(compared, tissue):
+    painted_by_name(compared, tissue, ["nuclei", "cytoplasm", "stroma"])
+    areas = Numbers(compared).answer()["areas"]
+    used = (compared.labels.ids == 0) & (compared.map.ids != NO_DATA) & (tissue.truth > 0)
+    ids = compared.map.ids[compared.map.ids != NO_DATA]
+    counts = {i: int((ids == i).sum()) for i in np.unique(ids).tolist()}
+    twin = stratified_areas(tissue.truth[used], compared.map.ids[used], counts)
+    assert areas["total"] == twin.total == len(ids)
+    assert areas["not_sampled"] == []
+    for row in areas["classes"]:
+        share = twin.area_share[row["class"]]
+        assert row["mapped"] == counts[row["class"]]
+        assert row["pixels"] == pytest.approx(share.value * len(ids))
+        ends = np.array(share.interval(0.95)) * len(ids)
+        np.testing.assert_allclose(row["interval"], ends)
+        # nearly every pixel has been compared: the truth is within, and the map may be far off
+        assert ends[0] - 5 <= (tissue.truth == row["class"]).sum() <= ends[1] + 5
 
 
 def test_own_labels_are_held_out_in_whole_pieces(editor, workspace, tissue):
@@ -161,3 +181,7 @@ def test_the_panel_follows_the_map(compared, serve, open_tab, tissue):
     tab.page.select_option("[aria-label='What the map is compared with']", "held_out")
     tab.find("text=held out at a time").wait_for()
     assert tab.find(".confusion tbody tr").count() >= 1
+    tab.find("summary:has-text('Areas')").click()
+    table = tab.find("[aria-label=Areas] tbody tr")
+    assert table.count() >= 1  # classes that were held out
+    assert "\u2013" in table.first.inner_text()

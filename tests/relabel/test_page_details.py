@@ -136,17 +136,18 @@ def test_every_key_is_listed(tab):
 
 def test_what_was_set_up_survives_a_reload(painted):
     tab = painted
-    tab.key("2", "e", ".", ".", "o", "y", "u")
+    tab.key("2", "e", ".", ".", "o", "y", "u", "d")
     tab.js("diffclass.layers.setOpacity('doubt', 0.5)")
     tab.js("diffclass.view.zoom(4)")
     tab.js("diffclass.view.pan(-150, 90)")
     now = """({...diffclass.view.window,
               size: document.querySelector(".slider-row output").textContent,
               tool: document.querySelector("[data-tool][aria-checked=true]").dataset.tool,
+              theme: document.documentElement.dataset.theme,
               classId: diffclass.classId, outlines: diffclass.layers.outlines,
               grey: diffclass.layers.greyUnder, doubt: diffclass.layers.opacity("doubt")})"""
     before = tab.js(now)
-    assert before["tool"] == "eraser"
+    assert (before["tool"], before["theme"]) == ("eraser", "dark")
     tab.page.reload()
     tab.wait("window.diffclass?.connection === 'open' && diffclass.state")
     tab.idle()

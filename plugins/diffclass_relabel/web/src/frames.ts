@@ -4,13 +4,15 @@
 import type { Window } from "./contours";
 
 export interface Frame {
-  kind: "labels" | "map" | "changes" | "preview";
+  kind: "labels" | "map" | "changes" | "preview" | "compared";
   version: number;
   ms?: number;
   tau?: number;
   /** Of a map: the rows and columns that it fills (top, left, bottom, right), and the pieces after it. */
   window?: [number, number, number, number];
   left?: number;
+  /** Of what the map is compared with. */
+  step?: number | null;
   planes: Uint8Array[];
 }
 

@@ -17,7 +17,7 @@ const KEYS: [string, [string[], string][]][] = [
   ]],
   ["See", [
     [["i"], "picture alone"], [["l"], "labels"], [["m"], "map"], [["u"], "doubt"], [["c"], "changes"],
-    [["s"], "suggestions"], [["o"], "map as outlines"], [["y"], "grey picture under the map"], [["h"], "whole scene"], [["+", "\u2212"], "zoom, or the wheel or two fingers"],
+    [["s"], "suggestions"], [["o"], "map as outlines"], [["y"], "grey picture under the map"], [["k"], "compare the map, with a divider"], [["h"], "whole scene"], [["+", "\u2212"], "zoom, or the wheel or two fingers"],
     [["Space"], "hold and drag to move, or the middle button"],
   ]],
   ["Steer", [

@@ -1,6 +1,7 @@
 // What was done, the newest first: a click goes back to the state after it, or forward again.
 
-import { count, el, swatch } from "./dom";
+import { count, el, iconButton, swatch } from "./dom";
+import { ICONS } from "./icons";
 import type { HistoryAnswer, HistoryStep } from "./protocol.generated";
 import type { Session } from "./session";
 
@@ -14,7 +15,9 @@ export class HistoryPanel {
   private asked = -1; // version of the session
   private asking = false;
 
-  constructor(private readonly session: Session) {
+  private compared: number | null = null;
+
+  constructor(private readonly session: Session, private readonly compare: (step: number) => void) {
     this.element = el("div", {}, this.list, this.more);
     this.list.addEventListener("keydown", (event) => this.move(event));
     session.on("state", () => this.show());
@@ -23,6 +26,14 @@ export class HistoryPanel {
   /** Called when the panel comes to the front, and with each state. */
   show(): void {
     if (!this.element.hidden) void this.ask();
+  }
+
+  /** Marks the state that the map is compared with. */
+  markCompared(step: number | null): void {
+    this.compared = step;
+    for (const button of this.list.querySelectorAll<HTMLElement>("[data-compare]")) {
+      button.setAttribute("aria-pressed", String(Number(button.dataset.compare) === step));
+    }
   }
 
   private async ask(): Promise<void> {
@@ -61,7 +72,11 @@ export class HistoryPanel {
     row.classList.toggle("done", number > present);
     if (number === present) row.setAttribute("aria-current", "step");
     row.tabIndex = number === present ? 0 : -1;
-    return row;
+    const compare = iconButton(ICONS.compare, `Compare state ${number} with the present map`, () => this.compare(number), "icon small");
+    compare.dataset.compare = String(number);
+    compare.setAttribute("aria-pressed", String(number === this.compared));
+    compare.disabled = number === present;
+    return el("div", { class: "history-row" }, row, compare);
   }
 
   private parts(step: HistoryStep): HTMLElement[] {
@@ -83,7 +98,7 @@ export class HistoryPanel {
   }
 
   private move(event: KeyboardEvent): void {
-    const rows = [...this.list.querySelectorAll<HTMLElement>("button")];
+    const rows = [...this.list.querySelectorAll<HTMLElement>("[data-step]")];
     const here = rows.indexOf(document.activeElement as HTMLElement);
     const to = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: rows.length - 1 }[event.key];
     if (to === undefined) return;

@@ -4,6 +4,7 @@ import { AuditPanel } from "./audit_panel";
 import { Brush, Eraser } from "./brush";
 import { ClassList } from "./class_list";
 import { ClassSpectra } from "./class_spectra";
+import { Compare } from "./compare";
 import { el } from "./dom";
 import { Fill } from "./fill";
 import { showHelp } from "./help";
@@ -107,7 +108,11 @@ function start(transport: Transport): void {
   const why = new WhyPanel(session, go);
   const audit = new AuditPanel(session, go);
   const numbers = new NumbersPanel(session);
-  const history = new HistoryPanel(session);
+  const compare = new Compare(session);
+  compare.changed = (compared) => painter.compare(compared);
+  stage.element.append(compare.divider);
+  const history = new HistoryPanel(session, (step) => compare.show("state", step));
+  compare.stateChosen = (step) => history.markCompared(step);
   const tabs = new Tabs([
     { name: "Suggest", title: "What to label next", element: suggestionPanel(session, suggestions, go) },
     { name: "Audit", title: "Labels that the others contradict", element: audit.element },
@@ -140,7 +145,7 @@ function start(transport: Transport): void {
   layers.changed = () => layerListeners.forEach((listener) => listener());
   document.body.append(
     toolbar(session),
-    el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } }, toolPanel(tools, ui), layerPanel(layers, (show) => layerListeners.push(show)), picture.element, labelModePanel(session)),
+    el("aside", { class: "left", attributes: { "aria-label": "Tools, layers and picture" } }, toolPanel(tools, ui), layerPanel(layers, (show) => layerListeners.push(show)), compare.element, picture.element, labelModePanel(session)),
     stage.element,
     el("aside", { class: "right", attributes: { "aria-label": "Classes, spectrum and lists" } }, classes.element, spectrum.element, tabs.element),
     statusLine(session, ui),
@@ -170,6 +175,7 @@ function start(transport: Transport): void {
     "-": () => view.zoom(1 / 1.5),
     n: () => void walk(1),
     b: () => void walk(-1),
+    k: () => compare.toggle(),
     q: () => spectra.toggle(),
     w: () => ui.hover && ui.inspect(ui.hover),
     t: () => void session.ask({ ask: "live", on: !session.state?.live }),

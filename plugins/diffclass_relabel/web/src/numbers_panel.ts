@@ -2,7 +2,7 @@
 
 import { className } from "./class_list";
 import { count, el } from "./dom";
-import { NO_DATA, type AccuracyFacts, type AccuracyPoint, type ChangeFacts, type ClassNumbers, type NumbersAnswer } from "./protocol.generated";
+import { NO_DATA, type AccuracyFacts, type AccuracyPoint, type AreaFacts, type ChangeFacts, type ClassNumbers, type ForeignClass, type NumbersAnswer } from "./protocol.generated";
 import type { Session } from "./session";
 import { svg } from "./svg";
 
@@ -65,6 +65,7 @@ export class NumbersPanel {
     this.content.replaceChildren(
       ...(accuracy ? [this.headline(accuracy, answer.by), course(history)] : [el("p", { class: "muted empty", text: answer.note })]),
       this.classes(answer.classes, answer.pixel_area, accuracy !== null),
+      ...(accuracy && answer.areas ? [this.areas(answer.areas, answer.pixel_area, accuracy)] : []),
       ...(accuracy ? [this.confusion(accuracy)] : []),
       ...(change ? [this.change(change)] : []),
     );
@@ -96,13 +97,35 @@ export class NumbersPanel {
       return el("tr", {}, el("th", { attributes: { scope: "row" } }, className(this.session, row.class)), ...cells.map((text) => el("td", { text })));
     });
     return this.fold("Classes", true, scrolled("Classes", el("table", {},
-      el("thead", {}, el("tr", {}, ...head.map(([text, title]) => el("th", { text, title, attributes: { scope: "col" } })))),
-      el("tbody", {}, ...body))));
+headOf(head), el("tbody", {}, ...body))));
+  }
+
+  /** Areas that allow for the errors that were found. */
+  private areas({ classes, not_sampled, total }: AreaFacts, area: number | null, { foreign }: AccuracyFacts): HTMLElement {
+    const [name, metres] = area === null ? ["px", 0] : unitOf(total * area);
+    const size = (pixels: number) => (area === null ? count(Math.round(pixels)) : plain((pixels * area) / metres));
+    const head: [string, string][] = [["class", ""], [`map, ${name}`, "as mapped"], ["corrected", "by the pixels that were compared"], ["95 %", "interval of the corrected area"]];
+    const rows = classes.map((row) => {
+      const cells = [size(row.mapped), size(row.pixels), row.interval ? `${size(row.interval[0])} \u2013 ${size(row.interval[1])}` : "\u2013"];
+      return el("tr", {}, el("th", { attributes: { scope: "row" } }, this.mark(row.class, foreign)), ...cells.map((text) => el("td", { text })));
+    });
+    const left = not_sampled.length ? ` Without ${not_sampled.map((id) => this.nameOf(id, foreign)).join(", ")}: no pixel there tells.` : "";
+    return this.fold("Areas", false,
+      el("p", { class: "muted", text: `Corrected by the errors found (Olofsson et al. 2014), as if the pixels had been drawn at random from each mapped class.${left}` }),
+      scrolled("Areas", el("table", {}, headOf(head), el("tbody", {}, ...rows))));
+  }
+
+  private nameOf(id: number, foreign: ForeignClass[]): string {
+    return foreign.find((item) => item.class === id)?.name ?? (id === 0 ? "no class" : this.session.classOf(id)?.name ?? `class ${id}`);
+  }
+
+  private mark(id: number, foreign: ForeignClass[]): HTMLElement {
+    return id > 0 ? className(this.session, id) : el("span", { class: "class-mark muted", text: this.nameOf(id, foreign) });
   }
 
   private confusion({ classes, confusion, foreign }: AccuracyFacts): HTMLElement {
-    const nameOf = (id: number) => foreign.find((item) => item.class === id)?.name ?? (id === 0 ? "no class" : this.session.classOf(id)?.name ?? `class ${id}`);
-    const mark = (id: number) => (id > 0 ? className(this.session, id) : el("span", { class: "class-mark muted", text: nameOf(id) }));
+    const nameOf = (id: number) => this.nameOf(id, foreign);
+    const mark = (id: number) => this.mark(id, foreign);
     const columns = classes.filter((_, k) => confusion.some((row) => row[k]));
     const rows = classes.filter((_, k) => confusion[k].some(Boolean));
     const cell = (truth: number, found: number) => {
@@ -158,6 +181,10 @@ function course(points: AccuracyPoint[]): Node {
     el("figcaption", { class: "muted" }, `${count(points[0].labelled)} \u2192 ${count(last.labelled)} labelled pixels; `, el("span", { class: "key-overall", text: "overall" }), ", ", el("span", { class: "key-average", text: "average" })));
 }
 
+function headOf(columns: [string, string][]): HTMLElement {
+  return el("thead", {}, el("tr", {}, ...columns.map(([text, title]) => el("th", { text, title, attributes: { scope: "col" } }))));
+}
+
 /** A table that may be wider than the panel, and that keys can scroll. */
 function scrolled(name: string, table: HTMLElement): HTMLElement {
   return el("div", { class: "wide", attributes: { role: "region", "aria-label": name, tabindex: "0" } }, table);
@@ -188,7 +215,17 @@ function signed(value: number, places: number): string {
 
 /** An area in m\u00b2, ha or km\u00b2, whichever reads best. */
 function ground(area: number): string {
-  if (area < 1e4) return `${area.toFixed(area < 10 ? 1 : 0)} m\u00b2`;
-  if (area < 1e6) return `${(area / 1e4).toFixed(1)} ha`;
-  return `${(area / 1e6).toFixed(area < 1e8 ? 1 : 0)} km\u00b2`;
+  const [name, metres] = unitOf(area);
+  const value = area / metres;
+  return `${value.toFixed(value < (metres === 1 ? 10 : 100) ? 1 : 0)} ${name}`;
+}
+
+function unitOf(area: number): [string, number] {
+  if (area < 1e4) return ["m\u00b2", 1];
+  return area < 1e6 ? ["ha", 1e4] : ["km\u00b2", 1e6];
+}
+
+/** A number with four digits that count. */
+function plain(value: number): string {
+  return value >= 1000 ? count(Math.round(value)) : value.toFixed(Math.max(3 - Math.floor(Math.log10(Math.max(value, 0.1))), 0));
 }

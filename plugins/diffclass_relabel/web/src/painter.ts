@@ -1,8 +1,9 @@
 // Draws the scene and its layers; repaints at most once per frame, only when something changed.
 
 import { doubtColor } from "./colors";
-import { allBorders, borderPixels, classBorders, type Window } from "./contours";
+import { allBorders, type Window } from "./contours";
 import type { Layers } from "./layers";
+import { hasLines, MapLayer } from "./map_layer";
 import { NO_DATA } from "./protocol.generated";
 import { classTable, greyOf, maskTable, RasterImage, scaleTable, type Table } from "./raster_image";
 import type { Session } from "./session";
@@ -10,8 +11,13 @@ import type { View } from "./view";
 
 const DOUBT = scaleTable((margin) => doubtColor(1 - margin));
 const NOTHING_CHANGED = maskTable(0, [16, 17, 18]);
-// CSS pixels per raster pixel from which borders are lines; below, they would hide what they bound.
-const LINES_FROM = 3;
+
+/** What is shown left of a divider, which lies at a share of the width. */
+export interface Compared {
+  /** Classes of another map; null: the picture alone. */
+  ids: Uint8Array | null;
+  share: number;
+}
 
 export class Painter {
   /** Whether a stroke is being drawn. */
@@ -22,17 +28,18 @@ export class Painter {
   private picture: CanvasImageSource | null = null;
   private greyPicture: CanvasImageSource | null = null;
   private readonly labels = new RasterImage();
-  private readonly map = new RasterImage();
+  private readonly map: MapLayer;
+  /** What the map is compared with, left of the divider. */
+  private readonly other: MapLayer;
   private readonly doubt = new RasterImage();
   private readonly changes = new RasterImage();
   private table: Table = new Uint32Array(256);
-  private readonly borders = new RasterImage();
   // Made when they are first laid: most maps are replaced before anybody looks at these.
-  private bordersDone = false;
   private doubtDone = false;
   private changesDone = false;
   private anyChange = false;
   private wasPreview = false;
+  private compared: Compared | null = null;
   private due = false;
 
   constructor(
@@ -42,6 +49,8 @@ export class Painter {
     private readonly layers: Layers,
   ) {
     this.context = canvas.getContext("2d", { willReadFrequently: false })!;
+    this.map = new MapLayer(session, view);
+    this.other = new MapLayer(session, view);
     session.on("scene", () => this.resize());
     session.on("state", () => this.recolor());
     session.on("labels", () => this.relabel());
@@ -75,19 +84,54 @@ export class Painter {
     });
   }
 
+  /** Shows something else left of a divider; null: nothing. */
+  compare(compared: Compared | null): void {
+    const isNew = compared?.ids !== this.compared?.ids;
+    this.compared = compared;
+    if (isNew && compared?.ids) this.other.set(compared.ids, this.table);
+    this.request();
+  }
+
   /** Draws at once; for tests that read the canvas. */
   paint(): void {
     const { context, view } = this;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, view.width, view.height);
-    context.setTransform(view.scale, 0, 0, view.scale, view.x, view.y);
     context.imageSmoothingEnabled = false;
-    if (this.picture) this.lay(this.hasAreas ? this.greyPicture! : this.picture, this.layers.opacity("raw"));
-    this.layMap();
+    const split = this.compared ? Math.round(this.compared.share * view.width) : 0;
+    if (split > 0) this.within(0, split, () => this.layOther());
+    this.within(split, view.width, () => this.layPresent());
+  }
+
+  /** Draws in raster coordinates between two device columns. */
+  private within(left: number, right: number, draw: () => void): void {
+    const { context, view } = this;
+    context.save();
+    context.beginPath();
+    context.rect(left, 0, right - left, view.height);
+    context.clip();
+    context.setTransform(view.scale, 0, 0, view.scale, view.x, view.y);
+    draw();
+    context.restore();
+  }
+
+  private layPresent(): void {
+    this.layPicture(this.hasAreas);
+    if (this.session.shownMap) this.layMap(this.map);
     this.layDoubt();
     this.layLabels();
     this.layChanges();
-    context.globalAlpha = 1;
+  }
+
+  /** What the map is compared with: another one over the picture, or the picture alone. */
+  private layOther(): void {
+    const isMap = this.compared!.ids !== null;
+    this.layPicture(isMap && this.layers.greyUnder && !this.asOutlines);
+    if (isMap) this.layMap(this.other);
+  }
+
+  private layPicture(grey: boolean): void {
+    if (this.picture) this.lay(grey ? this.greyPicture! : this.picture, this.layers.opacity("raw"));
   }
 
   /** Whether areas of colour lie over the picture, whose own colours would falsify theirs. */
@@ -127,56 +171,14 @@ export class Painter {
     this.context.drawImage(picture, 0, 0, this.view.columns, this.view.rows);
   }
 
-  private layMap(): void {
-    const opacity = this.layers.opacity("map");
-    if (!this.session.shownMap || opacity === 0) return;
-    if (!this.asOutlines) this.lay(this.map.canvas, opacity);
-    else if (this.hasLines) this.drawBorders();
-    else this.lay(this.borderImage(), 1);
-  }
-
-  private get hasLines(): boolean {
-    return this.view.scale >= LINES_FROM * this.view.ratio;
-  }
-
-  private borderImage(): CanvasImageSource {
-    const { rows, columns } = this.view;
-    if (!this.bordersDone) this.borders.fill(borderPixels({ ids: this.session.shownMap!.ids, rows, columns }), this.table);
-    this.bordersDone = true;
-    return this.borders.canvas;
-  }
-
-  /** Each class's border as a line of its colour just inside it, on a dark ground. */
-  private drawBorders(): void {
-    const { context, view } = this;
-    const { rows, columns } = view;
-    const borders = classBorders({ ids: this.session.shownMap!.ids, rows, columns }, view.window);
-    const width = (1.5 * view.ratio) / view.scale;
-    context.globalAlpha = 1;
-    context.lineCap = "square";
-    for (const halo of [true, false]) {
-      context.lineWidth = halo ? width * 1.8 : width;
-      for (const [id, border] of borders) {
-        const shown = this.session.classOf(id);
-        if (!shown || shown.hidden) continue;
-        context.strokeStyle = halo ? "rgb(0 0 0 / 0.55)" : shown.color;
-        border.forEach((path, side) => this.strokeShifted(path, side, width / 2));
-      }
-    }
-  }
-
-  private strokeShifted(path: Path2D, side: number, shift: number): void {
-    const dx = side === 2 ? shift : side === 3 ? -shift : 0;
-    const dy = side === 0 ? shift : side === 1 ? -shift : 0;
-    this.context.translate(dx, dy);
-    this.context.stroke(path);
-    this.context.translate(-dx, -dy);
+  private layMap(layer: MapLayer): void {
+    layer.draw(this.context, { opacity: this.layers.opacity("map"), asOutlines: this.asOutlines });
   }
 
   private layLabels(): void {
     const opacity = this.layers.opacity("labels");
     this.lay(this.labels.canvas, opacity);
-    if (opacity === 0 || !this.hasLines) return;
+    if (opacity === 0 || !hasLines(this.view)) return;
     const { rows, columns, scale, ratio, window } = this.view;
     this.context.lineWidth = ratio / scale;
     this.context.lineCap = "square";
@@ -193,7 +195,7 @@ export class Painter {
 
   private resize(): void {
     const { rows, columns } = this.session.scene!;
-    for (const image of [this.labels, this.map, this.borders, this.doubt, this.changes]) image.resize(rows, columns);
+    for (const image of [this.labels, this.map, this.other, this.doubt, this.changes]) image.resize(rows, columns);
     this.view.setRaster(rows, columns);
     this.request();
   }
@@ -204,6 +206,7 @@ export class Painter {
     this.request();
     if (table.every((color, id) => color === this.table[id])) return;
     this.table = table;
+    if (this.compared?.ids) this.other.set(this.compared.ids, table);
     this.relabel();
     this.remap();
   }
@@ -215,9 +218,9 @@ export class Painter {
 
   private remap(window?: Window): void {
     const map = this.session.shownMap;
-    this.bordersDone = this.doubtDone = false;
+    this.doubtDone = false;
     // What a preview has left outside the window is gone with it.
-    if (map) this.map.fill(map.ids, this.table, this.wasPreview ? undefined : window);
+    if (map) this.map.set(map.ids, this.table, this.wasPreview ? undefined : window);
     this.wasPreview = this.session.preview !== null;
     this.request();
   }

@@ -71,6 +71,8 @@ export type Question =
   | { ask: "numbers"; by?: "reference" | "held_out" }
   /** the operations that can be undone and done again */
   | { ask: "history" }
+  /** the map of an earlier state of the history, or else the reference */
+  | { ask: "compare"; step?: number }
   /** let the map follow every operation, or not */
   | { ask: "live"; on: boolean }
   /** bring the map up to date */
@@ -95,6 +97,7 @@ export interface Answers {
   read_labels: ReadLabelsAnswer;
   numbers: NumbersAnswer;
   history: HistoryAnswer;
+  compare: CompareAnswer;
   live: LiveAnswer;
   update: UpdateAnswer;
   view: ViewAnswer;
@@ -241,6 +244,10 @@ export interface SessionState {
   max_time: number;
   stale: boolean;
   warped: boolean;
+  /** Number of the present state in the history. */
+  step: number;
+  /** Whether there is an image to compare with. */
+  has_reference: boolean;
   can_undo: boolean;
   can_redo: boolean;
   n_changed: number;
@@ -452,6 +459,7 @@ export interface NumbersAnswer {
   accuracy: AccuracyFacts | null;
   history: AccuracyPoint[];
   classes: ClassNumbers[];
+  areas: AreaFacts | null;
   /** Square metres. */
   pixel_area: number | null;
   change: ChangeFacts | null;
@@ -495,6 +503,24 @@ export interface ClassNumbers {
   precision: number | null;
   /** Pixels of the class to compare with. */
   n_true: number;
+}
+
+/** Areas corrected by the pixels that were compared, as if drawn at random from each class. */
+export interface AreaFacts {
+  classes: ClassArea[];
+  /** Pixels that the areas are shares of. */
+  total: number;
+  /** Classes of the map with no pixel to compare; left out. */
+  not_sampled: number[];
+}
+
+export interface ClassArea {
+  class: number;
+  mapped: number;
+  /** Estimate of how many truly are of the class. */
+  pixels: number;
+  /** 95 %; null where too few pixels tell. */
+  interval: number[] | null;
 }
 
 /** What the last map changed. */
@@ -542,6 +568,12 @@ export interface HistoryStep {
   pixel: number | null;
   /** Seconds since 1970. */
   at: number;
+}
+
+/** What to compare the map with was sent, as the frame "compared". */
+export interface CompareAnswer {
+  /** Of the history; null for the reference. */
+  step: number | null;
 }
 
 /** Whether the map follows every operation. */

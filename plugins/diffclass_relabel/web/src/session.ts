@@ -32,6 +32,8 @@ interface SessionEvents {
   map: Window;
   preview: ClassMap | null;
   changes: Uint8Array;
+  /** What the map is compared with. */
+  compared: Uint8Array;
   latency: number;
   message: string;
 }
@@ -152,6 +154,8 @@ export class Session extends Emitter<SessionEvents> {
     } else if (frame.kind === "preview") {
       const [ids, margin] = frame.planes;
       this.setPreview({ ids, margin, probability: null, version: frame.version });
+    } else if (frame.kind === "compared") {
+      this.emit("compared", frame.planes[0]);
     } else {
       this.receiveMap(frame);
     }
