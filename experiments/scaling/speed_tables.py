@@ -47,6 +47,7 @@ def recalls() -> list[str]:
         "points": "points",
         "cells": "cells",
         "rounds": "rounds",
+        "draws": "draws",
         "recall": "recall",
         "accuracy": "accuracy, %",
         "difference": "difference",
