@@ -48,7 +48,7 @@ def expected_seconds(
     n_points = min(n_pixels, MOST_POINTS)
     return {
         "libraries": 0.0,  # loaded by now
-        "opening": scene.data.nbytes / _HASHED,
+        "opening": n_pixels * bands * scene.data.dtype.itemsize / _HASHED,
         "features": n_pixels * bands * _PER_VALUE[settings.features],
         "graph": _PER_PIXEL * n_points * max(n_points / 1e5, 0.1) ** (_GROWTH - 1),
         "replay": _PER_OPERATION * n_operations,
