@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -16,22 +17,20 @@ from qgis.core import (
     QgsProcessingUtils,
 )
 
-from diffclass_qgis import descriptions as kinds
 from diffclass_qgis.command_line import (
     ProgramNotFoundError,
     check_alternatives,
     command_line,
     outside_qgis,
 )
-from diffclass_qgis.descriptions import Algorithm, Parameter
-from diffclass_qgis.layer_files import file_of
+from diffclass_qgis.descriptions import Algorithm
 from diffclass_qgis.parameters import qgis_parameter
 from diffclass_qgis.progress import Progress, parsed
 from diffclass_qgis.running import run
 from diffclass_qgis.styles import write_style
+from diffclass_qgis.values import Source, value_of
 
 _BOUND_MISSED = 4  # the command's exit code: the result is there, with a reservation
-_VECTOR_FILES = ["gpkg", "shp", "geojson", "json"]
 
 
 class DiffclassAlgorithm(QgsProcessingAlgorithm):
@@ -97,10 +96,8 @@ class DiffclassAlgorithm(QgsProcessingAlgorithm):
         feedback: QgsProcessingFeedback,
     ) -> dict[str, Any]:
         """Run the command, and return outputs and numbers."""
-        values = {
-            one.name: self._value(one, parameters, context, feedback)
-            for one in self._description.parameters
-        }
+        source = Source(self, parameters, context, feedback)
+        values = {one.name: value_of(one, source) for one in self._description.parameters}
         outputs = {
             one.name: values[one.name]
             for one in self._description.parameters
@@ -113,63 +110,6 @@ class DiffclassAlgorithm(QgsProcessingAlgorithm):
         for name, path in outputs.items():
             write_style(path, self._description.parameter(name).style)
         return {**outputs, **self._figures(values.get("REPORT"))}
-
-    def _value(
-        self,
-        parameter: Parameter,
-        parameters: dict[str, Any],
-        context: QgsProcessingContext,
-        feedback: QgsProcessingFeedback,
-    ) -> Any:
-        """Return a value as the command takes it: layers as paths, None for what is not given."""
-        name, kind = parameter.name, parameter.kind
-        if kind in kinds.OUTPUTS:
-            return self.parameterAsOutputLayer(parameters, name, context) or None
-        if parameters.get(name) in (None, ""):
-            return parameter.default
-        if kind == kinds.RASTER:
-            return self._raster_file(name, parameters, context)
-        if kind == kinds.VECTOR:
-            return self._vector_file(name, parameters, context, feedback)
-        if kind == kinds.FIELD:
-            return next(iter(self.parameterAsFields(parameters, name, context)), None)
-        reading = {
-            kinds.CHOICE: self.parameterAsEnumString,
-            kinds.INTEGER: self.parameterAsInt,
-            kinds.NUMBER: self.parameterAsDouble,
-            kinds.FLAG: self.parameterAsBool,
-            kinds.FILE: self.parameterAsFile,
-        }
-        return reading[kind](parameters, name, context)
-
-    def _raster_file(
-        self, name: str, parameters: dict[str, Any], context: QgsProcessingContext
-    ) -> str:
-        layer = self.parameterAsRasterLayer(parameters, name, context)
-        if layer is None:
-            raise QgsProcessingException(self.invalidRasterError(parameters, name))
-        try:
-            return file_of(layer.source())
-        except ValueError as error:
-            raise QgsProcessingException(str(error)) from error
-
-    def _vector_file(
-        self,
-        name: str,
-        parameters: dict[str, Any],
-        context: QgsProcessingContext,
-        feedback: QgsProcessingFeedback,
-    ) -> str:
-        """Return the layer's own file, or a copy: of a selection, unsaved edits, one of several."""
-        layer = self.parameterAsVectorLayer(parameters, name, context)
-        is_whole_file = (
-            layer is not None
-            and not layer.isEditable()
-            and layer.dataProvider().subLayerCount() == 1
-        )
-        return self.parameterAsCompatibleSourceLayerPath(
-            parameters, name, context, _VECTOR_FILES if is_whole_file else [], "gpkg", feedback
-        )
 
     def _run(self, values: dict[str, Any], feedback: QgsProcessingFeedback) -> bool:
         """Run the command; return whether it came to its end."""
@@ -193,7 +133,7 @@ class DiffclassAlgorithm(QgsProcessingAlgorithm):
 
         try:
             command = command_line(self._program(), self._description, values)
-            feedback.pushCommandInfo(" ".join(command))
+            feedback.pushCommandInfo(shlex.join(command))
             code = run(
                 command,
                 outside_qgis(os.environ),

@@ -40,7 +40,8 @@ def command_line(program: str, algorithm: Algorithm, values: Mapping[str, Any]) 
         See `find_program`.
     algorithm : Algorithm
     values : mapping of str to object
-        By the parameters' names; layers as paths. What is None, empty or the default is left out.
+        By the parameters' names; layers as paths, several as a list. What is None, empty or the
+        default is left out, and of arguments what has been named before.
 
     Returns
     -------
@@ -55,15 +56,15 @@ def command_line(program: str, algorithm: Algorithm, values: Mapping[str, Any]) 
     check_alternatives(algorithm, values)
     words = [program, algorithm.command, "--progress", "json"]
     words += [] if algorithm.is_served else ["--overwrite"]
-    positional = []
+    positional: list[str] = []
     for parameter in algorithm.parameters:
         value = values.get(parameter.name)
-        if not parameter.option and value is not None:
-            positional.append(str(value))
+        if not parameter.option:
+            positional += _arguments(value)
         elif not _is_left_out(parameter, value):
             words += _option(parameter, value)
-    # a file may be called -x
-    return [*words, "--", *positional]
+    # a file may be called -x; who chooses all tiles as further scenes names the first one twice
+    return [*words, "--", *dict.fromkeys(positional)]
 
 
 def check_alternatives(algorithm: Algorithm, values: Mapping[str, Any]) -> None:
@@ -72,7 +73,7 @@ def check_alternatives(algorithm: Algorithm, values: Mapping[str, Any]) -> None:
         given = [name for name in alternative.names if values.get(name) not in (None, "")]
         labels = [f"'{algorithm.parameter(name).label}'" for name in alternative.names]
         if len(given) > 1:
-            raise ValueError(f"give only one of {' and '.join(labels)}")
+            raise ValueError(f"give only one of {', '.join(labels[:-1])} and {labels[-1]}")
         if alternative.required and not given:
             raise ValueError(f"give {' or '.join(labels)}")
 
@@ -112,6 +113,11 @@ def outside_qgis(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables for a program that is no part of QGIS."""
     kept = {name: value for name, value in environment.items() if name not in _OF_QGIS}
     return {**kept, "PYTHONUTF8": "1"}
+
+
+def _arguments(value: Any) -> list[str]:
+    several = value if isinstance(value, (list, tuple)) else [value]
+    return [str(one) for one in several if one is not None]
 
 
 def _option(parameter: Parameter, value: Any) -> list[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-# Kinds of parameters. Inputs: RASTER and VECTOR are layers, FILE any file, FIELD one of a layer's.
-RASTER, VECTOR, FILE, FIELD = "raster", "vector", "file", "field"
-CHOICE, INTEGER, NUMBER, FLAG = "choice", "integer", "number", "flag"
+# Kinds of parameters. Inputs: RASTER and VECTOR are layers, RASTERS several, LAYER either, FIELD
+# one of a layer's, EXTENT a rectangle on the map.
+RASTER, RASTERS, VECTOR, LAYER = "raster", "rasters", "vector", "layer"
+FILE, FOLDER, FIELD, EXTENT = "file", "folder", "field", "extent"
+CHOICE, INTEGER, NUMBER, FLAG, TEXT = "choice", "integer", "number", "flag", "text"
 RASTER_OUT, VECTOR_OUT, FILE_OUT = "raster output", "vector output", "file output"
 OUTPUTS = (RASTER_OUT, VECTOR_OUT, FILE_OUT)
 
@@ -30,7 +32,7 @@ class Parameter:
     help : str
         Plain text for the tool tip and for the panel beside the dialog.
     option : str
-        Of the command; empty for its argument.
+        Of the command; empty for its arguments.
     default : object
         Not passed on: it is the command's own. None: nothing is filled in.
     choices : tuple of str
@@ -39,7 +41,8 @@ class Parameter:
         Range of a number.
     required, advanced : bool
     of : str
-        Of a FIELD: the parameter that holds its layer.
+        Of a FIELD: the parameter that holds its layer. Of an EXTENT: that in whose coordinates it
+        is passed on.
     extension : str
         Of a file, without the dot.
     style : str

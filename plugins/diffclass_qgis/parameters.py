@@ -9,13 +9,17 @@ from qgis.core import (
     QgsProcessingParameterBoolean,
     QgsProcessingParameterDefinition,
     QgsProcessingParameterEnum,
+    QgsProcessingParameterExtent,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterField,
     QgsProcessingParameterFile,
     QgsProcessingParameterFileDestination,
+    QgsProcessingParameterMapLayer,
+    QgsProcessingParameterMultipleLayers,
     QgsProcessingParameterNumber,
     QgsProcessingParameterRasterDestination,
     QgsProcessingParameterRasterLayer,
+    QgsProcessingParameterString,
     QgsProcessingParameterVectorDestination,
 )
 
@@ -44,6 +48,17 @@ def _raster(parameter: Parameter) -> QgsProcessingParameterDefinition:
     return QgsProcessingParameterRasterLayer(**_named(parameter))
 
 
+def _rasters(parameter: Parameter) -> QgsProcessingParameterDefinition:
+    return QgsProcessingParameterMultipleLayers(
+        layerType=QgsProcessing.TypeRaster, **_named(parameter)
+    )
+
+
+def _layer(parameter: Parameter) -> QgsProcessingParameterDefinition:
+    kinds_of_layers = [QgsProcessing.TypeRaster, QgsProcessing.TypeVectorAnyGeometry]
+    return QgsProcessingParameterMapLayer(types=kinds_of_layers, **_named(parameter))
+
+
 def _vector(parameter: Parameter) -> QgsProcessingParameterDefinition:
     return QgsProcessingParameterFeatureSource(
         types=[QgsProcessing.TypeVectorAnyGeometry], **_named(parameter)
@@ -56,6 +71,19 @@ def _field(parameter: Parameter) -> QgsProcessingParameterDefinition:
 
 def _file(parameter: Parameter) -> QgsProcessingParameterDefinition:
     return QgsProcessingParameterFile(extension=parameter.extension, **_named(parameter))
+
+
+def _folder(parameter: Parameter) -> QgsProcessingParameterDefinition:
+    behavior = QgsProcessingParameterFile.Folder
+    return QgsProcessingParameterFile(behavior=behavior, **_named(parameter))
+
+
+def _extent(parameter: Parameter) -> QgsProcessingParameterDefinition:
+    return QgsProcessingParameterExtent(**_named(parameter))
+
+
+def _text(parameter: Parameter) -> QgsProcessingParameterDefinition:
+    return QgsProcessingParameterString(**_named(parameter))
 
 
 def _choice(parameter: Parameter) -> QgsProcessingParameterDefinition:
@@ -107,9 +135,14 @@ def _file_output(parameter: Parameter) -> QgsProcessingParameterDefinition:
 
 _MAKERS = {
     kinds.RASTER: _raster,
+    kinds.RASTERS: _rasters,
     kinds.VECTOR: _vector,
+    kinds.LAYER: _layer,
     kinds.FIELD: _field,
     kinds.FILE: _file,
+    kinds.FOLDER: _folder,
+    kinds.EXTENT: _extent,
+    kinds.TEXT: _text,
     kinds.CHOICE: _choice,
     kinds.INTEGER: _number,
     kinds.NUMBER: _number,

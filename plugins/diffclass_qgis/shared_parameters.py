@@ -7,13 +7,17 @@ from dataclasses import replace
 from diffclass_qgis.descriptions import (
     CHOICE,
     CLASSES,
+    EXTENT,
     FIELD,
     FILE_OUT,
     FLAG,
     INTEGER,
+    LAYER,
     RASTER,
     RASTER_OUT,
+    TEXT,
     VECTOR,
+    Alternative,
     Parameter,
 )
 
@@ -25,6 +29,45 @@ SCENE = Parameter(
     "PRISMA, EnMAP). Wavelengths, bad bands, scale and no-data are taken from the file.",
     required=True,
 )
+SELECTION = (
+    Parameter(
+        "BANDS",
+        TEXT,
+        "Bands",
+        "By number from 1 or by wavelength: 1-50,60 or 450-1300,1500-1750nm. Empty: all that the "
+        "file calls good.",
+        "--bands",
+        advanced=True,
+    ),
+    Parameter(
+        "MASK",
+        LAYER,
+        "Mask",
+        "Pixels to leave out, such as clouds and water: those inside the shapes of a vector layer, "
+        "or where a raster is not 0.",
+        "--mask",
+        advanced=True,
+    ),
+    Parameter(
+        "ROI",
+        LAYER,
+        "Region of interest",
+        "Work only inside the shapes of a vector layer, or where a raster is not 0.",
+        "--roi",
+        advanced=True,
+    ),
+    Parameter(
+        "EXTENT",
+        EXTENT,
+        "Region of interest as a rectangle",
+        "Instead of a layer: drawn on the map, or of a layer. Of other coordinates than the "
+        "scene's the rectangle around it counts.",
+        "--roi",
+        advanced=True,
+        of="SCENE",
+    ),
+)
+EITHER_ROI = Alternative(("ROI", "EXTENT"))
 LABELS = Parameter(
     "LABELS",
     VECTOR,

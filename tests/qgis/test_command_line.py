@@ -17,7 +17,7 @@ from diffclass_qgis.command_line import (
     find_program,
     outside_qgis,
 )
-from diffclass_qgis.descriptions import CHOICE, FIELD, FLAG, OUTPUTS
+from diffclass_qgis.descriptions import CHOICE, EXTENT, FIELD, FLAG, OUTPUTS, RASTER, RASTERS
 from diffclass_qgis.layer_files import file_of
 
 PARAMETERS = [(one, parameter) for one in ALGORITHMS for parameter in one.parameters]
@@ -65,12 +65,15 @@ def test_table_is_sound(algorithm):
     names = [parameter.name for parameter in algorithm.parameters]
     assert len(set(names)) == len(names)
     assert algorithm.help
-    assert sum(not parameter.option for parameter in algorithm.parameters) == 1
+    assert algorithm.parameters[0].required
+    for parameter in algorithm.parameters:
+        assert parameter.option or parameter.kind in (RASTER, RASTERS)
     for parameter in algorithm.parameters:
         assert parameter.label
         assert parameter.help.endswith(".")
         assert bool(parameter.choices) == (parameter.kind == CHOICE)
-        assert parameter.kind != FIELD or parameter.of in names
+        assert (parameter.kind in (FIELD, EXTENT)) == bool(parameter.of)
+        assert not parameter.of or parameter.of in names
         if parameter.kind in OUTPUTS:
             assert option_of(algorithm, parameter).type.name == "path"
 
@@ -91,6 +94,29 @@ def test_values_become_options_and_defaults_are_left_out():
         "cover --ambient --seed 3 --output map.tif -- -scene.tif"
     )
     assert command_line("diffclass", CLASSIFY, values) == expected.split()
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda one: one.command)
+def test_parts_of_a_scene_can_be_chosen_wherever_the_command_can(algorithm):
+    known = {option for one in command_of(algorithm).params for option in one.opts}
+    shown = {parameter.option for parameter in algorithm.parameters}
+    assert {"--bands", "--mask", "--roi"} & known <= shown
+
+
+def test_several_scenes_are_arguments_each_once():
+    values = {"SCENE": "a.tif", "FURTHER": ["a.tif", "b.tif"], "LABEL_FOLDER": "labels"}
+    values |= {"BANDS": "1-50,60", "EXTENT": "0.0,1.0,2.0,3.0", "OUTPUT": "map.tif"}
+    expected = (
+        "diffclass classify --progress json --overwrite --labels labels --bands 1-50,60 "
+        "--roi 0.0,1.0,2.0,3.0 --output map.tif -- a.tif b.tif"
+    )
+    assert command_line("diffclass", CLASSIFY, values) == expected.split()
+
+
+def test_a_region_is_a_layer_or_a_rectangle():
+    values = {"SCENE": "a.tif", "LABELS": "l.gpkg", "ROI": "r.gpkg", "EXTENT": "0,1,2,3"}
+    with pytest.raises(ValueError, match="only one of 'Region of interest' and"):
+        command_line("diffclass", CLASSIFY, values)
 
 
 def test_the_page_replaces_no_file():

@@ -3,181 +3,143 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+import rasterio
 
-from diffclass.datasets import make_tissue_scene
-from diffclass_hyperspectral import read_labels, write_raster
-from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+from diffclass.command_line.main import run
+from diffclass_hyperspectral import read_labels
+from experiments.potsdam.qgis_profile import PROCESS
 
-ROOT = Path(__file__).resolve().parents[2]
-# Debian's script qgis_process passes an option that the program itself does not know
-QGIS = shutil.which("qgis_process.bin") or shutil.which("qgis_process")
+from .conftest import LEFT, NAMES, PIXEL, SIDE, TOP
+
 pytestmark = [
-    pytest.mark.skipif(QGIS is None, reason="needs qgis_process (Debian: qgis, python3-qgis)"),
+    pytest.mark.skipif(PROCESS is None, reason="needs qgis_process (Debian: qgis, python3-qgis)"),
     pytest.mark.slow,
 ]
-NAMES = {1: "water", 2: "woods", 3: "yard"}  # alphabetical, as texts are numbered
-
-Processing = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory) -> dict[str, str]:
-    """A profile of QGIS with the plugin and, in its settings, an environment."""
-    folder = tmp_path_factory.mktemp("qgis")
-    program = folder / "environment" / "bin" / "diffclass"
-    program.parent.mkdir(parents=True)
-    code = "from diffclass.command_line.main import main; main()"
-    # the plugin takes PYTHONPATH away, and a worktree is found by nothing else
-    program.write_text(
-        f"#!/bin/sh\nexport PYTHONPATH='{ROOT}:{ROOT / 'plugins'}'\n"
-        f"exec '{sys.executable}' -c '{code}' \"$@\"\n"
-    )
-    program.chmod(0o755)
-    profile = folder / "profiles" / "default" / "QGIS" / "QGIS3.ini"
-    profile.parent.mkdir(parents=True)
-    profile.write_text(
-        "[PythonPlugins]\ndiffclass_qgis=true\n\n[Processing]\n"
-        f"Configuration\\DIFFCLASS_ENVIRONMENT={program.parents[1]}\n"
-    )
-    plugins = folder / "plugins"
-    plugins.mkdir()
-    shutil.copytree(ROOT / "plugins" / "diffclass_qgis", plugins / "diffclass_qgis")
-    runtime = folder / "runtime"
-    runtime.mkdir(mode=0o700)
-    return {
-        "QGIS_CUSTOM_CONFIG_PATH": str(folder),
-        "QGIS_PLUGINPATH": str(plugins),
-        "QT_QPA_PLATFORM": "offscreen",
-        "XDG_RUNTIME_DIR": str(runtime),
-    }
+# what QGIS shows of a map: its classes, place, and value at the centre of each pixel
+_SHOWN = """
+import json
+from qgis.core import QgsPointXY, QgsRasterLayer
+scene, classes, margin = (QgsRasterLayer(path, "layer") for path in sys.argv[1:])
+def place(layer):
+    box = layer.extent()
+    sides = [box.xMinimum(), box.yMinimum(), box.xMaximum(), box.yMaximum()]
+    return [layer.crs().authid(), layer.width(), layer.height(), *sides]
+def values(layer):
+    box, pixel = layer.extent(), layer.rasterUnitsPerPixelX()
+    return [[layer.dataProvider().sample(QgsPointXY(box.xMinimum() + pixel * (column + 0.5),
+                                                    box.yMaximum() - pixel * (row + 0.5)), 1)[0]
+             for column in range(scene.width())] for row in range(scene.height())]
+print(json.dumps({
+    "places": [place(layer) for layer in (scene, classes, margin)],
+    "values": [values(classes), values(margin)],
+    "legend": [[int(one.value), one.label, one.color.name()]
+               for one in classes.renderer().classes()],
+}))
+"""
 
 
 @pytest.fixture(scope="module")
-def processing(settings) -> Processing:
-    """Runs an algorithm with parameters."""
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    kept["PATH"] = f"/usr/bin:{kept['PATH']}"  # QGIS takes its Python from the first one there
-
-    def run(algorithm: str, **parameters: object) -> subprocess.CompletedProcess[str]:
-        words = [f"{name}={value}" for name, value in parameters.items()]
-        command = [str(QGIS), "run", f"diffclass:{algorithm}", "--", *words]
-        return subprocess.run(
-            command, env=kept | settings, capture_output=True, text=True, timeout=500
-        )
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def scene(tmp_path_factory) -> Path:
-    """A folder with a scene in UTM and, in degrees, squares of its truth as labels."""
-    import pyogrio.raw
-    import shapely
-    from rasterio.warp import transform_geom
-
-    folder = tmp_path_factory.mktemp("scene")
-    tissue = make_tissue_scene(48, 48)
-    grid = Georeference((30.0, 0.0, 500_000.0, 0.0, -30.0, 5_400_000.0), "EPSG:32633")
-    write_raster(folder / "scene.tif", tissue.cube, map_info=map_info_of(grid))
-    np.save(folder / "truth.npy", tissue.truth)
-    squares, names = [], []
-    for row, column in np.argwhere(tissue.labels > 0):
-        x, y = 500_000 + 30 * column, 5_400_000 - 30 * row
-        square = shapely.box(x + 5, y - 25, x + 25, y - 5)
-        degrees = transform_geom("EPSG:32633", "EPSG:4326", shapely.geometry.mapping(square))
-        squares.append(shapely.to_wkb(shapely.geometry.shape(degrees)))
-        names.append(NAMES[int(tissue.labels[row, column])])
-    pyogrio.raw.write(
-        folder / "labels.gpkg",
-        np.array(squares, dtype=object),
-        [np.array(names, dtype=object)],
-        ["cover"],
-        geometry_type="Polygon",
-        crs="EPSG:4326",
-    )
-    return folder
-
-
-def legend(path: Path, settings: dict[str, str]) -> list[list[object]]:
-    """Return the classes that QGIS shows for a layer: value, name, colour."""
-    code = (
-        "import json, sys; from qgis.core import QgsApplication, QgsRasterLayer\n"
-        "app = QgsApplication([], False); app.initQgis()\n"
-        "layer = QgsRasterLayer(sys.argv[1], 'map'); assert layer.isValid()\n"
-        "print(json.dumps([[int(one.value), one.label, one.color.name()]\n"
-        "                  for one in layer.renderer().classes()]))\n"
-    )
-    python = "/usr/bin/python3"  # that of python3-qgis
-    done = subprocess.run(
-        [python, "-c", code, str(path)],
-        env={"PATH": os.environ["PATH"]} | settings,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def test_classify_with_labels_in_another_crs(processing, scene, settings):
-    maps = scene / "map.tif"
-    done = processing(
+def maps(profile, scene) -> Path:
+    """The map made by QGIS of labels in another CRS, its margins beside it."""
+    done = profile.run(
         "classify",
-        SCENE=scene / "scene.tif",
+        SCENE=scene / "tissue.tif",
         LABELS=scene / "labels.gpkg",
-        FIELD="cover",
-        OUTPUT=maps,
+        FIELD="class",
+        OUTPUT=scene / "map.tif",
         MARGIN=scene / "margin.tif",
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "neighbors ..." in done.stdout
     assert "MEAN_MARGIN" in done.stdout
-    found = read_labels(maps)
-    assert (found.ids == np.load(scene / "truth.npy")).mean() > 0.8
-    shown = legend(maps, settings)
-    assert [(value, name) for value, name, _ in shown] == list(NAMES.items())
-    assert len({color for _, _, color in shown}) == 3
-    assert (scene / "margin.qml").exists()
+    return scene / "map.tif"
 
-    labels = scene / "labels.gpkg"
+
+def test_the_map_lies_on_the_scene_exact_to_the_pixel(profile, scene, maps):
+    margin = maps.with_name("margin.tif")
+    said = profile.python(_SHOWN, scene / "tissue.tif", maps, margin)
+    shown = json.loads(said.splitlines()[-1])
+    assert shown["places"] == [
+        ["EPSG:32633", SIDE, SIDE, LEFT, TOP - PIXEL * SIDE, LEFT + PIXEL * SIDE, TOP]
+    ] * 3  # fmt: skip
+    found = read_labels(maps)
+    np.testing.assert_array_equal(shown["values"][0], found.ids)
+    with rasterio.open(margin) as raster:
+        np.testing.assert_array_equal(np.float32(shown["values"][1]), raster.read(1))
+    assert (found.ids == read_labels(scene / "truth.tif").ids).mean() > 0.8
+    assert [(value, name) for value, name, _ in shown["legend"]] == list(NAMES.items())
+    assert len({color for _, _, color in shown["legend"]}) == 3
+    assert margin.with_suffix(".qml").exists()
+
+
+def test_evaluate(profile, scene, maps):
+    truth = {"TRUTH": scene / "labels.gpkg", "TRUTH_FIELD": "class"}
     numbers = scene / "numbers.json"
-    done = processing("evaluate", MAP=maps, TRUTH=labels, TRUTH_FIELD="cover", REPORT=numbers)
+    done = profile.run("evaluate", MAP=maps, **truth, REPORT=numbers)
     assert done.returncode == 0, done.stdout + done.stderr
     (shown_accuracy,) = re.findall(r"OVERALL_ACCURACY:\s*(\S+)", done.stdout)
     assert float(shown_accuracy) == json.loads(numbers.read_text())["overall_accuracy"]
 
 
-def test_suggestions_are_labels_to_fill_in(processing, scene):
+@pytest.mark.parametrize(
+    ("chosen", "options"),
+    [
+        (
+            {"EXTENT": "500090,500990,5398800,5399700 [EPSG:32633]", "MASK": "clouds.tif"},
+            ["--roi", "500090,5398800,500990,5399700", "--mask", "clouds.tif"],
+        ),
+        (
+            {"ROI": "clouds.tif", "MASK": "labels.gpkg"},
+            ["--roi", "clouds.tif", "--mask", "labels.gpkg"],
+        ),
+    ],
+    ids=["rectangle and image", "image and shapes"],
+)
+def test_parts_of_several_scenes_as_the_command_takes_them(
+    profile, scene, monkeypatch, chosen, options
+):
+    monkeypatch.chdir(scene)
+    tiles = ["tiles/0.tif", "tiles/24.tif"]
+    words = ["--labels", "truth.tif", "--labels-per-class", "5", "--bands", "2-20,24", *options]
+    assert run(["classify", *tiles, *words, "-o", "expected.tif", "--overwrite", "-q"]) == 0
+    # FURTHER: as somebody chooses who takes all tiles, the first one too
+    given = {"SCENE": tiles[0], "FURTHER": tiles, "LABEL_IMAGE": "truth.tif"}
+    given |= {"LABELS_PER_CLASS": 5, "BANDS": "2-20,24", "OUTPUT": "part.tif"}
+    done = profile.run("classify", **given, **chosen)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ids, expected = read_labels("part.tif").ids, read_labels("expected.tif").ids
+    assert ids.shape == (SIDE, SIDE)
+    assert 0 < (ids == 0).mean() < 1
+    np.testing.assert_array_equal(ids, expected)
+
+
+def test_suggestions_are_labels_to_fill_in(profile, scene):
     points = scene / "next.geojson"
-    done = processing("suggest", SCENE=scene / "scene.tif", NUMBER=4, OUTPUT=points)
+    done = profile.run("suggest", SCENE=scene / "tissue.tif", NUMBER=4, OUTPUT=points)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(json.loads(points.read_text())["features"]) == 4
     assert "rank" in points.with_suffix(".qml").read_text()
 
 
 @pytest.mark.parametrize("algorithm", ["cluster", "anomaly"])
-def test_algorithms_without_labels(processing, scene, algorithm):
+def test_algorithms_without_labels(profile, scene, algorithm):
     output = scene / f"{algorithm}.tif"
-    done = processing(algorithm, SCENE=scene / "scene.tif", OUTPUT=output)
+    done = profile.run(algorithm, SCENE=scene / "tissue.tif", OUTPUT=output)
     assert done.returncode == 0, done.stdout + done.stderr
     assert output.with_suffix(".qml").exists()
 
 
-def test_errors_are_the_one_line_of_the_command(processing, scene):
+def test_errors_are_the_one_line_of_the_command(profile, scene):
     output = scene / "none.tif"
-    files = {"SCENE": scene / "scene.tif", "LABELS": scene / "labels.gpkg"}
-    done = processing("classify", **files, FIELD="nowhere", OUTPUT=output)
+    files = {"SCENE": scene / "tissue.tif", "LABELS": scene / "labels.gpkg"}
+    done = profile.run("classify", **files, FIELD="nowhere", OUTPUT=output)
     assert done.returncode
     assert "labels.gpkg: no field 'nowhere'" in done.stdout + done.stderr
     assert not output.exists()
-    done = processing("classify", SCENE=scene / "scene.tif", OUTPUT=output)
+    done = profile.run("classify", SCENE=scene / "tissue.tif", OUTPUT=output)
     assert "give 'Labels as shapes' or 'Labels as an image'" in done.stdout + done.stderr
