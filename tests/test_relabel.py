@@ -836,6 +836,36 @@ def test_suggestions_are_those_of_the_same_map(session, operator, rule):
         session.suggest(2, rule="best")
 
 
+def test_eigenpairs_of_a_warped_walk_are_computed_once(session, monkeypatch):
+    """They are most of the work, and were computed again for each suggestion."""
+    from diffclass.relabel import kept_eigenpairs
+
+    computed = []
+    compute = kept_eigenpairs.process_eigenpairs
+
+    def counted(operator, *arguments, known, **more):
+        computed.append(known is None)
+        return compute(operator, *arguments, known=known, **more)
+
+    monkeypatch.setattr(kept_eigenpairs, "process_eigenpairs", counted)
+    session.apply({"op": "warp"})
+    session.update()
+    session.prepare_suggestions(2)
+    first = session.suggest(2)
+    again = session.suggest(2)
+    assert computed == [True, False, False]
+    np.testing.assert_array_equal(first.points, again.points)
+    operator = session._engine.walk_for_suggestions(session._mapped)
+    expected = suggest(
+        operator, session.map.diffusion, np.flatnonzero(session.label_ids), 2, rule="hybrid"
+    )
+    np.testing.assert_array_equal(first.points, expected.points)
+    session.apply({"op": "unwarp"})
+    session.update()
+    session.suggest(2)
+    assert computed == [True, False, False, True]
+
+
 def test_suggestions_go_by_the_last_map_and_spare_new_labels(session):
     point = int(session.suggest(1, rule="margin").points[0])
     session.apply({"op": "stroke", "class": 3, "points": [point]})

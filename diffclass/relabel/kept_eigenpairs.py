@@ -16,6 +16,9 @@ from diffclass.spectral.eigenpairs import Eigenpairs
 class KeptEigenpairs:
     """Eigenpairs of one walk, computed when a rule first needs them; more as labels use them up.
 
+    Those of a walk that is warped are of the mean of its walks. They take as long, and so are kept
+    until it is warped anew.
+
     Threads may ask at once: the second waits for what the first computes.
 
     Parameters
@@ -31,6 +34,7 @@ class KeptEigenpairs:
 
     def __init__(self, random_state: RandomState):
         self.known: Eigenpairs | None = None
+        self._walk: MarkovOperator | WarpedOperator | None = None
         self._random_state = random_state
         self._computing = threading.Lock()
 
@@ -41,12 +45,18 @@ class KeptEigenpairs:
         labelled: np.ndarray,
         n_points: int,
     ) -> Eigenpairs | None:
-        """Return what a rule needs to choose points, or None: a warped walk has its own pairs."""
+        """Return what a rule needs to choose points; None where that is nothing."""
         scorer = rule if isinstance(rule, Rule) else RULES.get(rule)
-        if scorer is None or not scorer.uses_eigenpairs or isinstance(operator, WarpedOperator):
+        if scorer is None or not scorer.uses_eigenpairs:
             return None
         with self._computing:
-            self.known = process_eigenpairs(
-                operator, labelled, n_points, known=self.known, random_state=self._random_state
+            known = self.known if self._walk is operator else None
+            found = process_eigenpairs(
+                operator.merged() if isinstance(operator, WarpedOperator) else operator,
+                labelled,
+                n_points,
+                known=known,
+                random_state=self._random_state,
             )
-            return self.known
+            self._walk, self.known = operator, found
+            return found

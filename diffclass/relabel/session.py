@@ -22,6 +22,7 @@ from diffclass.exceptions import CancelledError, DataError, ParameterError
 from diffclass.label_diffusion.diffusion import LABEL_MODE_CHOICES
 from diffclass.label_diffusion.stopping_time import MarginCurve
 from diffclass.operators.markov import MarkovOperator
+from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import cancellable, checkpoint, stage
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
@@ -347,8 +348,8 @@ class RelabelSession:
         Returns
         -------
         Suggestions
-            Best first. Eigenpairs, if the rule needs them, are kept for the session, and more are
-            computed once labels have used them up; those of a warped walk are computed each time.
+            Best first. Eigenpairs, if the rule needs them, are kept until the walk is another, and
+            more are computed once labels have used them up.
 
         Raises
         ------
@@ -393,9 +394,12 @@ class RelabelSession:
             How many suggestions are to come.
         """
         labelled = np.flatnonzero(self.label_ids)
-        operator = self._engine.operator
+        operator: MarkovOperator | WarpedOperator
         if self._groups is not None:
             operator, labelled = self._groups.operator, self._groups.of(labelled)
+        else:
+            with self._computing:
+                operator = self._engine.walk_for_suggestions(self._mapped)
         self._eigenpairs.needed_by("hybrid", operator, labelled, n_points)
 
     def margin_curve(self) -> MarginCurve:

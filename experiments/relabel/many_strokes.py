@@ -80,7 +80,10 @@ def run(rows: int, columns: int, count: int) -> dict[str, Any]:
             times.append(paint(editor, stroke, is_mapped=is_mapped))
         for window, name in windows.items():
             stroke, shown = np.median(np.array(times)[list(window)], axis=0)
-            row |= {f"stroke {name}": round(stroke, 2), f"map {name}": round(shown, 2)}
+            row |= {
+                f"stroke {name}": round(float(stroke), 2),
+                f"map {name}": round(float(shown), 2),
+            }
         editor.close()
         begun = time.process_time()
         again = SessionEditor(workspace, SessionLog(path))

@@ -46,6 +46,7 @@ class SessionFacts(TypedDict):
     settled: Annotated[bool, 'Whether the time is known; "auto" has to choose it first.']
     max_time: int
     stale: bool
+    map_version: Annotated[int | None, "Of the newest map, which may be on its way."]
     warped: bool
     step: Annotated[int, "Number of the present state in the history."]
     has_reference: Annotated[bool, "Whether there is an image to compare with."]

@@ -73,6 +73,7 @@ def _state(editor: SessionEditor) -> SessionFacts:
         "settled": session.is_settled,
         "max_time": session.max_time,
         "stale": editor.is_stale,
+        "map_version": None if shown is None else shown.version,
         "warped": session.is_warped,
         "step": session.step,
         "has_reference": editor.reference is not None,

@@ -36,6 +36,23 @@ def test_how_labels_count_is_chosen(painted, editor):
     np.testing.assert_array_equal(tab.map, before)
 
 
+@pytest.mark.parametrize("is_live", [True, False])
+def test_a_change_without_a_map_is_idle_again(painted, is_live):
+    """A colour is an operation, but makes no map: waiting for one of that number took for ever."""
+    tab = painted
+    if not is_live:
+        tab.key("t")
+        tab.wait("!diffclass.state.live")
+        tab.stroke((20, 10), (20, 14))
+        tab.wait("diffclass.state.stale")
+    shown = tab.js("diffclass.lastMapVersion")
+    tab.js("diffclass.apply({ op: 'recolor_class', id: 1, color: '#123456' })")
+    late = "new Promise(resolve => setTimeout(() => resolve('late'), 20000))"
+    assert tab.js(f"Promise.race([diffclass.idle().then(() => 'idle'), {late}])") == "idle"
+    assert tab.state["classes"][0]["color"] == "#123456"
+    assert tab.state["version"] > tab.state["map_version"] == shown
+
+
 @pytest.mark.parametrize("size", [(900, 700), (600, 700), (1280, 500)])
 def test_everything_is_in_reach_in_small_windows(painted, size):
     tab = painted

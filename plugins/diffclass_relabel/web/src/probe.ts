@@ -23,7 +23,7 @@ import type { Layers } from "./layers";
 import type { Painter } from "./painter";
 import type { PicturePanel } from "./picture_panel";
 import type { Pointer } from "./pointer";
-import type { Operation } from "./protocol.generated";
+import type { Operation, SessionState } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Keys } from "./shortcuts";
 import type { Suggestions } from "./suggestions";
@@ -78,9 +78,10 @@ export function makeProbe({ session, ui, view, layers, painter, picture, pointer
     apply: (operation: Operation) => session.apply(operation),
     drop: () => session.socket.drop(),
     async idle() {
+      const isMapDue = (state: SessionState) => state.computing || (state.live && state.stale && !state.problem);
       const busy = () =>
-        session.socket.connection !== "open" || session.isStale || session.state?.computing || picture.isLoading ||
-        (session.state?.live && session.state.strokes.length > 0 && session.map?.version !== session.state.version) ||
+        session.socket.connection !== "open" || !session.state || session.isUnanswered || picture.isLoading ||
+        isMapDue(session.state) || (session.map?.version ?? null) !== session.state.map_version ||
         Boolean(session.map?.left);
       while (busy()) await new Promise((resolve) => setTimeout(resolve, 5));
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));

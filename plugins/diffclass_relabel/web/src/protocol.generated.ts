@@ -243,6 +243,8 @@ export interface SessionState {
   settled: boolean;
   max_time: number;
   stale: boolean;
+  /** Of the newest map, which may be on its way. */
+  map_version: number | null;
   warped: boolean;
   /** Number of the present state in the history. */
   step: number;

@@ -84,9 +84,14 @@ export class Session extends Emitter<SessionEvents> {
     return Boolean(this.map && this.state?.strokes.length);
   }
 
+  /** Whether something that was done here is not in the state yet. */
+  get isUnanswered(): boolean {
+    return this.settling || this.socket.pending.length > 0;
+  }
+
   /** Whether the map lags behind the labels. */
   get isStale(): boolean {
-    return Boolean(this.state && (this.state.stale || this.settling || this.socket.pending.length));
+    return Boolean(this.state && (this.state.stale || this.isUnanswered));
   }
 
   /** Applies an operation; null where it was refused (the page says why by itself). */
@@ -121,9 +126,9 @@ export class Session extends Emitter<SessionEvents> {
 
   /** Called by the painter when a map is on the screen: stops the clock if it is the awaited one. */
   drawn(): void {
-    const waiting = this.clock !== null && this.map && this.map.version === this.state?.version;
-    if (!waiting || this.settling || this.socket.pending.length) return;
-    this.latency = performance.now() - this.clock!;
+    const isNewest = this.map !== null && this.map.version === this.state?.map_version;
+    if (this.clock === null || !isNewest || this.isStale) return;
+    this.latency = performance.now() - this.clock;
     this.clock = null;
     this.emit("latency", this.latency);
   }
