@@ -33,9 +33,10 @@ def scene(tmp_path_factory) -> Path:
     for row in (0, SIDE // 2):
         part = tissue.cube[row : row + SIDE // 2]
         write_raster(folder / "tiles" / f"{row}.tif", part, map_info=place_of(row=row))
-    clouds = np.zeros((SIDE, SIDE), dtype=np.uint8)
-    clouds[3:9, 30:] = 1
-    write_class_map(folder / "clouds.tif", clouds, map_info=place_of(row=0))
+    for name, part in (("clouds", np.s_[3:9, 30:]), ("region", np.s_[4:40, 4:44])):
+        there = np.zeros((SIDE, SIDE), dtype=np.uint8)
+        there[part] = 1
+        write_class_map(folder / f"{name}.tif", there, map_info=place_of(row=0))
     write_class_map(folder / "truth.tif", tissue.truth, map_info=place_of(row=0))
     write_squares(folder / "labels.gpkg", tissue.labels)
     return folder

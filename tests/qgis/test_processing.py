@@ -94,8 +94,8 @@ def test_evaluate(profile, scene, maps):
             ["--roi", "500090,5398800,500990,5399700", "--mask", "clouds.tif"],
         ),
         (
-            {"ROI": "clouds.tif", "MASK": "labels.gpkg"},
-            ["--roi", "clouds.tif", "--mask", "labels.gpkg"],
+            {"ROI": "region.tif", "MASK": "labels.gpkg"},
+            ["--roi", "region.tif", "--mask", "labels.gpkg"],
         ),
     ],
     ids=["rectangle and image", "image and shapes"],
