@@ -151,6 +151,7 @@ def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(painted, 
         "live": {"on": True},
         "preview_tau": {"tau": 8},
         "export": {"what": "labels"},
+        "compare": {"step": 0},
         "read_labels": {"path": str(tmp_path / "labels.npy")},
         "view": dict(zip(("top", "left", "bottom", "right"), (0, 0, 48, 50), strict=True)),
     }
