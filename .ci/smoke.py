@@ -122,8 +122,8 @@ def check_page(program: Path, place: Path) -> None:
         assert server.stdout is not None
         url = json.loads(server.stdout.readline())["url"]
         with urllib.request.urlopen(url, timeout=60) as answer:
-            if b"<canvas" not in answer.read():
-                sys.exit("relabel: the page has no canvas")
+            if b"static/app.js" not in answer.read():
+                sys.exit("relabel: the address has no page")
         asyncio.run(asyncio.wait_for(hear_hello(url), 300))
     finally:
         server.send_signal(signal.SIGINT)
