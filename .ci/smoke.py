@@ -149,8 +149,8 @@ def check_xarray(place: Path) -> None:
 
     import diffclass_hyperspectral.xarray  # noqa: F401 (registers the accessor)
 
-    cube = rioxarray.open_rasterio(place / "top.tif", chunks={"y": 8})
-    maps = cube.diffclass.classify(str(place / "shapes.gpkg"))
+    with rioxarray.open_rasterio(place / "top.tif", chunks={"y": 8}) as cube:
+        maps = cube.diffclass.classify(str(place / "shapes.gpkg"))
     maps.class_map.rio.to_raster(place / "of_xarray.tif")
     maps.to_netcdf(place / "of_xarray.nc")
 
