@@ -122,8 +122,8 @@ def check_page(program: Path, place: Path) -> None:
         assert server.stdout is not None
         url = json.loads(server.stdout.readline())["url"]
         with urllib.request.urlopen(url, timeout=60) as answer:
-            if b"<canvas" not in answer.read():
-                sys.exit("relabel: the page has no canvas")
+            if b"static/app.js" not in answer.read():
+                sys.exit("relabel: the address has no page")
         asyncio.run(asyncio.wait_for(hear_hello(url), 300))
     finally:
         server.send_signal(signal.SIGINT)
@@ -149,8 +149,8 @@ def check_xarray(place: Path) -> None:
 
     import diffclass_hyperspectral.xarray  # noqa: F401 (registers the accessor)
 
-    cube = rioxarray.open_rasterio(place / "top.tif", chunks={"y": 8})
-    maps = cube.diffclass.classify(str(place / "shapes.gpkg"))
+    with rioxarray.open_rasterio(place / "top.tif", chunks={"y": 8}) as cube:
+        maps = cube.diffclass.classify(str(place / "shapes.gpkg"))
     maps.class_map.rio.to_raster(place / "of_xarray.tif")
     maps.to_netcdf(place / "of_xarray.nc")
 
