@@ -384,6 +384,7 @@ RELABEL = Algorithm(
         replace(LABELS, help="Labels that a new session begins with."),
         FIELD_OF_LABELS,
         LABEL_IMAGE,
+        *SELECTION,
         replace(FEATURES, advanced=True),
         replace(COMPONENTS, help="Empty: 20."),
         replace(NEIGHBORS, help="In the graph. Empty: 12."),
@@ -403,7 +404,7 @@ RELABEL = Algorithm(
             extension="jsonl",
         ),
     ),
-    (Alternative(EITHER_LABELS),),
+    (Alternative(EITHER_LABELS), EITHER_ROI),
     is_served=True,
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ export function exportButton(session: Session): HTMLElement {
   const menu = el("div", { class: "menu export", attributes: { popover: "auto", id: "export-menu" } });
   const rows = el("div");
   session.on("scene", ({ exports }) => rows.replaceChildren(...resultsOf(exports).map((formats) => row(session, formats, menu))));
-  const note = el("p", { class: "muted note" });
+  const note = el("p", { class: "muted block-note" });
   session.on("scene", ({ scene }) => {
     note.hidden = scene.block === 1;
     note.textContent = `The map is of blocks of ${scene.block} \u00d7 ${scene.block} pixels. For that of every pixel run diffclass classify with the exported labels and the options in the report.`;
