@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from diffclass.exceptions import DataError, ParameterError
-from diffclass.full_disk import is_full
+from diffclass.exceptions import ParameterError
+from diffclass.full_disk import named_when_full
 
 _BESIDE = 24  # bytes that the name of a file beside has more, and its suffixes
 
@@ -54,7 +54,7 @@ def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -
 
 def _check_place(target: Path, *, overwrite: bool) -> None:
     folder = target.parent
-    if not stat.S_ISDIR(os.stat(folder).st_mode) if os.path.lexists(folder) else True:
+    if not (os.path.lexists(folder) and stat.S_ISDIR(os.stat(folder).st_mode)):
         raise ParameterError(f"{target}: no folder {folder}; create it first")
     if target.is_dir():
         raise ParameterError(f"{target} is a folder; name a file in it")
@@ -107,7 +107,7 @@ def replacing(
         If the disk is full.
     """
     target = require_writable(path, overwrite=overwrite)
-    with _room_for(target):
+    with named_when_full(lambda error: _full(target, error)):
         temporary = _name_beside(target, target.suffix if suffix is None else suffix)
         try:
             yield temporary
@@ -118,18 +118,11 @@ def replacing(
                 temporary.unlink()
 
 
-@contextmanager
-def _room_for(target: Path) -> Iterator[None]:
-    """Name the file in the error of a full disk; the system's message names none."""
-    try:
-        yield
-    except OSError as error:
-        if not is_full(error):
-            raise
-        raise DataError(
-            f"{target}: no room left on its disk ({error.strerror}); free space or choose another "
-            "folder"
-        ) from error
+def _full(target: Path, error: OSError) -> str:
+    return (
+        f"{target}: no room left on its disk ({error.strerror}); free space or choose another "
+        "folder"
+    )
 
 
 def _name_beside(target: Path, suffix: str) -> Path:

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.full_disk import is_full
+from diffclass.full_disk import named_when_full
 from diffclass.mapped_files import create_mapped
 from diffclass.output import replacing
 from diffclass.progress import stage
@@ -192,14 +192,8 @@ def _save(path: Path, array: np.ndarray) -> None:
         stream.write(array.data)
 
 
-@contextmanager
-def room_in(folder: Path | None) -> Iterator[None]:
+def room_in(folder: Path | None) -> AbstractContextManager[None]:
     """Turn the error of a full disk into one that says what to do."""
-    try:
-        yield
-    except OSError as error:
-        if not is_full(error):
-            raise
-        raise DataError(
-            f"{folder}: no space is left for scratch files; choose a folder on a larger disk"
-        ) from error
+    return named_when_full(
+        lambda _: f"{folder}: no space is left for scratch files; choose a folder on a larger disk"
+    )

@@ -101,7 +101,7 @@ class NNDescentSearch(Search):
         self._codes: tuple[np.ndarray, np.float32] | None = None  # made for the first round
         self._search_until(aimed, least, random)
         self._codes = None
-        if not self._has_found(least):
+        if self.recall_ < least:
             self._search_instead(X, random)
 
     def _search_until(self, aimed: float, least: float, random: np.random.RandomState) -> None:
@@ -116,9 +116,6 @@ class NNDescentSearch(Search):
         self._refine_until(aimed, choosing)
         self.recall_ = self._refine_until(least, reporting)
         self._walk_sample = choosing
-
-    def _has_found(self, least: float) -> bool:
-        return self.recall_ >= least
 
     def _sample(self, points: np.ndarray, k: int) -> _Sample:
         nearest = self._cells.nearest(self._cells.points[points], points, k)

@@ -36,8 +36,7 @@ def million() -> list[str]:
         "total": "total, s",
         "peak_memory_gib": "peak memory, GiB",
     }
-    rows = [[row[name] or "-" for name in columns] for row in read_rows("scaling/million.csv")]
-    return markdown_table(list(columns.values()), rows)
+    return _table("scaling/million.csv", columns)
 
 
 def recalls() -> list[str]:
@@ -53,8 +52,13 @@ def recalls() -> list[str]:
         "difference": "difference",
         "error": "its error",
     }
-    rows = [[row[name] for name in columns] for row in read_rows("scaling/recalls.csv")]
-    return markdown_table(list(columns.values()), rows)
+    return _table("scaling/recalls.csv", columns)
+
+
+def _table(name: str, heads: dict[str, str]) -> list[str]:
+    """Return the table of some columns of a file, by their heads; "-" where there is no value."""
+    rows = [[row[column] or "-" for column in heads] for row in read_rows(name)]
+    return markdown_table(list(heads.values()), rows)
 
 
 def first_run() -> list[str]:
