@@ -50,7 +50,7 @@ def expected(problem):
 
 @pytest.fixture(scope="module")
 def engine():
-    with local_cluster(2, memory=GB) as started:
+    with local_cluster(2, memory=2 * GB) as started:
         yield started
 
 
@@ -193,6 +193,52 @@ def test_work_held_near_workers_that_are_all_gone_begins_again(killed_at, engine
     engine.client.wait_for_workers(engine.n_workers, timeout=60)
 
 
+def _fills_memory(dask_worker, *, is_full):
+    """Let a worker believe that its memory is full, or not."""
+    dask_worker.memory_manager.memory_pause_fraction = 1e-3 if is_full else 0.8
+
+
+@pytest.fixture
+def fill_memory(engine, monkeypatch):
+    """Let some workers pause, as dask lets those whose memory is full."""
+    monkeypatch.setattr("diffclass.blocks.dask_engine._PAUSED", 2.0)
+
+    def fill(n_workers):
+        workers = sorted(engine.client.nthreads())[:n_workers]
+        engine.client.run(_fills_memory, is_full=True, workers=workers)
+
+    yield fill
+    engine.client.run(_fills_memory, is_full=False)
+    while any(w["status"] != "running" for w in _workers(engine)):
+        time.sleep(0.1)
+
+
+def _workers(engine):
+    return engine.client.scheduler_info(n_workers=-1)["workers"].values()
+
+
+def test_work_that_waits_for_a_full_worker_is_done_by_others(engine, fill_memory):
+    tried = []
+
+    def work():
+        tried.clear()
+        tried.extend(engine.submit(_slowly, 0.3) for _ in range(12))
+        fill_memory(1)
+        return engine.gather(tried)
+
+    assert surely(work, lambda: None) == ["done"] * 12
+
+
+def test_workers_that_are_all_full_are_an_error_that_says_so(engine, fill_memory):
+    def work():
+        held = [engine.submit(_slowly, 0.3) for _ in range(8)]
+        fill_memory(engine.n_workers)
+        return engine.gather(held)
+
+    with pytest.raises(ClusterError, match=r"paused, for their memory is full.*--resume"):
+        work()
+
+
 @contextmanager
 def killing(engine, pauses, *, seed):
     """Kill a worker after each pause."""
@@ -263,9 +309,10 @@ def test_memory_of_workers_stays_below_their_limit(problem, engine, tmp_path):
 
     def look():
         while not over.wait(0.2):
-            workers = engine.client.scheduler_info(n_workers=-1)["workers"].values()
             seen.extend(
-                (w["metrics"]["memory"], w["memory_limit"]) for w in workers if w["metrics"]
+                (w["metrics"]["memory"], w["memory_limit"])
+                for w in _workers(engine)
+                if w["metrics"]
             )
 
     thread = threading.Thread(target=look)
@@ -275,7 +322,7 @@ def test_memory_of_workers_stays_below_their_limit(problem, engine, tmp_path):
     over.set()
     thread.join()
     assert seen
-    assert all(0 < memory < limit == GB // 2 for memory, limit in seen), seen
+    assert all(0 < memory < limit == GB for memory, limit in seen), seen
 
 
 def test_blocks_tell_dask_their_size(problem, tmp_path):

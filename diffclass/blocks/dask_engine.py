@@ -29,6 +29,7 @@ _FETCHED = 20.0  # seconds for the way of results to this process
 _BACK = 5.0  # seconds in which a lost scheduler may come back
 _NO_WORKER = 60.0  # seconds without any worker
 _IDLE = 3.0  # seconds in which workers have nothing to do although results are missing
+_PAUSED = 30.0  # seconds in which work is left to workers that have paused: their memory is full
 _RETRIES = 10  # of tasks whose workers died
 
 
@@ -126,12 +127,14 @@ class DaskEngine:
 
         Dask forgets that other workers are allowed where a task becomes ready while none runs: it
         then waits for the worker that was named, and its successor has another address. (As found
-        in its scheduler, `bulk_schedule_unrunnable_after_adding_worker`; see its issue 8600.)
+        in its scheduler, `bulk_schedule_unrunnable_after_adding_worker`; see its issue 8600.) And
+        what waits on a worker that pauses because its memory is full stays there, also where the
+        memory is filled by something else than results, which it could write to disk.
 
         `distributed.wait` would raise an error per look, whose frames keep futures, and with them
         results on workers, until Python's garbage is collected.
         """
-        start = looked = seen = busy = time.monotonic()
+        start = looked = seen = busy = moving = time.monotonic()
         while not all(future.done() for future in futures):
             now = time.monotonic()
             if now - looked < _POLL:
@@ -139,9 +142,12 @@ class DaskEngine:
                 continue
             with self._calling():
                 running = self.client.processing()
+                loaded = {worker for worker, tasks in running.items() if tasks}
+                stands = bool(loaded) and loaded <= self._halted()
             looked = now
             seen = now if running else seen
-            busy = now if any(running.values()) or not running else busy
+            busy = now if loaded or not running else busy
+            moving = moving if stands else now
             if now - seen > _NO_WORKER:
                 raise ClusterError(
                     f"{self._address} has had no worker for {_NO_WORKER:.0f} s; start some, then "
@@ -149,6 +155,20 @@ class DaskEngine:
                 )
             if now - busy > _IDLE:
                 raise WorkLost(f"workers of {self._address} are idle, and work is left")
+            if now - moving > _PAUSED:
+                raise WorkLost(
+                    f"workers of {self._address} have paused, for their memory is full, and work "
+                    "is left; give them more memory, then go on with --resume"
+                )
+
+    def _halted(self) -> set[str]:
+        """Return the addresses of workers that do nothing until some of their memory is free."""
+        workers = self.client.sync(self.client.scheduler.identity)["workers"]
+        return {
+            worker
+            for worker, known in workers.items()
+            if known["status"] == "paused" and not _executes(known["metrics"])
+        }
 
     def _results(self, futures: list[Any]) -> list[Any]:
         """Fetch results; fewer if workers died meanwhile, and they have to be waited for again."""
@@ -338,6 +358,10 @@ def _sees(path: str, size: int) -> bool:
             return True
         time.sleep(0.1)
     return False
+
+
+def _executes(metrics: dict[str, Any]) -> bool:
+    return metrics.get("task_counts", {}).get("executing", 0) > 0
 
 
 def _with_its_threads(task: Callable[..., Any], *arguments: Any) -> Any:

@@ -233,7 +233,7 @@ main()
 
 
 def test_the_first_screen_shows_a_line_that_works(call):
-    for words in ([], ["classify"], ["info"], ["rerun"], ["relabel"]):
+    for words in ([], ["classify"], ["info"], ["rerun"]):
         code, _, err = call(*words)
         assert code == 2
         assert "Example" in err

@@ -65,6 +65,7 @@ def test_limits_are_dragged_in_the_histogram(painted, workspace):
     tab.find(".stretch summary").click()
     bars = tab.find("[aria-label='Histogram of green']")
     tab.wait("document.querySelector(\"[aria-label='Green, low']\").value === '2'")
+    bars.scroll_into_view_if_needed()
     box = bars.bounding_box()
     middle = box["x"] + box["width"] / 2
     tab.page.mouse.move(box["x"] + 2, box["y"] + 10)
