@@ -60,6 +60,22 @@ def small_cases():
     pair = other.indptr, other.indices, other.data
     edges.leaving_class(indptr, indices, data, np.arange(n) % 3, out("leaving_class", n))
     edges.row_products(indptr, indices, data, *pair, n, out("row_products", m))
+    both = (graph + graph.T).tocsr()
+    both.sort_indices()
+    arrays = both.indptr, both.indices, both.data
+    edges.symmetric_row_products(*arrays, out("symmetric_row_products", both.nnz))
+    vectors = (
+        np.eye(1, n)[0],
+        indices[:1] * 0,
+        np.ones(1),
+        0,
+        1,
+        indices,
+        data,
+        indptr[0],
+        indptr[1],
+    )
+    out("spread_product", 1)[0] = edges.spread_product(*vectors)
     vectors = indices, data, indptr[1], indptr[2], indices, data, indptr[2], indptr[3]
     out("looked_up_product", 1)[0] = edges.looked_up_product(*vectors)
     out("position", 1)[0] = edges.first_not_below(np.array([1, 3, 3, 8]), 1, 4, 3)
@@ -311,6 +327,10 @@ def test_edges_are_numpys(cases):
     np.testing.assert_allclose(cases["looked_up_product"], dense[1] @ dense[2], atol=1e-14)
     expected = (dense @ dense)[rows, graph.indices]
     np.testing.assert_allclose(cases["row_products"], expected, atol=1e-14)
+    both = dense + dense.T
+    expected = (both @ both)[np.nonzero(both)]
+    np.testing.assert_allclose(cases["symmetric_row_products"], expected, atol=1e-14)
+    np.testing.assert_allclose(cases["spread_product"], dense[0, 0], atol=1e-14)
     for without in (False, True):
         for x in range(13):
             row = dense[x].copy()
@@ -471,6 +491,21 @@ def test_products_of_rows_of_very_different_lengths():
     edges.row_products(*arrays, *arrays, 200, out)
     rows = np.repeat(np.arange(200), np.diff(graph.indptr))
     np.testing.assert_allclose(out, (dense @ dense.T)[rows, graph.indices], atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_of_pairs_are_those_of_both_directions_bit_by_bit(dtype):
+    rng = np.random.default_rng(4)
+    dense = np.where(rng.random((200, 200)) < 0.05, rng.random((200, 200)), 0)
+    dense[5] = rng.random(200)
+    graph = sp.csr_array((dense + dense.T).astype(dtype))
+    arrays, out, expected = (
+        (graph.indptr, graph.indices, graph.data),
+        *np.empty((2, graph.nnz), dtype),
+    )
+    edges.row_products(*arrays, *arrays, 200, expected)
+    edges.symmetric_row_products(*arrays, out)
+    np.testing.assert_array_equal(out, expected)
 
 
 def test_neighbors_are_numpys(cases):

@@ -92,7 +92,9 @@ class SharedNeighbors(OverKernel):
         root_degrees = roots_of_degrees(K)
         bumps = unit_bumps(K, root_degrees)
         fitted = FittedSharedNeighbors(inner, bumps, root_degrees, self.power)
-        return with_diagonal_scaled(K, fitted.shared(K, bumps)), fitted
+        cosines = np.empty_like(K.data)
+        _compiled.edges.symmetric_row_products(bumps.indptr, bumps.indices, bumps.data, cosines)
+        return with_diagonal_scaled(K, times_powers(K, cosines, self.power)), fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +147,11 @@ def times_shared(
         bumps.indptr, bumps.indices, bumps.data,
         others.indptr, others.indices, others.data, others.shape[1], cosines,
     )  # fmt: skip
+    return times_powers(K, cosines, power)
+
+
+def times_powers(K: sp.csr_array, cosines: np.ndarray, power: float) -> sp.csr_array:
+    """Return affinities times powers of the cosines of their edges."""
     data = K.data * np.maximum(cosines**power, _LEAST_SHARE)
     return sp.csr_array((data.astype(K.dtype, copy=False), K.indices, K.indptr), shape=K.shape)
 
