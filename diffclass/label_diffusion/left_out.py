@@ -20,9 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels, start_walk
+from diffclass.label_diffusion.diffusion import LabelDiffusion, start_walk
 from diffclass.label_diffusion.posteriors import posteriors_of
-from diffclass.label_diffusion.stopping_time import cut_times
 from diffclass.operators.local_order import LARGE, inverse
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
@@ -80,7 +79,7 @@ def leave_labels_out(
     -------
     LeftOut
         Of at most 100 labels, with more than 10,000 points at most 32, in equal numbers per class
-        as far as there are. Costs tau steps with one column for each, or five diffusions.
+        as far as there are. Costs tau steps with one column for each, or those of five diffusions.
 
     Examples
     --------
@@ -111,16 +110,38 @@ def leave_labels_out(
         fold = rank % FOLDS
         for f in np.unique(fold):
             left = np.where(np.isin(group, group[points[fold == f]]), -1, codes)
-            found = diffuse_labels(
-                operator,
-                left,
-                label_mode=diffusion.label_mode,
-                measure=diffusion.measure,
-                tau=diffusion.tau,
-                label_weight=weight,
-            )
-            values[fold == f] = found.values[points[fold == f]]
+            values[fold == f] = _values(operator, left, diffusion, weight, points[fold == f])
     return LeftOut(points, codes[points], posteriors_of(values, diffusion.class_weight))
+
+
+def _values(
+    operator: MarkovOperator,
+    codes: np.ndarray,
+    diffusion: LabelDiffusion,
+    weight: np.ndarray,
+    points: np.ndarray,
+) -> np.ndarray:
+    """Return what fewer labels say of some points at the same time, of shape (m, n_classes)."""
+    operator, codes, weight, points = _in_local_order(operator, codes, weight, points)
+    walk = start_walk(
+        operator,
+        codes,
+        weight,
+        len(diffusion.classes),
+        label_mode=diffusion.label_mode,
+        measure=diffusion.measure,
+    )
+    walk.advance_map(diffusion.tau)
+    return walk.values()[points]
+
+
+def _in_local_order(
+    operator: MarkovOperator, codes: np.ndarray, weight: np.ndarray, points: np.ndarray
+) -> tuple[MarkovOperator, np.ndarray, np.ndarray, np.ndarray]:
+    if len(operator) < LARGE:
+        return operator, codes, weight, points
+    order, local = operator.in_local_order
+    return local, codes[order], weight[order], inverse(order)[points]
 
 
 def _without_returns(
@@ -154,14 +175,11 @@ def _returns(
     operator: MarkovOperator, codes: np.ndarray, tau: int, weight: np.ndarray, points: np.ndarray
 ) -> np.ndarray:
     """Return r(l), the probability that a walk from the label l next stops at l, of shape (m,)."""
-    if len(operator) >= LARGE:
-        order, operator = operator.in_local_order
-        codes, weight, points = codes[order], weight[order], inverse(order)[points]
+    operator, codes, weight, points = _in_local_order(operator, codes, weight, points)
     column = np.where(codes >= 0, len(points), -1)  # the other labels share one
     column[points] = np.arange(len(points))
     walk = start_walk(operator, column, weight, len(points) + 1, label_mode="absorbing")
-    for time in cut_times(tau).tolist():  # stops at which it may find a faster way on
-        walk.advance(time)
+    walk.advance_map(tau)
     arriving = (operator.affinity[points] @ walk.state[:, :-1]).diagonal()
     return arriving * walk.scale[:-1] / operator.degrees[points]
 
