@@ -5,8 +5,6 @@ only where columns and sums are differs.
 
 More than 4,096 steps at once are single steps here, in the operator's precision, unless the walk is
 late enough for a series; in memory they are those of `diffclass.label_diffusion.far_walk`.
-Posteriors are not calibrated: that takes walks with other columns and four steps of the map's
-indicator, for which the same graph of blocks would do.
 """
 
 from __future__ import annotations
@@ -19,27 +17,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.blocks import steps
-from diffclass.blocks.block_graph import BlockGraph, Handles, Traffic
+from diffclass.blocks.block_graph import Handles, Traffic
+from diffclass.blocks.block_labels import BlockLabels
 from diffclass.blocks.block_operator import BlockOperator
 from diffclass.blocks.block_walk import BlockWalk
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.filling import filled
 from diffclass.blocks.hops import Hops
 from diffclass.blocks.scratch import Scratch
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
 from diffclass.label_diffusion.cut import Cut
 from diffclass.label_diffusion.parameters import (
     checked_prior,
     checked_share,
     checked_times,
-    checked_weights,
 )
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.stopping_time import POINTS_WITH_TIME, MarginCurve
 from diffclass.label_diffusion.walking import Stopped, walk_to_tau
 from diffclass.progress import stage
-from diffclass.targets import encode_groups, labels_per_class
 
 PARTS = ("codes", "probability", "margin", "posteriors")
 
@@ -167,7 +164,6 @@ def diffuse_in_blocks(
     groups: ArrayLike | None = None,
     depth: int | None = None,
     name: str = "diffusion",
-    shown: str = "diffusion",
 ) -> BlockDiffusion:
     """Diffuse labels over a graph in blocks and find the class of every point.
 
@@ -186,8 +182,6 @@ def diffuse_in_blocks(
         Steps between two exchanges of the blocks' borders; by default as many as cost little.
     name : str, default="diffusion"
         Folder in scratch.
-    shown : str, default="diffusion"
-        Its name for those who listen to progress.
 
     Returns
     -------
@@ -218,17 +212,14 @@ def diffuse_in_blocks(
     """
     check_label_mode(label_mode)
     engine = SerialEngine() if engine is None else engine
-    labels = _Labels.of(codes, label_weight, groups, len(operator))
+    labels = BlockLabels.of(codes, label_weight, groups, len(operator))
     n_classes = labels.n_classes
     prior = checked_prior(class_prior, n_classes)
     share = checked_share(kept_share, "absorbing", labels.per_class)
     tau, max_time = checked_times(tau, max_time, len(operator), goes_by_cut=True)
     engine.require_visible(operator.scratch.folder)
-    with stage(shown):
-        labels.save(operator.scratch, name)
-        graph = BlockGraph(operator, engine, name=name, depth=depth)
-        dtype = operator.scratch.load("operator/0.data").dtype
-        walk = BlockWalk(graph, n_classes, dtype)
+    with stage("diffusion"):
+        walk = labels.start_walk(operator, engine, name, depth)
         stopped = walk_to_tau(
             walk,
             tau,
@@ -240,7 +231,7 @@ def diffuse_in_blocks(
         weighting, weight = walk.surely(lambda: _read_off(walk, stopped, prior, labels.all_count))
         operator.scratch.sweep(name)
     return BlockDiffusion(
-        operator, name, weight, weighting, stopped.tau, stopped.curve, graph.traffic
+        operator, name, weight, weighting, stopped.tau, stopped.curve, walk.graph.traffic
     )
 
 
@@ -251,78 +242,6 @@ def check_label_mode(label_mode: str) -> None:
             f"label_mode = {label_mode!r} needs the whole graph in memory; in blocks labels are "
             "absorbing"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _Labels:
-    """The labelled points, by place."""
-
-    places: np.ndarray
-    codes: np.ndarray
-    weight: np.ndarray
-    groups: np.ndarray
-
-    @classmethod
-    def of(
-        cls,
-        codes: np.ndarray,
-        label_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        n_points: int,
-    ) -> _Labels:
-        if np.shape(codes) != (n_points,):
-            raise DataError(
-                f"codes has shape {np.shape(codes)}; the operator has {n_points} points"
-            )
-        places = np.flatnonzero(codes >= 0)
-        of_labels = np.asarray(codes[places], dtype=np.int64)
-        if not len(places):
-            raise DataError("codes holds no label; mark at least one point")
-        if not np.bincount(of_labels).all():
-            raise DataError("codes leaves out a class; number those with labels from 0")
-        for array, what in ((label_weight, "label_weight"), (groups, "groups")):
-            if array is not None and np.shape(array) != (n_points,):
-                raise ParameterError(
-                    f"{what} has shape {np.shape(array)}; the operator has {n_points} points"
-                )
-        weight = None if label_weight is None else np.asarray(label_weight)[places]
-        group = None if groups is None else np.asarray(groups)[places]
-        return cls(
-            places,
-            of_labels,
-            checked_weights(weight, of_labels),
-            encode_groups(group, of_labels),
-        )
-
-    @property
-    def n_classes(self) -> int:
-        return int(self.codes.max()) + 1
-
-    @property
-    def per_class(self) -> float:
-        return labels_per_class(self.codes, self.groups)
-
-    @property
-    def all_count(self) -> bool:
-        return bool((self.weight > 0).all())
-
-    def save(self, scratch: Scratch, name: str) -> None:
-        save_labels(scratch, name, self.n_classes, self.places, self.codes, self.weight)
-
-
-def save_labels(
-    scratch: Scratch,
-    name: str,
-    n_classes: int,
-    places: ArrayLike = (),
-    codes: ArrayLike = (),
-    weight: ArrayLike = (),
-) -> None:
-    """Write the labels of a walk, by default none."""
-    scratch.save(f"{name}/labels.places", np.asarray(places, dtype=np.int64))
-    scratch.save(f"{name}/labels.codes", np.asarray(codes, dtype=np.int64))
-    scratch.save(f"{name}/labels.weight", np.asarray(weight, dtype=np.float64))
-    scratch.save(f"{name}/labels.n_classes", np.array(n_classes))
 
 
 def _read_off(

@@ -17,9 +17,9 @@ from diffclass.label_diffusion.cut import cut_of
 from diffclass.label_diffusion.far_walk import LONGEST_SERIES, FarWalk, Product
 from diffclass.label_diffusion.late_steps import is_late, walk_late
 from diffclass.label_diffusion.posteriors import Decision, decide
-from diffclass.label_diffusion.stopping_time import curve_times, cut_times, hop_coverage, sum_end
+from diffclass.label_diffusion.stopping_time import curve_times, hop_coverage, sum_end
 from diffclass.label_diffusion.stops import Stops
-from diffclass.label_diffusion.walking import Look, PastMaps
+from diffclass.label_diffusion.walking import Look, PastMaps, walk_straight
 from diffclass.operators.chebyshev import chebyshev_series
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
@@ -104,13 +104,8 @@ class Walk:
         self.time = time
 
     def advance_map(self, tau: int) -> None:
-        """Walk on to the time at which the map of tau is formed.
-
-        It stops where it may find a faster way on, and nowhere else.
-        """
-        for time in cut_times(tau).tolist():
-            if time > self.time:
-                self.advance(time)
+        """Walk on to the time at which the map of tau is formed."""
+        walk_straight(self, tau)
 
     def values(self) -> np.ndarray:
         """N_i, at least 0, of shape (n, n_classes), in double precision."""
