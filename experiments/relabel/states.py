@@ -160,7 +160,7 @@ def of_session(labelled: Tab, sizes: Sequence[str], states: Sequence[str], folde
 
 
 def of_start(sizes: Sequence[str], folder: Path) -> None:
-    """Picture the list, what is said of a file that is no scene, and the preparation."""
+    """Picture the list, what it says of a file that is no scene, the preparation, the scene."""
     from playwright.sync_api import sync_playwright
 
     with (
@@ -180,7 +180,9 @@ def of_start(sizes: Sequence[str], folder: Path) -> None:
                     page.goto(url)
                     steps.append(list(start_steps(page, scene.stem)))
                     context.close()
-            for state, *halves in zip(("start", "refused", "preparing"), *steps, strict=True):
+            for state, *halves in zip(
+                ("list", "refused", "preparing", "begun"), *steps, strict=True
+            ):
                 write(folder / f"{size}_start_{state}.png", halves)
         browser.close()
 
@@ -191,7 +193,7 @@ def as_context(*, width: int, height: int, **options: Any) -> dict[str, Any]:
 
 
 def start_steps(page: Any, scene: str) -> Iterator[bytes]:
-    """Yield a picture of each step from the list to the preparation of a scene."""
+    """Yield a picture of each step from the list to a scene where nothing is labelled yet."""
     page.locator(".start button").first.wait_for()
     yield page.screenshot()
     page.get_by_role("button", name="broken.tif").click()
@@ -199,6 +201,9 @@ def start_steps(page: Any, scene: str) -> Iterator[bytes]:
     yield page.screenshot()
     page.locator(".start button", has_text=scene).first.click()
     page.locator(".preparation li").first.wait_for(timeout=60_000)
+    page.wait_for_timeout(CALM)
+    yield page.screenshot()
+    page.locator(".hint").wait_for(timeout=SETTLED)
     page.wait_for_timeout(CALM)
     yield page.screenshot()
 

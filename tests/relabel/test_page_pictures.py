@@ -186,10 +186,12 @@ def test_of_many_classes_the_one_in_hand_has_a_spread(painted):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_open_panels(painted, open_tab, scheme):
+@pytest.mark.parametrize("tablet", [False, True])
+def test_axe_finds_nothing_serious_in_open_panels(painted, open_tab, scheme, tablet):
     if not AXE.is_file():
         lacking("no axe-core")
-    tab = open_tab(painted.url, color_scheme=scheme)
+    size = {"width": 1024, "height": 768} if tablet else {}
+    tab = open_tab(painted.url, color_scheme=scheme, has_touch=tablet, **size)
     tab.idle()
     tab.find(".stretch summary").click()
     tab.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
