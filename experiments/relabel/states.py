@@ -113,7 +113,13 @@ def refusal(tab: Tab) -> None:
 
 
 def lost(tab: Tab) -> None:
-    tab.context.set_offline(True)
+    # from now on every connection is that to a port where nobody answers
+    tab.js(
+        """() => {
+          const Real = WebSocket;
+          WebSocket = function () { return new Real("ws://127.0.0.1:9"); };
+        }"""
+    )
     tab.js("diffclass.drop()")
     tab.find(".connection").wait_for()
     tab.stroke((100, 60), (104, 66))
