@@ -59,11 +59,32 @@ def served(scene: Path, *options: str) -> Iterator[str]:
 def serving(scene: Path, *options: str) -> Iterator[Served]:
     """Serve a scene with a new session that is thrown away."""
     with tempfile.TemporaryDirectory() as name:
-        command = [sys.executable, "-c", MAIN, "relabel", str(scene), "--json", "--no-browser"]
-        command += ["--session", str(Path(name) / "session.jsonl"), *options]
+        session = str(Path(name) / "session.jsonl")
+        with _relabel(str(scene), "--session", session, *options) as server:
+            yield server
+
+
+@contextmanager
+def choosing(folder: Path, *options: str, recent: Path) -> Iterator[str]:
+    """Serve the start page of a folder; yield its address.
+
+    Recent sessions are those of the folder ``recent``, and no others.
+    """
+    with _relabel(str(folder), *options, XDG_STATE_HOME=str(recent)) as server:
+        yield server.url
+
+
+@contextmanager
+def _relabel(*arguments: str, **variables: str) -> Iterator[Served]:
+    """Run ``diffclass relabel`` with more variables in its environment."""
+    command = [sys.executable, "-c", MAIN, "relabel", *arguments, "--json", "--no-browser"]
+    environment = os.environ | variables
+    with tempfile.TemporaryDirectory() as name:
         said = Path(name) / "said.txt"
         with said.open("w", encoding="utf-8") as errors:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
+            )
         try:
             line = process.stdout.readline()
             if not line:

@@ -50,6 +50,7 @@ PINES = (
     "mown pasture", "hay, windrowed", "oats", "soy, no till", "soy, min till", "soy, clean",
     "wheat", "woods", "buildings, trees", "stone, steel",
 )  # fmt: skip
+PINES_TRUTH = DATA / "indian_pines" / "Indian_pines_gt.mat"
 LOST_BANDS = (*range(103, 108), *range(149, 163), 219)  # of 220, counted from 0
 STEPS = ((0, 1), (1, 1), (1, 0), (1, -1))
 SMALL = 50  # pixels of a class below which its stroke is one pixel wide
@@ -114,18 +115,25 @@ def shoot(tab: Tab, name: str) -> None:
 
 
 @contextmanager
-def pines(**options: Any) -> Iterator[Tab]:
-    """Open the page on Indian Pines with a map."""
-    truth = read_labels(DATA / "indian_pines" / "Indian_pines_gt.mat").ids
+def pines_scene() -> Iterator[Path]:
+    """Write Indian Pines to a folder that is thrown away; yields its header's path."""
     cube = loadmat(DATA / "indian_pines" / "IP_200_M.mat")["data_M"]
     centers = np.loadtxt(DATA / "indian_pines" / "92AV3C.spc", skiprows=2, usecols=0)
     is_good = ~np.isin(np.arange(len(centers)), LOST_BANDS)
     whole = np.zeros((*cube.shape[:2], len(centers)), dtype=cube.dtype)
     whole[..., is_good] = cube
+    with written("indian_pines", whole, centers, is_good) as scene:
+        yield scene
+
+
+@contextmanager
+def pines(*more: str, **options: Any) -> Iterator[Tab]:
+    """Open the page on Indian Pines with a map; more options of the command may be given."""
+    truth = read_labels(PINES_TRUTH).ids
     counts = [1 + (class_id in TWICE) for class_id in range(1, 17)]
     with (
-        written("indian_pines", whole, centers, is_good) as scene,
-        served(scene, "--features", "spatial") as url,
+        pines_scene() as scene,
+        served(scene, "--features", "spatial", *more) as url,
         opened(url, **options) as tab,
     ):
         paint(tab, PINES, truth, counts)

@@ -301,7 +301,7 @@ def test_high_density_and_small(open_tab, painted, editor):
 def test_under_the_pointer(painted, editor, tissue):
     tab = painted
     tab.move(24, 30)
-    tab.wait("document.querySelector('.note').textContent === 'row 24, column 30'")
+    tab.wait("document.querySelector('.note').textContent === 'at 24, 30'")
     text = tab.find(".status").inner_text()
     name = NAMES[engine_map(editor)[24, 30] - 1]
     assert "row 24  column 30" in text

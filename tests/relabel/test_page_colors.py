@@ -58,6 +58,17 @@ def test_colors_of_the_map_are_those_of_the_legend(painted, editor, picture):
         assert delta_e(legend, drawn).max() <= FARTHEST
 
 
+def test_until_there_is_a_map_the_picture_has_its_colors(tab, places):
+    assert tab.js("diffclass.layers.greyUnder")
+    tab.idle()
+    (row, column), _ = places[2]
+    (begun,) = tab.colors([(row, column)])
+    tab.js("diffclass.layers.setVisible('map', false)")
+    (plain,) = tab.colors([(row, column)])
+    assert (begun == plain).all()
+    assert np.ptp(begun) > 10
+
+
 def test_a_gray_picture_is_an_option(painted, places):
     tab = painted
     tab.key("l")

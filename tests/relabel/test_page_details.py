@@ -61,6 +61,12 @@ def test_everything_is_in_reach_in_small_windows(painted, size):
         assert is_inside(tab.find(control).first, size), control
     tab.page.click("text=Export")
     assert is_inside(tab.find(".menu.export"), size)
+    header = tab.find("header").bounding_box()
+    assert tab.find(".menu.export").bounding_box()["y"] >= header["height"]
+    status = tab.find(".status").bounding_box()
+    for cell in tab.find(".status .cell:visible").all():
+        box = cell.bounding_box()
+        assert box["x"] + box["width"] <= status["width"]
     tab.key("Escape", "n")
     tab.find(".item.chosen").wait_for()
     tab.wait("document.querySelector('.item.chosen').getBoundingClientRect().height > 20")
@@ -68,6 +74,44 @@ def test_everything_is_in_reach_in_small_windows(painted, size):
         panel = tab.find("[role=tabpanel]:visible").bounding_box()
         assert panel["height"] >= 100
         assert panel["y"] + panel["height"] <= size[1]
+
+
+@pytest.mark.parametrize("size", [(1280, 500), (600, 700)])
+def test_all_keys_are_in_reach_in_small_windows(tab, size):
+    tab.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    tab.key("?")
+    assert tab.js("document.querySelector('dialog.help').scrollWidth") <= size[0]
+    right = tab.find("dialog.help").bounding_box()
+    for key in tab.find("dialog.help dd").all():
+        box = key.bounding_box()
+        assert box["x"] + box["width"] <= right["x"] + right["width"]
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1024, 768), (900, 700)])
+def test_a_name_that_is_cut_short_shows_it(painted, editor, size):
+    """Whatever has no room for its text ends in an ellipsis."""
+    tab = painted
+    tab.page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    for info in list(editor.session.classes):
+        tab.js("op => diffclass.apply(op)", {"op": "rename_class", "id": info.id,
+               "name": f"{info.name} of a long name, at least"})  # fmt: skip
+    tab.key("1")
+    tab.stroke((20, 10), (20, 20))
+    tab.idle()
+    for panel in ("Audit", "Strokes", "History"):
+        tab.find(f"[data-tab={panel}]").click()
+        if panel == "Audit":
+            tab.find("text=Check labels").click()
+        tab.find(".item:visible").first.wait_for()
+        cut = tab.js(
+            """() => [...document.querySelectorAll(".right *")].filter(item => {
+              const { overflowX, textOverflow } = getComputedStyle(item);
+              const cuts = overflowX === "hidden" && item.scrollWidth > item.clientWidth + 1;
+              return cuts && item.checkVisibility() &&
+                (textOverflow !== "ellipsis" || /flex|grid/.test(getComputedStyle(item).display));
+            }).map(item => item.outerHTML.slice(0, 100))"""
+        )
+        assert cut == [], panel
 
 
 @pytest.mark.parametrize("way", ["double", "right"])
@@ -126,6 +170,19 @@ def test_fill_spares_labels_of_other_classes(painted, editor, places):
     np.testing.assert_array_equal(tab.labels[mine], before)
     np.testing.assert_array_equal(tab.labels[piece & ~mine], 3)
     assert "keep the label of another class" in tab.find(".message").inner_text()
+
+
+def test_where_labels_are_few_the_page_points_at_the_next(painted):
+    tab = painted
+    hint = tab.find(".status .cell", has_text="Suggest (n)")
+    assert hint.is_hidden()
+    tab.add_class("rare")
+    assert hint.is_hidden()  # nothing is labelled with it yet
+    tab.key("[", "[")
+    tab.paint(4, (44, 10), (44, 13))
+    assert hint.is_visible()
+    tab.paint(4, (44, 20), (44, 30))
+    assert hint.is_hidden()
 
 
 def test_brush_sizes_on_any_keyboard(tab):

@@ -81,6 +81,16 @@ def test_limits_are_dragged_in_the_histogram(painted, workspace):
     assert float(tab.find("[aria-label='Green, low']").input_value()) == found
 
 
+def test_the_stretch_is_in_sight_once_opened(painted):
+    painted.find(".stretch summary").click()
+    painted.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
+    column = painted.find(".left").bounding_box()
+    for item in (painted.find(".stretch summary"), painted.find("text=Calm colours")):
+        box = item.bounding_box()
+        assert column["y"] <= box["y"]
+        assert box["y"] + box["height"] <= column["y"] + column["height"]
+
+
 def test_a_limit_never_passes_the_other(painted):
     tab = painted
     tab.find(".stretch summary").click()
@@ -160,16 +170,37 @@ def test_spectra_of_the_classes(painted, editor, workspace):
     assert tab.find(".spectra").is_hidden()
 
 
+def test_of_many_classes_the_one_in_hand_has_a_spread(painted):
+    tab = painted
+    for class_id, row in ((4, 44), (5, 47)):
+        tab.add_class(f"class {class_id}")
+        tab.paint(class_id, (row, 5), (row, 20))
+    tab.key("q")
+    tab.wait("document.querySelectorAll('.spectra-legend input').length === 5")
+    looks = {}
+    for class_id in (1, 2):
+        tab.key(str(class_id))
+        tab.page.wait_for_timeout(100)
+        looks[class_id] = tab.js("document.querySelector('.spectra canvas').toDataURL()")
+    assert looks[1] != looks[2]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious_in_open_panels(painted, open_tab, scheme):
+@pytest.mark.parametrize("tablet", [False, True])
+def test_axe_finds_nothing_serious_in_open_panels(painted, open_tab, scheme, tablet):
     if not AXE.is_file():
         lacking("no axe-core")
-    tab = open_tab(painted.url, color_scheme=scheme)
+    size = {"width": 1024, "height": 768} if tablet else {}
+    tab = open_tab(painted.url, color_scheme=scheme, has_touch=tablet, **size)
     tab.idle()
     tab.find(".stretch summary").click()
     tab.wait("document.querySelector(\"[aria-label='Red, low']\").value === '2'")
     tab.key("q")
     tab.wait("document.querySelectorAll('.spectra-legend input').length === 3")
+    tab.find("[data-tab=History]").click()
+    tab.find(".history-row").first.wait_for()
+    tab.key("k")
+    tab.wait("document.querySelector('.left-side').textContent.includes('differ')")
     tab.js(AXE.read_text(encoding="utf-8") + "; 0")
     found = tab.js("axe.run().then(({ violations }) => violations)")
     grave = [item for item in found if item["impact"] in ("serious", "critical")]

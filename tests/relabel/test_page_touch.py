@@ -148,8 +148,11 @@ def test_a_long_press_opens_the_menu(touch):
 
 
 def test_targets_are_large_enough_for_fingers(touch):
+    touch.tab.find(".stretch summary").click()
+    touch.tab.key("q")
+    touch.tab.find(".spectra-legend input").first.wait_for()
     small = touch.tab.js(
-        """least => [...document.querySelectorAll("button, select, input")]
+        """least => [...document.querySelectorAll("button, select, input, summary")]
            .filter(item => item.checkVisibility())
            .map(item => item.type === "checkbox" ? item.closest("label") : item)
            .map(item => [item.ariaLabel || item.title || item.textContent,

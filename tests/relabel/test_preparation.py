@@ -124,9 +124,12 @@ def test_the_page_shows_the_steps(slow, browser):
         "() => document.querySelector('.preparation').innerText.includes('s left')"
     )
     assert panel.locator("li.running progress").count() == 1
+    others = [page.locator(name) for name in (".toolbar button", ".left button", ".zoom")]
+    assert not any(other.first.is_visible() for other in others)  # they would be of nothing
     opening.go_on.set()
     page.wait_for_function("() => window.diffclass.state")
     assert not panel.is_visible()
+    assert all(other.first.is_visible() for other in others)
     page.context.close()
 
 

@@ -268,6 +268,7 @@ def test_from_nothing_to_a_session_with_keys_alone(command, folder, browser):
     tab = Choosing(context, process.url)
     tab.wait("document.querySelectorAll('.start button').length === 5")
     assert grave_findings(tab.page) == []
+    assert "--reference FILE" in tab.page.inner_text(".start")
     tab.go("broken.tif")
     tab.wait("document.querySelector('.start .problem')?.textContent.includes('broken.tif')")
     tab.wait("!document.querySelector('.start').hidden")

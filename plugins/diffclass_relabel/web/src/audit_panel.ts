@@ -11,7 +11,7 @@ export class AuditPanel {
   readonly element: HTMLElement;
   /** Called with the number found. */
   counted: (found: number) => void = () => {};
-  private readonly list = el("div", { class: "items" });
+  private readonly list = el("div", { class: "items audit" });
   private readonly note = el("p", { class: "muted empty", text: "Labels that the diffusion from all other strokes contradicts." });
   private readonly check = textButton("Check labels", "Compare every label with what the others say", () => void this.ask());
   private chosen = -1;
@@ -43,11 +43,11 @@ export class AuditPanel {
     const place = { row: Math.floor(item.pixel / columns), column: item.pixel % columns };
     const line = el("button", {
       class: "item",
-      title: `Row ${place.row}, column ${place.column}, stroke ${item.stroke}`,
+      title: `Row ${place.row}, column ${place.column}, margin ${item.margin.toFixed(2)}, stroke ${item.stroke}`,
       attributes: { type: "button" },
       on: { click: () => { this.chosen = k; this.go(place); this.show(); } },
     }, className(this.session, item.class), el("span", { class: "muted", text: "or" }), className(this.session, item.says),
-      el("span", { class: "muted end", text: `${item.count} px  ${item.margin.toFixed(2)}`, title: "contradicted pixels, largest margin" }));
+      el("span", { class: "muted end", title: "contradicted pixels, largest margin" }, `${item.count} px`, el("span", { class: "strength", text: ` ${item.margin.toFixed(2)}` })));
     line.classList.toggle("chosen", k === this.chosen);
     const box = el("div", {}, line);
     if (k === this.chosen) box.append(this.actions(item));

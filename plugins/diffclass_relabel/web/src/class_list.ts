@@ -185,6 +185,11 @@ export class ClassList {
 /** The hint beside a class in other lists. */
 export function className(session: Session, id: number): HTMLElement {
   const item = session.classOf(id);
-  return el("span", { class: "class-mark" }, swatch(item?.color), item?.name ?? (id ? `class ${id}` : "no class"));
+  return classMark(item?.color, item?.name ?? (id ? `class ${id}` : "no class"));
+}
+
+/** A colour and a name, which is cut short where there is no room for it. */
+export function classMark(color: string | undefined, name: string): HTMLElement {
+  return el("span", { class: "class-mark", title: name }, swatch(color), el("span", { text: name }));
 }
 

@@ -4,6 +4,9 @@ import { Emitter } from "./emitter";
 import type { ClassSpectrum } from "./protocol.generated";
 import type { Session } from "./session";
 
+/** Classes up to which all are drawn alike; of more, those that matter stand out. */
+export const FEW = 4;
+
 interface Events {
   changed: void;
 }

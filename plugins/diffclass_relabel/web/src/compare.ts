@@ -127,12 +127,15 @@ export class Compare {
     if (this.other === "nothing" || this.other === "picture" || !now) return "";
     if (!this.ids) return "computing\u2026";
     let [known, same] = [0, 0];
+    const isReference = this.other === "reference";
+    const labels = this.session.labels.shown;
     this.ids.forEach((id, pixel) => {
-      if (id === NO_DATA || (id === 0 && this.other === "reference")) return;
+      // What was labelled says nothing of how good the map is, as under Numbers.
+      if (id === NO_DATA || (isReference && (id === 0 || labels[pixel]))) return;
       known++;
       if (id === now[pixel]) same++;
     });
-    if (this.other === "reference") return known ? `${((100 * same) / known).toFixed(1)} % agree` : "";
+    if (isReference) return known ? `${((100 * same) / known).toFixed(1)} % agree` : "";
     return `${count(known - same)} pixels differ`;
   }
 

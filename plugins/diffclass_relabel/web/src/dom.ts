@@ -1,5 +1,7 @@
 // Making elements in one expression.
 
+const GAP = 4; // px between a menu and what it hangs from
+
 type Options = {
   class?: string;
   text?: string;
@@ -77,4 +79,9 @@ export function oncePerFrame(act: () => void): () => void {
       act();
     });
   };
+}
+
+/** Opens a popover under something of any height. */
+export function hangBelow(menu: HTMLElement, above: () => HTMLElement): void {
+  menu.addEventListener("beforetoggle", () => (menu.style.top = `${above().getBoundingClientRect().bottom + GAP}px`));
 }

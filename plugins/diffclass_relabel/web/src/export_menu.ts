@@ -1,6 +1,6 @@
 // Export: what, in which format; the server writes the file and the browser fetches it.
 
-import { el, textButton } from "./dom";
+import { el, hangBelow, textButton } from "./dom";
 import { ICONS } from "./icons";
 import type { ExportAnswer, ExportFormat } from "./protocol.generated";
 import type { Session } from "./session";
@@ -26,6 +26,7 @@ export function exportButton(session: Session): HTMLElement {
     el("span", { class: "glyph", icon: ICONS.export }),
     "Export",
   );
+  hangBelow(menu, () => button.closest("header")!);
   return el("div", {}, button, menu);
 }
 

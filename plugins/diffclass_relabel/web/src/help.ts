@@ -50,7 +50,7 @@ function make(): HTMLDialogElement {
     }
     return el("section", {}, el("h2", { text: title }), list);
   });
-  const made = el("dialog", { class: "help", attributes: { "aria-label": "Keys", tabindex: "0" } }, ...columns);
+  const made = el("dialog", { class: "help", attributes: { "aria-label": "Keys", tabindex: "0" } }, el("div", { class: "key-columns" }, ...columns));
   made.addEventListener("click", () => made.close());
   return made;
 }

@@ -1,6 +1,7 @@
 // What was done, the newest first: a click goes back to the state after it, or forward again.
 
-import { count, el, iconButton, swatch } from "./dom";
+import { classMark } from "./class_list";
+import { count, el, iconButton } from "./dom";
 import { ICONS } from "./icons";
 import type { HistoryAnswer, HistoryStep } from "./protocol.generated";
 import type { Session } from "./session";
@@ -64,7 +65,7 @@ export class HistoryPanel {
     const present = this.answer!.step;
     const row = el("button", {
       class: "item",
-      title: step ? `${number === present ? "You are here" : "Go here"}; done ${new Date(1000 * step.at).toLocaleString()}` : "Before the first change",
+      title: step ? `${step.title} \u2013 ${number === present ? "You are here" : "Go here"}; done ${new Date(1000 * step.at).toLocaleString()}` : "Before the first change",
       attributes: { type: "button", "data-step": String(number) },
       on: { click: () => this.go(number) },
     }, el("span", { class: "key", text: String(number) }), ...(step ? this.parts(step) : [el("span", { text: "beginning" })]));
@@ -89,7 +90,7 @@ export class HistoryPanel {
   /** The class, by its name at that time where it is gone by now. */
   private mark(step: HistoryStep): HTMLElement {
     const item = this.session.classOf(step.class);
-    return el("span", { class: "class-mark" }, swatch(item?.color), item?.name ?? step.name);
+    return classMark(item?.color, item?.name ?? step.name);
   }
 
   private go(number: number): void {

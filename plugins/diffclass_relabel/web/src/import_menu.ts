@@ -1,6 +1,6 @@
 // Import: labels of a file, sent from here or read by the server, as one operation that undo takes back.
 
-import { count, el, textButton } from "./dom";
+import { count, el, hangBelow, textButton } from "./dom";
 import { ICONS } from "./icons";
 import { LONGEST_NAME, type Operation, type ReadLabelsAnswer, type SentFile } from "./protocol.generated";
 import type { Session } from "./session";
@@ -36,6 +36,7 @@ export class ImportMenu {
       el("span", { class: "glyph", icon: ICONS.import }),
       "Import labels",
     );
+    hangBelow(this.menu, () => button.closest("header")!);
     this.element = el("div", {}, button, this.menu);
   }
 

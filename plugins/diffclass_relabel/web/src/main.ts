@@ -52,6 +52,9 @@ import { WhyPanel } from "./why_panel";
 function start(transport: Transport): void {
   startTheme();
   const session = new Session(new Socket(transport));
+  // Until there is a scene, its controls would be of nothing.
+  document.body.classList.add("without-scene");
+  session.on("scene", () => document.body.classList.remove("without-scene"));
   const ui = new Ui();
   const view = new View();
   const layers = new Layers();
@@ -99,7 +102,7 @@ function start(transport: Transport): void {
   memory.picture = picture;
   picture.changed = () => memory.keepSoon();
   const classSpectra = new ClassSpectra(session);
-  const spectra = new SpectraPanel(session, classSpectra, () => spectrum);
+  const spectra = new SpectraPanel(session, ui, classSpectra, () => spectrum);
   const spectrum = new Spectrum(session, ui, classSpectra, () => spectra.toggle());
   spectrum.drawn = () => spectra.draw();
   spectrum.chosen = (channel, band) => picture.setBand(channel, band);

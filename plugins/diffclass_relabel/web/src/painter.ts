@@ -136,7 +136,7 @@ export class Painter {
 
   /** Whether areas of colour lie over the picture, whose own colours would falsify theirs. */
   private get hasAreas(): boolean {
-    if (!this.layers.greyUnder || !this.session.shownMap) return false;
+    if (!this.layers.greyUnder || !this.session.hasMap) return false;
     return this.layers.opacity("doubt") > 0 || (this.layers.opacity("map") > 0 && !this.asOutlines);
   }
 

@@ -1,11 +1,13 @@
 // Spectra of the classes at large, over the picture: mean, spread, a legend that turns each on and off.
 
-import type { ClassSpectra } from "./class_spectra";
+import { FEW, type ClassSpectra } from "./class_spectra";
 import { count, el, iconButton, swatch } from "./dom";
 import { ICONS } from "./icons";
+import type { ClassSpectrum } from "./protocol.generated";
 import type { Session } from "./session";
 import type { Spectrum } from "./spectrum";
 import { SpectrumPlot, type Curve } from "./spectrum_plot";
+import type { Ui } from "./ui";
 
 export class SpectraPanel {
   readonly element: HTMLElement;
@@ -16,11 +18,11 @@ export class SpectraPanel {
   /** What had the focus before it was opened. */
   private before: HTMLElement | null = null;
 
-  constructor(private readonly session: Session, private readonly spectra: ClassSpectra, private readonly spectrum: () => Spectrum) {
+  constructor(private readonly session: Session, private readonly ui: Ui, private readonly spectra: ClassSpectra, private readonly spectrum: () => Spectrum) {
     const title = "Spectra of the classes";
     this.element = el("section", { class: "spectra", attributes: { "aria-label": title } },
       el("div", { class: "spectra-head" }, el("h2", { text: title }),
-        el("label", { title: "Between which values 80 % of the labelled pixels are in each band" }, this.spread, "Spread, 10\u201390 %"),
+        el("label", { title: "Between which values 80 % of the labelled pixels are in each band; of more than four classes, for the one in hand" }, this.spread, "Spread, 10\u201390 %"),
         iconButton(ICONS.remove, "Close (q)", () => this.toggle(), "icon small")),
       this.plot.canvas, this.legend);
     this.element.hidden = true;
@@ -29,6 +31,7 @@ export class SpectraPanel {
     });
     this.plot.wanted = () => this.draw();
     spectra.on("changed", () => this.draw());
+    ui.on("class", () => this.draw());
   }
 
   toggle(): void {
@@ -42,8 +45,11 @@ export class SpectraPanel {
   draw(): void {
     const { scene } = this.session;
     if (!scene || this.element.hidden) return;
-    const curves: Curve[] = this.spectra.shown.map(({ spectrum, color }) => ({
-      values: spectrum.mean, spread: this.spread.checked ? spectrum : undefined, color, width: 1.75,
+    const { shown } = this.spectra;
+    // of many classes only that in hand has a spread: more of them would hide each other
+    const isSpread = ({ class: id }: ClassSpectrum) => this.spread.checked && (shown.length <= FEW || id === this.ui.classId);
+    const curves: Curve[] = shown.map(({ spectrum, color }) => ({
+      values: spectrum.mean, spread: isSpread(spectrum) ? spectrum : undefined, color, width: 1.75,
     }));
     const { answer } = this.spectrum();
     if (answer) curves.push({ values: answer.values, color: this.plot.ink, width: 1.25 });

@@ -1,14 +1,12 @@
 // The spectrum under the pointer beside the means of the classes; a click chooses a band of the picture.
 
-import type { ClassSpectra } from "./class_spectra";
+import { FEW, type ClassSpectra } from "./class_spectra";
 import { el, iconButton, section, textButton } from "./dom";
 import { ICONS } from "./icons";
 import type { SpectrumAnswer } from "./protocol.generated";
 import type { Session } from "./session";
 import { bandName, CHANNELS, SpectrumPlot, type Curve } from "./spectrum_plot";
 import type { Ui } from "./ui";
-
-const FEW = 4; // class means up to which all are drawn alike
 
 export class Spectrum {
   readonly element: HTMLElement;
@@ -76,6 +74,7 @@ export class Spectrum {
 
   private point(band: number | null): void {
     this.note.textContent = band === null ? this.where() : bandName(this.session.scene!, band);
+    this.note.title = band === null ? "Row and column of the pixel in the ink's colour" : "";
   }
 
   private refresh(): void {
@@ -118,7 +117,7 @@ export class Spectrum {
     }));
     if (this.answer) curves.push({ values: this.answer.values, color: this.plot.ink, width: 1.75 });
     this.plot.draw(scene, curves, this.bands);
-    this.note.textContent = this.where();
+    this.point(null);
   }
 
   /** Classes whose means are drawn: the one that is painted and the map's. */
@@ -130,6 +129,6 @@ export class Spectrum {
   private where(): string {
     if (!this.answer) return "";
     const { columns } = this.session.scene!;
-    return `row ${Math.floor(this.answer.pixel / columns)}, column ${this.answer.pixel % columns}`;
+    return `at ${Math.floor(this.answer.pixel / columns)}, ${this.answer.pixel % columns}`;
   }
 }

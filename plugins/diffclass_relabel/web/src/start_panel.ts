@@ -10,21 +10,17 @@ export class StartPanel {
   private readonly lists = el("div");
 
   constructor(private readonly socket: Socket) {
-    this.element.append(el("h1", { text: "Choose a scene" }), this.problem, this.lists);
+    this.element.append(el("h1", { text: "Choose a scene" }), this.problem, this.lists, hint(
+      "New sessions take the options of the command, as --features spatial. Labels of a file are imported once the scene is open. " +
+      "To count accuracy against a reference, name it with the scene: diffclass relabel SCENE --reference FILE"));
     this.element.addEventListener("keydown", (event) => this.step(event));
-    this.hide();
+    this.element.hidden = true;
     socket.on("start", (news) => this.show(news));
     socket.on("moved", (there) => this.follow(there));
-    for (const kind of ["preparing", "hello", "failed"] as const) socket.on(kind, () => this.hide());
-  }
-
-  private hide(): void {
-    this.element.hidden = true;
-    document.body.classList.remove("choosing");
+    for (const kind of ["preparing", "hello", "failed"] as const) socket.on(kind, () => (this.element.hidden = true));
   }
 
   private show(news: Start): void {
-    document.body.classList.add("choosing");
     document.title = "Choose a scene \u2013 diffclass relabel";
     this.element.hidden = false;
     this.problem.textContent = news.problem ?? "";

@@ -12,10 +12,10 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
   const earth = el("span", { class: "cell earth" });
   const found = el("span", { class: "cell found" });
   const label = el("span", { class: "cell" });
-  const changed = el("span", { class: "cell end" });
-  const strokes = el("span", { class: "cell" });
+  const changed = el("span", { class: "cell end changed" });
+  const strokes = el("span", { class: "cell strokes" });
   const blocks = el("span", { class: "cell blocks", title: "The scene has too many pixels to classify each while you paint. Classify the exported labels (diffclass classify) for the map of every pixel." });
-  const hint = el("span", { class: "cell", text: "few labels: press n to see where the next tell most" });
+  const hint = el("span", { class: "cell few", text: "few labels: Suggest (n) shows where the next tell most" });
 
   hint.hidden = true; // until the session says so
   const showPointer = () => {

@@ -34,7 +34,7 @@ export class StretchPanel {
   constructor(private readonly session: Session) {
     for (const [value, text] of [["percent", "Percentiles"], ["values", "Values"]]) this.unit.append(el("option", { text, attributes: { value } }));
     this.rows.forEach((row, channel) => (row.moved = (end, value, unit) => this.move(channel, end, value, unit)));
-    this.element = el("details", { class: "stretch", on: { toggle: () => void this.ask() } },
+    this.element = el("details", { class: "stretch", on: { toggle: () => void this.open() } },
       el("summary", { text: "Stretch" }),
       el("div", { class: "stretch-bar" }, this.unit, this.reset),
       ...this.rows.map((row) => row.element),
@@ -60,6 +60,13 @@ export class StretchPanel {
   restore(stretch: Stretch): void {
     this.stretch = stretch;
     this.show();
+  }
+
+  /** Opened, all of it comes into sight: it is the lower end of a column that may be full. */
+  private async open(): Promise<void> {
+    if (!this.element.open) return;
+    this.element.scrollIntoView({ block: "nearest" });
+    await this.ask();
   }
 
   private async ask(): Promise<void> {
