@@ -482,7 +482,7 @@ def test_ids_and_names_that_are_given(operator):
         ({"op": "tau", "tau": 0}, "above 0"),
         ({"op": "tau", "tau": 2.0}, "whole number"),
         ({"op": "tau", "tau": "best"}, '"margin"'),
-        ({"op": "tau", "tau": 10**9}, "up to 10000 steps"),
+        ({"op": "tau", "tau": 10**9}, "up to 16384 steps"),
         ({"op": "tau", "tau": None}, "tau = None"),
         ({"op": "label_mode", "mode": "loud"}, '"absorbing"'),
         ({"op": "label_mode", "mode": ["free"]}, '"absorbing"'),

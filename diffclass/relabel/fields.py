@@ -18,7 +18,7 @@ from diffclass.label_diffusion.stopping_time import RULES
 from diffclass.targets import MOST_CLASSES
 
 LARGEST_CLASS_ID = MOST_CLASSES
-LARGEST_TAU = 10_000
+LARGEST_TAU = 16_384  # the last that "auto" looks at
 LONGEST_NAME = 200
 LARGEST_NUMBER = 2**31 - 1
 

@@ -44,7 +44,7 @@ def test_points_are_taken_from_lists_and_arrays():
         (Text(), ["", " ", "a" * 201, "a\nb", "\ud800", b"a", None, 3]),
         (Color(), ["red", "#12345", "#1234567", "#12345g", "#123456\n", 123456, None]),
         (Choice(["a", "b"]), ["c", "", None, ["a"], 1]),
-        (Time(), [0, -1, 10_001, 1.5, "most", True, None, ["margin"]]),
+        (Time(), [0, -1, 16_385, 1.5, "most", True, None, ["margin"]]),
         (Points(), [[], [1.5], [True, 2], [[1]], "12", None, np.array(["a"]), {1, 2}]),
         (Runs(), [None, "1,2", (1, 2), {}]),
     ],

@@ -2,7 +2,7 @@
 // `python -m diffclass_relabel.protocol_types`; do not edit.
 
 export const LARGEST_CLASS_ID = 254;
-export const LARGEST_TAU = 10000;
+export const LARGEST_TAU = 16384;
 export const LONGEST_NAME = 200;
 export const MOST_SUGGESTIONS = 200;
 export const NO_DATA = 255;
