@@ -188,6 +188,18 @@ def test_a_reader_that_leaves_early_is_no_error_to_talk_of(folder):
     assert done.stderr == b""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_of_the_standard_output_is_said(folder):
+    code = "from diffclass.command_line.start import main; main()"
+    done = subprocess.run(
+        f"{sys.executable} -c '{code}' info scene.img > /dev/full",
+        shell=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: the standard output: no room left on its disk")
+    assert done.stderr.count("\n") == 1
+
+
 def test_the_first_run_says_that_it_compiles_and_the_second_has_no_need_to(folder, tmp_path):
     kept = {name: value for name, value in os.environ.items() if name != "XDG_CACHE_HOME"}
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "DIFFCLASS_NUMBA_CACHE": "1"}
@@ -343,6 +355,33 @@ def test_labels_without_data_are_counted(call, folder, tissue):
     assert code in (0, 4)
     assert "25 labelled pixels have no data" in err
     assert json.loads(out)["labels_without_data"] == 25
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["info", "loop"],
+        ["classify", "loop", "--labels", "truth.img", "-o", "map.npy"],
+        ["classify", "scene.img", "--labels", "loop", "-o", "map.npy"],
+        ["classify", "scene.img", "--labels", "truth.img", "--mask", "loop", "-o", "map.npy"],
+        ["classify", "scene.img", "--model", "loop", "-o", "map.npy"],
+        ["suggest", "loop", "-o", "s.csv"],
+        ["cluster", "loop", "-o", "c.npy"],
+        ["anomaly", "loop", "-o", "a.npy"],
+        ["embed", "loop", "-o", "e.npy"],
+        ["evaluate", "loop", "truth.img"],
+        ["evaluate", "truth.img", "loop"],
+        ["replay", "loop", "--scene", "scene.img", "-o", "map.npy"],
+        ["rerun", "loop"],
+    ],
+)
+def test_links_in_a_circle_are_no_input(call, folder, words):
+    (folder / "loop").symlink_to("back")
+    (folder / "back").symlink_to("loop")
+    code, out, err = call(*words)
+    assert (code, out) == (3, "")
+    assert err.splitlines()[-1].startswith("error: loop: ")
+    assert sorted(path.name for path in folder.glob("*.np*")) == []
 
 
 # Memory
