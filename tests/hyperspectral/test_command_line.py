@@ -15,7 +15,7 @@ import pytest
 from diffclass.command_line import forecasts
 from diffclass.command_line import messages as speaking
 from diffclass.command_line.console import Console
-from diffclass.command_line.main import run
+from diffclass.command_line.main import diffclass, run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import read_labels, write_class_map, write_raster
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
@@ -155,6 +155,38 @@ def test_json_on_every_command(call, words):
     code, out, err = call(*words, "--json")
     assert code == 0, err
     assert isinstance(json.loads(out), dict)
+
+
+@pytest.mark.parametrize("command", diffclass.list_commands(None))
+def test_every_command_has_what_all_have(call, command):
+    code, out, _ = call(command, "--help")
+    assert code == 0
+    for option in ("-q, --quiet", "--json", "--progress", "--traceback", "Example: "):
+        assert option in out
+
+
+def test_every_command_is_quiet_if_asked(call, folder, tissue):
+    write_class_map("few.img", np.where(np.arange(48) < 9, tissue.truth, 0), map_info=PLACE)
+    np.savetxt("table.csv", np.random.default_rng(0).random((90, 3)), delimiter=",")
+    assert call(*CLASSIFY, "--report", "report.json", "-q") == (0, "", "")
+    for words in (
+        ["rerun", "report.json", "--into", "again"],
+        ["suggest", "scene.img", "--labels", "few.img", "-o", "s.csv", *FAST],
+        ["cluster", "scene.img", "-o", "c.npy", "-k", "3"],
+        ["anomaly", "scene.img", "-o", "a.npy"],
+        ["embed", "table.csv", "-o", "e.csv"],
+        ["evaluate", "map.tif", "truth.img"],
+        ["bench", "--rows", "32", "--columns", "32", "--repeats", "1"],
+        ["doctor"],
+    ):
+        assert call(*words, "-q") == (0, "", ""), words
+
+
+def test_an_array_of_several_is_named_by_an_option(call, folder, tissue):
+    np.savez("two.npz", first=tissue.cube, second=tissue.cube)
+    code, _, err = call("info", "two.npz")
+    assert (code, "--variable first" in err) == (3, True)
+    assert call("info", "two.npz", "--variable", "first")[0] == 0
 
 
 def test_a_closed_standard_error_costs_nothing(folder):
