@@ -299,6 +299,20 @@ def test_the_doctor(call):
         assert word in out
 
 
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("diffclass class", "classify"), ("diffclass classify --labels-p", "--labels-per-class")],
+)
+def test_a_shell_completes_commands_and_options(typed, offered):
+    asked = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    done = subprocess.run(
+        [sys.executable, "-c", "from diffclass.command_line.start import main; main()"],
+        env=os.environ | asked | {"_DIFFCLASS_COMPLETE": "bash_complete"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == f"plain,{offered}\n", done.stderr
+
+
 # Again
 
 
