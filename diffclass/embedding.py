@@ -171,7 +171,8 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         DataError
             If X is not finite, or all points are equal.
         ParameterError
-            If a parameter is out of range, or there are as many components as points.
+            If a parameter is out of range, there are as many components as points, or the time is
+            so late that every coordinate is 0.
 
         Warns
         -----
@@ -314,6 +315,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _chosen_time(self, eigenpairs: Eigenpairs) -> tuple[float, str]:
         if not isinstance(self.time, str):
+            _check_not_forgotten(self.time, eigenpairs)
             return self.time, f"t = {self.time:g} was asked for"
         m, moduli = self.n_components_, np.abs(eigenpairs.eigenvalues)
         if self.time == "relaxation":
@@ -333,6 +335,19 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _coordinates(self, nontrivial: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(nontrivial[:, : self.n_components_])
+
+
+def _check_not_forgotten(time: float, eigenpairs: Eigenpairs) -> None:
+    """Raise `ParameterError` if so late even the first coordinate is 0 in single precision."""
+    largest = float(np.abs(eigenpairs.eigenvalues[1:]).max(initial=0.0))
+    if time == 0 or largest == 0:
+        return
+    latest = np.log(np.finfo(np.float32).tiny) / np.log(min(largest, 1 - 1e-15))
+    if time > latest:
+        raise ParameterError(
+            f"time = {time:g}: the walk has long forgotten where it began, and all coordinates are "
+            f"0; the largest eigenvalue is {largest:.6g}: take at most {latest:.3g}"
+        )
 
 
 def relaxation_time(eigenvalue: float) -> float:

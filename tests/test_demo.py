@@ -9,13 +9,17 @@ import sys
 from PIL import Image
 
 
-def run(*arguments, folder):
+def start(*arguments, folder):
     done = subprocess.run(
         [sys.executable, "-c", "from diffclass.command_line.main import main; main()", *arguments],
         cwd=folder, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return done
+
+
+def run(*arguments, folder):
+    return json.loads(start(*arguments, folder=folder).stdout)
 
 
 def test_the_demo_beats_both_and_leaves_pictures(tmp_path):
@@ -46,3 +50,13 @@ def test_the_bench_compares_with_scipy(tmp_path):
 def test_a_bench_of_few_points_ends(tmp_path):
     result = run("bench", "--rows=32", "--columns=32", "--repeats=1", "--json", folder=tmp_path)
     assert result["n_points"] == 32 * 32
+
+
+def test_a_bench_says_nothing_of_each_stroke(tmp_path):
+    words = ["bench", "--rows=32", "--columns=32", "--repeats=9", "--progress=json", "--json"]
+    done = start(*words, folder=tmp_path)
+    events = [json.loads(line) for line in done.stderr.splitlines()]
+    begun = [one["name"] for one in events if one.get("state") == "begins"]
+    assert begun.count("map") <= 2
+    warned = [one["text"] for one in events if one["type"] == "warning"]
+    assert len(warned) == len(set(warned))

@@ -100,3 +100,12 @@ def test_ranges_of_an_embedding(monkeypatch):
     with pytest.raises(ParameterError, match="alpha"):
         check_map(DiffusionMap(2, alpha=1e308), 60)
     DiffusionMap(2, n_neighbors=8, bandwidth=0.1).fit(points)
+
+
+def test_a_time_at_which_all_coordinates_are_zero():
+    points = np.random.default_rng(0).random((60, 3))
+    with pytest.raises(ParameterError, match=r"time = 1e\+308: .* all coordinates are 0") as found:
+        DiffusionMap(2, n_neighbors=8, time=1e308).fit(points)
+    latest = float(re.search(r"take at most (\S+)", str(found.value))[1])
+    model = DiffusionMap(2, n_neighbors=8, time=0.99 * latest).fit(points)
+    assert np.abs(model.embedding_).max() > 0

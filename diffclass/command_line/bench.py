@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -121,7 +122,9 @@ def _time_fit(points: np.ndarray, y: np.ndarray, seed: int) -> dict[str, Any]:
     from diffclass.progress import stage_seconds
 
     step = max(1, min(50, len(points) // 1000))
-    DiffusionClassifier(random_state=seed).fit(points[::step], y[::step])  # loads compiled code
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of points that are fitted again
+        DiffusionClassifier(random_state=seed).fit(points[::step], y[::step])  # loads compiled code
     start = time.perf_counter()
     with stage_seconds() as seconds:
         fitted = DiffusionClassifier(random_state=seed).fit(points, y)
@@ -261,14 +264,17 @@ def _bytes_touched(operator: MarkovOperator, n_columns: int) -> int:
 def _medians_in_turn(calls: list[Callable[[], object]], repeats: int) -> list[float]:
     import numpy as np
 
+    from diffclass.progress import Audience, listening
+
     times = np.empty((repeats, len(calls)))
-    for call in calls:
-        call()
-    for i in range(repeats):
-        for j, call in enumerate(calls):
-            start = time.perf_counter()
+    with listening(Audience([])):  # who is told of each stroke's stages waits for them
+        for call in calls:
             call()
-            times[i, j] = time.perf_counter() - start
+        for i in range(repeats):
+            for j, call in enumerate(calls):
+                start = time.perf_counter()
+                call()
+                times[i, j] = time.perf_counter() - start
     return np.median(times, axis=0).tolist()
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from diffclass.command_line.messages import messages
+from diffclass.full_disk import named_when_full
 from diffclass.progress import listening
 
 # Exit codes of commands; 0 means done.
@@ -63,11 +64,18 @@ class Console:
         self._messages.say(text)
 
     def give(self, result: dict[str, Any], text: str) -> None:
-        """Print a result to standard output, as JSON if asked for, else as text unless quiet."""
-        if self.as_json:
-            click.echo(json.dumps(result, allow_nan=False))
-        elif not self.quiet:
-            click.echo(text)
+        """Print a result to standard output, as JSON if asked for, else as text unless quiet.
+
+        Raises
+        ------
+        DataError
+            Where standard output goes to a file on a full disk.
+        """
+        with named_when_full(_no_room):
+            if self.as_json:
+                click.echo(json.dumps(result, allow_nan=False))
+            elif not self.quiet:
+                click.echo(text)
 
     @property
     def total_seconds(self) -> float:
@@ -138,6 +146,13 @@ class Console:
         with Terminal(stderr=True).status("starting ...") as self._status:
             yield
         self._status = None
+
+
+def _no_room(error: OSError) -> str:
+    return (
+        f"the standard output: no room left on its disk ({error.strerror}); free space or write "
+        "it elsewhere"
+    )
 
 
 def _is_terminal() -> bool:

@@ -11,6 +11,18 @@ from diffclass._validation import check_choice, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.stopping_time import RULES, kept_share, last_time
 
+_MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
+
+
+def check_tau(tau: int) -> None:
+    """Raise `ParameterError` unless tau is a whole number of steps that a walk can take."""
+    check_positive(tau, "tau", integer=True)
+    if tau > _MOST_STEPS:
+        raise ParameterError(
+            f"tau = {tau}; labels settle long before so many steps: take at most {_MOST_STEPS}, "
+            "or let a rule choose"
+        )
+
 
 def checked_times(
     tau: str | int, max_time: int | None, n_points: int, *, goes_by_cut: bool
@@ -19,7 +31,7 @@ def checked_times(
     if isinstance(tau, str):
         check_choice(tau, "tau", RULES)
     else:
-        check_positive(tau, "tau", integer=True)
+        check_tau(tau)
     if max_time is None:
         return tau, last_time(n_points, str(tau) if goes_by_cut else "margin")
     check_positive(max_time, "max_time", integer=True)

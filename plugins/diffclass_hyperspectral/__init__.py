@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.io.label_images import LabelImage
     from diffclass_hyperspectral.io.lookup_table import LookupTable
     from diffclass_hyperspectral.io.map_files import write_class_map, write_raster
-    from diffclass_hyperspectral.io.scenes import Scene, open_scene
+    from diffclass_hyperspectral.io.scene_files import open_scene
+    from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.io.tile_labels import read_tile_labels
     from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles
     from diffclass_hyperspectral.workflows.anomaly_detection import (
@@ -130,7 +131,7 @@ _HOMES = {
     "known_classes": "workflows.scene_clustering",
     "load_model": "workflows.scene_models",
     "mean_spectra": "workflows.scene_clustering",
-    "open_scene": "io.scenes",
+    "open_scene": "io.scene_files",
     "open_tiles": "io.tiles",
     "read_labels": "io.label_files",
     "read_tile_labels": "io.tile_labels",

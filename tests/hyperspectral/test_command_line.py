@@ -15,7 +15,7 @@ import pytest
 from diffclass.command_line import forecasts
 from diffclass.command_line import messages as speaking
 from diffclass.command_line.console import Console
-from diffclass.command_line.main import run
+from diffclass.command_line.main import diffclass, run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import read_labels, write_class_map, write_raster
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
@@ -157,6 +157,38 @@ def test_json_on_every_command(call, words):
     assert isinstance(json.loads(out), dict)
 
 
+@pytest.mark.parametrize("command", diffclass.list_commands(None))
+def test_every_command_has_what_all_have(call, command):
+    code, out, _ = call(command, "--help")
+    assert code == 0
+    for option in ("-q, --quiet", "--json", "--progress", "--traceback", "Example: "):
+        assert option in out
+
+
+def test_every_command_is_quiet_if_asked(call, folder, tissue):
+    write_class_map("few.img", np.where(np.arange(48) < 9, tissue.truth, 0), map_info=PLACE)
+    np.savetxt("table.csv", np.random.default_rng(0).random((90, 3)), delimiter=",")
+    assert call(*CLASSIFY, "--report", "report.json", "-q") == (0, "", "")
+    for words in (
+        ["rerun", "report.json", "--into", "again"],
+        ["suggest", "scene.img", "--labels", "few.img", "-o", "s.csv", *FAST],
+        ["cluster", "scene.img", "-o", "c.npy", "-k", "3"],
+        ["anomaly", "scene.img", "-o", "a.npy"],
+        ["embed", "table.csv", "-o", "e.csv"],
+        ["evaluate", "map.tif", "truth.img"],
+        ["bench", "--rows", "32", "--columns", "32", "--repeats", "1"],
+        ["doctor"],
+    ):
+        assert call(*words, "-q") == (0, "", ""), words
+
+
+def test_an_array_of_several_is_named_by_an_option(call, folder, tissue):
+    np.savez("two.npz", first=tissue.cube, second=tissue.cube)
+    code, _, err = call("info", "two.npz")
+    assert (code, "--variable first" in err) == (3, True)
+    assert call("info", "two.npz", "--variable", "first")[0] == 0
+
+
 def test_a_closed_standard_error_costs_nothing(folder):
     code = "from diffclass.command_line.start import main; main()"
     done = subprocess.run(
@@ -186,6 +218,18 @@ def test_a_reader_that_leaves_early_is_no_error_to_talk_of(folder):
         f"{sys.executable} -c '{code}' info scene.img | true", shell=True, capture_output=True
     )
     assert done.stderr == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_of_the_standard_output_is_said(folder):
+    code = "from diffclass.command_line.start import main; main()"
+    done = subprocess.run(
+        f"{sys.executable} -c '{code}' info scene.img > /dev/full",
+        shell=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: the standard output: no room left on its disk")
+    assert done.stderr.count("\n") == 1
 
 
 def test_the_first_run_says_that_it_compiles_and_the_second_has_no_need_to(folder, tmp_path):
@@ -253,6 +297,20 @@ def test_the_doctor(call):
     assert (code, err) == (0, "")
     for word in ("[maps]", "[plots]", "GDAL", "threads", "compiled", "GPU", "memory"):
         assert word in out
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("diffclass class", "classify"), ("diffclass classify --labels-p", "--labels-per-class")],
+)
+def test_a_shell_completes_commands_and_options(typed, offered):
+    asked = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    done = subprocess.run(
+        [sys.executable, "-c", "from diffclass.command_line.start import main; main()"],
+        env=os.environ | asked | {"_DIFFCLASS_COMPLETE": "bash_complete"},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == f"plain,{offered}\n", done.stderr
 
 
 # Again
@@ -343,6 +401,33 @@ def test_labels_without_data_are_counted(call, folder, tissue):
     assert code in (0, 4)
     assert "25 labelled pixels have no data" in err
     assert json.loads(out)["labels_without_data"] == 25
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["info", "loop"],
+        ["classify", "loop", "--labels", "truth.img", "-o", "map.npy"],
+        ["classify", "scene.img", "--labels", "loop", "-o", "map.npy"],
+        ["classify", "scene.img", "--labels", "truth.img", "--mask", "loop", "-o", "map.npy"],
+        ["classify", "scene.img", "--model", "loop", "-o", "map.npy"],
+        ["suggest", "loop", "-o", "s.csv"],
+        ["cluster", "loop", "-o", "c.npy"],
+        ["anomaly", "loop", "-o", "a.npy"],
+        ["embed", "loop", "-o", "e.npy"],
+        ["evaluate", "loop", "truth.img"],
+        ["evaluate", "truth.img", "loop"],
+        ["replay", "loop", "--scene", "scene.img", "-o", "map.npy"],
+        ["rerun", "loop"],
+    ],
+)
+def test_links_in_a_circle_are_no_input(call, folder, words):
+    (folder / "loop").symlink_to("back")
+    (folder / "back").symlink_to("loop")
+    code, out, err = call(*words)
+    assert (code, out) == (3, "")
+    assert err.splitlines()[-1].startswith("error: loop: ")
+    assert sorted(path.name for path in folder.glob("*.np*")) == []
 
 
 # Memory

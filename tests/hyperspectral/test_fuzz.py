@@ -192,7 +192,8 @@ def files(tmp_path, monkeypatch):
 
 
 OUT_OF_RANGE = [
-    ("--tau", "0"), ("--tau", "-4"), ("--tau", "1.5"), ("--max-time", "0"), ("--max-time", "-1"),
+    ("--tau", "0"), ("--tau", "-4"), ("--tau", "1.5"), ("--tau", "99999999999"),
+    ("--max-time", "0"), ("--max-time", "-1"),
     ("--neighbors", "0"), ("--neighbors", "-3"), ("--neighbors", str(SIDE * SIDE)),
     ("--neighbors", str(2**70)), ("--components", "0"), ("--components", "-2"),
     ("--metric", "cosine"), ("--features", "x"), ("--rounds", "-1"), ("--kernel", "x"),

@@ -372,9 +372,49 @@ def test_maps_of_tiles_are_evaluated_as_one(tmp_path, capsys):
             said.append(json.loads(capsys.readouterr().out))
         assert said[0] == said[1] == said[2]
     assert run(["evaluate", *maps, truth, "--margin", truth]) == 2
-    assert "belong to one map" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "--margin of 6 maps is a file for each" in said
+    assert "{}.tif" in said
     assert run(["evaluate", maps[0], maps[1], maps[0], truth]) == 3
     assert "maps of the same pixels" in capsys.readouterr().err
+
+
+def test_margins_and_posteriors_of_tiles_are_those_of_the_mosaic(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _, tiles = saved_tiles(tmp_path, overlap=3)
+    write_class_map("truth.tif", TISSUE.truth, map_info=place())
+    kinds, said = ("map", "margin", "posterior"), []
+    for name in ("mosaic", "{}"):
+        for kind in kinds:
+            (tmp_path / kind).mkdir(exist_ok=True)
+        output, margin, posterior = (f"{kind}/{name}.tif" for kind in kinds)
+        rasters = ["--margin", margin, "--probability", posterior]
+        words = [*map(str, tiles), "--labels", "labels.tif", "-o", output, *rasters, "-q"]
+        assert run(["classify", *words, "--min-margin", "0.3"]) == 0
+        maps = [output.replace("{}", tile.stem) for tile in tiles[: 1 if name == "mosaic" else 6]]
+        assert run(["evaluate", *maps, "truth.tif", *rasters, "--json"]) == 0
+        said.append(json.loads(capsys.readouterr().out))
+    assert said[0]["margin"] is not None
+    assert said[0]["probability"] is not None
+    assert said[0] == said[1]
+
+
+def test_rasters_that_are_not_those_of_the_maps(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for i, rows in enumerate((slice(0, 30), slice(30, 60))):
+        info = place(rows.start)
+        write_class_map(f"map{i}.tif", TISSUE.truth[rows], map_info=info)
+        np.save(f"m_map{i}.npy", np.ones((30 + i, COLUMNS), np.float32))
+        np.save(f"p_map{i}.npy", np.ones((30, COLUMNS, 3 + i), np.float32))
+    write_class_map("truth.tif", TISSUE.truth, map_info=place())
+    words = ["evaluate", "map0.tif", "map1.tif", "truth.tif", "-q"]
+    for more, says in {
+        ("--margin", "m_{}.npy"): "m_map1.npy has 31 x 56 pixels, map1.tif 30 x 56",
+        ("--margin", "p_{}.npy"): "p_map1.npy has other bands than p_map0.npy",
+        ("--margin", "{}_gone.npy"): "map0_gone.npy: no such file",
+    }.items():
+        assert run([*words, *more]) == 3
+        assert says in capsys.readouterr().err
 
 
 def test_commands_of_one_scene_say_what_to_do_with_several(tmp_path, capsys):

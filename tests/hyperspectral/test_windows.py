@@ -13,6 +13,8 @@ from diffclass import DiffusionClassifier
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.features import streamed_quantile as quantiles
+from diffclass_hyperspectral.features.feature_memory import feature_bytes
+from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.features.streamed_quantile import streamed_quantile
 from diffclass_hyperspectral.io.band_survey import BandSurvey
@@ -44,7 +46,11 @@ def on_disk(folder):
 def window_bytes(features, scene, rows):
     """Return what windows with that many rows of their own need."""
     features.fit(scene)
-    return (rows + 2 * features._reach) * scene.shape[1] * (30 * features.n_components_ + 150)
+    return (
+        (rows + 2 * ScaleSmoothings.of(features.scales).reach)
+        * scene.shape[1]
+        * (30 * features.n_components_ + 150)
+    )
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "correlation"])
@@ -123,10 +129,10 @@ def test_memory_is_a_window_and_not_the_scene(tmp_path, cube, monkeypatch):
 
 def test_features_in_a_file_are_not_counted_as_memory():
     shape, features = (20_000, 3_000, 200), SceneFeatures(spatial=True)
-    on_disk, in_memory = (features.working_bytes(shape, 180, on_disk=d) for d in (True, False))
+    on_disk, in_memory = (feature_bytes(features, shape, 180, on_disk=d) for d in (True, False))
     assert in_memory - on_disk == 4 * 40 * 20_000 * 3_000
     assert on_disk < 3 * 2**30
-    more_rows = features.working_bytes((40_000, 3_000, 200), 180, on_disk=True)
+    more_rows = feature_bytes(features, (40_000, 3_000, 200), 180, on_disk=True)
     assert more_rows - on_disk == 8 * 20_000 * 3_000  # which pixels have data, and their labels
 
 
@@ -135,10 +141,10 @@ def test_a_window_that_is_too_small_for_a_row(cube):
     with pytest.raises(ParameterError, match=r"window_bytes = 1000: .* needs at least \d+ bytes"):
         features.fit_transform_points(cube, window_bytes=1000)
     with pytest.raises(ParameterError, match="window_bytes = 1000"):  # and before
-        features.working_bytes(cube.shape, 8, on_disk=True, window_bytes=1000)
+        feature_bytes(features, cube.shape, 8, on_disk=True, window_bytes=1000)
     shape = (10**4, 10**3, 8)
     small, usual = (
-        features.working_bytes(shape, 8, on_disk=True, window_bytes=size) for size in (10**8, None)
+        feature_bytes(features, shape, 8, on_disk=True, window_bytes=size) for size in (10**8, None)
     )
     assert usual - small > 10**8
 

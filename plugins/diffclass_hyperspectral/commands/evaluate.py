@@ -9,6 +9,7 @@ import click
 from diffclass.command_line.console import Console, common_options, overwrite_option
 from diffclass.command_line.forecasts import force_option, forecast_sayer
 from diffclass_hyperspectral.commands._results import check_picture, give_report
+from diffclass_hyperspectral.commands._tiles import NAME
 
 _PATH = click.Path(path_type=Path)
 
@@ -21,10 +22,15 @@ _PATH = click.Path(path_type=Path)
     help="The same as TRUTH; of several maps also a folder of images that are named as they are.",
 )
 @click.option(
-    "--margin", type=_PATH, help="Margins of MAP (.img, .tif, .npy): do high ones mean right?"
+    "--margin",
+    type=_PATH,
+    help="Margins of MAP (.img, .tif, .npy): do high ones mean right? Of several maps a file for "
+    "each, with {} for the map's name, as margins/{}.tif.",
 )
 @click.option(
-    "--probability", type=_PATH, help="Posteriors of MAP (.img, .tif, .npy): are they calibrated?"
+    "--probability",
+    type=_PATH,
+    help="Posteriors of MAP (.img, .tif, .npy): are they calibrated? Of several maps with {} too.",
 )
 @click.option(
     "--areas",
@@ -80,26 +86,22 @@ def evaluate(
     )
 
     maps, truth = _maps_and_truth(files, labels)
-    rasters = [path for path in (margin, probability) if path is not None]
-    if rasters and len(maps) > 1:
-        raise click.UsageError(
-            "--margin and --probability belong to one map; evaluate the maps one by one, or a "
-            "mosaic of them"
-        )
+    margins = _one_for_each(maps, margin, "--margin")
+    posteriors = _one_for_each(maps, probability, "--probability")
     if gap is not None and fitted is None:
         raise click.UsageError("--gap is that to the labels of --fitted; give these too")
     check_picture(picture)
-    read = [*maps, truth, *rasters, *([] if fitted is None else [fitted])]
+    read = [*maps, truth, *margins, *posteriors, *([] if fitted is None else [fitted])]
     written = [path for path in (report, picture) if path is not None]
     check_outputs([], written, read, overwrite=overwrite)
     before = forecast_sayer(console, "evaluate a part of the map", force=force)
-    before(forecast_of_maps(maps, rasters, variable=map_variable))
+    before(forecast_of_maps(maps, [*margins[:1], *posteriors[:1]], variable=map_variable))
     opened = opened_maps(maps, variable=map_variable)
     evaluation = evaluate_map(
         opened.labels,
         opened.read_labels(truth, variable=truth_variable),
-        margin=margin,
-        probability=probability,
+        margin=opened.read_rasters(margins),
+        probability=opened.read_rasters(posteriors),
         fitted=None if fitted is None else opened.read_labels(fitted),
         gap=gap or 1,
         areas=areas,
@@ -116,3 +118,15 @@ def _maps_and_truth(files: tuple[Path, ...], labels: Path | None) -> tuple[list[
     if labels is not None:
         return list(files), labels
     return list(files[:-1]), files[-1]
+
+
+def _one_for_each(maps: list[Path], path: Path | None, option: str) -> list[Path]:
+    """Return the files that belong to the maps, named after them where there are several."""
+    if path is None:
+        return []
+    if len(maps) > 1 and NAME not in str(path):
+        raise click.UsageError(
+            f"{option} of {len(maps)} maps is a file for each; put {NAME} for the map's name, as "
+            f"{path.parent / (NAME + path.suffix)}"
+        )
+    return [Path(str(path).replace(NAME, one.stem)) for one in maps]

@@ -21,20 +21,17 @@ from diffclass_hyperspectral.features.directions import (
     unit_directions,
 )
 from diffclass_hyperspectral.features.metrics import METRICS
-from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion, Smoothing
+from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings
+from diffclass_hyperspectral.features.smoothing import GridDiffusion, Smoothing
 from diffclass_hyperspectral.features.spatial_scales import (
     add_positions,
     scale_features,
     smooth_scales,
 )
-from diffclass_hyperspectral.features.streamed_quantile import quantile_bytes
-from diffclass_hyperspectral.features.window_sizes import bytes_per_pixel, window_rows
-from diffclass_hyperspectral.io import row_blocks
 from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
 from diffclass_hyperspectral.io.scenes import Scene
 
 _COMPONENTS = 20
-_BYTES_PER_VALUE = 56  # of working space for a value of a block
 
 
 class SceneFeatures(TransformerMixin, BaseEstimator):
@@ -265,11 +262,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         scene = _as_scene(X)
         with stage("features: reach"):
             valid, picture = self._components.pixels(scene), self._components.picture(scene)
-            found = [s.weight_beyond(picture, valid) for s in self._smoothings()]
-        largest = np.zeros(max(map(len, found)))
-        for shares in found:
-            largest[: len(shares)] = np.maximum(largest[: len(shares)], shares)
-        return largest
+            return self._scale_smoothings.weight_beyond(picture, valid)
 
     def n_features(self, n_bands: int) -> int:
         """Return the largest number of features of a pixel with that many usable bands."""
@@ -277,40 +270,6 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         k = min(default if self.n_components is None else self.n_components, n_bands)
         positions = 2 if self.position_weight else 0
         return len(self.scales) * k + positions if self.spatial else k
-
-    def working_bytes(
-        self,
-        shape: tuple[int, int, int],
-        n_bands: int,
-        *,
-        on_disk: bool = False,
-        window_bytes: int | None = None,
-    ) -> int:
-        """Return the most bytes that making the features holds: a block of the scene or a window.
-
-        Parameters
-        ----------
-        shape : tuple of int
-            Rows, columns and bands of the scene.
-        n_bands : int
-            Usable ones.
-        on_disk : bool, default=False
-            Whether the features themselves lie in a file.
-        window_bytes : int, optional
-            As in `transform_points`; it raises `ParameterError` where that would.
-        """
-        rows, columns, bands = shape
-        n, p = rows * columns, self.n_features(n_bands)
-        most = max(2 * columns * bands, row_blocks.BLOCK_VALUES)
-        working = _BYTES_PER_VALUE * min(n * bands, most)
-        if self.spatial:
-            k = p // len(self.scales)
-            n_rows = min(self._window_rows(shape, k, window_bytes) + 2 * self._reach, rows)
-            window = n_rows * columns * bytes_per_pixel(k)
-            working = max(working, window + quantile_bytes(4 * n))
-        held = 0 if on_disk else 4 * n * p
-        # a block of rows is gone before the whole result has been filled, a window is not
-        return (held + working if self.spatial else max(held, working)) + 8 * n
 
     def check_parameters(self) -> None:
         """Raise `ParameterError` for parameters that no scene can be fitted with."""
@@ -320,7 +279,7 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         if self.metric not in METRICS:
             raise ParameterError(f"metric = {self.metric!r}; possible: {', '.join(METRICS)}")
         if self.spatial:
-            self._smoothings()
+            ScaleSmoothings.of(self.scales)
         for name in ("field_power", "position_weight"):
             if not getattr(self, name) >= 0:
                 raise ParameterError(f"{name} = {getattr(self, name)!r} is below 0")
@@ -368,7 +327,9 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         """Make the features of the pixels that have any, and say which these are."""
         k = self.n_components_
-        n_rows = self._window_rows(scene.shape, k, window_bytes) if self.spatial else 0
+        n_rows = 0
+        if self.spatial:
+            n_rows = self._scale_smoothings.window_rows(scene.shape, k, window_bytes=window_bytes)
         valid = self._components.pixels(scene)
         points = create((int(np.count_nonzero(valid)), self._n_features_out))
         picture = PointPicture(points, valid)
@@ -382,7 +343,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     def _smooth(self, picture: PointPicture, *, fit: bool, n_rows: int) -> None:
         """Fill the columns of all scales from the components in the first ones."""
         k, is_unit = self.n_components_, self.metric != "euclidean"
-        found = smooth_scales(picture, self._smoothings(), k, is_unit=is_unit, n_rows=n_rows)
+        smoothings = self._scale_smoothings.smoothings
+        found = smooth_scales(picture, smoothings, k, is_unit=is_unit, n_rows=n_rows)
         if fit:
             weights = [moments.weights(self.field_power) for moments in found]
             self.weights_ = np.array(weights, dtype=np.float32)
@@ -393,17 +355,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             add_positions(picture, self.position_weight)
 
     @property
-    def _reach(self) -> int:
-        return max(s.reach for s in self._smoothings())
-
-    def _window_rows(self, shape: tuple[int, ...], k: int, window_bytes: int | None = None) -> int:
-        rows, columns, *_ = shape
-        return window_rows(rows, columns, k, reach=self._reach, window_bytes=window_bytes)
-
-    def _smoothings(self) -> list[Smoothing]:
-        if not len(self.scales):
-            raise ParameterError("scales is empty; give one or more, 0 for the picture as it is")
-        return [s if isinstance(s, Smoothing) else GaussianSmoothing(s) for s in self.scales]
+    def _scale_smoothings(self) -> ScaleSmoothings:
+        return ScaleSmoothings.of(self.scales)
 
 
 def _as_scene(X: Any) -> Scene:

@@ -112,8 +112,9 @@ def check_outputs(
     for path in (*maps, *others):
         _require_library(path)
     files += [require_writable(path, overwrite=overwrite) for path in others]
-    places = [file.resolve() for file in files]
-    read = {file.resolve() for path in inputs for file in _files_of(path)}
+    # unlike Path.resolve, realpath leaves links in a circle to who reads the file
+    places = [os.path.realpath(file) for file in files]
+    read = {os.path.realpath(file) for path in inputs for file in _files_of(path)}
     for file, place in zip(files, places, strict=True):
         if places.count(place) > 1:
             raise ParameterError(f"two outputs would be written to {file}; name them apart")

@@ -23,80 +23,18 @@ from diffclass.progress import in_parts
 from diffclass_hyperspectral.io.band_survey import LARGEST, BandSurvey, largest_of
 from diffclass_hyperspectral.io.file_stamps import FileStamp
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
-from diffclass_hyperspectral.io.images import read_image
 from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
-from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of, picked
 from diffclass_hyperspectral.io.row_blocks import row_blocks
 from diffclass_hyperspectral.io.selection import chosen_bands, pixels_in
-
-
-def open_scene(
-    path: str | os.PathLike[str] | Any,
-    *,
-    variable: str | None = None,
-    bands: str | Sequence[int] | np.ndarray | None = None,
-    mask: Any = None,
-    roi: Any = None,
-) -> Scene:
-    """Open a hyperspectral scene.
-
-    Parameters
-    ----------
-    path : path-like, DataArray or Dataset
-        ENVI (header or data file), ERDAS LAN, GeoTIFF, EMIT L2A, PRISMA L2D, EnMAP or DESIS L2A
-        (image or metadata), PACE OCI L2, NEON AOP, Tanager, AVIRIS-3, Sentinel-2 L2A (folder or
-        MTD_MSIL2A.xml), MATLAB ``.mat`` (any version), HDF5, NumPy ``.npy`` or ``.npz``, or a JPEG
-        or PNG photograph. The content decides, then the suffix. Or a cube of xarray, its dimensions
-        in any order, read by blocks.
-    variable : str, optional
-        Name of the array in a ``.mat``, ``.npz`` or HDF5 file, or a ``Dataset``, that holds more
-        than one cube; the resolution of Sentinel-2's bands, ``"R20m"`` by default.
-    bands, mask, roi : optional
-        What to work with; see `Scene.select`.
-
-    Returns
-    -------
-    Scene
-        With ``data`` of shape (rows, columns, bands).
-
-    Raises
-    ------
-    DataError
-        Where the file is missing, damaged, of unknown format, or holds no cube of numbers.
-    ParameterError
-        Where ``variable`` does not apply, or a library is missing.
-
-    Examples
-    --------
-    >>> import tempfile, numpy as np
-    >>> folder = tempfile.mkdtemp()
-    >>> np.save(folder + "/cube.npy", np.ones((4, 5, 3), dtype=np.float32))
-    >>> open_scene(folder + "/cube.npy").shape
-    (4, 5, 3)
-    """
-    source = picked(path, variable=variable) if is_xarray(path) else path
-    contents = read_image(source, variable=None if is_xarray(source) else variable, n_axes=3)
-    scene = Scene.from_array(
-        contents.data,
-        path=name_of(source),
-        format=contents.format,
-        wavelengths=contents.wavelengths,
-        band_mask=contents.band_mask,
-        ignore_value=contents.ignore_value,
-        scale_factor=contents.scale_factor,
-        band_names=contents.band_names,
-        map_info=contents.map_info,
-        read_lookup_table=contents.read_lookup_table,
-    )
-    return scene.select(bands=bands, mask=mask, roi=roi)
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A cube of spectra and the facts of its file.
 
-    Make one with `open_scene`, or with `Scene.from_array` from an array in memory.
+    Make one with `diffclass_hyperspectral.open_scene`, or with `Scene.from_array` from an array in
+    memory.
 
     Attributes
     ----------

@@ -30,7 +30,8 @@ from diffclass_hyperspectral.io.georeference import (
     pixel_offset,
 )
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
-from diffclass_hyperspectral.io.scenes import Scene, open_scene
+from diffclass_hyperspectral.io.scene_files import open_scene
+from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.selection import pixels_in
 
 _ROWS_BETWEEN = 16  # of a stack: more than the guide of smoothing reaches

@@ -34,9 +34,14 @@ from diffclass_hyperspectral.workflows.certainty import (
     describe_probability,
     measure_certainty,
     measure_probability,
-    probability_of_class,
 )
 from diffclass_hyperspectral.workflows.holdout import pixels_from
+from diffclass_hyperspectral.workflows.map_rasters import (
+    MapRaster,
+    check_size,
+    joined_raster,
+    read_map_raster,
+)
 from diffclass_hyperspectral.workflows.memory_forecast import forecast_evaluation
 from diffclass_hyperspectral.workflows.report_lines import (
     area_lines,
@@ -110,6 +115,13 @@ class OpenedMaps:
             return read_labels(path, variable=variable, grid=self.labels)
         return read_tile_labels(path, self.tiles, variable=variable)
 
+    def read_rasters(self, paths: Sequence[Path]) -> MapRaster | None:
+        """Return what belongs to the pixels of the map, from a file for each map; None without."""
+        if not paths:
+            return None
+        rasters = [read_map_raster(path) for path in paths]
+        return rasters[0] if self.tiles is None else joined_raster(rasters, self.tiles)
+
 
 def opened_maps(paths: Sequence[Path], *, variable: str | None = None) -> OpenedMaps:
     """Read one class map, or several as one.
@@ -153,7 +165,7 @@ def forecast_of_maps(
     paths : sequence of Path
         Class maps.
     rasters : sequence of Path
-        Their margins and probabilities.
+        Margins and probabilities of one of them.
     variable : str, optional
         Of the maps.
     """
@@ -168,8 +180,8 @@ def evaluate_map(
     found: LabelImage,
     truth: LabelImage,
     *,
-    margin: Path | None = None,
-    probability: Path | None = None,
+    margin: Path | MapRaster | None = None,
+    probability: Path | MapRaster | None = None,
     fitted: LabelImage | None = None,
     gap: int = 1,
     areas: bool = False,
@@ -180,7 +192,7 @@ def evaluate_map(
     ----------
     found, truth : LabelImage
         Of the same size.
-    margin, probability : Path, optional
+    margin, probability : Path or MapRaster, optional
         Rasters that belong to the map: one band, and one band per class.
     fitted : LabelImage, optional
         Pixels to leave out of the truth.
@@ -199,7 +211,7 @@ def evaluate_map(
     DataError
         For files of another size, an empty truth, or bands that are not those of the classes.
     """
-    _check_shape(found.ids, truth, str(found.path))
+    check_size(found.ids, truth.shape, str(found.path), of=str(truth.path))
     ids = truth.ids if fitted is None else _without(truth, fitted, gap)
     known = ids > 0
     if not known.any():
@@ -210,8 +222,8 @@ def evaluate_map(
     names = {
         entry.id: entry.name for table in (found.table, truth.table) for entry in table.entries
     }
-    margins = None if margin is None else _read_band(margin, truth)
-    given = None if probability is None else _given_probability(probability, found, truth)
+    margins = None if margin is None else _raster_of(margin, truth).margins()
+    given = None if probability is None else _raster_of(probability, truth).probability_of(found)
     certainty = None if margins is None else measure_certainty(ids, found.ids, margins)
     return MapEvaluation(
         scores=classification_scores(ids[known], found.ids[known]),
@@ -250,53 +262,11 @@ def _areas(truth: np.ndarray, found: np.ndarray, margin: np.ndarray | None) -> A
 
 
 def _without(truth: LabelImage, fitted: LabelImage, gap: int) -> np.ndarray:
-    _check_shape(fitted.ids, truth, str(fitted.path))
+    check_size(fitted.ids, truth.shape, str(fitted.path), of=str(truth.path))
     return np.where(pixels_from(fitted.ids > 0) < gap, 0, truth.ids)
 
 
-def _read_band(path: Path, truth: LabelImage) -> np.ndarray:
-    band = _read_bands(path, truth)
-    if band.shape[2] != 1:
-        raise DataError(f"{path} has {band.shape[2]} bands; margins have one")
-    return band[..., 0]
-
-
-def _given_probability(path: Path, found: LabelImage, truth: LabelImage) -> np.ndarray:
-    bands = _read_bands(path, truth)
-    names = read_image(path).band_names
-    return probability_of_class(found.ids, bands, _classes_of(bands, names, found, path))
-
-
-def _classes_of(
-    bands: np.ndarray, names: tuple[str, ...] | None, found: LabelImage, path: Path
-) -> np.ndarray:
-    """Classes of the bands: by name, or all classes of the map in the order of their ids."""
-    by_name = {entry.name: entry.id for entry in found.table}
-    if names is not None and len(by_name) == len(found.table) and set(names) <= set(by_name):
-        return np.array([by_name[name] for name in names])
-    if bands.shape[2] == len(found.table):
-        return np.array(found.table.ids)
-    raise DataError(
-        f"{path} has {bands.shape[2]} bands that are not named like the map's classes, of which "
-        f"there are {len(found.table)}; give the probabilities written with this map, as .img"
-    )
-
-
-def _read_bands(path: Path, truth: LabelImage) -> np.ndarray:
-    if path.suffix.lower() == ".png":
-        raise DataError(f"{path} is a picture, not numbers; write margins as .img or .npy")
-    contents = read_image(path, n_axes=2)
-    data = np.array(contents.data, dtype=np.float32)
-    bands = data.reshape(*data.shape[:2], -1)
-    _check_shape(bands, truth, str(path))
-    if contents.ignore_value is not None:
-        bands[bands == contents.ignore_value] = np.nan
-    return bands
-
-
-def _check_shape(array: np.ndarray, truth: LabelImage, name: str) -> None:
-    if array.shape[:2] != truth.shape:
-        raise DataError(
-            f"{name} has {array.shape[0]} x {array.shape[1]} pixels, {truth.path} "
-            f"{truth.shape[0]} x {truth.shape[1]}; give a map and a truth of the same scene"
-        )
+def _raster_of(given: Path | MapRaster, truth: LabelImage) -> MapRaster:
+    raster = given if isinstance(given, MapRaster) else read_map_raster(given)
+    check_size(raster.bands, truth.shape, str(raster.path), of=str(truth.path))
+    return raster

@@ -34,6 +34,7 @@ from diffclass.point_graph import BYTES_OF_A_POINT, building_bytes, held_bytes
 from diffclass.relabel.columns import painting_bytes
 from diffclass.spectral import eigenpairs
 from diffclass.spectral.gap import MOST_COMPONENTS
+from diffclass_hyperspectral.features.feature_memory import feature_bytes
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.scenes import Scene
@@ -123,7 +124,7 @@ def forecast_blocks(
     n, p = _size(scene, features)
     planned = plan(n, p, classifier.n_neighbors, n_classes)
     n_bands = int(scene.band_mask.sum())
-    working = features.working_bytes(scene.shape, n_bands, on_disk=True)
+    working = feature_bytes(features, scene.shape, n_bands, on_disk=True)
     stages = {"features": working, "graph and diffusion": planned.peak_bytes - base_bytes()}
     stages["writing"] = BYTES_OF_A_POINT * n
     found = MemoryForecast.of(stages)
@@ -323,4 +324,5 @@ def _size(scene: Scene, features: SceneFeatures) -> tuple[int, int]:
 
 def _of_features(scene: Scene, features: SceneFeatures, *, on_disk: bool = False) -> int:
     kept = scene.data.kept_bytes if isinstance(scene.data, BlockArray) else 0
-    return kept + features.working_bytes(scene.shape, int(scene.band_mask.sum()), on_disk=on_disk)
+    n_bands = int(scene.band_mask.sum())
+    return kept + feature_bytes(features, scene.shape, n_bands, on_disk=on_disk)

@@ -12,6 +12,7 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.clustering import DiffusionClustering
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion.parameters import check_tau
 
 _MOST_ALPHA = 4
 _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
@@ -22,6 +23,7 @@ def check_classifier(classifier: DiffusionClassifier | BlockClassifier, n_pixels
     check_neighbors(classifier.n_neighbors, n_pixels)
     if not isinstance(classifier.tau, str):
         _check_whole(classifier.tau, "tau", least=1)
+        check_tau(classifier.tau)
     if classifier.max_time is not None:
         _check_whole(classifier.max_time, "max_time", least=1)
     if isinstance(classifier, DiffusionClassifier):

@@ -20,7 +20,8 @@ from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.map_files import place_of, write_raster
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.png_maps import new_figure
-from diffclass_hyperspectral.io.scenes import Scene, open_scene
+from diffclass_hyperspectral.io.scene_files import open_scene
+from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
 from diffclass_hyperspectral.workflows.memory_forecast import (
     forecast_embedding,

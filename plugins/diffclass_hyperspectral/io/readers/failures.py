@@ -29,6 +29,8 @@ def require_file(path: Path) -> None:
     """Raise `DataError` unless ``path`` is a file that holds something."""
     if path.is_dir():
         raise DataError(f"{path}: this is a folder; name a file in it")
+    if path.is_symlink() and not path.exists():
+        raise DataError(f"{path}: a link that leads to no file; mend it or name the file itself")
     if not path.exists():
         raise DataError(f"{path}: no such file; check the name and the folder")
     if path.stat().st_size == 0:

@@ -80,7 +80,8 @@ def pick(listing: Listing, variable: str | None, *, n_axes: int) -> np.ndarray:
     if len(fitting) > 1:
         raise DataError(
             f"{listing.path}: several arrays with {n_axes} axes ({_described(listing, fitting)}); "
-            f"name one, as in variable={fitting[0]!r}"
+            f"name one, as in variable={fitting[0]!r}, or --variable {fitting[0]} of a command "
+            f"(of labels --label-variable {fitting[0]})"
         )
     matrix = _pixel_matrix(listing, list(listing.shapes)) if n_axes == 3 else None
     if matrix is None:

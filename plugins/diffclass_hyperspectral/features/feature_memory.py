@@ -1,0 +1,53 @@
+"""What the features of a scene take in memory while they are made, known before a pixel is read."""
+
+from __future__ import annotations
+
+from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.features.streamed_quantile import quantile_bytes
+from diffclass_hyperspectral.features.window_sizes import bytes_per_pixel
+from diffclass_hyperspectral.io import row_blocks
+
+_BYTES_PER_VALUE = 56  # of working space for a value of a block
+
+
+def feature_bytes(
+    features: SceneFeatures,
+    shape: tuple[int, int, int],
+    n_bands: int,
+    *,
+    on_disk: bool = False,
+    window_bytes: int | None = None,
+) -> int:
+    """Return the most bytes that making features holds: a block of the scene or a window.
+
+    Parameters
+    ----------
+    features : SceneFeatures
+        Need not be fitted.
+    shape : tuple of int
+        Rows, columns and bands of the scene.
+    n_bands : int
+        Usable ones.
+    on_disk : bool, default=False
+        Whether the features themselves lie in a file.
+    window_bytes : int, optional
+        As in `SceneFeatures.transform_points`.
+
+    Raises
+    ------
+    ParameterError
+        Where ``window_bytes`` is too small for a window.
+    """
+    rows, columns, bands = shape
+    n, p = rows * columns, features.n_features(n_bands)
+    most = max(2 * columns * bands, row_blocks.BLOCK_VALUES)
+    working = _BYTES_PER_VALUE * min(n * bands, most)
+    if features.spatial:
+        k, scales = p // len(features.scales), ScaleSmoothings.of(features.scales)
+        of_its_own = scales.window_rows(shape, k, window_bytes=window_bytes)
+        window = min(of_its_own + 2 * scales.reach, rows) * columns * bytes_per_pixel(k)
+        working = max(working, window + quantile_bytes(4 * n))
+    held = 0 if on_disk else 4 * n * p
+    # a block of rows is gone before the whole result has been filled, a window is not
+    return (held + working if features.spatial else max(held, working)) + 8 * n
