@@ -22,6 +22,7 @@ from diffclass.acquisition import (
     Rule,
     SigmaOpt,
     VOpt,
+    gaussian_process,
     process_eigenpairs,
 )
 from diffclass.exceptions import DataError, ParameterError
@@ -360,6 +361,27 @@ def test_pairs_are_added_only_when_labels_use_them_up(monkeypatch):
     assert len(process_eigenpairs(walk, np.arange(0, len(X), 24), 90, known=pairs)) == 70
     tiny = markov_operator(X[:30], n_neighbors=5)
     assert len(process_eigenpairs(tiny, [0], 20)) == 30
+
+
+def test_more_pairs_begin_with_those_that_are_known(monkeypatch):
+    X, _ = many_blobs(60)
+    walk = markov_operator(X, kernel=SharedNeighbors())
+    labelled = np.arange(0, len(X), 24)
+    compute, begun = gaussian_process.leading_eigenpairs, []
+
+    def noting(*args, known, **options):
+        begun.append(0 if known is None else len(known))
+        return compute(*args, known=known, **options)
+
+    monkeypatch.setattr(gaussian_process, "leading_eigenpairs", noting)
+    found = process_eigenpairs(walk, labelled, 90)
+    assert (begun, len(found)) == ([0, 50, 100], 200)
+    at_once = Process(compute(walk, 200, which="algebraic", tolerance=1e-10))
+    in_steps = Process(found)
+    for process in (at_once, in_steps):
+        process.observe_all(labelled)
+    np.testing.assert_allclose(in_steps.mean_variance, at_once.mean_variance, rtol=1e-4)
+    np.testing.assert_allclose(in_steps.n_determined, at_once.n_determined, rtol=1e-4)
 
 
 @pytest.mark.parametrize("label_mode", ["free", "summed", "absorbing"])

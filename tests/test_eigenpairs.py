@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from diffclass import MarkovOperator, ParameterError, leading_eigenpairs, markov_operator
 from diffclass.kernels import Gaussian
 from diffclass.spectral import eigensolver
+from diffclass.spectral.orthonormal import make_orthonormal
 
 
 def random_affinity(rng, n=40, share=0.3):
@@ -195,10 +196,86 @@ def test_dependent_columns_become_orthonormal(rng):
     columns[:, 4] = columns[:, 1] - columns[:, 2]
     known = np.linalg.qr(rng.normal(size=(50, 2)))[0]
     span = columns - known @ (known.T @ columns)
-    eigensolver._make_orthonormal(columns, known)
+    make_orthonormal(columns, known)
     np.testing.assert_allclose(columns.T @ columns, np.eye(6), atol=1e-13)
     np.testing.assert_allclose(known.T @ columns, 0, atol=1e-13)
     np.testing.assert_allclose(columns @ (columns.T @ span), span, atol=1e-12)
+
+
+# --- rounds for those that have not converged
+
+
+def widths(monkeypatch):
+    """Return a list that gets the number of columns of each filtered block."""
+    found, filtered = [], eigensolver._filtered
+
+    def noting(matrix, columns, *options):
+        found.append(columns.shape[1])
+        return filtered(matrix, columns, *options)
+
+    monkeypatch.setattr(eigensolver, "_filtered", noting)
+    return found
+
+
+@pytest.mark.parametrize("which", ["magnitude", "algebraic"])
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-10])
+def test_known_pairs_are_not_computed_again(which, tolerance, rng, monkeypatch):
+    A = markov_operator(rng.normal(size=(1500, 3)))
+    options = {"which": which, "tolerance": tolerance}
+    exact = leading_eigenpairs(A, 60, which=which, tolerance=1e-12)
+    half = leading_eigenpairs(A, 30, **options)
+    filtered = widths(monkeypatch)
+    found = leading_eigenpairs(A, 60, known=half, **options)
+    assert max(filtered) < 60  # of 75 columns
+    np.testing.assert_allclose(found.eigenvalues, exact.eigenvalues, atol=tolerance)
+    S, phi = A.symmetric_conjugate, found.symmetric
+    residuals = np.linalg.norm(S @ phi - phi * found.eigenvalues, axis=0)
+    np.testing.assert_allclose(found.residuals, residuals, atol=1e-13)
+    assert (residuals <= tolerance * np.abs(found.eigenvalues)).all()
+    np.testing.assert_allclose(phi.T @ phi, np.eye(60), atol=1e-11)
+    filtered.clear()
+    again = leading_eigenpairs(A, 60, known=found, **options)
+    assert not filtered
+    np.testing.assert_allclose(again.right, found.right, atol=1e-12)
+
+
+def test_known_pairs_of_a_disconnected_graph(rng, by_filter):
+    blocks = [random_affinity(rng, n, 0.9) for n in (12, 60, 41)] + [np.eye(1)]
+    A = MarkovOperator.from_affinity(sp.block_diag(blocks).toarray())
+    exact = leading_eigenpairs(A, 20, tolerance=1e-10)
+    for n_known in (1, 3, 4, 11):
+        known = leading_eigenpairs(A, n_known, tolerance=1e-10)
+        found = leading_eigenpairs(A, 20, tolerance=1e-10, known=known)
+        np.testing.assert_allclose(found.eigenvalues, exact.eigenvalues, atol=1e-12)
+        np.testing.assert_allclose(found.right, exact.right, atol=1e-7)
+
+
+def test_columns_that_stay_hold_up_no_others(rng, monkeypatch):
+    monkeypatch.setattr(eigensolver, "_SETTLED", 1.0)
+    A = markov_operator(rng.normal(size=(1500, 3)))
+    filtered = widths(monkeypatch)
+    pairs = None
+    for n_pairs in (20, 40, 80, 160):
+        pairs = leading_eigenpairs(A, n_pairs, which="algebraic", tolerance=1e-4, known=pairs)
+    assert len(filtered) < 40
+
+
+def test_refuses_known_pairs_of_something_else(rng):
+    A, B = (MarkovOperator.from_affinity(random_affinity(rng, n)) for n in (40, 30))
+    with pytest.raises(ParameterError, match="known has 9 eigenpairs of 40 points; at most 8 of"):
+        leading_eigenpairs(A, 8, known=leading_eigenpairs(A, 9))
+    with pytest.raises(ParameterError, match="known has 5 eigenpairs of 30 points"):
+        leading_eigenpairs(A, 8, known=leading_eigenpairs(B, 5))
+
+
+@pytest.mark.parametrize("closeness", [1.0, 1e-3, 1e-6])
+def test_nearly_dependent_columns_become_orthonormal(closeness, rng):
+    known, settled = np.split(np.linalg.qr(rng.normal(size=(300, 9)))[0], [2], axis=1)
+    columns = rng.normal(size=(300, 1)) + closeness * rng.normal(size=(300, 20))
+    columns += settled @ rng.normal(size=(7, 20)) / closeness
+    make_orthonormal(columns, known, settled)
+    every = np.hstack([known, settled, columns])
+    np.testing.assert_allclose(every.T @ every, np.eye(29), atol=1e-12)
 
 
 # --- components

@@ -55,7 +55,7 @@ def process_eigenpairs(
     n_points : int, default=1
         How many labels are to follow.
     known : Eigenpairs, optional
-        Pairs of the same operator, returned if they are enough.
+        Pairs of the same operator, returned if they are enough, else the first of those returned.
     random_state : int, RandomState or None, default=0
         Draws the starts of the iterations.
 
@@ -81,6 +81,7 @@ def process_eigenpairs(
             which="algebraic",
             tolerance=_TOLERANCE,
             random_state=random_state,
+            known=found,
         )
     return found
 

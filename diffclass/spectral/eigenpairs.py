@@ -30,6 +30,7 @@ from diffclass.progress import stage
 from diffclass.spectral.eigensolver import (
     MAX_ROUNDS,
     TOLERANCE,
+    Pairs,
     block_size,
     leading_order,
     leading_pairs,
@@ -44,6 +45,7 @@ def leading_eigenpairs(
     tolerance: float = TOLERANCE,
     max_rounds: int = MAX_ROUNDS,
     random_state: RandomState = 0,
+    known: Eigenpairs | None = None,
 ) -> Eigenpairs:
     """Compute the leading eigenpairs of a Markov operator, component by component.
 
@@ -64,6 +66,9 @@ def leading_eigenpairs(
         Rounds of the block iteration, of at most 100 products each.
     random_state : int, RandomState or None, default=0
         Draws the starts of the iteration.
+    known : Eigenpairs, optional
+        Pairs of the same operator and order, at most ``n_pairs``. Where they are accurate enough,
+        only the others take time.
 
     Returns
     -------
@@ -73,7 +78,7 @@ def leading_eigenpairs(
     Raises
     ------
     ParameterError
-        If ``n_pairs`` is below 1 or above n.
+        If ``n_pairs`` is below 1 or above n, or ``known`` has more or is of other points.
 
     Warns
     -----
@@ -98,6 +103,11 @@ def leading_eigenpairs(
     n_pairs = n if n_pairs is None else check_positive(n_pairs, "n_pairs", integer=True)
     if n_pairs > n:
         raise ParameterError(f"n_pairs = {n_pairs}; {n} points have {n} eigenpairs")
+    if known is not None and (len(known) > n_pairs or len(known.right) != n):
+        raise ParameterError(
+            f"known has {len(known)} eigenpairs of {len(known.right)} points; at most {n_pairs} of "
+            f"{n} points can be taken over"
+        )
     check_choice(which, "which", ("magnitude", "algebraic"))
     check_positive(tolerance, "tolerance")
     check_positive(max_rounds, "max_rounds", integer=True)
@@ -108,7 +118,7 @@ def leading_eigenpairs(
         "random_state": check_random_state(random_state),
     }
     with stage("eigenpairs"):
-        values, symmetric, residuals = _pairs_of_components(operator, n_pairs, options)
+        values, symmetric, residuals = _pairs_of_components(operator, n_pairs, known, options)
         pi = operator.stationary_distribution
         right = _with_signs(symmetric / np.sqrt(pi)[:, None])
     return Eigenpairs(values, right, pi, residuals, operator.n_connected_components)
@@ -169,18 +179,21 @@ class Eigenpairs:
 
 
 def _pairs_of_components(
-    operator: MarkovOperator, n_pairs: int, options: dict[str, Any]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    operator: MarkovOperator, n_pairs: int, known: Eigenpairs | None, options: dict[str, Any]
+) -> Pairs:
     """Return the leading eigenvalues of S, its orthonormal eigenvectors and their residuals."""
     values, vectors = _unit_pairs(operator, n_pairs)
     n_wanted = n_pairs - len(values)
     if n_wanted == 0:
         return values, vectors, np.zeros(n_pairs)
-    found = [
-        (members, *_nontrivial_pairs(part, min(n_wanted, len(members) - 1), options))
-        for members, part in _parts(operator)
-        if len(members) > 1
-    ]
+    starts = None if known is None else _without_units(known)
+    found = []
+    for members, part in _parts(operator):
+        if len(members) > 1:
+            start = None if starts is None else _within(starts, members)
+            n_pairs_here = min(n_wanted, len(members) - 1)
+            pairs = _nontrivial_pairs(part, n_pairs_here, start=start, **options)
+            found.append((members, *pairs))
     all_values = np.concatenate([part[1] for part in found])
     leading = leading_order(all_values, options["which"])[:n_wanted]
     home = np.repeat(np.arange(len(found)), [len(part[1]) for part in found])[leading]
@@ -194,6 +207,21 @@ def _pairs_of_components(
         np.hstack([vectors, rest]),
         np.concatenate([np.zeros(len(values)), residuals]),
     )
+
+
+def _without_units(known: Eigenpairs) -> Pairs:
+    """Return known pairs except those of eigenvalue 1, which are written down anew."""
+    n_unit = min(known.n_connected_components, len(known))
+    symmetric = known.symmetric[:, n_unit:]
+    return known.eigenvalues[n_unit:], symmetric, known.residuals[n_unit:]
+
+
+def _within(pairs: Pairs, members: np.ndarray) -> Pairs:
+    """Return the pairs whose vectors live on one component, on its members."""
+    values, vectors, residuals = pairs
+    vectors = vectors[members]
+    here = vectors.any(axis=0)
+    return values[here], vectors[:, here], residuals[here]
 
 
 def _unit_pairs(operator: MarkovOperator, n_pairs: int) -> tuple[np.ndarray, np.ndarray]:
@@ -233,11 +261,11 @@ def _parts(operator: MarkovOperator) -> list[tuple[np.ndarray, MarkovOperator]]:
 
 
 def _nontrivial_pairs(
-    part: MarkovOperator, n_pairs: int, options: dict[str, Any]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    part: MarkovOperator, n_pairs: int, *, start: Pairs | None, **options: Any
+) -> Pairs:
     """Return the leading pairs of one component, except (1, sqrt(pi)), and their residuals."""
     trivial = np.sqrt(part.stationary_distribution)[:, None]
-    return leading_pairs(_symmetric_matrix(part), n_pairs, known=trivial, **options)
+    return leading_pairs(_symmetric_matrix(part), n_pairs, known=trivial, start=start, **options)
 
 
 def _symmetric_matrix(operator: MarkovOperator) -> sp.csr_array:

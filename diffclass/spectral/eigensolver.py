@@ -6,7 +6,8 @@ beyond it. The Rayleigh-Ritz pairs of the block then tell the interval of the ne
 columns share each pass over the matrix and are made orthogonal by matrix products, once per round,
 whereas Lanczos' method reads all its vectors at each step. A random block sees every copy of a
 repeated eigenvalue and amplifies a larger one no less than a smaller one, so that no pair is
-missed. Single precision carries the rounds until residuals are small.
+missed. Single precision carries the rounds until residuals are small. Columns that have converged
+stay as they are, and rounds are for the others: the work goes by the square of their number.
 
 Sources: Y. Zhou, Y. Saad, M. Tiago and J. Chelikowsky, Self-consistent-field calculations using
 Chebyshev-filtered subspace iteration, 2006; Y. Zhou and R.-C. Li, Bounding the spectrum of large
@@ -16,7 +17,6 @@ Hermitian matrices, 2011.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +26,9 @@ from threadpoolctl import threadpool_limits
 
 from diffclass import _compiled
 from diffclass.progress import checkpoint
+from diffclass.spectral.orthonormal import make_orthonormal, multiply_by, project_out, row_blocks
 
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]  # values, vectors and residuals
 TOLERANCE = 1e-6  # largest residual of an eigenpair, relative to its eigenvalue
 MAX_ROUNDS = 50  # of filter and Rayleigh-Ritz
 DENSE_POINTS = 512  # up to which LAPACK is used
@@ -39,11 +41,14 @@ _SLACK = 1e-6  # of their lower bound, relative to the largest eigenvalue
 _MAX_DEGREE = 100
 _MARGIN = 3  # times the reduction of residuals that is needed
 # A filter amplifies the leading vectors by so much more than others: random columns stay
-# independent in single precision, those near eigenvectors for longer.
-_GROWTH, _MOST_GROWTH = 1e4, 1e6
+# independent in single precision, those near eigenvectors for longer. Of vectors that the columns
+# are orthogonal to it amplifies rounding, by up to so much more again.
+_GROWTH, _MOST_GROWTH, _ROUNDING_GROWTH = 1e4, 1e6, 1e3
+# Columns stay where their residuals are this share of those asked for. What others lack may lie in
+# those that stay: after a round that has left more than the second share of a residual, none does.
+_SETTLED, _HELPED = 0.3, 0.5
 # Eigenvalues that differ by less are copies, from which all others are taken to differ by more.
 _COPIES, _APART = 1e-8, 1e-3
-_ROWS = 4096  # that are handled at once, to save memory
 
 
 def leading_pairs(
@@ -55,7 +60,8 @@ def leading_pairs(
     tolerance: float = TOLERANCE,
     max_rounds: int = MAX_ROUNDS,
     random_state: np.random.RandomState,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    start: Pairs | None = None,
+) -> Pairs:
     """Return the leading eigenpairs of a matrix, except those already known.
 
     LAPACK is faster and exact up to 512 points, and where at least half of all pairs are wanted.
@@ -76,6 +82,8 @@ def leading_pairs(
         Rounds of filter and Rayleigh-Ritz.
     random_state : RandomState
         Draws the starts.
+    start : tuple of values, vectors and residuals, optional
+        Leading pairs that were found before, at most ``n_pairs``, for the first starts.
 
     Returns
     -------
@@ -97,10 +105,12 @@ def leading_pairs(
     # the threads of BLAS would wait for the cores on which the sparse product runs
     with threadpool_limits(1, user_api="blas"):
         block = _Block(matrix, n_pairs, known, which, random_state)
+        if start is not None:
+            block.begin_with(*start)
         for _ in range(max_rounds):
-            block.refine(tolerance)
             if block.excess(tolerance).max() <= 1:
                 break
+            block.refine(tolerance)
     if block.excess(tolerance).max() > 1:
         _warn(block, tolerance, max_rounds)
     return block.values[:n_pairs], block.vectors[:, :n_pairs], block.residuals[:n_pairs]
@@ -116,9 +126,7 @@ def leading_order(values: np.ndarray, which: str) -> np.ndarray:
     return np.argsort(-np.abs(values) if which == "magnitude" else -values, kind="stable")
 
 
-def _by_lapack(
-    matrix: sp.csr_array, n_pairs: int, known: np.ndarray, which: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _by_lapack(matrix: sp.csr_array, n_pairs: int, known: np.ndarray, which: str) -> Pairs:
     n_known = known.shape[1]
     whole = matrix.toarray()
     others = whole - known @ (known.T @ whole)
@@ -160,30 +168,58 @@ class _Block:
         self.cut = values[leading[cut]]
         self.values = np.full(size, self.cut)
         self.residuals = np.full(size, self.norm)
+        self.least_excess = np.inf
 
     def excess(self, tolerance: float) -> np.ndarray:
         """Return by how many times the residual of each wanted pair exceeds the one asked for."""
         asked = np.maximum(tolerance * np.abs(self.values), _ROUNDING * self.norm)
         return (self.residuals / asked)[: self.n_pairs]
 
+    def begin_with(self, values: np.ndarray, vectors: np.ndarray, residuals: np.ndarray) -> None:
+        """Take pairs that were found before for the first columns."""
+        count = len(values)
+        self.values[:count], self.residuals[:count] = values, residuals
+        self.vectors[:, :count] = vectors
+        project_out(self.vectors[:, count:], vectors)
+
     def refine(self, tolerance: float) -> None:
-        """Filter the columns, except the first ones if they have converged, and sort them out."""
+        """Filter the columns, except those that have converged, and sort them out."""
         excess = self.excess(tolerance)
-        first = int(np.argmax(excess > 1))
+        settled = self._settled(excess)
         worst = self.residuals[: self.n_pairs].max() / self.norm
         growth = min(max(_GROWTH, _GROWTH / worst), _MOST_GROWTH)
         center, half = self._damped(growth)
         # beyond the interval |T_k(x)| = cosh(k arcosh |x|)
-        largest, last = np.abs(np.array([self.norm, self.values[self.n_pairs - 1]]) - center) / half
+        first = int(np.argmin(settled))
+        leading = self.values[first - 1] if first else self.norm
+        beyond = np.array([self.norm, leading, self.values[self.n_pairs - 1]])
+        largest, leading, last = np.abs(beyond - center) / half
         degrees = [
             _MAX_DEGREE,
-            np.arccosh(growth) / _growth_rate(largest),
+            np.arccosh(_ROUNDING_GROWTH * growth) / _growth_rate(largest),
+            np.arccosh(growth) / _growth_rate(leading),
             np.arccosh(_MARGIN * excess.max()) / _growth_rate(last),
         ]
         degree = max(int(min(degrees)), 1)
         matrix = self.in_single if worst > _SINGLE else self.matrix
-        self.vectors[:, first:] = _filtered(matrix, self.vectors[:, first:], center, half, degree)
-        self._sort_out()
+        self._rearrange(np.argsort(~settled, kind="stable"))
+        n_settled = int(np.count_nonzero(settled))
+        others = self.vectors[:, n_settled:]
+        others[:] = _filtered(matrix, others, center, half, degree)
+        self._sort_out(n_settled)
+
+    def _settled(self, excess: np.ndarray) -> np.ndarray:
+        """Return which columns stay: none after a round that did not help, as they hold it up."""
+        settled = np.zeros(len(self.values), dtype=bool)
+        if excess.max() < _HELPED * self.least_excess:
+            settled[: self.n_pairs] = excess <= _SETTLED
+        self.least_excess = min(self.least_excess, excess.max())
+        return settled
+
+    def _rearrange(self, order: np.ndarray) -> None:
+        self.values, self.residuals = self.values[order], self.residuals[order]
+        for rows in row_blocks(self.vectors):
+            self.vectors[rows] = self.vectors[rows][:, order]
 
     def _damped(self, growth: float) -> tuple[float, float]:
         """Return center and half width of the interval of the eigenvalues not wanted.
@@ -199,19 +235,20 @@ class _Block:
         center = (low + cut) / 2
         return center, max((cut - low) / 2, (self.norm - center) / growth)
 
-    def _sort_out(self) -> None:
-        """Turn the columns into Rayleigh-Ritz vectors."""
-        _make_orthonormal(self.vectors, self.known)
-        product = _product(self.matrix, self.vectors)
-        values, rotation = np.linalg.eigh(self.vectors.T @ product)
-        leading = leading_order(values, self.which)
-        self.values, rotation = values[leading], rotation[:, leading]
-        _multiply(self.vectors, rotation)
-        _multiply(product, rotation)
+    def _sort_out(self, first: int) -> None:
+        """Turn the columns from the first on into Rayleigh-Ritz vectors, beside those before."""
+        columns = np.ascontiguousarray(self.vectors[:, first:])
+        make_orthonormal(columns, self.known, self.vectors[:, :first])
+        product = _product(self.matrix, columns)
+        values, rotation = np.linalg.eigh(columns.T @ product)
+        multiply_by(columns, rotation)
+        multiply_by(product, rotation)
         squares = np.zeros(len(values))
-        for rows in _row_blocks(product):
-            squares += np.square(product[rows] - self.vectors[rows] * self.values).sum(axis=0)
-        self.residuals = np.sqrt(squares)
+        for rows in row_blocks(product):
+            squares += np.square(product[rows] - columns[rows] * values).sum(axis=0)
+        self.vectors[:, first:] = columns
+        self.values[first:], self.residuals[first:] = values, np.sqrt(squares)
+        self._rearrange(leading_order(self.values, self.which))
         self._mend_bound()
 
     def _mend_bound(self) -> None:
@@ -280,35 +317,6 @@ def _product(matrix: sp.csr_array, columns: np.ndarray) -> np.ndarray:
     S = matrix.indptr, matrix.indices, matrix.data
     _compiled.products.recurrence_step(*S, 1.0, 0.0, columns, out)
     return out
-
-
-def _make_orthonormal(columns: np.ndarray, known: np.ndarray) -> None:
-    """Make the columns orthonormal, and orthogonal to what is known.
-
-    By Cholesky's factor of all inner products, twice against rounding; by Householder's reflections
-    where the columns are dependent.
-    """
-    overlap = known.T @ columns
-    for rows in _row_blocks(columns):
-        columns[rows] -= known[rows] @ overlap
-    norms = np.sqrt(np.einsum("xc,xc->c", columns, columns))
-    columns /= np.where(norms > 0, norms, 1)
-    try:
-        for _ in range(2):
-            _multiply(columns, np.linalg.inv(np.linalg.cholesky(columns.T @ columns)).T)
-    except np.linalg.LinAlgError:
-        columns[:] = np.linalg.qr(np.hstack([known, columns]))[0][:, known.shape[1] :]
-
-
-def _multiply(columns: np.ndarray, factor: np.ndarray) -> None:
-    """Take columns <- columns factor."""
-    for rows in _row_blocks(columns):
-        columns[rows] = columns[rows] @ factor
-
-
-def _row_blocks(columns: np.ndarray) -> Iterator[slice]:
-    for start in range(0, len(columns), _ROWS):
-        yield slice(start, start + _ROWS)
 
 
 def _warn(block: _Block, tolerance: float, max_rounds: int) -> None:

@@ -9,7 +9,7 @@ from diffclass.relabel import Contradiction, Stroke
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.frames import as_bytes, pack_frame
 from diffclass_relabel.label_imports import label_import
-from diffclass_relabel.protocol import (
+from diffclass_relabel.protocol_answers import (
     AuditAnswer,
     ContradictedStroke,
     CurveAnswer,

@@ -14,7 +14,7 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 from diffclass.plots.stretch import stretched
-from diffclass_relabel.protocol import ChannelHistogram
+from diffclass_relabel.protocol_answers import ChannelHistogram
 
 _COLORFUL = 33.0  # on the scale of Hasler and Suesstrunk: "moderately colourful"
 _LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601

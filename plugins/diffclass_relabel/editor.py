@@ -32,7 +32,7 @@ from diffclass_relabel.operations import (
     completed,
     for_engine,
 )
-from diffclass_relabel.protocol import HistoryAnswer, HistoryStep
+from diffclass_relabel.protocol_answers import HistoryAnswer, HistoryStep
 from diffclass_relabel.reference import Reference
 from diffclass_relabel.session_log import Line, SessionLog
 from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap

@@ -37,6 +37,10 @@ BLOCK_NOTE = (
     "the map is one of blocks of {side} x {side} pixels; classify_options and the exported labels "
     "make that of every pixel"
 )
+GROUP_NOTE = (
+    "the walk is warped, so the map is one of {n_groups} groups of similar pixels, and not of "
+    "every pixel; unwarp for the map that classify_options and the exported labels make"
+)
 DEFAULT_NAMES = {
     "labels": "labels.img",
     "map": "map.img",
@@ -149,7 +153,7 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
         "unclassified": int(mapped[0]) - missing,  # the raster has 0 there too
         "missing": missing,
         "block": workspace.block,
-        "block_note": None if workspace.block == 1 else BLOCK_NOTE.format(side=workspace.block),
+        "map_note": map_note(editor),
         "tau": session.tau,
         "tau_mode": session.tau_mode,
         "warped": session.is_warped,
@@ -165,6 +169,16 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
         "the map with labels that were held out (diffclass evaluate)",
         "version": __version__,
     }
+
+
+def map_note(editor: SessionEditor) -> str | None:
+    """Return what the settled map is made of, where that is not every pixel."""
+    workspace, notes = editor.workspace, []
+    if workspace.block > 1:
+        notes.append(BLOCK_NOTE.format(side=workspace.block))
+    if workspace.groups is not None and editor.session.is_warped:
+        notes.append(GROUP_NOTE.format(n_groups=len(workspace.groups)))
+    return "; ".join(notes) or None
 
 
 def _write_report(editor: SessionEditor, path: Path, *, overwrite: bool) -> tuple[Path, ...]:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 
 from diffclass.exceptions import CancelledError, DataError, DiffclassError, ParameterError
 from diffclass.relabel.schema import checked_message
-from diffclass_relabel import answers, protocol
+from diffclass_relabel import answers, protocol, protocol_answers
 from diffclass_relabel.backdrops import Pictures
 from diffclass_relabel.clients import Client
 from diffclass_relabel.contrast import Contrast
@@ -282,14 +282,14 @@ class Hub:
             facts = await self._ANSWERS[ask](self, client, **fields)
         client.tell({"kind": "answer", "seq": number, "ask": ask, **facts})
 
-    async def _live(self, client: Client, on: bool) -> protocol.LiveAnswer:
+    async def _live(self, client: Client, on: bool) -> protocol_answers.LiveAnswer:
         self.is_live = on
         self._problem = None
         self._follow()
         self._tell_state()
         return {"on": self.is_live}
 
-    async def _update_now(self, client: Client) -> protocol.UpdateAnswer:
+    async def _update_now(self, client: Client) -> protocol_answers.UpdateAnswer:
         await self.update()
         return {"version": self._state["version"]}
 
@@ -302,7 +302,7 @@ class Hub:
 
     async def _view(
         self, client: Client, top: int, left: int, bottom: int, right: int
-    ) -> protocol.ViewAnswer:
+    ) -> protocol_answers.ViewAnswer:
         """Send what a client sees before the rest, from now on and of a map that is on its way."""
         client.seen = top, left, bottom, right
         shown, is_on_its_way = self._editor.map, client.outbox.holds("map")
@@ -310,13 +310,15 @@ class Hub:
             client.outbox.put_all(map_frames(shown, client.seen), kind="map")
         return {"sent_anew": is_on_its_way}
 
-    async def _preview(self, client: Client, tau: int) -> protocol.PreviewAnswer:
+    async def _preview(self, client: Client, tau: int) -> protocol_answers.PreviewAnswer:
         key = client, "preview_tau"
         frame = await self._workers.aside(key, answers.preview_frame, self._editor, tau)
         client.outbox.put(frame, kind="preview")
         return {"tau": tau}
 
-    async def _compare(self, client: Client, step: int | None = None) -> protocol.CompareAnswer:
+    async def _compare(
+        self, client: Client, step: int | None = None
+    ) -> protocol_answers.CompareAnswer:
         key = client, "compare"
         frame = await self._workers.study(key, answers.compared_frame, self._editor, step)
         client.outbox.put(frame, kind="compared")
@@ -324,7 +326,7 @@ class Hub:
 
     async def _export(
         self, client: Client, what: str, name: str | None = None
-    ) -> protocol.ExportAnswer:
+    ) -> protocol_answers.ExportAnswer:
         if what != "labels":
             await self._settle_now(client)
         # a key for each: several files may be written for one client

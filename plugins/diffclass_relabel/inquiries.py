@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from diffclass.exceptions import CancelledError
-from diffclass_relabel import answers, protocol
+from diffclass_relabel import answers, protocol_answers
 from diffclass_relabel.backdrops import Pictures
 from diffclass_relabel.clients import Client
 from diffclass_relabel.editor import SessionEditor
@@ -43,7 +43,7 @@ class Inquiries:
         self._workers = workers
         self.numbers = Numbers(editor)
         self._is_preparing = False
-        self._spectra: protocol.ClassSpectraAnswer | None = None
+        self._spectra: protocol_answers.ClassSpectraAnswer | None = None
 
     async def answer(
         self, client: Client, ask: str, fields: Mapping[str, Any]
@@ -88,16 +88,16 @@ class Inquiries:
         """Leave the time open: labels have changed."""
         self._workers.give_up("settle")
 
-    async def _spectrum(self, client: Client, pixel: int) -> protocol.SpectrumAnswer:
+    async def _spectrum(self, client: Client, pixel: int) -> protocol_answers.SpectrumAnswer:
         workspace = self._editor.workspace
         pixel = workspace.pixel_within(pixel)
         values = await self._workers.read(spectrum_at, workspace.scene, pixel)
         return {"pixel": pixel, "values": values}
 
-    async def _class_spectra(self, client: Client) -> protocol.ClassSpectraAnswer:
+    async def _class_spectra(self, client: Client) -> protocol_answers.ClassSpectraAnswer:
         return await self._workers.read(self._spectra_of, self._editor.labels)
 
-    def _spectra_of(self, labels: ShownLabels) -> protocol.ClassSpectraAnswer:
+    def _spectra_of(self, labels: ShownLabels) -> protocol_answers.ClassSpectraAnswer:
         if self._spectra is None or self._spectra["version"] != labels.version:
             found = class_spectra(self._editor.workspace.scene, labels.ids)
             self._spectra = {"version": labels.version, "classes": found}
@@ -105,37 +105,39 @@ class Inquiries:
 
     async def _histograms(
         self, client: Client, preset: str = "true", bands: str | None = None
-    ) -> protocol.HistogramsAnswer:
+    ) -> protocol_answers.HistogramsAnswer:
         channels = await self._workers.read(self._pictures.histograms, preset, bands)
         return {"channels": channels}
 
-    async def _why(self, client: Client, pixel: int) -> protocol.WhyAnswer:
+    async def _why(self, client: Client, pixel: int) -> protocol_answers.WhyAnswer:
         return await self._workers.aside((client, "why"), answers.why, self._editor, pixel)
 
-    async def _audit(self, client: Client) -> protocol.AuditAnswer:
+    async def _audit(self, client: Client) -> protocol_answers.AuditAnswer:
         return await self._workers.aside((client, "audit"), answers.audit, self._editor)
 
     async def _suggest(
         self, client: Client, n: int = 10, rule: str = "hybrid"
-    ) -> protocol.SuggestAnswer:
+    ) -> protocol_answers.SuggestAnswer:
         key = client, "suggest"
         return await self._workers.study(key, answers.suggestions, self._editor, n, rule)
 
-    async def _curve(self, client: Client) -> protocol.CurveAnswer:
+    async def _curve(self, client: Client) -> protocol_answers.CurveAnswer:
         return await self._workers.study((client, "curve"), answers.curve, self._editor)
 
-    async def _segment(self, client: Client, pixel: int) -> protocol.SegmentAnswer:
+    async def _segment(self, client: Client, pixel: int) -> protocol_answers.SegmentAnswer:
         workspace, shown = self._editor.workspace, self._editor.map
         return await self._workers.read(answers.segment, workspace, shown, pixel)
 
-    async def _read_labels(self, client: Client, **given: Any) -> protocol.ReadLabelsAnswer:
+    async def _read_labels(self, client: Client, **given: Any) -> protocol_answers.ReadLabelsAnswer:
         read = partial(answers.labels_of_file, self._editor, **given)
         return await self._workers.aside((client, "read_labels"), read)
 
-    async def _numbers(self, client: Client, by: str | None = None) -> protocol.NumbersAnswer:
+    async def _numbers(
+        self, client: Client, by: str | None = None
+    ) -> protocol_answers.NumbersAnswer:
         return await self._workers.aside((client, "numbers"), self.numbers.answer, by)
 
-    async def _history(self, client: Client) -> protocol.HistoryAnswer:
+    async def _history(self, client: Client) -> protocol_answers.HistoryAnswer:
         return await self._workers.read(self._editor.history)
 
     # each takes the fields of the question of that name

@@ -14,7 +14,7 @@ from diffclass.relabel.edits import free_name
 from diffclass.relabel.fields import LARGEST_CLASS_ID
 from diffclass_hyperspectral import LabelImage
 from diffclass_relabel.operations import Operation
-from diffclass_relabel.protocol import ClassPixels, NewClass
+from diffclass_relabel.protocol_answers import ClassPixels, NewClass
 from diffclass_relabel.reference import class_of_entry
 from diffclass_relabel.runs import runs_of
 from diffclass_relabel.workspace import Workspace

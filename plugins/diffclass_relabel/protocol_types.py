@@ -1,8 +1,8 @@
 """The protocol in TypeScript, written by ``python -m diffclass_relabel.protocol_types``.
 
 Operations and questions come from their tables, messages and answers from the types of
-`diffclass_relabel.protocol`, limits from where they are checked: the page's compiler then refuses
-what the server would.
+`diffclass_relabel.protocol` and `diffclass_relabel.protocol_answers`, limits from where they are
+checked: the page's compiler then refuses what the server would.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 from diffclass.acquisition import RULES
 from diffclass.relabel.fields import LARGEST_NUMBER, LARGEST_TAU, Choice, Flag, Text, Whole
 from diffclass.relabel.schema import Form, table_of
-from diffclass_relabel import protocol
+from diffclass_relabel import protocol_answers
 from diffclass_relabel.exports import FORMATS
 from diffclass_relabel.uploads import Files
 
@@ -66,21 +66,21 @@ QUESTIONS = table_of(
 )
 
 ANSWERS: dict[str, type] = {
-    "spectrum": protocol.SpectrumAnswer,
-    "class_spectra": protocol.ClassSpectraAnswer,
-    "histograms": protocol.HistogramsAnswer,
-    "why": protocol.WhyAnswer,
-    "audit": protocol.AuditAnswer,
-    "suggest": protocol.SuggestAnswer,
-    "curve": protocol.CurveAnswer,
-    "segment": protocol.SegmentAnswer,
-    "read_labels": protocol.ReadLabelsAnswer,
-    "numbers": protocol.NumbersAnswer,
-    "history": protocol.HistoryAnswer,
-    "compare": protocol.CompareAnswer,
-    "live": protocol.LiveAnswer,
-    "update": protocol.UpdateAnswer,
-    "view": protocol.ViewAnswer,
-    "preview_tau": protocol.PreviewAnswer,
-    "export": protocol.ExportAnswer,
+    "spectrum": protocol_answers.SpectrumAnswer,
+    "class_spectra": protocol_answers.ClassSpectraAnswer,
+    "histograms": protocol_answers.HistogramsAnswer,
+    "why": protocol_answers.WhyAnswer,
+    "audit": protocol_answers.AuditAnswer,
+    "suggest": protocol_answers.SuggestAnswer,
+    "curve": protocol_answers.CurveAnswer,
+    "segment": protocol_answers.SegmentAnswer,
+    "read_labels": protocol_answers.ReadLabelsAnswer,
+    "numbers": protocol_answers.NumbersAnswer,
+    "history": protocol_answers.HistoryAnswer,
+    "compare": protocol_answers.CompareAnswer,
+    "live": protocol_answers.LiveAnswer,
+    "update": protocol_answers.UpdateAnswer,
+    "view": protocol_answers.ViewAnswer,
+    "preview_tau": protocol_answers.PreviewAnswer,
+    "export": protocol_answers.ExportAnswer,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from diffclass_hyperspectral import Scene
-from diffclass_relabel.protocol import ClassSpectrum
+from diffclass_relabel.protocol_answers import ClassSpectrum
 
 _MOST_PIXELS = 200  # of a class
 _SPREAD = (10, 90)  # percentiles

@@ -7,13 +7,7 @@ import numpy as np
 from diffclass_relabel.backdrops import preset_bands, preset_labels
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.exports import FORMATS, file_name
-from diffclass_relabel.protocol import (
-    ClassState,
-    Geography,
-    SceneFacts,
-    SessionFacts,
-    StrokeState,
-)
+from diffclass_relabel.protocol import ClassState, Geography, SceneFacts, SessionFacts, StrokeState
 from diffclass_relabel.spectra import drawn_bands
 from diffclass_relabel.workspace import Workspace
 

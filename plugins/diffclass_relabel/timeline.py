@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.relabel import RelabelSession
-from diffclass_relabel.protocol import HistoryAnswer, HistoryStep
+from diffclass_relabel.protocol_answers import HistoryAnswer, HistoryStep
 
 _MOST_STEPS = 500  # that a page is told of
 _LEAST_BEFORE = 100  # of these before the present one, however far back it is

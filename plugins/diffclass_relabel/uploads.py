@@ -14,7 +14,7 @@ from typing import Any
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.relabel.fields import refusal
 from diffclass_hyperspectral import LabelImage, read_labels
-from diffclass_relabel.protocol import SentFile
+from diffclass_relabel.protocol_answers import SentFile
 from diffclass_relabel.workspace import Workspace
 
 # of a shapefile, of a GeoTIFF or PNG; never the file to read

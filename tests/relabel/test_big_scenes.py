@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diffclass import diffuse_labels
+from diffclass.command_line import main as cli
 from diffclass_hyperspectral import SceneFeatures, read_labels
 from diffclass_relabel import map_frames, pixel_blocks, workspace
 from diffclass_relabel.editor import SessionEditor, session_header
@@ -118,6 +119,43 @@ def test_a_first_map_by_groups_then_the_one_of_classify(page, editor, tissue):
     np.testing.assert_array_equal(found, expected)
     assert page.state["tau"] == tau
     assert len(editor.workspace.groups) < len(editor.workspace.pixels) / 4
+
+
+@pytest.mark.parametrize("tau", ["auto", "margin", 5])
+def test_an_export_is_the_map_of_every_pixel_that_classify_makes(editor, tissue, tmp_path, tau):
+    for operation in three_classes(tissue):
+        editor.apply(operation)
+    editor.apply({"op": "tau", "tau": tau})
+    first = editor.update() and editor.session.map_ids.copy()
+    for what in ("labels", "map"):
+        export(editor, what, tmp_path / f"{what}.img")
+    assert editor.session.is_settled
+    assert (editor.session.map_ids != first).any()
+    report = describe_session(editor)
+    assert report["map_note"] is None
+    labels = ["--labels", tmp_path / "labels.hdr"]
+    words = ["classify", editor.workspace.scene.path, *labels, *report["classify_options"]]
+    assert cli.run([*map(str, words), "-q", "-o", str(tmp_path / "found.img")]) in (0, 4)
+    maps = [read_labels(tmp_path / f"{name}.hdr").ids for name in ("map", "found")]
+    np.testing.assert_array_equal(*maps)
+
+
+def test_a_warped_map_is_said_to_be_one_of_groups(editor, serve, open_tab, tissue):
+    for operation in three_classes(tissue):
+        editor.apply(operation)
+    editor.apply({"op": "warp"})
+    editor.settle()
+    groups = editor.workspace.groups
+    report, ids = describe_session(editor), editor.session.map_ids
+    np.testing.assert_array_equal(ids, ids[groups.first_points][groups.of_point])
+    assert report["map_note"].startswith(f"the walk is warped, so the map is one of {len(groups)} ")
+    assert report["classify_options"] is None
+    tab = open_tab(serve(editor).url)
+    tab.idle()
+    tab.find("button[popovertarget=export-menu]").click()
+    assert f"of {len(groups)} groups of similar pixels" in tab.find("#export-menu").inner_text()
+    editor.apply({"op": "unwarp"})
+    assert describe_session(editor)["map_note"] is None
 
 
 def test_with_a_given_time_too_the_map_of_all_pixels_follows(page, editor, tissue):
@@ -264,7 +302,7 @@ def test_the_map_of_blocks_is_exported_for_every_pixel_and_replayed(by_blocks, t
     assert read_labels(labels).ids.astype(bool).sum() == by_blocks.labels.counts[1:].sum()
     report = describe_session(by_blocks)
     assert report["block"] == 2
-    assert "2 x 2 pixels" in report["block_note"]
+    assert "2 x 2 pixels" in report["map_note"]
     counted = sum(entry["pixels"] for entry in report["classes"])
     assert counted + report["unclassified"] + report["missing"] == tissue.truth.size
     with pytest.MonkeyPatch.context() as patch:

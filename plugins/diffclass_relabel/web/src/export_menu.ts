@@ -1,6 +1,6 @@
 // Export: what, in which format; the server writes the file and the browser fetches it.
 
-import { el, hangBelow, textButton } from "./dom";
+import { count, el, hangBelow, textButton } from "./dom";
 import { ICONS } from "./icons";
 import type { ExportAnswer, ExportFormat } from "./protocol.generated";
 import type { Session } from "./session";
@@ -11,11 +11,13 @@ export function exportButton(session: Session): HTMLElement {
   const menu = el("div", { class: "menu export", attributes: { popover: "auto", id: "export-menu" } });
   const rows = el("div");
   session.on("scene", ({ exports }) => rows.replaceChildren(...resultsOf(exports).map((formats) => row(session, formats, menu))));
-  const note = el("p", { class: "muted block-note" });
-  session.on("scene", ({ scene }) => {
-    note.hidden = scene.block === 1;
-    note.textContent = `The map is of blocks of ${scene.block} \u00d7 ${scene.block} pixels. For that of every pixel run diffclass classify with the exported labels and the options in the report.`;
-  });
+  const note = el("p", { class: "muted map-note" });
+  const tell = () => {
+    note.textContent = mapNote(session);
+    note.hidden = !note.textContent;
+  };
+  session.on("scene", tell);
+  session.on("state", tell);
   menu.append(note, rows);
   const files = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
   files.hidden = true;
@@ -28,6 +30,16 @@ export function exportButton(session: Session): HTMLElement {
   );
   hangBelow(menu, () => button.closest("header")!);
   return el("div", {}, button, menu);
+}
+
+/** What the exported map is made of, where that is not every pixel. */
+function mapNote({ scene, state }: Session): string {
+  const notes = [];
+  if (scene && scene.block > 1)
+    notes.push(`The map is of blocks of ${scene.block} \u00d7 ${scene.block} pixels. For that of every pixel run diffclass classify with the exported labels and the options in the report.`);
+  if (scene?.n_groups && state?.warped)
+    notes.push(`The walk is warped: the map is of ${count(scene.n_groups)} groups of similar pixels. Unwarp for that of every pixel.`);
+  return notes.join(" ");
 }
 
 /** The formats that the server offers, those of one result together. */
