@@ -42,7 +42,8 @@ def test_all_agree(editor, new_editor, serve, connect, tissue, workspace, rng, m
     # the map depends on the labels alone, not on what was done and undone before
     ids = editor.labels.ids.ravel()[workspace.pixels].astype(int)
     y = np.where(ids > 0, ids, -1)
-    fresh = diffuse_labels(workspace.operator, y, label_mode="summed", tau=editor.session.tau)
+    session = editor.session
+    fresh = diffuse_labels(workspace.operator, y, label_mode=session.label_mode, tau=session.tau)
     reached = fresh.codes >= 0
     found = shown.ids.ravel()[workspace.pixels]
     np.testing.assert_array_equal(found, np.where(reached, fresh.classes[fresh.codes], 0))
