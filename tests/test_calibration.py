@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import load_digits
 
 from diffclass import DiffusionClassifier, diffuse_labels, markov_operator
+from diffclass._compiled._threads import threads
 from diffclass.evaluation import draw_per_class, reliability_curve
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import calibrate
@@ -106,6 +107,9 @@ def test_groups_are_left_out_whole(blobs, labels):
     groups = np.where(truth == 0, np.arange(len(y)) % 2, 0)  # two in the first class
     diffusion = diffuse_labels(operator, y, label_mode=labels, groups=groups)
     left = leave_labels_out(operator, y, diffusion, groups=groups)
+    with threads(1):
+        alone = leave_labels_out(operator, y, diffusion, groups=groups)
+    np.testing.assert_array_equal(left.posteriors, alone.posteriors)
     assert left.codes.tolist() == [0, 0]
     assert sorted(groups[left.points]) == [0, 1]
     for point, found in zip(left.points, left.posteriors, strict=True):

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 
 import numpy as np
 import pytest
@@ -18,8 +19,16 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from diffclass._compiled import _threads
 from diffclass._compiled._jit import share
-from diffclass._compiled._threads import allowed_threads, openmp_for, share_out, threads
+from diffclass._compiled._threads import (
+    allowed_threads,
+    in_threads,
+    openmp_for,
+    share_out,
+    threads,
+)
 from diffclass.neighbors import ExactSearch, InvertedFileSearch
+
+in_context: ContextVar[str] = ContextVar("in_context")
 
 LARGE = np.empty(2**23, dtype=np.uint8)  # 8 MB: 16 shares
 
@@ -113,6 +122,48 @@ def test_an_error_in_a_share_ends_the_loop():
         loop = Watched(0.01)
         share_out(loop, (LARGE,))
     assert len(loop.runners) == 3  # nobody is still counted as working
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_items_are_done_by_as_many_threads_as_allowed(number):
+    done, here, lock = [], set(), threading.Lock()
+
+    def do(item):
+        assert allowed_threads() == number
+        with lock:
+            here.add(threading.get_ident())
+            done.append(item)
+        time.sleep(0.02)
+
+    with threads(number):
+        in_threads(do, range(12))
+    assert sorted(done) == list(range(12))
+    assert len(here) == number
+    assert _threads._team.n_working == 0
+
+
+def test_items_are_done_in_the_context_of_the_caller():
+    token = in_context.set("the caller's")
+    seen = []
+    with threads(2):
+        in_threads(lambda _: (time.sleep(0.02), seen.append(in_context.get())), range(6))
+    in_context.reset(token)
+    assert seen == ["the caller's"] * 6
+
+
+def test_an_error_in_an_item_ends_the_others():
+    done = []
+
+    def do(item):
+        time.sleep(0.01)
+        if item == 2:
+            raise ValueError("the third")
+        done.append(item)
+
+    with threads(2), pytest.raises(ValueError, match="the third"):
+        in_threads(do, range(100))
+    assert len(done) < 50
+    assert _threads._team.n_working == 0
 
 
 def test_a_limit_is_that_of_its_thread():

@@ -18,15 +18,16 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import copy_context
 from typing import Any
 
 from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["allowed_threads", "openmp_for", "share_out", "threads"]
+__all__ = ["allowed_threads", "in_threads", "openmp_for", "share_out", "threads"]
 
 SHARE_BYTES = 2**19  # arguments of a share: tens of microseconds at the least, a call takes one
 PATIENCE = 5e-4  # seconds of work after which help pays: waking a thread takes about 1e-4
@@ -108,6 +109,37 @@ def openmp_for(n_multiplications: float) -> AbstractContextManager[Any]:
 @functools.cache
 def _openmp(with_faiss: bool) -> Any:  # looked for again once faiss has brought its own
     return ThreadpoolController().select(user_api="openmp")
+
+
+def in_threads(do: Callable[[Any], None], items: Iterable[Any]) -> None:
+    """Do something for each item, in this thread and in as many others as are allowed.
+
+    For work of many loops that are too short to be shared out.
+
+    Parameters
+    ----------
+    do : callable
+        ``do(item)``, in any order; the others run it in the context of the caller.
+    items : iterable
+    """
+    waiting, context, number = deque(items), copy_context(), allowed_threads()
+
+    def work() -> None:
+        try:
+            with threads(number):
+                while _take_share(do, (), waiting):
+                    pass
+        finally:
+            waiting.clear()  # all are done, or one has failed
+
+    helpers: list[Future[None]] = []
+    _team.join(1)
+    try:
+        helpers = _called(lambda: context.copy().run(work), len(waiting) - 1)
+        work()
+    finally:
+        _dismiss(helpers)
+        _team.join(-1)
 
 
 def share_out(loop: Callable[..., Any], arguments: tuple[Any, ...]) -> None:

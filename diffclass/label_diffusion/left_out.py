@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from diffclass._compiled._threads import in_threads
 from diffclass.label_diffusion.diffusion import LabelDiffusion, start_walk
 from diffclass.label_diffusion.posteriors import posteriors_of
 from diffclass.operators.local_order import LARGE, inverse
@@ -108,9 +109,17 @@ def leave_labels_out(
     else:
         values = np.zeros((len(points), len(diffusion.classes)))
         fold = rank % FOLDS
-        for f in np.unique(fold):
+
+        def leave_out(f: int) -> None:
             left = np.where(np.isin(group, group[points[fold == f]]), -1, codes)
             values[fold == f] = _values(operator, left, diffusion, weight, points[fold == f])
+
+        folds = np.unique(fold).tolist()
+        if len(codes) <= _FEW_POINTS:  # whose steps are too short to be shared out
+            in_threads(leave_out, folds)
+        else:
+            for f in folds:
+                leave_out(f)
     return LeftOut(points, codes[points], posteriors_of(values, diffusion.class_weight))
 
 
