@@ -145,8 +145,8 @@ def compute(python: str | None, repeats: int, limit: float) -> dict[str, Any]:
     }
 
 
-def _median(spent: list[float], limit: float) -> float | str:
-    return float(np.median(spent)) if np.isfinite(spent).all() else f"over {limit:g} s or 12 GiB"
+def _median(spent: list[float], limit: float) -> str:
+    return f"{np.median(spent):.1f}" if np.isfinite(spent).all() else f"over {limit:g} s or 12 GiB"
 
 
 def csv_rows(report: dict[str, Any]) -> list[dict[str, object]]:
@@ -156,7 +156,7 @@ def csv_rows(report: dict[str, Any]) -> list[dict[str, object]]:
         reached = (_power_of_ten(report[key].get(name)) for key in ("residuals", "eigenvalues_off"))
         rows.append(("eigenpairs", _solver(name), seconds, *reached))
     scales = f"semigroup errors at {report['semigroup_scales']} scales"
-    rows.append((scales, "diffclass", report["semigroup_seconds"], "", ""))
+    rows.append((scales, "diffclass", f"{report['semigroup_seconds']:.0f}", "", ""))
     names = ("task", "solver", "seconds", "residual", "eigenvalues_off")
     return [dict(zip(names, row, strict=True)) for row in rows]
 
