@@ -179,7 +179,7 @@ STAGES = dict.fromkeys(whole_scene.STAGES, 1.234)
                     "residuals": {"diffclass": 1e-6, "amg": 1e-3},
                     "eigenvalues_off": {"amg": 2e-5},
                     "semigroup_seconds": 30.0,
-                    "semigroup_scales": 20,
+                    "semigroup_scales": 18,
                 }
             ),
         ),
