@@ -107,6 +107,7 @@ def shoot(tab: Tab, name: str) -> None:
     tab.wait("diffclass.state.settled && !diffclass.state.stale", SETTLED)
     tab.page.wait_for_timeout(3000)
     file = OUTPUT / f"{name}.png"
+    tab.wait("document.querySelector('.tau-track .line')", patience=60_000)
     tab.page.screenshot(path=file)
     print(file, flush=True)
 
