@@ -132,13 +132,14 @@ def in_threads(do: Callable[[Any], None], items: Iterable[Any]) -> None:
         finally:
             waiting.clear()  # all are done, or one has failed
 
-    helpers: list[Future[None]] = []
     _team.join(1)
     try:
         helpers = _called(lambda: context.copy().run(work), len(waiting) - 1)
-        work()
+        try:
+            work()
+        finally:
+            _dismiss(helpers)
     finally:
-        _dismiss(helpers)
         _team.join(-1)
 
 
