@@ -23,6 +23,7 @@ from diffclass_hyperspectral import (
     read_labels,
 )
 from diffclass_hyperspectral.features.band_statistics import BandStatistics
+from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.images import read_image
 
 from .writers import save_envi
@@ -133,7 +134,7 @@ def test_outputs_are_kept(scene, capsys):
 def test_bad_input_is_said(scene, capsys):
     fails(capsys, scene, "-o", "o.npy", "--truth", "none.npy", code=3, says="none.npy")
     np.save("small.npy", np.ones((4, 4), dtype=np.uint8))
-    fails(capsys, scene, "-o", "o.npy", "--truth", "small.npy", code=3, says="4 x 4 pixels")
+    fails(capsys, scene, "-o", "o.npy", "--truth", "small.npy", code=3, says="4 rows x 4 columns")
     np.save("empty.npy", np.zeros(SHAPE, dtype=np.uint8))
     fails(capsys, scene, "-o", "o.npy", "--truth", "empty.npy", code=3, says="marks none of the")
     np.save("full.npy", np.ones(SHAPE, dtype=np.uint8))
@@ -224,8 +225,15 @@ def test_highest_leaves_missing_pixels_out(cube):
 
 def test_truth_of_another_scene(cube):
     truth = np.zeros((3, 3), dtype=np.uint8)
-    with pytest.raises(DataError, match="3 x 3 pixels"):
+    with pytest.raises(DataError, match="3 rows x 3 columns"):
         known_anomalies(_labels(truth), Scene.from_array(cube))
+    here, there = (
+        map_info_of(Georeference((30.0, 0.0, left, 0.0, -30.0, 5.4e6), "EPSG:32633"))
+        for left in (5e5, 9e5)
+    )
+    far = _labels(np.eye(*cube.shape[:2], dtype=np.uint8)).placed(there)
+    with pytest.raises(DataError, match="do not overlap"):
+        known_anomalies(far, Scene.from_array(cube, map_info=here))
 
 
 def _labels(ids):

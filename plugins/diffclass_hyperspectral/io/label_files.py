@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.georeference import georeference_of
 from diffclass_hyperspectral.io.images import read_image
 from diffclass_hyperspectral.io.label_images import Grid, LabelImage
@@ -20,7 +21,11 @@ from diffclass_hyperspectral.io.vector_labels import is_vector, read_vector_labe
 
 
 def read_labels(
-    path: str | os.PathLike[str] | Any, *, variable: str | None = None, grid: Grid | None = None
+    path: str | os.PathLike[str] | Any,
+    *,
+    variable: str | None = None,
+    grid: Grid | None = None,
+    known: ClassTable | None = None,
 ) -> LabelImage:
     """Read a label image, a class map, or the shapes of a vector file.
 
@@ -37,6 +42,9 @@ def read_labels(
     grid : Scene or LabelImage, optional
         Whose pixels the labels are for. Shapes of a vector file need it, and so do labels on the
         map grid of a scene that is in its sensor's geometry.
+    known : ClassTable, optional
+        Of a map that the labels are compared with: classes of shapes that have names alone get the
+        numbers that these names have there.
 
     Returns
     -------
@@ -50,7 +58,7 @@ def read_labels(
         For a vector file without ``grid``, a missing library, or ``variable`` where there is none.
     """
     if not is_xarray(path) and is_vector(path):
-        return _from_shapes(path, variable, grid)
+        return _from_shapes(path, variable, grid, known)
     contents = read_image(path, variable=variable, n_axes=2)
     labels = LabelImage.from_contents(contents, name_of(path))
     if georeference_of(labels.map_info) is None:
@@ -63,7 +71,10 @@ def read_labels(
 
 
 def _from_shapes(
-    path: str | os.PathLike[str], variable: str | None, grid: Grid | None
+    path: str | os.PathLike[str],
+    variable: str | None,
+    grid: Grid | None,
+    known: ClassTable | None,
 ) -> LabelImage:
     if grid is None:
         raise ParameterError(
@@ -73,7 +84,9 @@ def _from_shapes(
     name, _, field = (variable or "").rpartition("/")
     table = _table_of(grid)
     target = grid if table is None else table
-    labels = read_vector_labels(path, target, class_field=field or None, layer=name or None)
+    labels = read_vector_labels(
+        path, target, class_field=field or None, layer=name or None, known=known
+    )
     return labels if table is None else _on_sensor(labels, table)
 
 

@@ -25,6 +25,7 @@ def read_tile_labels(
     tiles: TiledScene,
     *,
     variable: str | None = None,
+    known: ClassTable | None = None,
 ) -> LabelImage:
     """Read the labels of several scenes onto their joint picture.
 
@@ -34,7 +35,7 @@ def read_tile_labels(
         Shapes; an image on the mosaic's grid, of any extent; a folder with a label image of the
         same name for each scene (some may lack one); or one for each scene, in their order.
     tiles : TiledScene
-    variable : str, optional
+    variable, known : optional
         As for `read_labels`.
 
     Returns
@@ -48,13 +49,13 @@ def read_tile_labels(
         Where a file does not fit, or two files name one class differently.
     """
     if isinstance(source, str | os.PathLike) and Path(source).is_dir():
-        parts = _from_folder(Path(source), tiles, variable)
+        parts = _from_folder(Path(source), tiles, variable, known)
     elif isinstance(source, str | os.PathLike) and is_vector(source):
         if tiles.is_mosaic:
-            return read_labels(source, variable=variable, grid=tiles.scene)
-        parts = _from_shapes(source, tiles, variable)
+            return read_labels(source, variable=variable, grid=tiles.scene, known=known)
+        parts = _from_shapes(source, tiles, variable, known)
     elif isinstance(source, str | os.PathLike | LabelImage):
-        parts = [(_read(source, variable), None)]
+        parts = [(_read(source, variable, known), None)]
     else:
         given = list(source)
         if len(given) != len(tiles.tiles):
@@ -62,18 +63,21 @@ def read_tile_labels(
                 f"{len(given)} label images for {len(tiles.tiles)} scenes; one for each"
             )
         pairs = zip(given, tiles.tiles, strict=True)
-        parts = [(_read(one, variable, tile), tile) for one, tile in pairs]
+        parts = [(_read(one, variable, known, tile), tile) for one, tile in pairs]
     return _joined(parts, tiles, source)
 
 
-def _read(one: Any, variable: str | None, tile: Tile | None = None) -> LabelImage:
+def _read(
+    one: Any, variable: str | None, known: ClassTable | None, tile: Tile | None = None
+) -> LabelImage:
     if isinstance(one, LabelImage):
         return one
-    return read_labels(one, variable=variable, grid=None if tile is None else tile.scene)
+    grid = None if tile is None else tile.scene
+    return read_labels(one, variable=variable, grid=grid, known=known)
 
 
 def _from_folder(
-    folder: Path, tiles: TiledScene, variable: str | None
+    folder: Path, tiles: TiledScene, variable: str | None, known: ClassTable | None
 ) -> list[tuple[LabelImage, Tile | None]]:
     by_stem: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
@@ -81,7 +85,7 @@ def _from_folder(
             by_stem.setdefault(path.stem, path)
     found = [(by_stem.get(tile.scene.path.stem), tile) for tile in tiles.tiles]
     parts: list[tuple[LabelImage, Tile | None]] = [
-        (_read(path, variable, tile), tile) for path, tile in found if path is not None
+        (_read(path, variable, known, tile), tile) for path, tile in found if path is not None
     ]
     if not parts:
         name = tiles.tiles[0].scene.path.stem
@@ -90,13 +94,16 @@ def _from_folder(
 
 
 def _from_shapes(
-    path: str | os.PathLike[str], tiles: TiledScene, variable: str | None
+    path: str | os.PathLike[str],
+    tiles: TiledScene,
+    variable: str | None,
+    known: ClassTable | None,
 ) -> list[tuple[LabelImage, Tile | None]]:
     parts: list[tuple[LabelImage, Tile | None]] = []
     problem: NoOverlapError | None = None
     for tile in tiles.tiles:
         try:
-            parts.append((read_labels(path, variable=variable, grid=tile.scene), tile))
+            parts.append((_read(path, variable, known, tile), tile))
         except NoOverlapError as error:
             problem = error  # these shapes lie on other scenes
     if not parts and problem is not None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.class_limits import MOST_CLASSES
-from diffclass_hyperspectral.io.class_table import default_name
+from diffclass_hyperspectral.io.class_table import ClassTable, default_name
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     georeference_of,
@@ -57,6 +57,7 @@ def read_vector_labels(
     *,
     class_field: str | None = None,
     layer: str | None = None,
+    known: ClassTable | None = None,
 ) -> LabelImage:
     """Put the classes of a vector file on the pixels of a scene.
 
@@ -72,6 +73,9 @@ def read_vector_labels(
         by default.
     layer : str, optional
         Needed where the file has several.
+    known : ClassTable, optional
+        Classes whose numbers classes of the same name get, if the file has names alone; those that
+        it lacks get the next numbers. Without it names are numbered in the order of the alphabet.
 
     Returns
     -------
@@ -88,7 +92,7 @@ def read_vector_labels(
     features, target = _features_on(grid, path, layer)
     place = features.path
     field = _class_field(features, class_field)
-    ids, names = _ids(features, field)
+    ids, names = _ids(features, field, known)
     shapes = _transformed(features, target)
     kept = (ids > 0) & _drawn(shapes)
     if not kept.any():
@@ -220,14 +224,16 @@ def _class_field(features: _Features, field: str | None) -> str:
     raise DataError(f"{features.path}: which field holds the class? It has {known}; name one")
 
 
-def _ids(features: _Features, field: str) -> tuple[np.ndarray, dict[int, str]]:
+def _ids(
+    features: _Features, field: str, known: ClassTable | None
+) -> tuple[np.ndarray, dict[int, str]]:
     """Return the class id of every shape, 0 for none, and the names of the classes."""
     values = features.fields[field]
     if values.dtype.kind in "biuf":
         ids = _whole_numbers(features.path, field, values)
         names = _names_beside(features, field, ids)
     else:
-        ids, names = _numbered(features.path, field, values)
+        ids, names = _numbered(features.path, field, values, known)
     n_classes = len(np.unique(ids[ids > 0]))
     if n_classes > MOST_CLASSES:
         raise DataError(
@@ -249,15 +255,33 @@ def _whole_numbers(path: Path, field: str, values: np.ndarray) -> np.ndarray:
     return np.maximum(numbers, 0).astype(np.int32)
 
 
-def _numbered(path: Path, field: str, values: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+def _numbered(
+    path: Path, field: str, values: np.ndarray, known: ClassTable | None
+) -> tuple[np.ndarray, dict[int, str]]:
     texts = [_text_of(value) for value in values]
     if any(texts) and all(text.isdecimal() for text in texts if text):
         numbers = np.array([float(text or 0) for text in texts])
         ids = _whole_numbers(path, field, numbers)
         return ids, {int(i): default_name(int(i)) for i in ids if i}
-    order = {text: number for number, text in enumerate(sorted(set(texts) - {""}), start=1)}
-    ids = np.array([order.get(text, 0) for text in texts], dtype=np.int32)
-    return ids, {number: text for text, number in order.items()}
+    by_name = _numbers(set(texts) - {""}, known, path)
+    ids = np.array([by_name.get(text, 0) for text in texts], dtype=np.int32)
+    return ids, {number: text for text, number in by_name.items()}
+
+
+def _numbers(names: set[str], known: ClassTable | None, path: Path) -> dict[str, int]:
+    """Return the number of each class that has only a name."""
+    numbers = {} if known is None else {e.name: e.id for e in known if e.name in names}
+    first = 1 if known is None or not numbers else max(known.ids) + 1
+    numbers |= {name: first + i for i, name in enumerate(sorted(names - numbers.keys()))}
+    if known is not None and first == 1 and names:
+        shown = ", ".join(f"{numbers[name]} {name}" for name in sorted(names)[:5])
+        warnings.warn(
+            f"{path}: none of its classes has the name of one that it is compared with; they are "
+            f"numbered by the alphabet: {shown}{', ...' if len(names) > 5 else ''}",
+            UserWarning,
+            stacklevel=3,
+        )
+    return numbers
 
 
 def _text_of(value: Any) -> str:

@@ -123,14 +123,9 @@ def known_anomalies(truth: LabelImage, scene: Scene) -> np.ndarray:
     Raises
     ------
     DataError
-        If the sizes differ, or none or all of the pixels with data are anomalies.
+        If it does not lie on the scene, or none or all of the pixels with data are anomalies.
     """
-    rows, columns = scene.shape[:2]
-    if truth.shape != (rows, columns):
-        raise DataError(
-            f"{truth.path} has {truth.shape[0]} x {truth.shape[1]} pixels, {scene.path} "
-            f"{rows} x {columns}; give the truth of this scene"
-        )
+    truth.check_matches(scene)
     marked = truth.ids > 0
     with_data = marked[scene.valid]
     if not with_data.any() or with_data.all():

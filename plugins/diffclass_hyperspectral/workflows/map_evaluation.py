@@ -23,6 +23,7 @@ from diffclass.evaluation import (
 from diffclass.exceptions import DataError
 from diffclass.output import replacing
 from diffclass.plots import plot_evaluation
+from diffclass_hyperspectral.io.class_table import default_name
 from diffclass_hyperspectral.io.images import read_image
 from diffclass_hyperspectral.io.label_files import read_labels
 from diffclass_hyperspectral.io.label_images import LabelImage
@@ -110,10 +111,11 @@ class OpenedMaps:
     tiles: TiledScene | None = None
 
     def read_labels(self, path: Path, *, variable: str | None = None) -> LabelImage:
-        """Return labels on the pixels of the map."""
+        """Return labels on the pixels of the map; classes without numbers get those of the map."""
+        known = self.labels.table
         if self.tiles is None:
-            return read_labels(path, variable=variable, grid=self.labels)
-        return read_tile_labels(path, self.tiles, variable=variable)
+            return read_labels(path, variable=variable, grid=self.labels, known=known)
+        return read_tile_labels(path, self.tiles, variable=variable, known=known)
 
     def read_rasters(self, paths: Sequence[Path]) -> MapRaster | None:
         """Return what belongs to the pixels of the map, from a file for each map; None without."""
@@ -209,9 +211,10 @@ def evaluate_map(
     Raises
     ------
     DataError
-        For files of another size, an empty truth, or bands that are not those of the classes.
+        For files of another size or place, an empty truth, or bands that are not those of the
+        classes.
     """
-    check_size(found.ids, truth.shape, str(found.path), of=str(truth.path))
+    truth.check_matches(found)
     ids = truth.ids if fitted is None else _without(truth, fitted, gap)
     known = ids > 0
     if not known.any():
@@ -219,9 +222,9 @@ def evaluate_map(
         raise DataError(
             f"{truth.path}: no pixel is labelled{far}; there is nothing to compare with"
         )
-    names = {
-        entry.id: entry.name for table in (found.table, truth.table) for entry in table.entries
-    }
+    entries = [*found.table.entries, *truth.table.entries]
+    entries.sort(key=lambda entry: entry.name != default_name(entry.id))
+    names = {entry.id: entry.name for entry in entries}  # the last of an id wins: one that is given
     margins = None if margin is None else _raster_of(margin, truth).margins()
     given = None if probability is None else _raster_of(probability, truth).probability_of(found)
     certainty = None if margins is None else measure_certainty(ids, found.ids, margins)
@@ -262,7 +265,7 @@ def _areas(truth: np.ndarray, found: np.ndarray, margin: np.ndarray | None) -> A
 
 
 def _without(truth: LabelImage, fitted: LabelImage, gap: int) -> np.ndarray:
-    check_size(fitted.ids, truth.shape, str(fitted.path), of=str(truth.path))
+    fitted.check_matches(truth)
     return np.where(pixels_from(fitted.ids > 0) < gap, 0, truth.ids)
 
 

@@ -1,0 +1,107 @@
+"""The truth that a map is compared with lies where the map does, and calls its classes the same."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from diffclass.command_line.main import run
+from diffclass_hyperspectral import write_class_map
+from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+
+shapely = pytest.importorskip("shapely")
+pytest.importorskip("rasterio")
+
+LEFT, TOP, SIDE = 500_000.0, 5_400_000.0, 30.0
+NAMES = {1: "corn", 2: "soy", 3: "wood"}
+IDS = np.repeat([[1, 1, 2, 2, 3, 3]], 8, axis=0)
+
+
+def grid(left=LEFT):
+    return map_info_of(Georeference((SIDE, 0.0, left, 0.0, -SIDE, TOP), "EPSG:32633"))
+
+
+def save_shapes(path, columns_of, **field):
+    """Write a shape for each class over these columns of the map."""
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"class": name} | field,
+            "geometry": shapely.geometry.mapping(
+                shapely.box(LEFT + SIDE * a, TOP - SIDE * 8, LEFT + SIDE * b, TOP)
+            ),
+        }
+        for name, (a, b) in columns_of.items()
+    ]
+    crs = {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32633"}}
+    path.write_text(
+        json.dumps({"type": "FeatureCollection", "features": features, "crs": crs}),
+        encoding="utf-8",
+    )
+
+
+@pytest.fixture
+def facts(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_class_map("map.tif", IDS, ClassTable.from_ids(NAMES, names=NAMES), map_info=grid())
+
+    def evaluated(*words, code=0):
+        assert run(["evaluate", *words, "--json"]) == code
+        out, err = capsys.readouterr()
+        return (json.loads(out) if out else None), err
+
+    return evaluated
+
+
+@pytest.mark.parametrize("words", [["truth.tif"], ["map.tif", "--fitted", "truth.tif"]])
+@pytest.mark.parametrize(
+    ("left", "says"),
+    [(LEFT + 400_000, "do not overlap"), (LEFT + 3 * SIDE, "corner lies 3.0 pixels")],
+)
+def test_a_truth_of_another_place_is_refused(facts, words, left, says):
+    write_class_map("truth.tif", np.fliplr(IDS), map_info=grid(left))
+    _, err = facts("map.tif", *words, code=3)
+    assert "truth.tif" in err
+    assert says in err
+
+
+def test_shapes_that_name_classes_are_compared_by_name(facts, tmp_path):
+    save_shapes(tmp_path / "truth.geojson", {"wood": (4, 6), "soy": (2, 4)})
+    found, err = facts("map.tif", "truth.geojson")
+    assert found["overall_accuracy"] == 1
+    assert {i for i, c in found["per_class"].items() if c["n_true"]} == {"2", "3"}
+    assert "warning" not in err
+
+
+def test_a_class_that_the_map_lacks_counts_as_wrong(facts, tmp_path):
+    save_shapes(tmp_path / "truth.geojson", {"barley": (0, 1), "soy": (2, 4), "wood": (4, 6)})
+    found, _ = facts("map.tif", "truth.geojson")
+    assert found["per_class"]["4"]["recall"] == 0
+    assert found["overall_accuracy"] == pytest.approx(4 / 5)
+
+
+def test_names_that_have_nothing_in_common_are_said(facts, tmp_path):
+    save_shapes(tmp_path / "truth.geojson", {"mais": (0, 2), "soja": (2, 4)})
+    found, err = facts("map.tif", "truth.geojson")
+    assert found["overall_accuracy"] == 1  # by number, as said
+    assert "numbered by the alphabet: 1 mais, 2 soja" in " ".join(err.split())
+
+
+def test_tiles_are_compared_by_name_too(facts, tmp_path):
+    table = ClassTable.from_ids(NAMES, names=NAMES)
+    write_class_map("west.tif", IDS[:, :3], table, map_info=grid())
+    write_class_map("east.tif", IDS[:, 3:], table, map_info=grid(LEFT + 3 * SIDE))
+    save_shapes(tmp_path / "truth.geojson", {"soy": (2, 4), "wood": (4, 6)})
+    found, _ = facts("west.tif", "east.tif", "truth.geojson")
+    assert found["overall_accuracy"] == 1
+
+
+def test_a_truth_without_names_does_not_hide_those_of_the_map(facts, capsys):
+    np.save("truth.npy", IDS)
+    assert run(["evaluate", "map.tif", "truth.npy"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in NAMES.values())
+    assert "class 1" not in out
