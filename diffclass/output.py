@@ -60,14 +60,24 @@ def _check_place(target: Path, *, overwrite: bool) -> None:
         raise ParameterError(f"{target} is a folder; name a file in it")
     if os.path.lexists(target) and not overwrite:
         raise ParameterError(f"{target} exists; choose another name or pass --overwrite")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ParameterError(f"{target}: no file can be made in {folder}; choose another folder")
     longest = _longest_name(folder)
     if len(os.fsencode(target.name)) > longest:
         raise ParameterError(
             f"{target.name[:40]}...: a name of {len(os.fsencode(target.name))} bytes; {folder} "
             f"takes {longest}; choose a shorter one"
         )
+    _try_a_file_in(folder, target)
+
+
+def _try_a_file_in(folder: Path, target: Path) -> None:
+    """Make a file and remove it: rights do not tell that /proc, a quota or a mount takes none."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):  # without a name, where the system can do that
+            pass
+    except OSError as error:
+        raise ParameterError(
+            f"{target}: no file can be made in {folder} ({error.strerror}); choose another folder"
+        ) from error
 
 
 def _longest_name(folder: Path) -> int:

@@ -48,9 +48,23 @@ def test_the_longest_name_can_be_written(tmp_path):
     assert path.read_text() == "x"
 
 
-def test_folders_that_cannot_be_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    refused(tmp_path / "map.npy", "no file can be made in")
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EROFS, errno.EDQUOT])
+def test_folders_that_cannot_be_written(tmp_path, monkeypatch, code):
+    def refusing(*_, **__):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refusing)
+    refused(tmp_path / "map.npy", f"no file can be made in .*{os.strerror(code)}")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="a system without /proc")
+def test_folders_that_take_no_file_whatever_the_rights_say():
+    refused("/proc/map.npy", "no file can be made in /proc")
+
+
+def test_trying_leaves_nothing(tmp_path):
+    require_writable(tmp_path / "map.npy")
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
