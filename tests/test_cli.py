@@ -116,3 +116,13 @@ def test_help_names_every_format(capsys):
     shapes = [ending for ending in vector_labels.ENDINGS if ending != ".json"]
     for command in ("classify", "suggest", "evaluate"):
         assert [ending for ending in shapes if ending not in said[command]] == [], command
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"), [("clasify", "Did you mean classify?"), ("xyzzy", "No such command")]
+)
+def test_mistyped_commands(capsys, typed, says):
+    assert cli.run([typed, "scene.tif"]) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert ("Did you mean" in err) == ("Did" in says)

@@ -6,6 +6,7 @@ was missed; 130 interrupted; 1 any other error.
 
 from __future__ import annotations
 
+import difflib
 import gc
 import itertools
 import sys
@@ -35,6 +36,19 @@ class CommandGroup(click.Group):
         for point in entry_points(group="diffclass.commands", name=cmd_name):
             return point.load()
         return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is called; of a mistyped one say which are spelt alike."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            alike = difflib.get_close_matches(args[0], self.list_commands(ctx), 2)
+            if not alike:
+                raise
+            text = f"{error.message} Did you mean {' or '.join(alike)}?"
+            raise click.UsageError(text, ctx) from error
 
 
 def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:

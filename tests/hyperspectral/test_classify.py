@@ -469,7 +469,7 @@ def test_wrong_outputs(fails, files):
     words = ["classify", "scene.hdr", "--labels", "strokes.hdr", "-o"]
     (files / "map.hdr").write_text("kept")
     fails(*words, "map.img", code=2, says=["map.hdr", "exists"])
-    fails(*words, "map.tiff", code=2, says=".tiff")
+    fails(*words, "map.jp2", code=2, says=".jp2")
     fails(*words, "map.mat", code=2, says=".mat")
     fails(*words, "nowhere.d/map.npy", code=2, says="nowhere.d")
     (files / "folder.npy").mkdir()
@@ -479,6 +479,15 @@ def test_wrong_outputs(fails, files):
 
 def test_neither_labels_nor_a_model_and_both(fails, files):
     fails("classify", "scene.hdr", "-o", "map.img", code=2, says="--labels or --model")
+    fails(
+        "classify",
+        "scene.hdr",
+        "strokes.hdr",
+        "-o",
+        "map.img",
+        code=2,
+        says="hdr counts as a scene",
+    )
     fails("classify", "scene.hdr", *LABELLED, "--model", "m.model", code=2, says="--model")
     fails(
         "classify", "scene.hdr", "--model", "m.model", "-o", "map.img", "--holdout", "random",
@@ -491,7 +500,7 @@ def test_a_damaged_model(fails, files, model):
     fails(*words, "nowhere.model", code=3, says="no such model")
     model.write_bytes(model.read_bytes()[:2000])
     fails(*words, "scene.model", code=3, says=["scene.model", "cannot be read as a model"])
-    fails(*words, "truth.hdr", code=3, says="truth.hdr")
+    fails(*words, "truth.hdr", code=3, says="truth.hdr: cannot be read as a model (")
 
 
 def test_a_model_whose_bands_are_missing(fails, files, model, tissue):
@@ -507,7 +516,7 @@ def test_a_model_whose_bands_are_missing(fails, files, model, tissue):
 
 def test_a_map_of_another_size_or_an_empty_truth(fails, files):
     np.save(files / "small.npy", np.ones((8, 8), dtype=int))
-    fails("evaluate", "small.npy", "truth.hdr", code=3, says="8 x 8")
+    fails("evaluate", "small.npy", "truth.hdr", code=3, says="8 rows x 8 columns")
     np.save(files / "none.npy", np.zeros((64, 64), dtype=int))
     fails("evaluate", "truth.hdr", "none.npy", code=3, says="no pixel is labelled")
     fails("evaluate", "truth.hdr", "truth.hdr", "--report", "scene.hdr", code=2, says="exists")

@@ -19,7 +19,7 @@ from diffclass.command_line.main import diffclass, run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import read_labels, write_class_map, write_raster
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_hyperspectral.workflows.classification_summary import MOST_LINES, area_text
+from diffclass_hyperspectral.workflows.classification_summary import MOST_LINES, area_texts
 
 PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
 FAST = ["--components", "6"]
@@ -92,8 +92,10 @@ def test_without_held_out_labels_it_says_how(call):
 
 
 def test_areas():
-    texts = [area_text(square_metres) for square_metres in (120, 34_000, 12.3e6)]
-    assert texts == ["120 m2", "3.4 ha", "12.3 km2"]
+    assert area_texts([34_000, 120, 0]) == ["34,000 m2", "120 m2", "0 m2"]
+    assert area_texts([340_000, 1.2e6, 900, 400]) == ["34.0 ha", "120.0 ha", "0.1 ha", "0.04 ha"]
+    assert area_texts([12.3e6, 900]) == ["12.3 km2", "0.0009 km2"]
+    assert area_texts([]) == []
 
 
 # Quiet, and for programs
@@ -301,7 +303,11 @@ def test_the_doctor(call):
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("diffclass class", "classify"), ("diffclass classify --labels-p", "--labels-per-class")],
+    [
+        ("diffclass class", "classify"),
+        ("diffclass classify --labels-p", "--labels-per-class"),
+        ("diffclass suggest --rule unex", "unexplored"),
+    ],
 )
 def test_a_shell_completes_commands_and_options(typed, offered):
     asked = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}

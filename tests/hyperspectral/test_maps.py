@@ -215,6 +215,20 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
+@pytest.mark.parametrize("name", ["map.tiff", "map.TIF"])
+def test_the_other_endings_of_a_geotiff(tmp_path, name):
+    files = write_class_map(tmp_path / name, IDS)
+    assert [file.name for file in files] == [name, f"{name}.aux.xml"]
+    np.testing.assert_array_equal(read_labels(files[0]).ids, IDS)
+    (raster,) = write_raster(tmp_path / f"raster_{name}", IDS)
+    np.testing.assert_array_equal(np.asarray(open_scene(raster).data)[..., 0], IDS)
+
+
+def test_a_folder_is_no_output(tmp_path):
+    with pytest.raises(ParameterError, match=r"is a folder; name a file in it, as .*map\.tif"):
+        write_class_map(tmp_path, IDS)
+
+
 def test_places_that_cannot_be_written(tmp_path):
     with pytest.raises(ParameterError, match=r"ending '.gif'"):
         write_class_map(tmp_path / "map.gif", IDS)

@@ -139,8 +139,10 @@ def test_selections_that_cannot_be(tmp_path):
         open_scene(path, roi="0,0,10,10")
     with pytest.raises(ParameterError, match="is empty"):
         open_scene(path, roi="10,0,0,10")
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(ParameterError, match="3 numbers; a box has four"):
         open_scene(path, roi="1,2,3")
+    with pytest.raises(DataError, match="no such file"):
+        open_scene(path, roi="123")
     with pytest.raises(DataError, match="no map coordinates"):
         Scene.from_array(TISSUE.cube).select(roi="0,0,10,10")
     with pytest.raises(DataError, match="one band"):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from diffclass_hyperspectral.features.metrics import METRICS
 
@@ -54,11 +55,20 @@ class NameIn(click.ParamType):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name, or say which ones exist."""
-        module, _, listing = self.home.partition(":")
-        names = getattr(importlib.import_module(module), listing)
+        names = self._names()
         if value not in names:
             self.fail(f"{value!r} is not one of {', '.join(names)}", param, ctx)
         return value
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        return [CompletionItem(name) for name in self._names() if name.startswith(incomplete)]
+
+    def _names(self) -> Iterable[str]:
+        module, _, listing = self.home.partition(":")
+        return getattr(importlib.import_module(module), listing)
 
 
 features_option = click.option(

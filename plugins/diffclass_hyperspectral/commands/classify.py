@@ -160,7 +160,7 @@ def classify(
     from diffclass_hyperspectral.io.map_files import check_outputs
 
     cleanup = Cleanup(min_margin, majority, min_area)
-    _check_usage(labels, model, probability, ambiguity, options)
+    _check_usage(scenes, labels, model, probability, ambiguity, options)
     maps = {"probability": probability, "margin": margin, "ambiguity": ambiguity}
     rasters = output_names((output, probability, margin, ambiguity), scenes)
     others = [path for path in (report, save) if path is not None]
@@ -229,6 +229,7 @@ def _certainty_parts(
 
 
 def _check_usage(
+    scenes: tuple[Path, ...],
     labels: Path | None,
     model: Path | None,
     probability: Path | None,
@@ -236,7 +237,8 @@ def _check_usage(
     options: dict[str, Any],
 ) -> None:
     if (labels is None) == (model is None):
-        raise click.UsageError("give either --labels or --model")
+        taken_for_one = f"; {scenes[-1]} counts as a scene" if len(scenes) > 1 else ""
+        raise click.UsageError(f"give either --labels or --model{taken_for_one}")
     if model is not None:
         refuse_without_effect(
             (*DIFFUSION, *BLOCK_OPTIONS, "save", "holdout", "labels_per_class", "label_variable",

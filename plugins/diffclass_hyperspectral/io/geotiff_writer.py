@@ -28,7 +28,7 @@ from diffclass_hyperspectral.io.rasterio_warnings import quiet
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
 from diffclass_hyperspectral.io.readers.png import NAMES_KEY
 
-ENDINGS = (".tif",)
+ENDINGS = (".tif", ".tiff")
 
 
 def pair(path: Path) -> tuple[Path, Path]:

@@ -41,6 +41,8 @@ def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
         return envi_writer.pair(place)
     if suffix in geotiff_writer.ENDINGS:
         return geotiff_writer.pair(place)
+    if place.is_dir():
+        raise ParameterError(f"{place} is a folder; name a file in it, as {place / 'map.tif'}")
     raise ParameterError(
         f"{place}: no format for the ending {suffix or '(none)'!r}; use .img, .dat or .hdr (ENVI), "
         ".tif, .png or .npy"

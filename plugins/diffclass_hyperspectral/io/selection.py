@@ -162,12 +162,19 @@ def pixels_in(source: Any, grid: Grid) -> np.ndarray:
 def _box_of(source: Any) -> tuple[float, float, float, float] | None:
     if isinstance(source, str):
         source = source.split(",")
-    if isinstance(source, os.PathLike) or is_xarray(source) or np.shape(source) != (4,):
+    if isinstance(source, os.PathLike) or is_xarray(source) or np.ndim(source) != 1:
         return None
     try:
-        left, bottom, right, top = (float(value) for value in source)
+        sides = [float(value) for value in source]
     except ValueError:
         return None
+    if len(sides) < 2:
+        return None  # the name of a file
+    if len(sides) != 4:
+        raise ParameterError(
+            f"roi: {len(sides)} numbers; a box has four: left,bottom,right,top in map coordinates"
+        )
+    left, bottom, right, top = sides
     if not (left < right and bottom < top):
         raise ParameterError(
             f"roi {left:g},{bottom:g},{right:g},{top:g} is empty; give left,bottom,right,top"

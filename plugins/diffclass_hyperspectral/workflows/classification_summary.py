@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from diffclass_hyperspectral.workflows.classification_report import Classificati
 MOST_LINES = 15
 UNSURE = 0.1  # margins below it
 _CLASS_LINES = 7
+_AREA_UNITS = ((1e5, "m2", 1.0), (1e7, "ha", 1e4), (math.inf, "km2", 1e6))  # largest area below
 _NO_ACCURACY = (
     "unknown: no labels were held out; --labels-per-class N or --holdout blocks holds some out"
 )
@@ -96,29 +98,35 @@ def _class_lines(
         labels = [entry["labels"] for entry in rest if "labels" in entry]
         name = f"{len(rest)} smaller classes"
         rows.append((name, sum(e["pixels"] for e in rest), sum(labels) if labels else None))
+    areas = [""] * len(rows)
+    if pixel_area is not None:
+        texts = area_texts([pixels * pixel_area for _, pixels, _ in rows])
+        areas = [f"  {text:>12}" for text in texts]
     width = min(40, max(len("class"), *(len(name) for name, _, _ in rows)))
     unit = "" if pixel_area is None else f"  {'area':>12}"
     head = f"{'class':{width}}  {'pixels':>12}  {'share':>6}{unit}  {'labels':>7}"
-    return [head.rstrip(), *(_row(row, width, n_data, pixel_area) for row in rows)]
+    pairs = zip(rows, areas, strict=True)
+    return [head.rstrip(), *(_row(row, width, n_data, area) for row, area in pairs)]
 
 
-def _row(
-    row: tuple[str, int, int | None], width: int, n_data: int, pixel_area: float | None
-) -> str:
+def _row(row: tuple[str, int, int | None], width: int, n_data: int, area: str) -> str:
     name, pixels, labels = row
     short = name if len(name) <= width else f"{name[: width - 3]}..."
-    area = "" if pixel_area is None else f"  {area_text(pixels * pixel_area):>12}"
     fitted = "" if labels is None else f"  {labels:>7,}"
     return f"{short:{width}}  {pixels:>12,}  {_share(pixels, n_data):>6}{area}{fitted}"
 
 
-def area_text(square_metres: float) -> str:
-    """Return an area to read: "120 m2", "3.4 ha", "12.3 km2"."""
-    if square_metres < 1e4:
-        return f"{square_metres:,.0f} m2"
-    if square_metres < 1e6:
-        return f"{square_metres / 1e4:,.1f} ha"
-    return f"{square_metres / 1e6:,.1f} km2"
+def area_texts(square_metres: Sequence[float]) -> list[str]:
+    """Return areas to read beside each other, all in one unit: "34.0 ha", "0.09 ha"."""
+    largest = max(square_metres, default=0.0)
+    unit, size = next((name, size) for below, name, size in _AREA_UNITS if largest < below)
+    return [f"{_area(area / size, whole=size == 1)} {unit}" for area in square_metres]
+
+
+def _area(value: float, *, whole: bool) -> str:
+    if whole:
+        return f"{value:,.0f}"
+    return f"{value:.1g}" if 0 < value < 0.05 else f"{value:,.1f}"
 
 
 def _share(count: int, whole: int) -> str:

@@ -107,7 +107,8 @@ def load_model(path: str | os.PathLike[str]) -> SceneModel:
         content: Any = joblib.load(path)
     except Exception as error:  # a damaged pickle can raise anything
         raise DataError(
-            f"{path}: cannot be read as a model ({type(error).__name__}: {error}); save it again"
+            f"{path}: cannot be read as a model ({type(error).__name__}); name a file of classify "
+            "--save, or save it again"
         ) from error
     if not (isinstance(content, dict) and content.get("kind") == _KIND):
         raise DataError(f"{path}: is not a model of this version of diffclass; save it again")
