@@ -205,3 +205,38 @@ def test_undo_and_replay_restore_the_first_map_to_the_bit(operator, groups, seed
     for expected in maps[-2::-1]:
         session.apply({"op": "undo"})
         assert bits(session) == expected
+
+
+def test_groups_that_only_make_first_maps_leave_answers_to_the_points(operator, groups):
+    session = painted(operator, groups, answer_by_groups=False)
+    alone = painted(operator, None)
+    ids, _ = by_groups(session, groups, label_mode="summed", tau=12)
+    np.testing.assert_array_equal(session.map_ids, ids)
+    assert session.explain(205) == alone.explain(205)
+    assert session.audit() == alone.audit()
+    np.testing.assert_array_equal(session.margin_curve().margin, alone.margin_curve().margin)
+    for mine, other in zip(session.tau_preview(9), alone.tau_preview(9), strict=True):
+        np.testing.assert_array_equal(mine, other)
+    for one in (session, alone):
+        one.settle()
+        one.update()
+    assert bits(session) == bits(alone)
+    np.testing.assert_array_equal(session.suggest(5).points, alone.suggest(5).points)
+
+
+@pytest.mark.parametrize("tau", ["auto", "margin", 7])
+def test_groups_that_only_make_first_maps_leave_warped_walks_to_the_points(operator, groups, tau):
+    sessions = [
+        painted(operator, groups, answer_by_groups=False, tau=tau),
+        painted(operator, None, tau=tau),
+    ]
+    for session in sessions:
+        session.apply({"op": "warp"})
+        session.update()
+        session.settle()
+        session.update()
+        assert session.is_settled
+    mine, other = sessions
+    np.testing.assert_array_equal(mine.map_ids, other.map_ids)
+    np.testing.assert_allclose(mine.margin, other.margin, atol=1e-6)
+    assert mine.tau == other.tau

@@ -76,6 +76,11 @@ class Engine:
         """Columns of strokes."""
         return self._columns
 
+    @property
+    def column_bytes(self) -> int:
+        """Memory of all columns, in bytes."""
+        return self._columns.n_bytes
+
     def prepare(self, label_mode: str) -> None:
         """Compute what the maps of all states of a mode share, by a map of one label."""
         empty = replace(State.without_labels(len(self.operator)), label_mode=label_mode)
@@ -140,6 +145,9 @@ class Engine:
             )
 
     def _first_map_of(self, state: State) -> ClassMap:
+        return self._map_at_known_time(state)
+
+    def _map_at_known_time(self, state: State) -> ClassMap:
         tau = self.tau_of(state)
         if not state.strokes:
             diffusion = None
@@ -182,7 +190,7 @@ class Engine:
             return self.operator
         if source not in self._warps:
             # never by a settled map: whether there was one depends on how fast somebody painted
-            scores = self._first_map_of(source).posteriors
+            scores = self._map_at_known_time(source).posteriors
             self._warps[source] = _Warp(self.operator, scores, source)
         return self._warps[source].for_classes(state.mapped_classes)
 

@@ -1,9 +1,6 @@
-"""An engine for many points: first maps and answers by groups of points, then the map of all.
+"""An engine for many points: not first maps alone, answers too go by groups of points.
 
-Every map has a first one here, whatever chooses its time: that of the groups
-(`diffclass.relabel.point_groups`), which each point takes over from its own. `settle` then makes
-the map of the points. The walk by groups alone is warped, and chooses the time of the rule
-"margin".
+The walk by groups alone is warped, and chooses the time of the rule "margin".
 """
 
 from __future__ import annotations
@@ -17,50 +14,21 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import ColumnStore, Horizon
-from diffclass.relabel.engine import Engine, Grouping
-from diffclass.relabel.grouped_states import GroupedStates
-from diffclass.relabel.point_groups import PointGroups
+from diffclass.relabel.first_by_groups import FirstByGroups
 from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.state import State
 from diffclass.relabel.time_sweep import Frame, Sweep
 
 
-class GroupedEngine(Engine):
-    """An `Engine` of points that answers by their groups.
-
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points.
-    groups : PointGroups
-        Of these points.
-    max_time, grouping
-        As for `Engine`.
-    """
+class GroupedEngine(FirstByGroups):
+    """An engine of points that answers by their groups; parameters as for `FirstByGroups`."""
 
     _most_settled = 1  # they are large
-
-    def __init__(
-        self,
-        operator: MarkovOperator,
-        *,
-        groups: PointGroups,
-        max_time: int | None,
-        grouping: Grouping | None = None,
-    ):
-        super().__init__(operator, max_time=max_time, grouping=grouping)
-        self.groups = groups
-        self._by_groups = Engine(groups.operator, max_time=self.max_time)
-        self._states = GroupedStates(groups)
 
     @property
     def columns(self) -> ColumnStore:
         """Columns of strokes, of the groups."""
         return self._by_groups.columns
-
-    def prepare(self, label_mode: str) -> None:
-        """Compute what the maps of all states of a mode share, by a map of one label."""
-        self._by_groups.prepare(label_mode)
 
     def settled(self, state: State) -> ClassMap | None:
         """Return the map of the points; of a warped walk that of the groups."""
@@ -73,7 +41,7 @@ class GroupedEngine(Engine):
         """Return whether no map of the state is left to compute."""
         if state.warped_by is not None:
             return self._by_groups.is_settled(self._states.of(state))
-        return not state.strokes or self.settled(state) is not None
+        return super().is_settled(state)
 
     def settle(self, state: State, operator: MarkovOperator | WarpedOperator) -> None:
         """Compute the map of the points, as `diffuse_labels` does with these labels."""
@@ -137,12 +105,6 @@ class GroupedEngine(Engine):
     def diffusion_for_suggestions(self, state: State, shown: ClassMap) -> LabelDiffusion | None:
         """Return the first map's diffusion, on the groups."""
         return self._by_groups.map_of(self._states.of(state)).diffusion
-
-    def _first_map_of(self, state: State) -> ClassMap:
-        return self._lifted(self._by_groups.map_of(self._states.of(state)))
-
-    def _lifted(self, found: ClassMap) -> ClassMap:
-        return replace(found, n_points=len(self.operator), of_point=self.groups.of_point)
 
 
 class GroupedSweep:

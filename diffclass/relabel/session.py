@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -28,6 +28,7 @@ from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.edits import edited, next_state, with_classes
 from diffclass.relabel.engine import Engine, Grouping
+from diffclass.relabel.first_by_groups import FirstByGroups
 from diffclass.relabel.group_suggestions import suggest_by_groups
 from diffclass.relabel.grouped_engine import GroupedEngine
 from diffclass.relabel.history import History
@@ -35,6 +36,7 @@ from diffclass.relabel.kept_eigenpairs import KeptEigenpairs
 from diffclass.relabel.point_groups import PointGroups
 from diffclass.relabel.schema import OPERATIONS, checked_message
 from diffclass.relabel.session_maps import Change, ClassMap
+from diffclass.relabel.stand_ins import StandIns
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import ClassInfo, Stroke
 from diffclass.relabel.time_sweep import Sweep
@@ -53,8 +55,12 @@ class RelabelSession:
     labels at the time 12 (or of those that ``label_mode`` names).
 
     With ``groups`` every map has a first one, of the groups, until `settle` has computed that of
-    the points. Answers go by the groups: suggestions, the margin curve, previews, the audit, what
-    explains a point; warped walks are theirs, and their maps are not settled on the points.
+    the points. Unless this is all that they are for, answers go by the groups: suggestions, the
+    margin curve, previews, the audit, what explains a point; warped walks are theirs, and their
+    maps are not settled on the points.
+
+    Once a map is settled, those that stand in for the next ones keep what is settled where the
+    labels since have changed nothing.
 
     For summed and free labels each new stroke costs one diffused column; absorbing labels and
     warped walks are diffused as a whole again. A state has one map to the last bit, and with "auto"
@@ -82,6 +88,8 @@ class RelabelSession:
         `diffuse_labels`, for the rule "auto".
     groups : PointGroups, optional
         Groups of the points, for more points than can be diffused at each stroke.
+    answer_by_groups : bool, default=True
+        Whether answers go by the groups too; otherwise they only make first maps.
     random_state : int, RandomState or None, default=0
         Seeds the computation of eigenpairs, which some suggestions need.
 
@@ -124,13 +132,16 @@ class RelabelSession:
         max_time: int | None = None,
         grouping: Grouping | None = None,
         groups: PointGroups | None = None,
+        answer_by_groups: bool = True,
         random_state: RandomState = 0,
     ):
         check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
         if max_time is not None:
             check_positive(max_time, "max_time", integer=True)
-        made = Engine if groups is None else partial(GroupedEngine, groups=groups)
-        self._groups = groups
+        made: Callable[..., Engine] = Engine
+        if groups is not None:
+            made = partial(GroupedEngine if answer_by_groups else FirstByGroups, groups=groups)
+        self._groups = groups if answer_by_groups else None
         self._engine = made(operator, max_time=max_time, grouping=grouping)
         self._eigenpairs = KeptEigenpairs(random_state)
         first = next_state(State.without_labels(len(operator)), {"op": "tau", "tau": tau})
@@ -141,6 +152,7 @@ class RelabelSession:
         self._version = 0
         self._map = ClassMap(None, len(operator), first.tau)
         self._mapped = self._history.present
+        self._stand_ins = StandIns()
 
     # --- operations
 
@@ -204,6 +216,7 @@ class RelabelSession:
                 none = np.zeros(state.n_points, dtype=bool)
                 return Change(self._version, 0, none, time.perf_counter() - start)
             state, new = self._newest_map()
+            new = self._stand_ins.shown(state, new)
             changed = new.ids != self._map.ids
             self._map, self._mapped, self._version = new, state, self._version + 1
             n_changed = int(np.count_nonzero(changed))
@@ -567,7 +580,7 @@ class RelabelSession:
     @property
     def column_bytes(self) -> int:
         """Memory of the diffused columns of present and past strokes, in bytes."""
-        return self._engine.columns.n_bytes
+        return self._engine.column_bytes
 
     def _shows(self, state: State) -> bool:
         """Return whether the map is the newest there is for a state."""

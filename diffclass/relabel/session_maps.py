@@ -18,6 +18,8 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.columns import Column, ColumnStore, Horizon
 from diffclass.relabel.strokes import Stroke
 
+MUCH_SURER = 0.1  # more margin than before: a label nearby speaks for the class
+
 
 @dataclass(frozen=True, eq=False)
 class ClassMap:
@@ -34,6 +36,9 @@ class ClassMap:
         Whether it is not a first one that stands in for another.
     of_point : ndarray of int of shape (n_points,), optional
         What row of the diffusion tells of each point; by default its own.
+    kept : Replaced, optional
+        Where this map stands in for another and says nothing new, classes, probabilities and
+        margins are those of the settled map before.
     """
 
     diffusion: LabelDiffusion | None
@@ -41,6 +46,7 @@ class ClassMap:
     tau: int
     is_settled: bool = False
     of_point: np.ndarray | None = None
+    kept: Replaced | None = None
 
     @property
     def class_ids(self) -> tuple[int, ...]:
@@ -50,34 +56,73 @@ class ClassMap:
     @cached_property
     def ids(self) -> np.ndarray:
         """Class ids, 0 where nothing has arrived; uint8 of shape (n,)."""
-        if self.diffusion is None:
-            return np.zeros(self.n_points, dtype=np.uint8)
-        ids = np.array([*self.class_ids, 0], dtype=np.uint8)[self.diffusion.codes]
-        return self._of_points(ids)
+        return self._with_kept(self.own_ids, "ids")
 
     @cached_property
     def probability(self) -> np.ndarray:
         """The largest posterior, 0 where nothing has arrived; float32 of shape (n,)."""
         if self.diffusion is None:
             return np.zeros(self.n_points, dtype=np.float32)
-        return self._of_points(self.diffusion.probability.astype(np.float32))
+        own = self._of_points(self.diffusion.probability.astype(np.float32))
+        return self._with_kept(own, "probability")
 
     @cached_property
     def margin(self) -> np.ndarray:
         """Difference of the two largest posteriors; float32 of shape (n,)."""
+        return self._with_kept(self.own_margin, "margin")
+
+    @cached_property
+    def own_ids(self) -> np.ndarray:
+        """Class ids by this diffusion alone; uint8 of shape (n,)."""
+        if self.diffusion is None:
+            return np.zeros(self.n_points, dtype=np.uint8)
+        ids = np.array([*self.class_ids, 0], dtype=np.uint8)[self.diffusion.codes]
+        return self._of_points(ids)
+
+    @cached_property
+    def own_margin(self) -> np.ndarray:
+        """Margins by this diffusion alone; float32 of shape (n,)."""
         if self.diffusion is None:
             return np.zeros(self.n_points, dtype=np.float32)
         return self._of_points(self.diffusion.margin.astype(np.float32))
 
     @cached_property
     def posteriors(self) -> np.ndarray:
-        """p_i, uniform where nothing has arrived; float32 of shape (n, n_classes)."""
+        """p_i by this diffusion alone, uniform where nothing has arrived; float32 of (n, c)."""
         if self.diffusion is None:
             return np.zeros((self.n_points, 0), dtype=np.float32)
         return self._of_points(self.diffusion.posteriors.astype(np.float32))
 
     def _of_points(self, values: np.ndarray) -> np.ndarray:
         return values if self.of_point is None else values[self.of_point]
+
+    def _with_kept(self, own: np.ndarray, name: str) -> np.ndarray:
+        return (
+            own
+            if self.kept is None
+            else np.where(self._keeps, getattr(self.kept.settled, name), own)
+        )
+
+    @cached_property
+    def _keeps(self) -> np.ndarray:
+        assert self.kept is not None
+        first = self.kept.first
+        is_surer = self.own_margin > first.own_margin + MUCH_SURER
+        return (self.own_ids == first.own_ids) & ~is_surer
+
+
+@dataclass(frozen=True, eq=False)
+class Replaced:
+    """A first map and the settled one of the same labels that has replaced it.
+
+    The two differ in many points. The first maps of other labels by the same walk differ from this
+    first one where labels have changed something, and only there they have something new to say.
+    Shown beside what is kept of the settled one they are closer to the settled map to come, and
+    the picture does not flicker (measured by ``experiments.relabel.stand_ins``).
+    """
+
+    first: ClassMap
+    settled: ClassMap
 
 
 class ClassSums:

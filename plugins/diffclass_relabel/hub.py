@@ -234,7 +234,7 @@ class Hub:
         """Have the time chosen beside the map, which then follows; new labels begin it anew."""
         me = asyncio.current_task()
         try:
-            if self._editor.workspace.groups is not None:
+            if self._editor.workspace.answers_by_groups:
                 # the work is long, and most of it would be given up while somebody paints
                 await asyncio.sleep(_REST)
                 if self._settling is not me or self._state["stale"]:

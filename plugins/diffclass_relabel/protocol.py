@@ -79,6 +79,7 @@ class SceneInfo(TypedDict):
     bands_false: list[int]
     block: Annotated[int, "Side of the blocks of pixels that are classified as one; 1: none."]
     n_groups: Annotated[int | None, "Groups of pixels that first maps are made of, if they are."]
+    answers_by_groups: Annotated[bool, "Whether answers and warped walks go by these groups too."]
 
 
 class Geography(TypedDict):

@@ -31,6 +31,7 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
             "bands_false": list(preset_bands(scene, "false")),
             "block": workspace.block,
             "n_groups": None if workspace.groups is None else len(workspace.groups),
+            "answers_by_groups": workspace.answers_by_groups,
         },
         "geo": _geo(workspace),
         "presets": [{"name": name, "label": label} for name, label in preset_labels(scene).items()],

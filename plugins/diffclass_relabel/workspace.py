@@ -29,7 +29,8 @@ from diffclass_relabel.pixel_blocks import block_side, blocks_of, mean_features
 from diffclass_relabel.runs import pixels_of
 
 KERNEL = "shared"
-MOST_SINGLE = 100_000  # pixels that are all diffused at each stroke; of more, groups are
+MOST_SINGLE = 10_000  # points that are all diffused at each stroke; of more, groups are
+MOST_ANSWERED = 100_000  # points that answers are about; of more, they are about the groups
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,9 @@ class Workspace:
         Point of each pixel, -1 without data.
     features : ndarray of float32 of shape (n, p)
     groups : PointGroups or None
-        Of more than 100,000 points: first maps and answers go by them.
+        Of more than 10,000 points: first maps go by them.
+    answers_by_groups : bool
+        Whether answers and warped walks go by them too: of more than 100,000 points.
     block : int
         Side of the blocks in pixels; 1 where each pixel is a point.
     """
@@ -158,6 +161,7 @@ class Workspace:
     points: np.ndarray
     features: np.ndarray
     groups: PointGroups | None = None
+    answers_by_groups: bool = False
     block: int = 1
 
     @classmethod
@@ -231,6 +235,7 @@ class Workspace:
             points=points,
             features=features,
             groups=groups,
+            answers_by_groups=len(features) > MOST_ANSWERED,
             block=side,
         )
 
@@ -259,6 +264,7 @@ class Workspace:
             max_time=self.settings.max_time,
             grouping=self._regions_of,
             groups=self.groups,
+            answer_by_groups=self.answers_by_groups,
             random_state=self.settings.seed,
         )
 

@@ -36,7 +36,8 @@ ENDS = st.integers(0, 1500)
 def grouped_workspace(scene_folder):
     """The small scene, as if it were a big one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workspace, "MOST_SINGLE", 1000)
+        patch.setattr(workspace, "MOST_SINGLE", 500)
+        patch.setattr(workspace, "MOST_ANSWERED", 1000)
         return Workspace.open(scene_folder / "scene.hdr", SessionSettings(components=6))
 
 

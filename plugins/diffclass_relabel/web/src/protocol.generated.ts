@@ -200,6 +200,8 @@ export interface SceneInfo {
   block: number;
   /** Groups of pixels that first maps are made of, if they are. */
   n_groups: number | null;
+  /** Whether answers and warped walks go by these groups too. */
+  answers_by_groups: boolean;
 }
 
 /** Where the scene lies. */
