@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from diffclass import (
     DiffusionClassifier,
@@ -23,6 +24,7 @@ from diffclass.acquisition import (
     SigmaOpt,
     VOpt,
     gaussian_process,
+    growing_eigenpairs,
     process_eigenpairs,
 )
 from diffclass.exceptions import DataError, ParameterError
@@ -115,6 +117,19 @@ def test_one_by_one_is_all_at_once(eigenpairs):
         single.observe(int(label))
     np.testing.assert_allclose(single.variances(), together.variances(), atol=1e-12)
     np.testing.assert_allclose(single.squares(), together.squares(), atol=1e-12)
+
+
+def test_what_was_asked_before_a_label_follows_it(eigenpairs):
+    followed, fresh = (Process(eigenpairs, offset=OFFSET, noise=NOISE) for _ in range(2))
+    followed.variances()
+    for label in (5, 9, 9, 33):
+        followed.observe(label)
+        fresh.observe(label)
+    np.testing.assert_allclose(followed.variances(), fresh.variances(), atol=1e-12)
+    np.testing.assert_allclose(followed.squares(), fresh.squares(), atol=1e-12)
+    followed.observe_all(np.array([12, 40]))
+    fresh.observe_all(np.array([12, 40]))
+    np.testing.assert_allclose(followed.squares(), fresh.squares(), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -382,6 +397,82 @@ def test_more_pairs_begin_with_those_that_are_known(monkeypatch):
         process.observe_all(labelled)
     np.testing.assert_allclose(in_steps.mean_variance, at_once.mean_variance, rtol=1e-4)
     np.testing.assert_allclose(in_steps.n_determined, at_once.n_determined, rtol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def many_labels():
+    """A walk on a cloud of 1,500 points of two classes, every second one labelled."""
+    X = np.random.default_rng(6).normal(size=(1500, 3))
+    walk = markov_operator(X, kernel=SharedNeighbors())
+    y = np.where(np.arange(len(X)) % 2 == 0, X[:, 0] > 0, -1)
+    return walk, y, np.flatnonzero(y >= 0)
+
+
+def test_pairs_that_labels_have_used_up_stay_rough(many_labels, monkeypatch):
+    """They are told to be so in a fraction of the time, and the rules ask for the same points."""
+    walk, y, labelled = many_labels
+    monkeypatch.setattr("diffclass.acquisition.gaussian_process._MOST_PAIRS", 100)
+    diffusion = diffuse_labels(walk, y, tau=20)
+    *_, rough = growing_eigenpairs(walk, labelled, 5, used_up_as_well=False)
+    *_, fine = growing_eigenpairs(walk, labelled, 5)
+    assert len(rough) == len(fine) == 100
+    assert fine.meet(gaussian_process.TOLERANCE)
+    assert not rough.meet(gaussian_process.TOLERANCE)
+    for name, rule in RULES.items():
+        if rule.leaves_used_up:
+            by_rough, by_fine = (
+                suggest(walk, diffusion, labelled, 5, rule=name, eigenpairs=pairs).points
+                for pairs in (rough, fine)
+            )
+            np.testing.assert_array_equal(by_rough, by_fine)
+
+
+def test_one_thread_of_blas_is_enough(operator, diffusion, eigenpairs):
+    """On a busy machine two took three times the processor's time of one."""
+
+    class Noting(VOpt):
+        def start(self, graph):
+            super().start(graph)
+            self.n_threads = {one["num_threads"] for one in threadpool_info() if is_blas(one)}
+
+    def is_blas(one):
+        return one["user_api"] == "blas"
+
+    rule = Noting()
+    with threadpool_limits(2, user_api="blas"):
+        suggest(operator, diffusion, LABELLED, 2, rule=rule, eigenpairs=eigenpairs)
+    assert rule.n_threads == {1}
+
+
+@pytest.mark.parametrize(("n_blobs", "n_pairs"), [(4, 50), (60, 100), (100, 200), (200, 400)])
+def test_there_are_as_many_pairs_as_by_doubling(n_blobs, n_pairs):
+    X, _ = many_blobs(n_blobs)
+    walk = markov_operator(X, kernel=SharedNeighbors())
+    labelled = np.arange(0, len(X), len(X) // n_blobs)
+    options = {"which": "algebraic", "tolerance": 1e-6}
+    for expected in (50, 100, 200, 400):
+        process = Process(leading_eigenpairs(walk, expected, **options))
+        process.observe_all(labelled)
+        if process.n_determined + 5 <= 0.8 * expected:
+            break
+    assert expected == n_pairs
+    found = process_eigenpairs(walk, labelled, 5)
+    assert len(found) == expected
+    assert found.meet(gaussian_process.TOLERANCE)
+
+
+def test_where_many_are_used_up_sizes_are_left_out(many_labels, monkeypatch):
+    walk, _, labelled = many_labels
+    compute, sizes = gaussian_process.leading_eigenpairs, []
+
+    def noting(operator, n_pairs, **options):
+        sizes.append(n_pairs)
+        return compute(operator, n_pairs, **options)
+
+    monkeypatch.setattr(gaussian_process, "leading_eigenpairs", noting)
+    *_, found = growing_eigenpairs(walk, labelled, 5, used_up_as_well=False)
+    assert sizes[:2] == [50, 200]
+    assert len(found) == max(sizes)
 
 
 @pytest.mark.parametrize("label_mode", ["free", "summed", "absorbing"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import naive
 import numpy as np
@@ -258,6 +259,49 @@ def test_columns_that_stay_hold_up_no_others(rng, monkeypatch):
     for n_pairs in (20, 40, 80, 160):
         pairs = leading_eigenpairs(A, n_pairs, which="algebraic", tolerance=1e-4, known=pairs)
     assert len(filtered) < 40
+
+
+@pytest.mark.parametrize("which", ["magnitude", "algebraic"])
+def test_single_precision_meets_what_it_is_asked_for(which, rng, monkeypatch):
+    A = markov_operator(rng.normal(size=(1500, 3)))
+    exact = leading_eigenpairs(A, 200, which=which, tolerance=1e-10)
+    precisions, product = [], eigensolver._product
+
+    def noting(matrix, columns):
+        precisions.append(columns.dtype)
+        return product(matrix, columns)
+
+    monkeypatch.setattr(eigensolver, "_product", noting)
+    pairs = None
+    for n_pairs, tolerance in ((50, 0.1), (200, 0.1), (200, 1e-5)):
+        options = {"which": which, "tolerance": tolerance, "known": pairs}
+        pairs = leading_eigenpairs(A, n_pairs, dtype="float32", **options)
+        assert pairs.meet(tolerance)
+        assert pairs.right.dtype == np.float64
+    assert set(precisions) == {np.dtype(np.float32)}
+    np.testing.assert_allclose(pairs.eigenvalues, exact.eigenvalues, atol=1e-5)
+    S, phi = A.symmetric_conjugate, pairs.symmetric
+    np.testing.assert_allclose(phi.T @ phi, np.eye(200), atol=1e-5)
+    residuals = np.linalg.norm(S @ phi - phi * pairs.eigenvalues, axis=0)
+    assert (residuals <= 2e-5 * np.abs(pairs.eigenvalues)).all()
+
+
+def test_single_precision_has_its_bounds(rng):
+    A = MarkovOperator.from_affinity(random_affinity(rng))
+    with pytest.raises(ParameterError, match="single precision reaches 1e-05"):
+        leading_eigenpairs(A, 3, dtype="float32")
+    with pytest.raises(ParameterError, match="'float64' or 'float32'"):
+        leading_eigenpairs(A, 3, dtype=int)
+
+
+def test_the_first_pairs_of_more(rng):
+    A = MarkovOperator.from_affinity(random_affinity(rng, 40))
+    pairs = leading_eigenpairs(A, 9)
+    few = pairs.first(4)
+    np.testing.assert_array_equal(few.right, leading_eigenpairs(A, 4).right)
+    assert len(few) == 4
+    assert few.meet(1e-6)
+    assert not replace(pairs, residuals=np.full(9, 1e-3)).meet(1e-6)
 
 
 def test_refuses_known_pairs_of_something_else(rng):

@@ -21,7 +21,7 @@ from diffclass import (
     suggest,
     warped_operator,
 )
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import CancelledError, DataError, ParameterError
 from diffclass.label_diffusion.stopping_time import curve_times
 from diffclass.relabel import ClassInfo, RelabelSession
 
@@ -841,13 +841,13 @@ def test_eigenpairs_of_a_warped_walk_are_computed_once(session, monkeypatch):
     from diffclass.relabel import kept_eigenpairs
 
     computed = []
-    compute = kept_eigenpairs.process_eigenpairs
+    compute = kept_eigenpairs.growing_eigenpairs
 
     def counted(operator, *arguments, known, **more):
         computed.append(known is None)
         return compute(operator, *arguments, known=known, **more)
 
-    monkeypatch.setattr(kept_eigenpairs, "process_eigenpairs", counted)
+    monkeypatch.setattr(kept_eigenpairs, "growing_eigenpairs", counted)
     session.apply({"op": "warp"})
     session.update()
     session.prepare_suggestions(2)
@@ -864,6 +864,23 @@ def test_eigenpairs_of_a_warped_walk_are_computed_once(session, monkeypatch):
     session.update()
     session.suggest(2)
     assert computed == [True, False, False, True]
+
+
+def test_who_is_given_up_leaves_the_eigenpairs_found_until_then(session, monkeypatch):
+    from diffclass.relabel import kept_eigenpairs
+
+    def given_up(operator, *arguments, **options):
+        yield next(compute(operator, *arguments, **options))
+        raise CancelledError
+
+    compute = kept_eigenpairs.growing_eigenpairs
+    monkeypatch.setattr(kept_eigenpairs, "growing_eigenpairs", given_up)
+    with pytest.raises(CancelledError):
+        session.prepare_suggestions()
+    left = session._eigenpairs.known
+    monkeypatch.setattr(kept_eigenpairs, "growing_eigenpairs", compute)
+    session.prepare_suggestions()
+    assert session._eigenpairs.known is left
 
 
 def test_suggestions_go_by_the_last_map_and_spare_new_labels(session):

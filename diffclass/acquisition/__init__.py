@@ -8,7 +8,12 @@ spread out.
 
 from __future__ import annotations
 
-from diffclass.acquisition.gaussian_process import N_PAIRS, Process, process_eigenpairs
+from diffclass.acquisition.gaussian_process import (
+    N_PAIRS,
+    Process,
+    growing_eigenpairs,
+    process_eigenpairs,
+)
 from diffclass.acquisition.rules import (
     RULES,
     Distance,
@@ -41,6 +46,7 @@ __all__ = [
     "Uncertainty",
     "Unexplored",
     "VOpt",
+    "growing_eigenpairs",
     "process_eigenpairs",
     "suggest",
 ]

@@ -16,20 +16,27 @@ learning, 2021 (eigenpairs). They use phi_l, and sums without pi.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
 
 from diffclass._validation import RandomState, check_positive
 from diffclass.operators.markov import MarkovOperator
 from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs, pairs_bytes
+from diffclass.spectral.orthonormal import row_blocks
 
 N_PAIRS = 50
-# Labels have used the eigenpairs up once they determine this share of the weights.
-USED_UP = 0.8
+# Labels have used the eigenpairs up once they determine this share of the weights; rough pairs tell
+# so from the second share on.
+USED_UP, _SURELY = 0.8, 0.9
+_LITTLE_LEFT = 0.95  # from which even twice as many are taken to be used up
 _MOST_PAIRS, _MOST_BYTES = 800, 2e9
 # Between 0.001 and 0.1, and between 0.01 and 1, their values matter little.
 OFFSET, NOISE = 0.01, 0.1
-_TOLERANCE = 1e-4  # of the eigenpairs: scores need no more
+# Of the eigenpairs: scores need the first, to find out how many pairs they need takes the second.
+TOLERANCE, _ROUGH = 1e-4, 0.1
 
 
 def process_eigenpairs(
@@ -67,23 +74,76 @@ def process_eigenpairs(
 
     Notes
     -----
-    Cost: as `leading_eigenpairs`, and m^2 multiplications per label for each m.
+    Cost: as `leading_eigenpairs`, and m^2 multiplications per label for each m. What the labels
+    have used up is found out by rough pairs.
+    """
+    *_, found = growing_eigenpairs(
+        operator, labelled, n_points, known=known, random_state=random_state
+    )
+    return found
+
+
+def growing_eigenpairs(
+    operator: MarkovOperator,
+    labelled: ArrayLike = (),
+    n_points: int = 1,
+    *,
+    known: Eigenpairs | None = None,
+    random_state: RandomState = 0,
+    used_up_as_well: bool = True,
+) -> Iterator[Eigenpairs]:
+    """Yield eigenpairs on the way to those of `process_eigenpairs`, which come last.
+
+    Whoever has to stop may go on from those yielded last.
+
+    Parameters
+    ----------
+    operator, labelled, n_points, known, random_state
+        See `process_eigenpairs`.
+    used_up_as_well : bool, default=True
+        Whether the last ones are accurate even if the labels have used them up. Some rules do not
+        look at them then (`Rule.leaves_used_up`).
     """
     labels = np.asarray(labelled, dtype=np.intp)
     most = most_pairs(len(operator))
-    found = known
-    while found is None or len(found) < most:
-        if found is not None and _are_enough(found, labels, n_points):
-            break
-        found = leading_eigenpairs(
+
+    def computed(n_pairs: int, tolerance: float) -> Eigenpairs:
+        return leading_eigenpairs(
             operator,
-            min(N_PAIRS if found is None else 2 * len(found), most),
+            min(n_pairs, most),
             which="algebraic",
-            tolerance=_TOLERANCE,
+            tolerance=tolerance,
             random_state=random_state,
             known=found,
+            dtype=np.float32,
         )
-    return found
+
+    found, refined = known, None
+    if found is None:
+        found = computed(N_PAIRS, _ROUGH)
+    process = observed(found, labels)
+    while True:
+        yield found
+        is_all, share = len(found) == most, process.share_determined
+        if share > _SURELY and not is_all:
+            n_next = 2 * len(found)
+            found = computed(2 * n_next if share > _LITTLE_LEFT else n_next, _ROUGH)
+            process = observed(found, labels)
+            if n_next < len(found) and process.share_determined <= _SURELY:
+                fewer = found.first(n_next)  # enough, perhaps
+                by_fewer = observed(fewer, labels)
+                if by_fewer.share_determined <= _SURELY:
+                    found, process = fewer, by_fewer
+            continue
+        if share > _SURELY and not used_up_as_well:
+            return
+        if found is not refined and not found.meet(TOLERANCE):
+            found = refined = computed(len(found), TOLERANCE)
+        elif is_all or process.n_determined + n_points <= USED_UP * len(found):
+            return
+        else:
+            found = computed(2 * len(found), _ROUGH)
+        process = observed(found, labels)
 
 
 def most_pairs(n_points: int) -> int:
@@ -92,10 +152,12 @@ def most_pairs(n_points: int) -> int:
     return min(n_points, max(N_PAIRS, min(room, _MOST_PAIRS)))
 
 
-def _are_enough(eigenpairs: Eigenpairs, labels: np.ndarray, n_points: int) -> bool:
+def observed(eigenpairs: Eigenpairs, labels: np.ndarray) -> Process:
+    """Return the process after labels at some points."""
     process = Process(eigenpairs)
-    process.observe_all(labels)
-    return process.n_determined + n_points <= USED_UP * len(eigenpairs)
+    with threadpool_limits(1, user_api="blas"):  # several wait for each other most of the time
+        process.observe_all(labels)
+    return process
 
 
 class Process:
@@ -117,7 +179,8 @@ class Process:
 
     Notes
     -----
-    One label costs n m multiplications, many at once n m^2. Memory: two arrays of n x m.
+    A label costs m^2 multiplications, many at once m^3. Those at every point cost n m^2 when they
+    are first asked for, and n m for each label that follows.
     """
 
     def __init__(self, eigenpairs: Eigenpairs, *, offset: float = OFFSET, noise: float = NOISE):
@@ -126,26 +189,28 @@ class Process:
         self._psi = eigenpairs.right
         prior = 1 / (np.maximum(1 - eigenpairs.eigenvalues, 0) + offset)
         self._prior = prior / prior.sum()
-        self._set(np.diag(self._prior))  # sum_x pi(x) C(x,x) is the trace
-
-    def _set(self, covariance: np.ndarray) -> None:
-        self._weights = covariance
-        self._moved = self._psi @ covariance
+        self._weights = np.diag(self._prior)  # sum_x pi(x) C(x,x) is the trace
+        self._sums: tuple[np.ndarray, np.ndarray] | None = None
 
     def observe_all(self, points: np.ndarray) -> None:
         """Condition on labels at some points (a point named twice has two)."""
-        psi = self._psi[points]
-        precision = np.linalg.inv(self._weights) + psi.T @ psi / self._noise
-        covariance = np.linalg.inv(precision)
-        self._set((covariance + covariance.T) / 2)
+        psi, M = self._psi[points], self._weights
+        covariance = np.linalg.solve(np.eye(len(M)) + M @ (psi.T @ psi) / self._noise, M)
+        self._weights = (covariance + covariance.T) / 2
+        self._sums = None
 
     def observe(self, point: int) -> None:
         """Condition on a label at one point."""
-        gain = self._moved[point].copy()
-        column = self._moved @ self._psi[point]
-        scale = self._noise + self._psi[point] @ gain
-        self._weights = self._weights - np.outer(gain, gain) / scale
-        self._moved -= np.outer(column, gain / scale)
+        psi, M = self._psi[point], self._weights
+        gain = M @ psi
+        scale = self._noise + psi @ gain
+        if self._sums is not None:
+            # C(x,z) falls by c(x) c(z) / scale, where c is the column of the point
+            column, by_column = self._psi @ gain, self._psi @ (M @ gain)
+            variances, squares = self._sums
+            variances -= column**2 / scale
+            squares += column * (gain @ gain * column / scale - 2 * by_column) / scale
+        self._weights = M - np.outer(gain, gain) / scale
 
     @property
     def mean_variance(self) -> float:
@@ -158,13 +223,18 @@ class Process:
         return float(np.sum(1 - np.diag(self._weights) / self._prior))
 
     @property
+    def share_determined(self) -> float:
+        """How much the labels determine, of the weights or of the variance, whichever is less."""
+        return float(min(self.n_determined / len(self._prior), 1 - self.mean_variance))
+
+    @property
     def is_used_up(self) -> bool:
         """Whether the labels determine nearly all weights, so that variances tell no more."""
         return self.n_determined > USED_UP * len(self._prior)
 
     def variances(self) -> np.ndarray:
         """Return C(x,x), of shape (n,)."""
-        return np.maximum(np.einsum("xl,xl->x", self._moved, self._psi), 0)
+        return np.maximum(self._known_sums()[0], 0)
 
     def with_noise(self) -> np.ndarray:
         """Return gamma + C(x,x), of shape (n,)."""
@@ -172,8 +242,19 @@ class Process:
 
     def squares(self) -> np.ndarray:
         """Return sum_z pi(z) C(z,x)^2, of shape (n,): the psi_l are orthonormal in pi."""
-        return np.einsum("xl,xl->x", self._moved, self._moved)
+        return np.maximum(self._known_sums()[1], 0)
 
     def means(self) -> np.ndarray:
         """Return sum_z pi(z) C(z,x), of shape (n,): psi_0 = 1 is orthogonal to the other psi_l."""
-        return self._moved[:, 0]
+        return self._psi @ self._weights[:, 0]
+
+    def _known_sums(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return C(x,x) and sum_z pi(z) C(z,x)^2 of every point, kept until many labels follow."""
+        if self._sums is None:
+            variances, squares = np.empty((2, len(self._psi)))
+            for rows in row_blocks(self._psi):
+                psi, moved = self._psi[rows], self._psi[rows] @ self._weights
+                variances[rows] = np.einsum("xl,xl->x", moved, psi)
+                squares[rows] = np.einsum("xl,xl->x", moved, moved)
+            self._sums = variances, squares
+        return self._sums

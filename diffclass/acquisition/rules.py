@@ -86,9 +86,13 @@ class Rule:
     ----------
     uses_eigenpairs : bool
         Whether `start` needs eigenpairs.
+    leaves_used_up : bool
+        Whether it chooses without eigenpairs where the labels have used them up, so that these need
+        not be accurate.
     """
 
     uses_eigenpairs = False
+    leaves_used_up = False
 
     def start(self, graph: LabelledGraph) -> None:
         """Take in the graph and its labels."""
@@ -204,6 +208,7 @@ class VOpt(ProcessRule):
     Once the labels determine nearly all that the eigenpairs can tell, it goes on as `Unexplored`.
     """
 
+    leaves_used_up = True
     _rest: Unexplored | None = None
 
     def start(self, graph: LabelledGraph) -> None:

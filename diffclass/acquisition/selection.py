@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
 
 from diffclass._validation import check_choice, check_positive
 from diffclass.acquisition.gaussian_process import process_eigenpairs
@@ -124,7 +125,8 @@ def suggest(
     name, scorer = _rule(rule)
     if eigenpairs is None and scorer.uses_eigenpairs:
         eigenpairs = process_eigenpairs(operator, labels, int(n_points))
-    with stage("suggestions"):
+    # several threads of BLAS would wait for each other most of the time
+    with stage("suggestions"), threadpool_limits(1, user_api="blas"):
         scorer.start(LabelledGraph(operator, diffusion, labels, eigenpairs))
         points: list[int] = []
         scores: list[float] = []

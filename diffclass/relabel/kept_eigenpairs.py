@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from diffclass._validation import RandomState
-from diffclass.acquisition import RULES, Rule, process_eigenpairs
+from diffclass.acquisition import RULES, Rule, growing_eigenpairs
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.spectral.eigenpairs import Eigenpairs
@@ -19,7 +19,8 @@ class KeptEigenpairs:
     Those of a walk that is warped are of the mean of its walks. They take as long, and so are kept
     until it is warped anew.
 
-    Threads may ask at once: the second waits for what the first computes.
+    Threads may ask at once: the second waits for what the first computes. Who is given up leaves
+    what was found until then.
 
     Parameters
     ----------
@@ -50,13 +51,16 @@ class KeptEigenpairs:
         if scorer is None or not scorer.uses_eigenpairs:
             return None
         with self._computing:
-            known = self.known if self._walk is operator else None
-            found = process_eigenpairs(
+            if self._walk is not operator:
+                self._walk, self.known = operator, None
+            steps = growing_eigenpairs(
                 operator.merged() if isinstance(operator, WarpedOperator) else operator,
                 labelled,
                 n_points,
-                known=known,
+                known=self.known,
                 random_state=self._random_state,
+                used_up_as_well=not scorer.leaves_used_up,
             )
-            self._walk, self.known = operator, found
-            return found
+            for found in steps:
+                self.known = found
+            return self.known

@@ -15,11 +15,12 @@ diffusion maps (biorthogonal eigenvectors).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import DTypeLike
 from sklearn.utils import check_random_state
 
 from diffclass import _compiled
@@ -29,6 +30,7 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 from diffclass.spectral.eigensolver import (
     MAX_ROUNDS,
+    SINGLE,
     TOLERANCE,
     Pairs,
     block_size,
@@ -46,6 +48,7 @@ def leading_eigenpairs(
     max_rounds: int = MAX_ROUNDS,
     random_state: RandomState = 0,
     known: Eigenpairs | None = None,
+    dtype: DTypeLike = np.float64,
 ) -> Eigenpairs:
     """Compute the leading eigenpairs of a Markov operator, component by component.
 
@@ -69,6 +72,9 @@ def leading_eigenpairs(
     known : Eigenpairs, optional
         Pairs of the same operator and order, at most ``n_pairs``. Where they are accurate enough,
         only the others take time.
+    dtype : {"float64", "float32"}, default="float64"
+        Precision of the work. The single one takes about half the time where hundreds of pairs are
+        wanted, and reaches residuals of 1e-5.
 
     Returns
     -------
@@ -78,7 +84,8 @@ def leading_eigenpairs(
     Raises
     ------
     ParameterError
-        If ``n_pairs`` is below 1 or above n, or ``known`` has more or is of other points.
+        If ``n_pairs`` is below 1 or above n, ``known`` has more or is of other points, or the
+        tolerance is below 1e-5 in single precision.
 
     Warns
     -----
@@ -111,16 +118,23 @@ def leading_eigenpairs(
     check_choice(which, "which", ("magnitude", "algebraic"))
     check_positive(tolerance, "tolerance")
     check_positive(max_rounds, "max_rounds", integer=True)
+    in_single = np.dtype(dtype) == np.float32
+    if not in_single and np.dtype(dtype) != np.float64:
+        raise ParameterError(f"dtype = {dtype!r}; it is 'float64' or 'float32'")
+    if in_single and tolerance < SINGLE:
+        raise ParameterError(f"tolerance = {tolerance:g}; single precision reaches {SINGLE:g}")
     options = {
         "which": which,
         "tolerance": float(tolerance),
         "max_rounds": max_rounds,
         "random_state": check_random_state(random_state),
+        "dtype": np.float32 if in_single else np.float64,
     }
     with stage("eigenpairs"):
         values, symmetric, residuals = _pairs_of_components(operator, n_pairs, known, options)
         pi = operator.stationary_distribution
-        right = _with_signs(symmetric / np.sqrt(pi)[:, None])
+        symmetric /= np.sqrt(pi)[:, None]
+        right = _with_signs(symmetric).astype(np.float64, copy=False)
     return Eigenpairs(values, right, pi, residuals, operator.n_connected_components)
 
 
@@ -151,6 +165,19 @@ class Eigenpairs:
 
     def __len__(self) -> int:
         return len(self.eigenvalues)
+
+    def first(self, n_pairs: int) -> Eigenpairs:
+        """Return the leading ones of these."""
+        return replace(
+            self,
+            eigenvalues=self.eigenvalues[:n_pairs],
+            right=np.ascontiguousarray(self.right[:, :n_pairs]),
+            residuals=self.residuals[:n_pairs],
+        )
+
+    def meet(self, tolerance: float) -> bool:
+        """Return whether all residuals are below a tolerance, relative to the eigenvalues."""
+        return bool((self.residuals <= tolerance * np.abs(self.eigenvalues)).all())
 
     @property
     def left(self) -> np.ndarray:
@@ -198,13 +225,15 @@ def _pairs_of_components(
     leading = leading_order(all_values, options["which"])[:n_wanted]
     home = np.repeat(np.arange(len(found)), [len(part[1]) for part in found])[leading]
     column = np.concatenate([np.arange(len(part[1])) for part in found])[leading]
-    rest = np.zeros((len(operator), n_wanted))
-    for column_of_rest, (i, j) in enumerate(zip(home, column, strict=True)):
-        rest[found[i][0], column_of_rest] = found[i][2][:, j]
+    all_vectors = np.zeros((len(operator), n_pairs), dtype=options["dtype"])
+    all_vectors[:, : len(values)] = vectors
+    for i, (members, _, vectors_here, _) in enumerate(found):
+        here = np.flatnonzero(home == i)
+        all_vectors[np.ix_(members, len(values) + here)] = vectors_here[:, column[here]]
     residuals = np.concatenate([part[3] for part in found])[leading]
     return (
         np.concatenate([values, all_values[leading]]),
-        np.hstack([vectors, rest]),
+        all_vectors,
         np.concatenate([np.zeros(len(values)), residuals]),
     )
 
@@ -278,9 +307,10 @@ def _symmetric_matrix(operator: MarkovOperator) -> sp.csr_array:
 
 def _with_signs(vectors: np.ndarray) -> np.ndarray:
     """Make the largest entry of each column positive, the first of those equal up to rounding."""
-    size = np.abs(vectors)
-    first = (size >= (1 - 1e-6) * size.max(axis=0)).argmax(axis=0)
-    return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+    large = (1 - 1e-6) * np.maximum(vectors.max(axis=0), -vectors.min(axis=0))
+    first = ((vectors >= large) | (vectors <= -large)).argmax(axis=0)
+    vectors *= np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1, 1)
+    return vectors
 
 
 def solving_bytes(n_points: int, n_edges: float, n_pairs: int) -> float:

@@ -29,7 +29,7 @@ def make_orthonormal(columns: np.ndarray, *known: np.ndarray) -> None:
             left = min((project_out(columns, vectors) for vectors in known), default=1.0)
             norms = _norms(columns)
             columns /= np.where(norms > 0, norms, 1)
-            inverse = np.linalg.inv(np.linalg.cholesky(columns.T @ columns))
+            inverse = np.linalg.inv(np.linalg.cholesky(_products(columns)))
             multiply_by(columns, inverse.T)
             # (X' X)^-1 has one over the squared distances from the others' span on its diagonal
             closest = 1 / np.sqrt(np.square(inverse).sum(axis=0).max())
@@ -56,8 +56,20 @@ def _norms(columns: np.ndarray) -> np.ndarray:
     return np.sqrt(np.einsum("xc,xc->c", columns, columns))
 
 
+def _products(columns: np.ndarray) -> np.ndarray:
+    """Return X' X in double precision: in single it would not tell close columns apart."""
+    if columns.dtype == np.float64:
+        return columns.T @ columns
+    total = np.zeros((columns.shape[1],) * 2)
+    for rows in row_blocks(columns):
+        block = columns[rows].astype(np.float64)
+        total += block.T @ block
+    return total
+
+
 def multiply_by(columns: np.ndarray, factor: np.ndarray) -> None:
-    """Take columns <- columns factor."""
+    """Take columns <- columns factor, in the precision of the columns."""
+    factor = factor.astype(columns.dtype, copy=False)
     for rows in row_blocks(columns):
         columns[rows] = columns[rows] @ factor
 

@@ -26,7 +26,7 @@ from diffclass_relabel.workspace import Workspace
 _MOST_ITEMS = 500
 _MOST_SHARES = 20
 # pixels between two suggestions: neighbours would tell the same thing
-_LEAST_DISTANCE = 5.0
+LEAST_DISTANCE = 5.0
 
 
 def why(editor: SessionEditor, pixel: int) -> WhyAnswer:
@@ -84,7 +84,7 @@ def suggestions(editor: SessionEditor, n: int = 10, rule: str = "hybrid") -> Sug
         n,
         rule=rule,
         coordinates=np.column_stack(np.unravel_index(workspace.pixels, workspace.shape)),
-        min_distance=_LEAST_DISTANCE,
+        min_distance=LEAST_DISTANCE,
     )
     return {
         "pixels": workspace.pixels[found.points].tolist(),

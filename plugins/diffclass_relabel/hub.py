@@ -74,6 +74,8 @@ class Hub:
         self._facts: protocol.SceneFacts = await self._workers.read(scene_facts, workspace)
         self._keep(*await self._workers.at_desk(self._look))
         self._follow()
+        if self._update is None:  # opened with its map
+            self._work_beside()
 
     async def close(self) -> None:
         """Finish the work of the threads and close the session file."""
@@ -222,9 +224,7 @@ class Hub:
             log.exception("the map could not be computed")
         else:
             self._show(shown, look, state)
-            self._prepare_suggestions()
-            if not state["settled"]:
-                self._settling = asyncio.create_task(self._settle())
+            self._work_beside()
         self._update = None
         self._follow()
         self._tell_state()
@@ -252,11 +252,13 @@ class Hub:
         self._follow()
         self._tell_state()
 
-    def _prepare_suggestions(self) -> None:
-        """Let suggestions be prepared beside the map while the user paints."""
+    def _work_beside(self) -> None:
+        """Prepare suggestions and choose the time of the map while the user paints."""
         task = asyncio.create_task(self._inquiries.prepare())
         self._preparing.add(task)
         task.add_done_callback(self._preparing.discard)
+        if not self._state["settled"]:
+            self._settling = asyncio.create_task(self._settle())
 
     def _show(self, shown: ShownMap, look: int, state: protocol.SessionFacts) -> None:
         """Send a new map to all clients; the state has to follow."""
