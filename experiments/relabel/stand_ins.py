@@ -1,6 +1,6 @@
 """How first maps stand in for settled ones: alone, and beside what is kept of the settled map.
 
-    python -m experiments.relabel.stand_ins [--draws 10] [--strokes 25]
+    python -m experiments.relabel.stand_ins [--draws 10] [--strokes 10]
 
 A session begins with one stroke per class and its settled map. Then strokes of up to five pixels of
 one row and class are painted, each where the last settled map is wrong by the truth, as users do;
@@ -26,7 +26,7 @@ import numpy as np
 from diffclass import markov_operator
 from diffclass.kernels import SharedNeighbors
 from diffclass.relabel import PointGroups, RelabelSession, group_means, neighbor_groups
-from experiments.markdown import write_rows
+from experiments.markdown import markdown_table, write_rows
 from experiments.problems import Problem, default_operator, problem_of
 
 OUTPUT = Path(__file__).with_suffix(".csv")
@@ -34,6 +34,14 @@ SCENES = ("pines-spectral", "salinas-spectral", "jasper", "tissue")
 REACH = 2  # pixels to either side of a stroke's middle
 NAMES = ("wrong_alone", "wrong_shown", "flips_alone", "flips_shown", "settled_flips",
          "early_alone", "early_shown")  # fmt: skip
+
+
+def table(rows: list[dict[str, str]]) -> list[str]:
+    """Return the lines of the guide's table."""
+    header = ("scene", "first maps of", "wrong alone, %", "wrong as shown", "flips alone",
+              "flips as shown", "settled flips", "early alone", "early as shown")  # fmt: skip
+    columns = ("scene", "first_maps", *NAMES)
+    return markdown_table(header, [[row[column] for column in columns] for row in rows])
 
 
 def session_of(problem: Problem, *, by_groups: bool) -> RelabelSession:
@@ -96,7 +104,7 @@ def draw(problem: Problem, session: RelabelSession, n_strokes: int, seed: int) -
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=10)
-    parser.add_argument("--strokes", type=int, default=25)
+    parser.add_argument("--strokes", type=int, default=10)
     arguments = parser.parse_args()
     rows = []
     for name in SCENES:
