@@ -186,7 +186,7 @@ class _Block:
         count = len(values)
         self.values[:count], self.residuals[:count] = values, residuals
         self.vectors[:, :count] = vectors
-        project_out(self.vectors[:, count:], vectors)
+        project_out(self.vectors[:, count:], self.vectors[:, :count])  # in one precision
 
     def refine(self, tolerance: float) -> None:
         """Filter the columns, except those that have converged, and sort them out."""
