@@ -15,6 +15,7 @@ from diffclass.exceptions import ParameterError
 
 _TO_LOAD = 105 * 2**20  # libraries and compiled loops that a run still loads
 _BY_FAR = 1.5  # times the memory that is free
+_BESIDE_THE_MAP = "calibration"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class MemoryForecast:
     scratch_bytes : int or None
         Space on the scratch disk; None where nothing is written there.
     seconds : mapping of str to float, optional
-        An estimate of the time of each stage, without probabilities; None where none is made.
+        An estimate of the time of each stage; None where none is made. That of "calibration", which
+        only probabilities need, is not part of the time to the map.
     """
 
     stages: Mapping[str, int]
@@ -100,11 +102,14 @@ class MemoryForecast:
         """Return the estimate of time as a line to read, if there is one."""
         if self.seconds is None:
             return None
-        longest = max(self.seconds, key=lambda name: self.seconds[name])  # type: ignore[index]
-        return (
-            f"time: an estimate is {duration(sum(self.seconds.values()))} to the map, "
-            f"{duration(self.seconds[longest])} of it for {longest}"
+        to_map = {name: took for name, took in self.seconds.items() if name != _BESIDE_THE_MAP}
+        longest = max(to_map, key=lambda name: to_map[name])
+        line = (
+            f"time: an estimate is {duration(sum(to_map.values()))} to the map, "
+            f"{duration(to_map[longest])} of it for {longest}"
         )
+        more = self.seconds.get(_BESIDE_THE_MAP)
+        return line if more is None else f"{line}; probabilities take {duration(more)} more"
 
     def warn(self, advice: str) -> None:
         """Warn if there is less memory than the run needs.

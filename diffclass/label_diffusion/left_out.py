@@ -29,7 +29,7 @@ from diffclass.operators.warped import WarpedOperator
 from diffclass.targets import encode_groups
 
 _FEW_POINTS = 10_000
-_MOST_OF_FEW, _MOST = 100, 32  # labels left out
+_MOST_OF_FEW, MOST_LEFT_OUT = 100, 32  # labels left out, with few points and with more
 FOLDS = 5
 _LEAST_COLUMNS, _MOST_VALUES = 8, 33_000_000  # of a walk, for the sake of memory
 
@@ -176,7 +176,7 @@ def _n_columns(n_points: int) -> int:
 
 def left_out_bytes(n_points: int) -> int:
     """Return the memory in bytes that leaving labels out takes, in single precision."""
-    most = _MOST_OF_FEW if n_points <= _FEW_POINTS else _MOST
+    most = _MOST_OF_FEW if n_points <= _FEW_POINTS else MOST_LEFT_OUT
     return 8 * n_points * (1 + min(most, _n_columns(n_points)))
 
 
@@ -204,7 +204,7 @@ def chosen_labels(codes: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.
     rank[order] = np.arange(len(labelled)) - np.repeat(np.cumsum(counts) - counts, counts)
     candidates = np.flatnonzero(counts[of_class] > 1)
     candidates = candidates[np.argsort(rank[candidates], kind="stable")]
-    most = _MOST_OF_FEW if len(codes) <= _FEW_POINTS else _MOST
+    most = _MOST_OF_FEW if len(codes) <= _FEW_POINTS else MOST_LEFT_OUT
     chosen = candidates[:most]
     chosen = chosen[np.argsort(labelled[chosen])]
     return labelled[chosen], rank[chosen]

@@ -8,7 +8,7 @@ the whole graph (300 x 300 pixels fit into any); 6 GB for ten million pixels, wh
 minutes. A report that is there is not made again. One row per scene and stage goes to
 forecasts.csv: seconds as forecast before the start, as taken, and the constant of
 `diffclass.blocks.durations` that would have been right. For "all" stages that column holds the
-forecast divided by the seconds; probabilities, which are not forecast, are not among these.
+forecast divided by the seconds, to the map: the calibration of probabilities has a row of its own.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from diffclass.blocks.durations import UNITS
+from diffclass.blocks.durations import IN_BLOCKS
 from experiments.markdown import write_rows
 from experiments.scaling.make_large_scene import LABELS_PER_CLASS, LargeScene, write_scene
 
 OUTPUT = Path(__file__).with_name("forecasts.csv")
 # what the run calls the stages of a forecast
-PARTS = {name: (name,) for name in UNITS} | {"affinities": ("graph", "affinities", "operator")}
+PARTS = {name: (name,) for name in IN_BLOCKS} | {"affinities": ("graph", "affinities", "operator")}
 
 
 def scene_in(folder: Path, side: int) -> Path:
@@ -45,6 +45,7 @@ def run(place: Path, side: int, n_workers: int | None) -> dict[str, Any]:
         words = [
             "classify", "scene.img", "--labels", "labels.npy", "-o", "map.npy", "--overwrite",
             f"--memory={memory_of(side)}MB", "--report", report.name, "-q",
+            "--probability=probability.npy",
             *([] if n_workers is None else [f"--workers={n_workers}"]),
         ]  # fmt: skip
         program = "from diffclass.command_line.main import main; main()"
@@ -64,11 +65,12 @@ def rows_of(side: int, report: dict[str, Any]) -> list[dict[str, object]]:
         raise SystemExit(f"{side} x {side} pixels fit into the memory given; take a larger scene")
     found = {name: sum(taken[part] for part in parts) for name, parts in PARTS.items()}
     rows = [
-        _row(side, name, seconds, found[name], UNITS[name] * found[name] / seconds)
+        _row(side, name, seconds, found[name], IN_BLOCKS[name].units * found[name] / seconds)
         for name, seconds in forecast.items()
     ]
-    ratio = sum(forecast.values()) / sum(found.values())
-    return [*rows, _row(side, "all", sum(forecast.values()), sum(found.values()), ratio)]
+    told, took = (sum(s for name, s in of.items() if name != "calibration")
+                  for of in (forecast, found))  # fmt: skip
+    return [*rows, _row(side, "all", told, took, told / took)]
 
 
 def _row(side: int, name: str, forecast: float, taken: float, right: float) -> dict[str, object]:

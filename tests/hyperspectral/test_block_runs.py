@@ -15,13 +15,18 @@ from diffclass.blocks import Scratch, block_classifier, build
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
 from diffclass.datasets import make_hyperspectral_scene
+from diffclass_hyperspectral import classify_with_holdout, open_scene, read_labels
 from diffclass_hyperspectral.commands._blocks import Size
 from diffclass_hyperspectral.features import directions
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
-from diffclass_hyperspectral.workflows import block_runs
+from diffclass_hyperspectral.workflows import block_runs, classification_run, memory_forecast
 
 BUDGET = "500MB"
 LABELLED = ["classify", "scene.npy", "--labels", "labels.npy", "-o", "map.npy"]
+ESTIMATE = (
+    r"time: an estimate is \d+ .* to the map, \d+ .* of it for neighbors; "
+    r"probabilities take \d+ .* more"
+)
 
 
 @pytest.fixture
@@ -103,7 +108,38 @@ def test_the_time_is_estimated_before_the_start(truth, monkeypatch, capsys):
     monkeypatch.setattr(block_runs.BlockRun, "points", None)
     assert run([*LABELLED, "--memory", BUDGET]) == 1
     said = capsys.readouterr().err
-    assert re.search(r"time: an estimate is \d+ min to the map, \d+ .* of it for neighbors", said)
+    assert re.search(ESTIMATE, said)
+
+
+@pytest.mark.parametrize("kernel", ["shared", "gaussian"])
+@pytest.mark.parametrize("least", [0, 10**6])
+def test_the_time_in_memory_is_estimated_where_it_is_known_and_long(
+    truth, monkeypatch, capsys, least, kernel
+):
+    def unit():
+        assert least == 0, "a unit was timed for a short run"
+        return 3000.0
+
+    monkeypatch.setattr("diffclass.blocks.durations.unit_seconds", unit)
+    monkeypatch.setattr(memory_forecast, "_WORTH_TIMING", least)
+    monkeypatch.setattr(classification_run, "scene_points", None)
+    assert run([*LABELLED, "--kernel", kernel]) == 1
+    said = capsys.readouterr().err
+    is_said = least == 0 and kernel == "shared"
+    assert bool(re.search(ESTIMATE, said)) == ("time:" in said) == is_said
+
+
+def test_two_ways_of_holding_out_take_longer(truth, monkeypatch):
+    monkeypatch.setattr("diffclass.blocks.durations.unit_seconds", lambda: 3000.0)
+    monkeypatch.setattr(memory_forecast, "_WORTH_TIMING", 0)
+    monkeypatch.setattr(classification_run, "scene_points", None)
+    scene, labels, said = open_scene("scene.npy"), read_labels("labels.npy"), []
+    for holdout in ("random", "both"):
+        with pytest.raises(TypeError):
+            classify_with_holdout(scene, labels, holdout=holdout, before=said.append)
+    one, two = (forecast.seconds for forecast in said)
+    assert two["neighbors"] == pytest.approx(2 * one["neighbors"])
+    assert two["features"] == one["features"]
 
 
 STAGES = (

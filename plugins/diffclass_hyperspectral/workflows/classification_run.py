@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,7 @@ from diffclass_hyperspectral.workflows.holdout_report import (
     report_holdout,
 )
 from diffclass_hyperspectral.workflows.memory_forecast import (
+    classification_seconds,
     forecast_blocks,
     forecast_classification,
     forecast_prediction,
@@ -144,18 +145,16 @@ def classify_with_holdout(
     check_before(scene, labels, features, classifier)
     spatial = features.spatial or cleanup.is_spatial
     kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
-    memory = (
-        forecast_classification(scene, features, classifier, labels.n_classes)
-        if blocks is None
-        else forecast_blocks(
-            scene,
-            features,
-            classifier,
-            labels.n_classes,
-            blocks.plan,
-            n_machines=blocks.n_machines,
+    job_size = (scene, features, classifier, labels.n_classes)
+    n_fits = max(1, len(kinds))
+    if blocks is None:
+        memory = forecast_classification(*job_size)
+        if before is not None:  # who hears of the time pays for the estimate
+            memory = replace(memory, seconds=classification_seconds(*job_size, n_fits=n_fits))
+    else:
+        memory = forecast_blocks(
+            *job_size, blocks.plan, n_fits=n_fits, n_machines=blocks.n_machines
         )
-    )
     if before is not None:
         before(memory)
     if kinds:  # before the scene is read: what the least gap does not allow, none does

@@ -1,4 +1,4 @@
-"""How much memory the work on a scene will need, as it is said before the start.
+"""How much memory the work on a scene will need, and how much time, as is said before the start.
 
 Each stage says what it holds, beside the code that allocates it; here their bytes are added to
 what is held from earlier stages. With n pixels, p features, k neighbours, m edges and c classes
@@ -42,6 +42,7 @@ from diffclass_hyperspectral.workflows.scene_models import SceneModel
 
 # of a map's pixel: classes found and known, and what they are compared through
 _BYTES_OF_A_LABEL, _BYTES_OF_A_CURVE = 60, 24
+_WORTH_TIMING = 20_000_000  # features of all pixels: half a minute, of which a unit takes 1 %
 
 
 def forecast_classification(
@@ -99,6 +100,7 @@ def forecast_blocks(
     n_classes: int,
     plan: Callable[[int, int, int, int], BlockPlan],
     *,
+    n_fits: int = 1,
     n_machines: int = 1,
 ) -> MemoryForecast:
     """Say what classifying a scene in blocks will need.
@@ -112,6 +114,8 @@ def forecast_blocks(
     n_classes : int
     plan : callable
         `BlockRun.plan`.
+    n_fits : int, default=1
+        How often labels are diffused: once for each way in which some are held out.
     n_machines : int, default=1
         That share the work.
 
@@ -131,9 +135,45 @@ def forecast_blocks(
     seconds = forecast_seconds(
         n, p, classifier.n_neighbors, n_classes,
         block_points=planned.block_points, n_bands=n_bands, is_spatial=features.spatial,
-        n_machines=n_machines,
+        n_fits=n_fits, n_machines=n_machines,
     )  # fmt: skip
     return replace(found, scratch_bytes=int(planned.scratch_bytes + 4 * n * p), seconds=seconds)
+
+
+def classification_seconds(
+    scene: Scene,
+    features: SceneFeatures,
+    classifier: DiffusionClassifier,
+    n_classes: int,
+    *,
+    n_fits: int = 1,
+) -> dict[str, float] | None:
+    """Estimate how long classifying a scene in memory will take.
+
+    Parameters
+    ----------
+    scene : Scene
+    features : SceneFeatures
+    classifier : DiffusionClassifier
+        Neither needs to be fitted.
+    n_classes : int
+    n_fits : int, default=1
+        As in `forecast_blocks`.
+
+    Returns
+    -------
+    dict of str to float or None
+        As `forecast_seconds`; None where the run is too short to be worth the timing of a unit, or
+        has parameters whose time is not known.
+    """
+    n, p = _size(scene, features)
+    usual = classifier.kernel is None and not classifier.rounds and not classifier.ambient
+    if n * p < _WORTH_TIMING or not usual:
+        return None
+    return forecast_seconds(
+        n, p, classifier.n_neighbors, n_classes, block_points=None,
+        n_bands=int(scene.band_mask.sum()), is_spatial=features.spatial, n_fits=n_fits,
+    )  # fmt: skip
 
 
 def forecast_prediction(scene: Scene, model: SceneModel) -> MemoryForecast:
