@@ -883,6 +883,23 @@ def test_who_is_given_up_leaves_the_eigenpairs_found_until_then(session, monkeyp
     assert session._eigenpairs.known is left
 
 
+def test_eigenpairs_are_prepared_for_the_rule_asked_last(session, monkeypatch):
+    from diffclass.relabel import kept_eigenpairs
+
+    def noting(*arguments, used_up_as_well, **options):
+        asked.append(used_up_as_well)
+        return compute(*arguments, used_up_as_well=used_up_as_well, **options)
+
+    asked, compute = [], kept_eigenpairs.growing_eigenpairs
+    monkeypatch.setattr(kept_eigenpairs, "growing_eigenpairs", noting)
+    session.prepare_suggestions()
+    session.suggest(2, rule="uncertainty")
+    session.prepare_suggestions()
+    session.suggest(2, rule="margin")
+    session.prepare_suggestions()
+    assert asked == [False, True, True]
+
+
 def test_suggestions_go_by_the_last_map_and_spare_new_labels(session):
     point = int(session.suggest(1, rule="margin").points[0])
     session.apply({"op": "stroke", "class": 3, "points": [point]})

@@ -144,6 +144,7 @@ class RelabelSession:
         self._groups = groups if answer_by_groups else None
         self._engine = made(operator, max_time=max_time, grouping=grouping)
         self._eigenpairs = KeptEigenpairs(random_state)
+        self._rule: str | Rule = "hybrid"
         first = next_state(State.without_labels(len(operator)), {"op": "tau", "tau": tau})
         first = replace(first, label_mode=label_mode)
         self._history = History(with_classes(first, classes))
@@ -376,6 +377,7 @@ class RelabelSession:
             operator = self._engine.walk_for_suggestions(self._mapped)
         if diffusion is None:
             raise DataError("there is no map to go by; label at least one point, then update")
+        self._rule = rule
 
         def suggested(
             labelled: np.ndarray, candidates: ArrayLike | None, coordinates: ArrayLike | None
@@ -401,6 +403,8 @@ class RelabelSession:
     def prepare_suggestions(self, n_points: int = 10) -> None:
         """Compute the eigenpairs that the next suggestions need, so that these come at once.
 
+        They are those of the rule that was asked for last, "hybrid" at first.
+
         Parameters
         ----------
         n_points : int, default=10
@@ -413,7 +417,7 @@ class RelabelSession:
         else:
             with self._computing:
                 operator = self._engine.walk_for_suggestions(self._mapped)
-        self._eigenpairs.needed_by("hybrid", operator, labelled, n_points)
+        self._eigenpairs.needed_by(self._rule, operator, labelled, n_points)
 
     def margin_curve(self) -> MarginCurve:
         """Return mean margin and coverage of the present labels at times up to ``max_time``.
