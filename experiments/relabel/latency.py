@@ -16,8 +16,9 @@ map. On a busy machine only the processor's time tells: that of the server from 
 next, with suggestions and all else that it does meanwhile.
 
 Medians and 90th percentiles go to standard output and, without ``--size``, to latency.csv, with the
-seconds until the address was printed and until the page could be painted on, and the server's peak
-memory, which includes the pages of the scene's file that it has read.
+seconds until the address was printed and until the page could be painted on, and two peaks of the
+server's memory: with the pages of files that it has mapped and read, such as the scene and its
+libraries, and its own alone, which the system cannot take back.
 """
 
 from __future__ import annotations
@@ -80,18 +81,23 @@ def paint_before(tab: Tab, shape: Shape, n_strokes: int, random: np.random.Gener
 
 
 @contextmanager
-def prepared(shape: Shape) -> Iterator[tuple[Served, Tab, dict[str, float]]]:
-    """Serve a scene of a shape and open its page; also yield the seconds that it took."""
+def prepared(shape: Shape) -> Iterator[tuple[Served, Tab, dict[str, float], list[int]]]:
+    """Serve a scene of a shape and open its page.
+
+    Also yield the seconds that it took, and the memory that the server has had; see
+    `Served.own_bytes`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         scene = Path(folder) / "scene.npy"
         truth = fields(max(shape))[: shape[0], : shape[1]]
         np.save(scene, make_hyperspectral_scene(truth, n_bands=N_BANDS))
         start = time.perf_counter()
-        with serving(scene) as served:
+        with serving(scene) as served, served.own_bytes() as own_bytes:
             seconds = {"address_s": time.perf_counter() - start}
             with opened(served.url) as tab:
                 tab.idle()
-                yield served, tab, seconds | {"prepared_s": time.perf_counter() - start}
+                seconds["prepared_s"] = time.perf_counter() - start
+                yield served, tab, seconds, own_bytes
 
 
 def compute(shape: Shape, n_strokes: int, deep: int, *, alone: bool) -> dict[str, object]:
@@ -99,7 +105,7 @@ def compute(shape: Shape, n_strokes: int, deep: int, *, alone: bool) -> dict[str
     random = np.random.default_rng(0)
     names = ("page", "whole", "server", "server_cpu", "pixels")
     found: dict[str, list[float]] = {name: [] for name in names}
-    with prepared(shape) as (served, tab, seconds):
+    with prepared(shape) as (served, tab, seconds, own_bytes):
         paint_before(tab, shape, deep, random)
         other = None if alone else tab.open(tab.url)
         for number in range(n_strokes):
@@ -116,7 +122,7 @@ def compute(shape: Shape, n_strokes: int, deep: int, *, alone: bool) -> dict[str
         for number in range(n_strokes):
             draw_at(tab, 1 + number % N_CLASSES, *place(shape, random))
             found["whole"].append(tab.js("diffclass.lastLatency"))
-        peak = served.peak_bytes() / 2**30
+        peak, own = served.peak_bytes() / 2**30, max(own_bytes) / 2**30
     quantiles = {
         f"{name}_{word}": f"{np.quantile(found[name], share):.0f}"
         for name in ("page", "server", "whole", "server_cpu")
@@ -129,6 +135,7 @@ def compute(shape: Shape, n_strokes: int, deep: int, *, alone: bool) -> dict[str
         **quantiles,
         **{name: f"{value:.2g}" for name, value in seconds.items()},
         "peak_memory_gib": f"{peak:.2f}",
+        "own_memory_gib": f"{own:.2f}",
     }
 
 
