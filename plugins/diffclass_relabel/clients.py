@@ -7,9 +7,11 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from diffclass_relabel.map_frames import labels_frame
 from diffclass_relabel.outbox import Outbox
 from diffclass_relabel.parts import Parts, TooLongError
 from diffclass_relabel.protocol import Refused
+from diffclass_relabel.shown import ShownLabels
 
 log = logging.getLogger("diffclass_relabel")
 
@@ -40,6 +42,15 @@ class Client:
         self.outbox = Outbox()
         self.seen: tuple[int, int, int, int] | None = None
         self._parts = Parts()
+        self._labels: ShownLabels | None = None  # queued last
+        self._labels_there: ShownLabels | None = None  # those before a message that still waits
+
+    def show_labels(self, labels: ShownLabels) -> None:
+        """Queue what is new in the labels: all of them at first, then what has changed."""
+        if not self.outbox.holds("labels"):
+            self._labels_there = self._labels
+        self._labels = labels
+        self.outbox.put(labels_frame(labels, self._labels_there), kind="labels")
 
     def tell(self, message: Mapping[str, Any], *, kind: str | None = None) -> None:
         """Queue a JSON message; one of the same ``kind`` that waits is dropped."""

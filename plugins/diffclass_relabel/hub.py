@@ -22,7 +22,7 @@ from diffclass_relabel.contrast import Contrast
 from diffclass_relabel.downloads import Downloads
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.inquiries import Inquiries
-from diffclass_relabel.map_frames import changes_frame, labels_frame, map_frames
+from diffclass_relabel.map_frames import changes_frame, map_frames
 from diffclass_relabel.operations import Operation
 from diffclass_relabel.questions import QUESTIONS
 from diffclass_relabel.shown import ShownMap
@@ -102,8 +102,8 @@ class Hub:
             "state": self._full_state(),
         }
         client.tell(greeting)
-        labels, shown = self._editor.labels, self._editor.map
-        client.outbox.put(labels_frame(labels), kind="labels")
+        client.show_labels(self._editor.labels)
+        shown = self._editor.map
         if shown is not None:
             client.outbox.put_all(map_frames(shown), kind="map")
         self._clients.add(client)
@@ -176,13 +176,15 @@ class Hub:
         )
         self._keep(look, state)
         self._problem = None
-        message: protocol.Done = {"kind": "done", "seq": number, **_facts_of(done, state)}
-        client.tell(message)
-        if self._editor.labels.ids is not before.ids:
-            self._tell_all(labels_frame(self._editor.labels), kind="labels")
         if state["stale"]:
             self._inquiries.give_up_settling()
         self._follow()
+        message: protocol.Done = {"kind": "done", "seq": number, **_facts_of(done, state)}
+        client.tell(message)
+        labels = self._editor.labels
+        if labels.ids is not before.ids:
+            for each in self._clients:
+                each.show_labels(labels)
         self._tell_state()
 
     def _applied(
@@ -213,7 +215,9 @@ class Hub:
     async def _compute(self) -> bool:
         """Compute the map and send it to all; return whether that went well."""
         try:
-            shown, look, state = await self._workers.at_desk(self._updated)
+            shown = await self._workers.at_desk(self._editor.update)
+            self._show(shown)
+            look, state = await self._workers.at_desk(self._noted)
         except CancelledError:
             return False  # the server ends
         except DiffclassError as error:
@@ -223,7 +227,8 @@ class Hub:
             self._problem = f"an error in the program ({type(error).__name__}: {error})"
             log.exception("the map could not be computed")
         else:
-            self._show(shown, look, state)
+            self._keep(look, state)
+            self._problem = None
             self._work_beside()
         self._update = None
         self._follow()
@@ -260,18 +265,16 @@ class Hub:
         if not self._state["settled"]:
             self._settling = asyncio.create_task(self._settle())
 
-    def _show(self, shown: ShownMap, look: int, state: protocol.SessionFacts) -> None:
+    def _show(self, shown: ShownMap) -> None:
         """Send a new map to all clients; the state has to follow."""
-        self._keep(look, state)
-        self._problem = None
         for client in self._clients:
             client.outbox.put_all(map_frames(shown, client.seen), kind="map")
         self._tell_all(changes_frame(shown), kind="changes")
 
-    def _updated(self) -> tuple[ShownMap, int, protocol.SessionFacts]:
-        shown = self._editor.update()
+    def _noted(self) -> tuple[int, protocol.SessionFacts]:
+        """Return the state with a new map, and the number of this look; nobody waits for it."""
         self._inquiries.numbers.note()
-        return shown, *self._look()
+        return self._look()
 
     async def _answer(self, client: Client, number: int, message: dict[str, Any]) -> None:
         if "ask" not in message:

@@ -1,6 +1,8 @@
-"""Labels and maps as binary messages; a large map in pieces, what is in view first."""
+"""Labels and maps as binary messages: of labels the changes, of a map what is in view first."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from diffclass_relabel.frames import pack_frame
 from diffclass_relabel.shown import ShownLabels, ShownMap
@@ -12,9 +14,13 @@ Window = tuple[int, int, int, int]
 """Top, left, bottom and right of a part of the raster, the ends excluded."""
 
 
-def labels_frame(labels: ShownLabels) -> bytes:
-    """Return the binary message of the labels."""
-    return pack_frame({"kind": "labels", "version": labels.version}, labels.ids)
+def labels_frame(labels: ShownLabels, known: ShownLabels | None = None) -> bytes:
+    """Return the binary message of the labels, or of the window that is new to who knows some."""
+    header = {"kind": "labels", "version": labels.version}
+    if known is None:
+        return pack_frame(header, labels.ids)
+    top, left, bottom, right = window = _window_of(labels.ids != known.ids)
+    return pack_frame(header | {"window": window}, labels.ids[top:bottom, left:right])
 
 
 def changes_frame(shown: ShownMap) -> bytes:
@@ -34,17 +40,18 @@ def map_frames(shown: ShownMap, seen: Window | None = None) -> list[bytes]:
     Returns
     -------
     list of bytes
-        Each says which window it fills, and how many pieces are left after it.
+        Each says which window it fills, of which planes, and how many pieces are left after it:
+        the classes come first, and with them the map can be drawn.
     """
-    windows = pieces(shown.ids.shape, seen)
+    parts = [(["ids"], window) for window in pieces(shown.ids.shape, seen)]
+    parts += [(["margin", "probability"], window) for window in pieces(shown.ids.shape)]
     header = {"kind": "map", "version": shown.version, "ms": round(shown.milliseconds, 2)}
-    planes = shown.ids, shown.margin, shown.probability
     return [
         pack_frame(
-            header | {"window": [top, left, bottom, right], "left": len(windows) - 1 - k},
-            *(plane[top:bottom, left:right] for plane in planes),
+            header | {"names": names, "window": window, "left": len(parts) - 1 - k},
+            *(getattr(shown, name)[window[0] : window[2], window[1] : window[3]] for name in names),
         )
-        for k, (top, left, bottom, right) in enumerate(windows)
+        for k, (names, window) in enumerate(parts)
     ]
 
 
@@ -71,6 +78,17 @@ def pieces(shape: tuple[int, ...], seen: Window | None = None) -> list[Window]:
         *_strips((top, right, bottom, columns)),
     ]
     return [(top, left, bottom, right), *around]
+
+
+def _window_of(changed: np.ndarray) -> Window:
+    """Return the smallest window with all that has changed; one pixel where nothing has."""
+    (top, bottom), (left, right) = _ends(changed, 1), _ends(changed, 0)
+    return top, left, bottom, right
+
+
+def _ends(changed: np.ndarray, axis: int) -> tuple[int, int]:
+    places = np.flatnonzero(changed.any(axis=axis))
+    return (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 1)
 
 
 def _on_grid(window: Window, rows: int, columns: int) -> Window:

@@ -14,6 +14,7 @@ from websockets.sync.client import connect
 from diffclass_relabel.frames import unpack_frame
 
 PATIENCE = 30  # seconds
+PLANES = {"map": ["ids", "margin", "probability"], "labels": ["ids"]}
 
 
 class PageClient:
@@ -74,13 +75,15 @@ class PageClient:
         return content
 
     def whole(self, header, planes):
-        """Lay a piece of a map over what has arrived before; returns all of it."""
+        """Lay a piece of a map or labels over what has arrived before; returns all of it."""
         top, left, bottom, right = header["window"]
-        shape = len(planes), self.rows, self.columns
-        before = self.frames.get("map", (None, np.zeros(shape, np.uint8)))[1]
+        names = PLANES[header["kind"]]
+        shape = len(names), self.rows, self.columns
+        before = self.frames.get(header["kind"], (None, np.zeros(shape, np.uint8)))[1]
         whole = before.reshape(shape).copy()
-        whole[:, top:bottom, left:right] = planes.reshape(-1, bottom - top, right - left)
-        return whole.reshape(len(planes), -1)
+        which = [names.index(name) for name in header.get("names", names)]
+        whole[which, top:bottom, left:right] = planes.reshape(-1, bottom - top, right - left)
+        return whole.reshape(len(names), -1)
 
     def hello(self):
         """Take in the greeting."""

@@ -26,6 +26,7 @@ from diffclass_relabel.session_log import SessionLog
 from diffclass_relabel.shown import NO_DATA, ShownMap
 from diffclass_relabel.workspace import SessionSettings, Workspace
 
+from .clients import PLANES
 from .strokes import three_classes
 from .test_auto_time import chosen, classified
 
@@ -91,7 +92,8 @@ def test_pieces_make_the_map_and_say_how_many_are_left():
     for k, frame in enumerate(frames):
         header, part = unpack_frame(frame, 700 * 600)
         top, left, bottom, right = header["window"]
-        whole[:, top:bottom, left:right] = part.reshape(3, bottom - top, right - left)
+        which = [PLANES["map"].index(name) for name in header["names"]]
+        whole[which, top:bottom, left:right] = part.reshape(-1, bottom - top, right - left)
         assert header["left"] == len(frames) - 1 - k
     np.testing.assert_array_equal(whole, planes[:3])
 

@@ -31,11 +31,11 @@ class Channel:
     def tell(self, client, kind, **fields):
         self.pages.take({"client": client, "kind": kind} | fields)
 
-    async def hear(self, kind, *, client="a"):
-        """Wait for the first message of a kind and take it."""
+    async def hear(self, *kinds, client="a"):
+        """Wait for the first message of some kinds and take it."""
         for _ in range(3000):
             for message in self.posted:
-                if message["kind"] == kind and message["client"] == client:
+                if message["kind"] in kinds and message["client"] == client:
                     self.posted.remove(message)
                     return message
             await asyncio.sleep(0.01)
@@ -44,9 +44,9 @@ class Channel:
     async def answer(self, number, *, client="a"):
         """Confirm what comes until the answer to a message is there."""
         while True:
-            got = await self.hear("text", client=client)
+            got = await self.hear("text", "binary", client=client)
             self.tell(client, "heard")
-            content = json.loads(got["text"])
+            content = json.loads(got.get("text", "{}"))
             if content.get("seq") == number:
                 return content
 

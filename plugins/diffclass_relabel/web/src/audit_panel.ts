@@ -19,7 +19,7 @@ export class AuditPanel {
 
   constructor(private readonly session: Session, private readonly go: (place: Place) => void) {
     this.element = el("div", {}, el("div", { class: "panel-bar" }, this.check), this.note, this.list);
-    session.on("state", () => this.show());
+    session.on("news", () => this.show());
   }
 
   async ask(): Promise<void> {

@@ -46,8 +46,7 @@ abstract class Disc extends Tool {
   override cancel(): void {
     if (!this.pixels) return;
     this.end();
-    this.bench.session.labels.rebuild();
-    this.bench.session.emit("labels", undefined);
+    this.bench.session.changeLabels();
   }
 
   override refresh(): void {

@@ -27,7 +27,7 @@ export class ClassList {
     this.element = section("Classes", this.list, this.empty, this.menu.element);
     this.element.classList.add("class-section");
     this.element.querySelector("h2")!.append(add);
-    session.on("state", () => this.update());
+    session.on("news", () => this.update());
     ui.on("class", () => {
       this.mark();
       this.list.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });

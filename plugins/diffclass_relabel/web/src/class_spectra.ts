@@ -20,11 +20,10 @@ export class ClassSpectra extends Emitter<Events> {
 
   constructor(private readonly session: Session) {
     super();
-    // With each map rather than each stroke: reading spectra shall not delay it.
-    session.on("map", () => void this.ask());
-    session.on("state", ({ live }) => {
-      if (!live || this.version < 0) void this.ask();
-      this.emit("changed", undefined); // names, colours
+    session.on("news", () => {
+      // With each map rather than each stroke: reading spectra shall not delay it.
+      if (!session.state?.live || !session.isStale || this.version < 0) void this.ask();
+      this.emit("changed", undefined); // names, colours, the map's class under the pointer
     });
   }
 

@@ -44,8 +44,10 @@ export class Compare {
     }, el("span", { class: "grip" }), this.left, el("span", { class: "side right-side", text: "now" }));
     this.divider.hidden = true;
     session.on("compared", (ids) => this.receive(ids));
-    session.on("map", () => this.say());
-    session.on("state", () => this.follow());
+    session.on("news", () => {
+      this.say();
+      this.follow();
+    });
   }
 
   /** Compares with something else; the same again: with nothing. */

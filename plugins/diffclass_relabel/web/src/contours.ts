@@ -8,6 +8,10 @@ export interface Window {
   right: number;
 }
 
+export function overlap(a: Window, b: Window): boolean {
+  return a.top < b.bottom && b.top < a.bottom && a.left < b.right && b.left < a.right;
+}
+
 /** Lines along which a class lies below, above, right and left of the line, in this order. */
 export type Border = [Path2D, Path2D, Path2D, Path2D];
 
@@ -55,38 +59,61 @@ export function borderPixels({ ids, rows, columns }: Plane): Uint8Array {
   return found;
 }
 
+/** Remembers what was made of a window until something else is asked for, or it is told to forget. */
+export class Kept<T> {
+  private value: T | null = null;
+  private window: Window | null = null;
+
+  forget(): void {
+    this.value = null;
+  }
+
+  of(window: Window, make: () => T): T {
+    const same = this.window && SIDES.every((side) => this.window![side] === window[side]);
+    if (!same) this.forget();
+    this.window = window;
+    return (this.value ??= make());
+  }
+}
+
+const SIDES = ["top", "left", "bottom", "right"] as const;
+
 type Visit = (x0: number, y0: number, x1: number, y1: number, id: number, side: 0 | 1 | 2 | 3) => void;
 
 /** Visits each straight run of border once for each class that it bounds. */
 function eachRun({ ids, rows, columns }: Plane, window: Window, edge: boolean, visit: Visit): void {
   const { top, left, bottom, right } = window;
-  const at = (row: number, column: number) =>
-    row < 0 || column < 0 || row >= rows || column >= columns ? 0 : ids[row * columns + column];
   const inner = (line: number, end: number) => edge || (line > 0 && line < end);
   for (let row = top; row <= bottom; row++) {
     if (!inner(row, rows)) continue;
-    joinRuns(left, right, (k) => at(row, k), (k) => at(row - 1, k), (from, to, id, after) =>
+    const start = row * columns + left;
+    joinRuns(ids, row < rows ? start : -1, row > 0 ? start - columns : -1, 1, left, right, (from, to, id, after) =>
       visit(from, row, to, row, id, after ? 0 : 1));
   }
   for (let column = left; column <= right; column++) {
     if (!inner(column, columns)) continue;
-    joinRuns(top, bottom, (k) => at(k, column), (k) => at(k, column - 1), (from, to, id, after) =>
+    const start = top * columns + column;
+    joinRuns(ids, column < columns ? start : -1, column > 0 ? start - 1 : -1, columns, top, bottom, (from, to, id, after) =>
       visit(column, from, column, to, id, after ? 2 : 3));
   }
 }
 
-/** Joins along a line the stretches where the values on its two sides differ. */
+/** Joins along a line the stretches where the values on its two sides differ; `after` and `before` are
+ *  where the sides begin, -1 outside the raster, where all values are 0. */
 function joinRuns(
+  ids: Uint8Array,
+  after: number,
+  before: number,
+  step: number,
   first: number,
   end: number,
-  after: (k: number) => number,
-  before: (k: number) => number,
   visit: (from: number, to: number, id: number, after: boolean) => void,
 ): void {
   let start = first;
-  let [a, b] = [after(first), before(first)];
-  for (let k = first + 1; k <= end; k++) {
-    const [nextA, nextB] = k < end ? [after(k), before(k)] : [-1, -1];
+  let [a, b] = [0, 0];
+  for (let k = first, at = 0; k <= end; k++, at += step) {
+    const nextA = after < 0 || k === end ? 0 : ids[after + at];
+    const nextB = before < 0 || k === end ? 0 : ids[before + at];
     if (nextA === a && nextB === b) continue;
     if (a !== b) {
       if (a) visit(start, k, a, true);

@@ -17,7 +17,7 @@ export function exportButton(session: Session): HTMLElement {
     note.hidden = !note.textContent;
   };
   session.on("scene", tell);
-  session.on("state", tell);
+  session.on("news", tell);
   menu.append(note, rows);
   const files = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
   files.hidden = true;

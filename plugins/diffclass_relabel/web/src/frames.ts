@@ -1,15 +1,17 @@
 // Binary messages: a JSON header and planes of one byte per pixel.
 
-/** Planes of one byte per pixel with a header that says what they are. */
 import type { Window } from "./contours";
 
+/** Planes of one byte per pixel with a header that says what they are. */
 export interface Frame {
   kind: "labels" | "map" | "changes" | "preview" | "compared";
   version: number;
   ms?: number;
   tau?: number;
-  /** Of a map: the rows and columns that it fills (top, left, bottom, right), and the pieces after it. */
-  window?: [number, number, number, number];
+  /** The part that it fills, where that is not the whole raster. */
+  window?: Window;
+  /** Of a map: what its planes are, and the pieces after it. */
+  names?: ("ids" | "margin" | "probability")[];
   left?: number;
   /** Of what the map is compared with. */
   step?: number | null;
@@ -23,10 +25,10 @@ export function parseFrame(buffer: ArrayBuffer, pixels: number): Frame {
   const planes: Uint8Array[] = [];
   const [top, left, bottom, right] = header.window ?? [0, 0, 1, pixels];
   const size = (bottom - top) * (right - left);
-  for (let start = 4 + length; start + size <= buffer.byteLength; start += size) {
+  for (let start = 4 + length; size && start + size <= buffer.byteLength; start += size) {
     planes.push(new Uint8Array(buffer, start, size));
   }
-  return { ...header, planes };
+  return { ...header, planes, window: header.window && { top, left, bottom, right } };
 }
 
 /** Writes a plane of a window into that of the raster. */

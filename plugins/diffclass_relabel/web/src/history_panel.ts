@@ -21,7 +21,7 @@ export class HistoryPanel {
   constructor(private readonly session: Session, private readonly compare: (step: number) => void) {
     this.element = el("div", {}, this.list, this.more);
     this.list.addEventListener("keydown", (event) => this.move(event));
-    session.on("state", () => this.show());
+    session.on("news", () => this.show());
   }
 
   /** Called when the panel comes to the front, and with each state. */

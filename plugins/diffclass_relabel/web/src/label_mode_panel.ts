@@ -20,7 +20,8 @@ export function labelModePanel(session: Session): HTMLElement {
     // a refused change must not stand there as if it were done
     void session.apply({ op: "label_mode", mode }).then(() => (picker.value = session.state?.label_mode ?? mode));
   });
-  session.on("state", ({ label_mode, counted, settled }) => {
+  session.on("news", () => {
+    const { label_mode, counted, settled } = session.state!;
     picker.value = label_mode;
     options[0].textContent = label_mode === "auto" && settled ? `auto: ${counted}` : "auto";
     picker.title = `How labels count. ${label_mode}: ${MODES[label_mode as Mode]}.`;

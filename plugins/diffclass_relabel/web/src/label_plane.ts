@@ -4,6 +4,8 @@
 // plane that arrives; a refused one is taken away again.
 
 import type { Operation } from "./protocol.generated";
+import type { Window } from "./contours";
+import { writeWindow } from "./frames";
 import { eachPixel, toRuns, type Runs } from "./runs";
 
 interface Patch {
@@ -17,6 +19,8 @@ export class LabelPlane {
   /** Class id of each pixel, 0 = unlabelled. */
   shown = new Uint8Array(0);
   private server = new Uint8Array(0);
+  /** Takes turns with what is shown. */
+  private spare = new Uint8Array(0);
   private patches: Patch[] = [];
   private locked = new Set<number>();
 
@@ -24,17 +28,18 @@ export class LabelPlane {
     if (this.server.length === n) return;
     this.server = new Uint8Array(n);
     this.shown = new Uint8Array(n);
+    this.spare = new Uint8Array(n);
   }
 
   setLocked(ids: Iterable<number>): void {
     this.locked = new Set(ids);
   }
 
-  /** Takes the server's plane; what it confirmed before is in it. */
-  receive(plane: Uint8Array): void {
-    this.server = plane.slice();
+  /** Takes the server's plane, or what has changed of it; what it confirmed before is in it. */
+  receive(plane: Uint8Array, window: Window | undefined, columns: number): void {
+    if (window) writeWindow(this.server, columns, plane, window);
+    else this.server.set(plane);
     this.patches = this.patches.filter((patch) => !patch.confirmed);
-    this.rebuild();
   }
 
   /** Shows pixels of a stroke that is still being drawn; returns those that changed. */
@@ -48,29 +53,39 @@ export class LabelPlane {
     return changed;
   }
 
-  /** Lays a stroke over the server's labels until they hold it. */
+  /** Lays a stroke over the server's labels until they hold it; seen once they are made again. */
   add(pixels: Set<number>, id: number): Patch {
     const patch = { pixels: toRuns(pixels), id, confirmed: false };
     this.patches.push(patch);
-    this.rebuild();
     return patch;
   }
 
   /** Takes a refused stroke away. */
   remove(patch: Patch): void {
     this.patches = this.patches.filter((other) => other !== patch);
-    this.rebuild();
   }
 
-  /** Forgets a stroke that was broken off while it was drawn. */
-  rebuild(): void {
+  /** Makes what is shown again, without a stroke that is still being drawn; says whether it is another. */
+  rebuild(): boolean {
+    const before = this.shown;
+    [this.shown, this.spare] = [this.spare, before];
     this.shown.set(this.server);
     for (const { pixels, id } of this.patches) {
       eachPixel(pixels, (pixel) => {
         if (!this.locked.has(this.shown[pixel])) this.shown[pixel] = id;
       });
     }
+    return !isSame(this.shown, before);
   }
+}
+
+/** Whether two planes of one length are equal. */
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  const n = a.length >> 2;
+  const [words, others] = [new Uint32Array(a.buffer, 0, n), new Uint32Array(b.buffer, 0, n)];
+  for (let k = 0; k < n; k++) if (words[k] !== others[k]) return false;
+  for (let k = 4 * n; k < a.length; k++) if (a[k] !== b[k]) return false;
+  return true;
 }
 
 /** The operation that a patch stands for. */

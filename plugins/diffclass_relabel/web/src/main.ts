@@ -69,7 +69,7 @@ function start(transport: Transport): void {
     overlay.request();
   };
   suggestions.changed = repaint;
-  painter.painted = () => session.drawn();
+  painter.painted = () => session.drawn(view.window);
   const memory = new Memory(session, ui, layers, view);
   const sight = new SightTeller(session, view);
   view.changed = () => {
@@ -116,11 +116,12 @@ function start(transport: Transport): void {
   stage.element.append(compare.divider);
   const history = new HistoryPanel(session, (step) => compare.show("state", step));
   compare.stateChosen = (step) => history.markCompared(step);
+  const strokes = new StrokePanel(session, go);
   const tabs = new Tabs([
     { name: "Suggest", title: "What to label next", element: suggestionPanel(session, suggestions, go) },
     { name: "Audit", title: "Labels that the others contradict", element: audit.element },
     { name: "Why", title: "Which strokes decide a pixel's class", element: why.element },
-    { name: "Strokes", title: "All strokes", element: new StrokePanel(session, go).element },
+    { name: "Strokes", title: "All strokes", element: strokes.element, shown: () => strokes.show() },
     { name: "History", title: "What was done, to go back to and forward again", element: history.element, shown: () => history.show() },
     { name: "Numbers", title: "Accuracy, areas, and what the last change did", element: numbers.element, shown: () => numbers.show() },
   ]);

@@ -1,6 +1,6 @@
 // A map on the canvas, as areas of colour or as outlines.
 
-import { borderPixels, classBorders, type Window } from "./contours";
+import { borderPixels, classBorders, Kept, type Border, type Window } from "./contours";
 import { RasterImage, type Table } from "./raster_image";
 import type { Session } from "./session";
 import type { View } from "./view";
@@ -18,6 +18,7 @@ export class MapLayer {
   private ids: Uint8Array = new Uint8Array();
   private table: Table = new Uint32Array(256);
   private bordersDone = false;
+  private readonly lines = new Kept<Map<number, Border>>();
 
   constructor(private readonly session: Session, private readonly view: View) {}
 
@@ -29,6 +30,7 @@ export class MapLayer {
   /** Takes the class of each pixel and the colour of each class; others than before lie in a window. */
   set(ids: Uint8Array, table: Table, window?: Window): void {
     [this.ids, this.table, this.bordersDone] = [ids, table, false];
+    this.lines.forget();
     this.areas.fill(ids, table, window);
   }
 
@@ -50,7 +52,7 @@ export class MapLayer {
   /** Each class's border as a line of its colour just inside it, on a dark ground. */
   private drawBorders(context: CanvasRenderingContext2D): void {
     const { rows, columns, ratio, scale, window } = this.view;
-    const borders = classBorders({ ids: this.ids, rows, columns }, window);
+    const borders = this.lines.of(window, () => classBorders({ ids: this.ids, rows, columns }, window));
     const width = (1.5 * ratio) / scale;
     context.globalAlpha = 1;
     context.lineCap = "square";

@@ -16,8 +16,7 @@ export class Notices {
     this.element.append(this.connection, this.message, this.hint);
     this.message.hidden = this.connection.hidden = this.hint.hidden = true;
     session.on("message", (text) => this.tell(text));
-    session.on("state", () => this.showHint());
-    session.on("labels", () => this.showHint());
+    session.on("news", () => this.showHint());
     session.socket.on("connection", () => this.showConnection());
     session.socket.on("pending", () => this.showConnection());
   }

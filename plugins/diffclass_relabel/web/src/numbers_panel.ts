@@ -27,8 +27,7 @@ export class NumbersPanel {
       this.choice.append(el("option", { text, attributes: { value } }));
     }
     this.element = el("div", {}, el("div", { class: "panel-bar" }, this.choice), this.content);
-    session.on("map", () => this.follow());
-    session.on("state", () => this.follow());
+    session.on("news", () => this.follow());
   }
 
   /** Called when the panel comes to the front. */

@@ -1,7 +1,7 @@
 // Draws the scene and its layers; repaints at most once per frame, only when something changed.
 
 import { doubtColor } from "./colors";
-import { allBorders, type Window } from "./contours";
+import { allBorders, Kept, overlap, type Window } from "./contours";
 import type { Layers } from "./layers";
 import { hasLines, MapLayer } from "./map_layer";
 import { NO_DATA } from "./protocol.generated";
@@ -28,6 +28,7 @@ export class Painter {
   private picture: CanvasImageSource | null = null;
   private greyPicture: CanvasImageSource | null = null;
   private readonly labels = new RasterImage();
+  private readonly labelLines = new Kept<Path2D>();
   private readonly map: MapLayer;
   /** What the map is compared with, left of the divider. */
   private readonly other: MapLayer;
@@ -39,6 +40,7 @@ export class Painter {
   private changesDone = false;
   private anyChange = false;
   private wasPreview = false;
+  private hadMap = false;
   private compared: Compared | null = null;
   private due = false;
 
@@ -71,6 +73,7 @@ export class Painter {
   /** Shows pixels of a stroke that is being drawn. */
   patchLabels(pixels: number[]): void {
     this.labels.patch(pixels, this.session.labels.shown, this.table);
+    this.labelLines.forget();
     this.request();
   }
 
@@ -183,7 +186,7 @@ export class Painter {
     this.context.lineWidth = ratio / scale;
     this.context.lineCap = "square";
     this.context.strokeStyle = "rgb(0 0 0 / 0.75)";
-    this.context.stroke(allBorders({ ids: this.shownLabels(), rows, columns }, window));
+    this.context.stroke(this.labelLines.of(window, () => allBorders({ ids: this.shownLabels(), rows, columns }, window)));
   }
 
   /** The labels without those of hidden classes. */
@@ -201,9 +204,10 @@ export class Painter {
   }
 
   private recolor(): void {
-    const shown = this.session.classes.filter((item) => !item.hidden);
-    const table = classTable(shown.map((item) => [item.id, item.color]));
-    this.request();
+    const { classes, hasMap } = this.session;
+    const table = classTable(classes.filter((item) => !item.hidden).map((item) => [item.id, item.color]));
+    if (hasMap !== this.hadMap) this.request(); // the picture turns grey, or back
+    this.hadMap = hasMap;
     if (table.every((color, id) => color === this.table[id])) return;
     this.table = table;
     if (this.compared?.ids) this.other.set(this.compared.ids, table);
@@ -213,6 +217,7 @@ export class Painter {
 
   private relabel(): void {
     this.labels.fill(this.session.labels.shown, this.table);
+    this.labelLines.forget();
     this.request();
   }
 
@@ -222,6 +227,6 @@ export class Painter {
     // What a preview has left outside the window is gone with it.
     if (map) this.map.set(map.ids, this.table, this.wasPreview ? undefined : window);
     this.wasPreview = this.session.preview !== null;
-    this.request();
+    if (!window || overlap(window, this.view.window)) this.request();
   }
 }

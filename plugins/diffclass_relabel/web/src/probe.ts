@@ -16,8 +16,8 @@
 //   canvasPixel(r, c)  [red, green, blue, alpha] on the canvas at the middle of a pixel, painted now
 //   apply(operation)  does what a control would; a promise
 //   drop()          loses the connection, as a network would
-//   idle()          a promise: all confirmed, the picture there, and in live mode the map up to date
-//                   and painted; it cannot know what another tab has sent a moment ago
+//   idle()          a promise: all confirmed and told, the picture there, and in live mode the map up
+//                   to date and painted; it cannot know what another tab has sent a moment ago
 
 import type { Layers } from "./layers";
 import type { Painter } from "./painter";
@@ -80,7 +80,7 @@ export function makeProbe({ session, ui, view, layers, painter, picture, pointer
     async idle() {
       const isMapDue = (state: SessionState) => state.computing || (state.live && state.stale && !state.problem);
       const busy = () =>
-        session.socket.connection !== "open" || !session.state || session.isUnanswered || picture.isLoading ||
+        session.socket.connection !== "open" || !session.state || session.isUnanswered || session.news.isDue || picture.isLoading ||
         isMapDue(session.state) || (session.map?.version ?? null) !== session.state.map_version ||
         Boolean(session.map?.left);
       while (busy()) await new Promise((resolve) => setTimeout(resolve, 5));

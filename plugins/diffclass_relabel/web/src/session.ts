@@ -2,8 +2,9 @@
 
 import { Emitter } from "./emitter";
 import { LabelPlane, operationOf } from "./label_plane";
-import type { Window } from "./contours";
+import { overlap, type Window } from "./contours";
 import { parseFrame, writeWindow, type Frame } from "./frames";
+import { News } from "./news";
 import { NO_DATA } from "./protocol.generated";
 import type { ClassState, Done, Geography, Hello, Operation, Preset, SceneInfo, SessionState } from "./protocol.generated";
 import { Socket, type Ask, type AnswerTo, type QuestionOf } from "./socket";
@@ -17,19 +18,24 @@ export interface ClassMap {
   version: number;
 }
 
-/** A map, or as much of it as has arrived: of a large one, what is in view comes first. */
+/** A map, or as much of it as has arrived: the classes of what is in view come first. */
 export interface MapSoFar extends ClassMap {
   probability: Uint8Array;
   /** Pieces that are on their way; what they cover is still the map before. */
   left: number;
+  /** Where classes have arrived. */
+  known: Window[];
 }
 
+/** What is drawn listens to each of the first four; what lies beside the canvas listens to the news. */
 interface SessionEvents {
   scene: Hello;
   state: SessionState;
   labels: void;
   /** A part of the map has arrived. */
   map: Window;
+  /** State, labels or map are others than they were when this was told last. */
+  news: void;
   preview: ClassMap | null;
   changes: Uint8Array;
   /** What the map is compared with. */
@@ -53,7 +59,12 @@ export class Session extends Emitter<SessionEvents> {
   changes: Uint8Array | null = null;
   /** Milliseconds from the last act to its map on the screen. */
   latency: number | null = null;
+  readonly news = new News(() => this.state && this.emit("news", undefined), () => this.isAwaiting);
   private clock: number | null = null;
+  /** Version of the session that the awaited map has to reflect. */
+  private awaited = 0;
+  /** What was in view when the present map was drawn; null while a part of it is not. */
+  private seen: Window | null = null;
   /** An operation is done; the state that tells of it is still on its way. */
   private settling = false;
 
@@ -62,6 +73,7 @@ export class Session extends Emitter<SessionEvents> {
     socket.on("hello", (hello) => this.greet(hello));
     socket.on("state", (state) => this.setState(state));
     socket.on("done", () => (this.settling = true));
+    socket.on("pending", () => this.news.come());
     socket.on("binary", (buffer) => this.receive(buffer));
     socket.on("refused", (message) => this.emit("message", message));
   }
@@ -84,6 +96,11 @@ export class Session extends Emitter<SessionEvents> {
     return Boolean(this.map && this.state?.strokes.length);
   }
 
+  /** Whether a map is on its way to the screen. */
+  private get isAwaiting(): boolean {
+    return this.clock !== null || Boolean(this.map?.left) || Boolean(this.state?.computing);
+  }
+
   /** Whether something that was done here is not in the state yet. */
   get isUnanswered(): boolean {
     return this.settling || this.socket.pending.length > 0;
@@ -94,29 +111,43 @@ export class Session extends Emitter<SessionEvents> {
     return Boolean(this.state && (this.state.stale || this.isUnanswered));
   }
 
-  /** Applies an operation; null where it was refused (the page says why by itself). */
-  async apply(operation: Operation): Promise<Done | null> {
-    if (!UNMAPPED.has(operation.op) && this.state?.live) this.clock = performance.now();
-    return this.socket.apply(operation).catch(() => null);
+  /** Applies an operation; null where it was refused (the page says why by itself). `asked` is when
+   *  the user did it. */
+  async apply(operation: Operation, asked = performance.now()): Promise<Done | null> {
+    const isMapped = !UNMAPPED.has(operation.op) && Boolean(this.state?.live);
+    if (isMapped) this.clock = asked;
+    const done = await this.socket.apply(operation).catch(() => null);
+    if (isMapped) this.awaited = done?.version ?? this.awaited;
+    if (isMapped && !done) this.clock = null;
+    return done;
   }
 
-  /** Paints or erases (id 0) pixels: shown at once, sent, taken back if refused. */
+  /** Paints or erases (id 0) pixels: sent and shown at once, taken back if refused. */
   async paint(pixels: Set<number>, id: number): Promise<void> {
-    if (pixels.size === 0) return this.emit("labels", undefined);
+    if (pixels.size === 0) return this.changeLabels();
+    const asked = performance.now();
     const patch = this.labels.add(pixels, id);
-    this.emit("labels", undefined);
-    if (await this.apply(operationOf(patch))) {
+    const done = this.apply(operationOf(patch), asked);
+    this.changeLabels();
+    if (await done) {
       patch.confirmed = true;
     } else {
       this.labels.remove(patch);
-      this.emit("labels", undefined);
+      this.changeLabels();
     }
   }
 
   /** Asks a question; null where it was refused or the connection broke. */
   async ask<A extends Ask>(question: QuestionOf<A>): Promise<AnswerTo<A> | null> {
-    if (question.ask === "update") this.clock = performance.now();
+    if (question.ask === "update") [this.clock, this.awaited] = [performance.now(), this.state?.version ?? 0];
     return this.socket.ask(question).catch(() => null);
+  }
+
+  /** Shows the labels again without a stroke that was broken off, and with what has come. */
+  changeLabels(): void {
+    if (!this.labels.rebuild()) return;
+    this.emit("labels", undefined);
+    this.news.come();
   }
 
   setPreview(preview: ClassMap | null): void {
@@ -124,13 +155,22 @@ export class Session extends Emitter<SessionEvents> {
     this.emit("preview", preview);
   }
 
-  /** Called by the painter when a map is on the screen: stops the clock if it is the awaited one. */
-  drawn(): void {
-    const isNewest = this.map !== null && this.map.version === this.state?.map_version;
-    if (this.clock === null || !isNewest || this.isStale) return;
+  /** Called by the painter when what has come is on the screen, with the part that is in view. */
+  drawn(seen: Window): void {
+    this.seen = seen;
+    this.stopClock();
+  }
+
+  /** Stops the clock if the awaited map is on the screen, its classes everywhere in view. */
+  private stopClock(): void {
+    const { map, seen } = this;
+    if (this.clock === null || !map || !seen || this.socket.pending.length) return;
+    const isNewest = !this.isStale && map.version === this.state?.map_version; // not each change makes a map
+    if (!isKnown(map, seen) || (map.version < this.awaited && !isNewest)) return;
     this.latency = performance.now() - this.clock;
     this.clock = null;
     this.emit("latency", this.latency);
+    this.news.look();
   }
 
   private greet(hello: Hello): void {
@@ -143,16 +183,19 @@ export class Session extends Emitter<SessionEvents> {
   private setState(state: SessionState): void {
     this.state = state;
     this.settling = false;
+    if (state.problem) this.clock = null; // there will be no map
     this.labels.setLocked(state.classes.filter((item) => item.locked).map((item) => item.id));
     this.emit("state", state);
+    this.stopClock();
+    this.news.come();
   }
 
   private receive(buffer: ArrayBuffer): void {
     if (!this.scene) return;
     const frame = parseFrame(buffer, this.scene.rows * this.scene.columns);
     if (frame.kind === "labels") {
-      this.labels.receive(frame.planes[0]);
-      this.emit("labels", undefined);
+      this.labels.receive(frame.planes[0], frame.window, this.scene.columns);
+      this.changeLabels();
     } else if (frame.kind === "changes") {
       this.changes = frame.planes[0];
       this.emit("changes", this.changes);
@@ -168,25 +211,26 @@ export class Session extends Emitter<SessionEvents> {
 
   private receiveMap(frame: Frame): void {
     const { rows, columns } = this.scene!;
-    const [top, left, bottom, right] = frame.window!;
-    const window = { top, left, bottom, right };
-    const news = { version: frame.version, left: frame.left! };
-    if (bottom - top === rows && right - left === columns) {
-      const [ids, margin, probability] = frame.planes;
-      this.map = { ids, margin, probability, ...news };
-    } else {
-      const before = this.map ?? emptyMap(rows * columns);
-      const planes = [before.ids, before.margin, before.probability];
-      planes.forEach((plane, k) => writeWindow(plane, columns, frame.planes[k], window));
-      this.map = { ...before, ...news };
-    }
+    const map = (this.map ??= emptyMap(rows * columns));
+    if (map.version !== frame.version) map.known = [];
+    const window = frame.window!;
+    frame.names!.forEach((name, k) => writeWindow(map[name], columns, frame.planes[k], window));
+    if (frame.names!.includes("ids")) map.known.push(window);
+    [map.version, map.left] = [frame.version, frame.left!];
     this.preview = null;
+    if (this.seen && overlap(this.seen, window)) this.seen = null;
     this.emit("map", window);
+    this.news.come();
   }
 }
 
 /** A map of which nothing has arrived. */
-function emptyMap(pixels: number): Pick<MapSoFar, "ids" | "margin" | "probability"> {
+function emptyMap(pixels: number): MapSoFar {
   const plane = () => new Uint8Array(pixels);
-  return { ids: plane().fill(NO_DATA), margin: plane(), probability: plane() };
+  return { ids: plane().fill(NO_DATA), margin: plane(), probability: plane(), version: -1, left: 0, known: [] };
+}
+
+/** Whether all classes in a window have arrived. */
+function isKnown({ known, left }: MapSoFar, { top, left: first, bottom, right }: Window): boolean {
+  return left === 0 || known.some((part) => part.top <= top && part.left <= first && part.bottom >= bottom && part.right >= right);
 }

@@ -21,7 +21,6 @@ export class Spectrum {
   private channel = 0;
   private bands: number[] = [];
   private asking = false;
-  private stale = false;
 
   constructor(private readonly session: Session, private readonly ui: Ui, private readonly spectra: ClassSpectra, enlarge: () => void) {
     const tools = el("span", { class: "channels", attributes: { role: "group", "aria-label": "Colour of the picture whose band a click in the plot chooses" } }, ...this.channels);
@@ -37,7 +36,6 @@ export class Spectrum {
     this.channels.forEach((button, k) => button.addEventListener("keydown", (event) => this.step(event, k)));
     ui.on("hover", () => void this.follow());
     ui.on("class", () => this.draw());
-    session.on("map", () => this.refresh());
     spectra.on("changed", () => this.draw());
   }
 
@@ -77,17 +75,11 @@ export class Spectrum {
     this.note.title = band === null ? "Row and column of the pixel in the ink's colour" : "";
   }
 
-  private refresh(): void {
-    this.stale = true;
-    void this.follow();
-  }
-
   /** Asks for one spectrum at a time; the pixel that the pointer is on by then comes next. */
   private async follow(): Promise<void> {
     if (this.asking) return;
     this.asking = true;
-    for (let pixel = this.pixel(); pixel !== null && (this.stale || pixel !== this.answer?.pixel); pixel = this.pixel()) {
-      this.stale = false;
+    for (let pixel = this.pixel(); pixel !== null && pixel !== this.answer?.pixel; pixel = this.pixel()) {
       const answer = await this.session.ask({ ask: "spectrum", pixel });
       if (!answer) break;
       this.answer = answer;
@@ -99,8 +91,7 @@ export class Spectrum {
 
   private pixel(): number | null {
     const { hover } = this.ui;
-    if (hover) return hover.row * this.session.scene!.columns + hover.column;
-    return this.stale && this.answer ? this.answer.pixel : null;
+    return hover && hover.row * this.session.scene!.columns + hover.column;
   }
 
   private draw(): void {

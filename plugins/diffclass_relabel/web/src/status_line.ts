@@ -31,10 +31,9 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
     blocks.hidden = block === 1;
     blocks.textContent = `labels and map by blocks of ${block} \u00d7 ${block} pixels`;
   });
-  session.on("map", showPointer);
   session.on("preview", showPointer);
-  session.on("labels", showPointer);
-  session.on("state", (state) => {
+  session.on("news", () => {
+    const state = session.state!;
     const labelled = state.classes.reduce((sum, item) => sum + item.pixels, 0);
     strokes.textContent = `${plural(state.n_strokes, "stroke")}, ${plural(labelled, "pixel")} labelled`;
     hint.hidden = !isThin(state);

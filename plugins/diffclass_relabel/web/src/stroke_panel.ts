@@ -19,11 +19,14 @@ export class StrokePanel {
 
   constructor(private readonly session: Session, private readonly go: (place: Place) => void) {
     this.element = el("div", {}, this.empty, this.list, this.more);
-    session.on("state", () => this.show());
+    session.on("news", () => this.show());
   }
 
-  private show(): void {
-    const { strokes, n_strokes, classes } = this.session.state!;
+  /** Called when the panel comes to the front, and with all news. */
+  show(): void {
+    const { state } = this.session;
+    if (this.element.hidden || !state) return;
+    const { strokes, n_strokes, classes } = state;
     const made = JSON.stringify([strokes, n_strokes, classes.map((item) => [item.id, item.name, item.color]), this.chosen]);
     if (made === this.made) return;
     this.made = made;

@@ -44,8 +44,6 @@ export function suggestionPanel(session: Session, suggestions: Suggestions, go: 
   };
   const before = suggestions.changed;
   suggestions.changed = () => { before(); show(); };
-  session.on("labels", show);
-  session.on("map", show);
-  session.on("state", show);
+  session.on("news", show);
   return el("div", {}, el("div", { class: "panel-bar" }, rule, ask, el("div", { class: "group" }, previous, next)), empty, list);
 }

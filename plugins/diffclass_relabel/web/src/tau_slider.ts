@@ -36,8 +36,10 @@ export class TauSlider {
     this.range.addEventListener("keydown", (event) => this.step(event));
     track.addEventListener("pointerenter", () => void this.refresh());
     this.range.addEventListener("focus", () => void this.refresh());
-    session.on("state", () => this.show());
-    session.on("map", () => this.refreshWhenIdle());
+    session.on("news", () => {
+      this.show();
+      this.refreshWhenIdle();
+    });
   }
 
   private get longest(): number {

@@ -16,7 +16,8 @@ const FIRST = "first map";
 export function toolbar(session: Session): HTMLElement {
   const undo = iconButton(ICONS.undo, "Undo (Ctrl+Z)", () => void session.apply({ op: "undo" }));
   const redo = iconButton(ICONS.redo, "Redo (Ctrl+Shift+Z)", () => void session.apply({ op: "redo" }));
-  session.on("state", ({ can_undo, can_redo }) => {
+  session.on("news", () => {
+    const { can_undo, can_redo } = session.state!;
     undo.disabled = !can_undo;
     redo.disabled = !can_redo;
   });
@@ -57,7 +58,8 @@ function liveSwitch(session: Session): HTMLElement {
   button.addEventListener("click", () => {
     void session.ask({ ask: "live", on: !session.state?.live });
   });
-  session.on("state", ({ live, stale, computing }) => {
+  session.on("news", () => {
+    const { live, stale, computing } = session.state!;
     button.setAttribute("aria-checked", String(live));
     label.textContent = live ? "Live" : "Live off";
     button.title = live ? "The map follows each change (t)" : "The map waits for Update (t)";
@@ -70,7 +72,8 @@ function warpSwitch(session: Session): HTMLElement {
   const button = textButton("Warp", "", () => {
     void session.apply({ op: session.state?.warped ? "unwarp" : "warp" });
   });
-  session.on("state", ({ warped, strokes }) => {
+  session.on("news", () => {
+    const { warped, strokes } = session.state!;
     button.classList.toggle("on", warped);
     button.setAttribute("aria-pressed", String(warped));
     button.disabled = !warped && strokes.length === 0;
@@ -96,10 +99,7 @@ function badges(session: Session): HTMLElement {
     saved.textContent = pending ? `saving ${pending}` : "saved";
     saved.title = state.session ? `Every change is in ${state.session}` : "Every change is on disk";
   };
-  session.on("state", show);
-  session.on("map", show);
-  session.on("labels", show);
-  session.socket.on("pending", show);
+  session.on("news", show);
   session.on("latency", (ms) => {
     latency.textContent = `${Math.round(ms)} ms`;
     latency.title = `From your stroke to its map on the screen; ${Math.round(session.state?.ms ?? 0)} ms of it computing`;
