@@ -344,6 +344,7 @@ def test_changed_inputs_are_said(call, folder, tissue):
     assert "truth.img: has changed" in err
     (folder / "truth.img").unlink()
     assert call("rerun", "report.json", "--into", "third")[0] == 3
+    assert not (folder / "third").exists()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"recipe": {"command": "classify"}}'])

@@ -111,7 +111,6 @@ def test_relabel_refuses(scene_folder, tmp_path, fails):
     fails("relabel", scene, *session, "--tau", "soon", code=2, says="margin")
     fails("relabel", scene, *session, "--base-url", "/relabel/", code=2, says="no address")
     fails("relabel", scene, *session, "--allow-host", "*", code=2, says="no host")
-    fails("relabel", tmp_path / "none.hdr", *session, code=3, says="none.hdr")
     fails("relabel", scene, "--session", tmp_path, code=2, says="is a folder")
 
 
@@ -138,3 +137,17 @@ def test_help_is_instant():
         "assert not heavy & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("option", [None, "--labels", "--reference"])
+def test_relabel_gives_no_address_for_files_that_are_missing(
+    scene_folder, tmp_path, capsys, option
+):
+    words = (
+        ["none.tif"] if option is None else [str(scene_folder / "scene.hdr"), option, "none.tif"]
+    )
+    assert run(["relabel", *words, "--session", str(tmp_path / "s.jsonl"), "--no-browser"]) == 3
+    said = "".join(capsys.readouterr())
+    assert said.count("\n") == 1
+    assert "none.tif: no such file" in said
+    assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +51,11 @@ def rerun(report: Path, into: Path | None, overwrite: bool, *, console: Console)
     words = _redirected(known["arguments"], into)
     options = ["--overwrite"] if overwrite else []
     options += ["-q"] if console.as_json or console.quiet else []
-    with classify.make_context(
-        "classify", [*words, *options], parent=click.get_current_context()
-    ) as inner:
+    parent = click.get_current_context()
+    with (
+        _folder(into),
+        classify.make_context("classify", [*words, *options], parent=parent) as inner,
+    ):
         classify.invoke(inner)
         new = _recipe_in(inner.params["report"])
     is_same = new["map_sha256"] == known["map_sha256"]
@@ -79,9 +83,22 @@ def _recipe_in(report: Path) -> dict[str, Any]:
 
 
 def _redirected(words: list[str], into: Path | None) -> list[str]:
-    """Return the call with its outputs in another folder, which is made."""
+    """Return the call with its outputs in another folder."""
     if into is None:
         return list(words)
-    into.mkdir(parents=True, exist_ok=True)
     places = {i + 1 for i, word in enumerate(words) if word in _OUTPUTS}
     return [str(into / Path(word).name) if i in places else word for i, word in enumerate(words)]
+
+
+@contextmanager
+def _folder(path: Path | None) -> Iterator[None]:
+    """Make a folder, if there is none, for the files of the block; without any it goes again."""
+    if path is None or path.exists():
+        yield
+        return
+    path.mkdir(parents=True)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # not empty
+            path.rmdir()

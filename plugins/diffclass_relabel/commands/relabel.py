@@ -159,6 +159,7 @@ def relabel(
     server (exit code 130); nothing is lost.
     """
     from diffclass_hyperspectral.io.optional import require
+    from diffclass_hyperspectral.io.readers.failures import require_file
     from diffclass_relabel.base_url import BaseUrl, checked_host
     from diffclass_relabel.security import is_loopback
 
@@ -186,6 +187,9 @@ def relabel(
             )
         serving.choice(Path.cwd() if scene is None else scene, settings)
     else:
+        for path in (scene, labels, reference):
+            if path is not None and not path.is_dir():
+                require_file(path)  # before there is an address to open
         options = {"settings": settings, **files}
         serving.session(scene, session or default_session(scene), options)
     click.get_current_context().exit(INTERRUPTED)
