@@ -32,7 +32,7 @@ N_PAIRS = 50
 # so from the second share on.
 USED_UP, _SURELY = 0.8, 0.9
 _LITTLE_LEFT = 0.95  # from which even twice as many are taken to be used up
-_MOST_PAIRS, _MOST_BYTES = 800, 2e9
+_MOST_PAIRS, MOST_BYTES = 800, 2e9
 # Between 0.001 and 0.1, and between 0.01 and 1, their values matter little.
 OFFSET, NOISE = 0.01, 0.1
 # Of the eigenpairs: scores need the first, to find out how many pairs they need takes the second.
@@ -91,6 +91,7 @@ def growing_eigenpairs(
     known: Eigenpairs | None = None,
     random_state: RandomState = 0,
     used_up_as_well: bool = True,
+    most_bytes: float = MOST_BYTES,
 ) -> Iterator[Eigenpairs]:
     """Yield eigenpairs on the way to those of `process_eigenpairs`, which come last.
 
@@ -103,9 +104,11 @@ def growing_eigenpairs(
     used_up_as_well : bool, default=True
         Whether the last ones are accurate even if the labels have used them up. Some rules do not
         look at them then (`Rule.leaves_used_up`).
+    most_bytes : float, default=2e9
+        Memory that the pairs may take in use, though there are always 50.
     """
     labels = np.asarray(labelled, dtype=np.intp)
-    most = most_pairs(len(operator))
+    most = most_pairs(len(operator), most_bytes)
 
     def computed(n_pairs: int, tolerance: float) -> Eigenpairs:
         return leading_eigenpairs(
@@ -146,9 +149,9 @@ def growing_eigenpairs(
         process = observed(found, labels)
 
 
-def most_pairs(n_points: int) -> int:
+def most_pairs(n_points: int, most_bytes: float = MOST_BYTES) -> int:
     """Return how many eigenpairs of so many points are computed at most."""
-    room = int(_MOST_BYTES / pairs_bytes(n_points, 1))
+    room = int(most_bytes / pairs_bytes(n_points, 1))
     return min(n_points, max(N_PAIRS, min(room, _MOST_PAIRS)))
 
 

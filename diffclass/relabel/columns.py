@@ -28,7 +28,7 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.strokes import Stroke
 
 _WIDTH = 32
-_MOST_BYTES = 400_000_000  # of columns that are kept
+_MOST_BYTES = 200_000_000  # of columns that are kept
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class ColumnStore:
     ----------
     operator : MarkovOperator
         The walk on n points.
-    max_bytes : int, default=400,000,000
+    max_bytes : int, default=200,000,000
         Above this the least recently used columns are dropped, but never columns that are requested
         together.
 

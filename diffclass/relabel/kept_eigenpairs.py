@@ -12,6 +12,8 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.spectral.eigenpairs import Eigenpairs
 
+_MOST_BYTES = 6e8  # beside the maps of a million pixels; of 18,000 points all 800 pairs fit
+
 
 class KeptEigenpairs:
     """Eigenpairs of one walk, computed when a rule first needs them; more as labels use them up.
@@ -60,6 +62,7 @@ class KeptEigenpairs:
                 known=self.known,
                 random_state=self._random_state,
                 used_up_as_well=not scorer.leaves_used_up,
+                most_bytes=_MOST_BYTES,
             )
             for found in steps:
                 self.known = found

@@ -99,7 +99,7 @@ class RelabelSession:
     labels) and two passes over n x n_classes numbers, however many strokes there are: those of a
     class that are older than the newest 64 count as one. A change of an old stroke costs a column
     of its class. Memory: 8 n bytes per newest stroke and class (4 n if labels are not summed),
-    16 n bytes per class, and up to 400 MB for columns that may be needed again.
+    16 n bytes per class, and up to 200 MB for columns that may be needed again.
 
     `apply` and all questions may be called while another thread updates. A question waits for an
     update that runs, but no update waits for the answer to a question.

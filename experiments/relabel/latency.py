@@ -116,7 +116,7 @@ def compute(shape: Shape, n_strokes: int, deep: int, *, alone: bool) -> dict[str
             tab.page.bring_to_front()
             found["pixels"].append(draw(tab, 1 + number % N_CLASSES, shape, random))
             found["page"].append(tab.js("diffclass.lastLatency"))
-            found["server"].append(tab.js("diffclass.state.ms"))
+            found["server"].append(tab.js("diffclass.lastComputing"))
             found["server_cpu"].append(1000 * (served.processor_seconds() - before))
         tab.key("h")
         for number in range(n_strokes):

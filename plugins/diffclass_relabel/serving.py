@@ -27,6 +27,7 @@ from diffclass_relabel.opening import prepared_editor
 from diffclass_relabel.preparation import Preparation
 from diffclass_relabel.protocol import Moved
 from diffclass_relabel.recent import remember, state_folder
+from diffclass_relabel.returned_memory import return_large_arrays
 from diffclass_relabel.running import Server, SessionServer, StartServer, bound_socket
 from diffclass_relabel.security import Gate
 from diffclass_relabel.session_log import SessionLog
@@ -236,6 +237,7 @@ class Serving:
         return chosen[0]
 
     def _serve_session(self, opening: Opening, door: _Door, place: Path | None) -> None:
+        return_large_arrays()
         log = opening.log
         with self._announced(door, log.path, place) as (gate, hooks):
             server = SessionServer(opening, gate, scene=opening.scene.name, **hooks)

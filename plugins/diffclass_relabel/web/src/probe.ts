@@ -5,6 +5,7 @@
 //   view, layers    the view (scale, offset) and the layers (visible, opacity)
 //   lastMapVersion  version of the map on the screen, null before the first
 //   lastLatency     ms from the last change to its map on the screen
+//   lastComputing   those of them in which the map was computed
 //   pending         operations that the server has not confirmed
 //   connection      "connecting", "open", "lost" or "refused"
 //   suggestions     pixel numbers of the present list, and `current`
@@ -51,6 +52,7 @@ export function makeProbe({ session, ui, view, layers, painter, picture, pointer
     get labels() { return session.labels.shown; },
     get lastMapVersion() { return session.map?.version ?? null; },
     get lastLatency() { return session.latency; },
+    get lastComputing() { return session.computing; },
     get pending() { return session.socket.pending.length; },
     get connection() { return session.socket.connection; },
     get suggestions() { return { pixels: suggestions.list?.pixels ?? [], current: suggestions.current }; },

@@ -25,6 +25,8 @@ export interface MapSoFar extends ClassMap {
   left: number;
   /** Where classes have arrived. */
   known: Window[];
+  /** Milliseconds that it took to compute. */
+  ms: number;
 }
 
 /** What is drawn listens to each of the first four; what lies beside the canvas listens to the news. */
@@ -59,6 +61,8 @@ export class Session extends Emitter<SessionEvents> {
   changes: Uint8Array | null = null;
   /** Milliseconds from the last act to its map on the screen. */
   latency: number | null = null;
+  /** Those of it in which the map was computed. */
+  computing: number | null = null;
   readonly news = new News(() => this.state && this.emit("news", undefined), () => this.isAwaiting);
   private clock: number | null = null;
   /** Version of the session that the awaited map has to reflect. */
@@ -167,7 +171,7 @@ export class Session extends Emitter<SessionEvents> {
     if (this.clock === null || !map || !seen || this.socket.pending.length) return;
     const isNewest = !this.isStale && map.version === this.state?.map_version; // not each change makes a map
     if (!isKnown(map, seen) || (map.version < this.awaited && !isNewest)) return;
-    this.latency = performance.now() - this.clock;
+    [this.latency, this.computing] = [performance.now() - this.clock, map.ms];
     this.clock = null;
     this.emit("latency", this.latency);
     this.news.look();
@@ -216,7 +220,7 @@ export class Session extends Emitter<SessionEvents> {
     const window = frame.window!;
     frame.names!.forEach((name, k) => writeWindow(map[name], columns, frame.planes[k], window));
     if (frame.names!.includes("ids")) map.known.push(window);
-    [map.version, map.left] = [frame.version, frame.left!];
+    [map.version, map.left, map.ms] = [frame.version, frame.left!, frame.ms!];
     this.preview = null;
     if (this.seen && overlap(this.seen, window)) this.seen = null;
     this.emit("map", window);
@@ -227,7 +231,7 @@ export class Session extends Emitter<SessionEvents> {
 /** A map of which nothing has arrived. */
 function emptyMap(pixels: number): MapSoFar {
   const plane = () => new Uint8Array(pixels);
-  return { ids: plane().fill(NO_DATA), margin: plane(), probability: plane(), version: -1, left: 0, known: [] };
+  return { ids: plane().fill(NO_DATA), margin: plane(), probability: plane(), version: -1, left: 0, known: [], ms: 0 };
 }
 
 /** Whether all classes in a window have arrived. */

@@ -102,7 +102,7 @@ function badges(session: Session): HTMLElement {
   session.on("news", show);
   session.on("latency", (ms) => {
     latency.textContent = `${Math.round(ms)} ms`;
-    latency.title = `From your stroke to its map on the screen; ${Math.round(session.state?.ms ?? 0)} ms of it computing`;
+    latency.title = `From your stroke to its map on the screen; ${Math.round(session.computing ?? 0)} ms of it computing`;
   });
   return el("div", { class: "badges" }, fresh, latency, saved);
 }
