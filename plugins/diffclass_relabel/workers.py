@@ -7,6 +7,9 @@ core and is given up when it is not wanted any more.
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
+import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -15,6 +18,8 @@ from diffclass.progress import cancellable, checkpoint
 from diffclass.relabel import background
 
 _T = TypeVar("_T")
+
+_LOW = 10  # of 19, which is least
 
 
 class Workers:
@@ -30,8 +35,8 @@ class Workers:
         self._desk = ThreadPoolExecutor(1, thread_name_prefix="desk")
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._clerk = ThreadPoolExecutor(1, thread_name_prefix="clerk")
-        self._scholar = ThreadPoolExecutor(1, thread_name_prefix="scholar")
-        self._timekeeper = ThreadPoolExecutor(1, thread_name_prefix="timekeeper")
+        self._scholar = ThreadPoolExecutor(1, "scholar", _give_way)
+        self._timekeeper = ThreadPoolExecutor(1, "timekeeper", _give_way)
         self._newest: dict[Hashable, object] = {}
         self._is_closed = False
 
@@ -110,6 +115,12 @@ class Workers:
         finally:
             if self._newest.get(key) is mine:
                 del self._newest[key]
+
+
+def _give_way() -> None:
+    """Let the system run everything else first: the map, and the browser that draws it."""
+    if sys.platform == "linux":  # where each thread has a priority of its own
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW)
 
 
 async def _run(pool: ThreadPoolExecutor, function: Callable[..., _T], *arguments: Any) -> _T:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import sys
 import threading
 import time
 
@@ -168,3 +170,19 @@ def test_questions_while_the_map_is_made(painted, editor, tissue):
     assert set(kinds.values()) <= {"done", "answer", "superseded"}
     ids = painted.settled()[0]
     assert np.array_equal(ids, editor.map.ids.ravel())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives threads priorities")
+def test_what_runs_beside_the_map_gives_way_to_it():
+    def niceness():
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    async def asked():
+        workers = Workers()
+        map_first = await workers.at_desk(niceness)
+        beside = await workers.study("n", niceness), await workers.choose("n", niceness)
+        await workers.close()
+        return map_first, *beside
+
+    at_desk, *beside = asyncio.run(asked())
+    assert at_desk == niceness() < min(beside)
