@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from relabel_strategies import random_operation
 
 from diffclass import DiffusionClassifier, diffuse_labels, markov_operator
+from diffclass.acquisition import RULES
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import PointGroups, RelabelSession, group_means, neighbor_groups
 
@@ -222,6 +223,19 @@ def test_groups_that_only_make_first_maps_leave_answers_to_the_points(operator, 
         one.update()
     assert bits(session) == bits(alone)
     np.testing.assert_array_equal(session.suggest(5).points, alone.suggest(5).points)
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_points_are_suggested_beside_a_first_map_of_groups(operator, groups, rule):
+    session = painted(operator, groups, answer_by_groups=False)
+    assert not session.is_settled
+    few = np.arange(N) % 7 == 0
+    found = session.suggest(5, rule=rule, candidates=few)
+    assert len(found) == 5
+    assert few[found.points].all()
+    if rule == "margin":  # of the map that is shown
+        least = np.sort(session.margin[few & (session.label_ids == 0)])[:5]
+        np.testing.assert_allclose(np.sort(session.margin[found.points]), least)
 
 
 @pytest.mark.parametrize("tau", ["auto", "margin", 7])

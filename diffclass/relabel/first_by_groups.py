@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from diffclass.label_diffusion import LabelDiffusion
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.engine import Engine, Grouping
 from diffclass.relabel.grouped_states import GroupedStates
@@ -55,6 +56,14 @@ class FirstByGroups(Engine):
     def is_settled(self, state: State) -> bool:
         """Return whether no map of the state is left to compute."""
         return not state.strokes or self.settled(state) is not None
+
+    def diffusion_for_suggestions(self, state: State, shown: ClassMap) -> LabelDiffusion | None:
+        """Return the diffusion of the points; of a first map, what groups tell of them."""
+        found, of_point = shown.diffusion, shown.of_point
+        if found is None or of_point is None:
+            return found
+        names = "values", "codes", "probability", "margin"
+        return replace(found, **{name: getattr(found, name)[of_point] for name in names})
 
     def _first_map_of(self, state: State) -> ClassMap:
         return self._lifted(self._by_groups.map_of(self._states.of(state)))
