@@ -76,6 +76,27 @@ def test_menus_work_by_keys(painted):
     assert "Rename, hide" in tab.js("document.activeElement.ariaLabel")
 
 
+def test_the_focus_stays_while_the_list_is_made_anew(painted):
+    tab = painted
+    button = tab.find("[aria-label^='Rename, hide']").nth(1)
+    button.focus()
+    lock = (
+        "() => diffclass.apply({ op: 'lock_class', id: diffclass.state.classes[1].id, locked: %s })"
+    )
+    for is_open, is_locked in ((False, "true"), (True, "false")):
+        if is_open:
+            tab.key("Enter")
+            tab.find(".menu-item:visible").first.wait_for()
+        tab.js("() => { window.before = document.querySelectorAll('.class-row')[1] }")
+        tab.js(lock % is_locked)
+        tab.wait("!window.before.isConnected")
+        if is_open:
+            tab.key("Escape")
+        focused = "document.querySelectorAll('.class-row')[1].contains(document.activeElement)"
+        assert tab.js(focused)
+        assert "Rename, hide" in tab.js("document.activeElement.ariaLabel")
+
+
 def test_the_tree_that_screen_readers_get(painted):
     tab = painted
     client = tab.context.new_cdp_session(tab.page)

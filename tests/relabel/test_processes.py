@@ -19,6 +19,7 @@ from diffclass_relabel.session_log import read_session
 
 from .clients import PageClient
 from .strokes import three_classes, truth_stroke
+from .test_auto_time import chosen
 
 pytestmark = [
     pytest.mark.slow,
@@ -106,7 +107,7 @@ def test_killed_in_the_midst_of_strokes(start, tissue, tmp_path):
         assert client.reply(client.send({"op": operation}, number=number))["kind"] == "done"
     client.settled()
     assert client.state["version"] == len(sent)
-    labels, shown = client.labels.copy(), client.settled().copy()
+    labels, shown = client.labels.copy(), chosen(client).copy()
     client.close()
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
@@ -117,7 +118,7 @@ def test_killed_in_the_midst_of_strokes(start, tissue, tmp_path):
 
     client = PageClient(start().gate)
     client.hello()
-    assert np.array_equal(client.settled(), shown)
+    assert np.array_equal(chosen(client), shown)
     assert np.array_equal(client.labels, labels)
     client.close()
 

@@ -1,6 +1,6 @@
 // The classes: legend and chooser in one; add, rename, recolour, hide, lock, merge, remove.
 
-import { count, el, iconButton, section, swatch, textButton } from "./dom";
+import { count, el, iconButton, renew, section, swatch, textButton } from "./dom";
 import { ICONS } from "./icons";
 import { onMenu } from "./long_press";
 import { Menu } from "./menu";
@@ -58,7 +58,7 @@ export class ClassList {
     const made = JSON.stringify(classes.map(({ pixels: _, mapped: __, ...shown }) => shown));
     if (made !== this.made) {
       this.made = made;
-      this.list.replaceChildren(...classes.map((item, k) => this.row(item, k + 1)));
+      renew(this.list, ...classes.map((item, k) => this.row(item, k + 1)));
     }
     classes.forEach((item, k) => this.showCounts(this.list.children[k] as HTMLElement, item));
     this.mark();

@@ -45,7 +45,14 @@ export class Menu {
     if (!this.element.matches(":popover-open")) return;
     const focused = this.element.contains(document.activeElement);
     this.element.hidePopover();
-    if (focused) this.before?.focus();
+    if (focused) this.opener()?.focus();
+  }
+
+  /** What had the focus; by its name where its list was made anew meanwhile. */
+  private opener(): HTMLElement | null {
+    const { before } = this;
+    if (!before || before.isConnected || !before.ariaLabel) return before;
+    return document.querySelector(`[aria-label="${CSS.escape(before.ariaLabel)}"]`);
   }
 
   private move(event: KeyboardEvent): void {
