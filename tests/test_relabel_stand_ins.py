@@ -89,6 +89,25 @@ def test_the_settled_map_does_not_depend_on_what_was_shown(operator):
         np.testing.assert_array_equal(mine, one)
 
 
+@pytest.fixture(scope="module")
+def line():
+    """Points in a row, of which a short walk reaches few and the settled map all."""
+    return markov_operator(np.arange(N, dtype=float)[:, None], n_neighbors=2, random_state=0)
+
+
+def test_nothing_is_kept_of_a_class_without_labels(line):
+    session = settled(painted(line))
+    for class_id in (1, 2, 3):
+        assert (session.map_ids == class_id).sum() > N / 6  # far beyond the first map
+    session.apply({"op": "remove", "stroke": session.strokes[1].number})
+    session.update()
+    assert not (session.map_ids == 2).any()
+    for stroke_left in session.strokes:
+        session.apply({"op": "remove", "stroke": stroke_left.number})
+    session.update()
+    assert not any(values.any() for values in shown(session))
+
+
 @pytest.mark.parametrize(
     "operation", [{"op": "warp"}, {"op": "label_mode", "mode": "free"}, {"op": "tau", "tau": 40}]
 )

@@ -38,7 +38,7 @@ class ClassMap:
         What row of the diffusion tells of each point; by default its own.
     kept : Replaced, optional
         Where this map stands in for another and says nothing new, classes, probabilities and
-        margins are those of the settled map before.
+        margins are those of the settled map before, unless the class has no labels any more.
     """
 
     diffusion: LabelDiffusion | None
@@ -97,18 +97,18 @@ class ClassMap:
         return values if self.of_point is None else values[self.of_point]
 
     def _with_kept(self, own: np.ndarray, name: str) -> np.ndarray:
-        return (
-            own
-            if self.kept is None
-            else np.where(self._keeps, getattr(self.kept.settled, name), own)
-        )
+        if self.kept is None:
+            return own
+        return np.where(self._keeps, getattr(self.kept.settled, name), own)
 
     @cached_property
     def _keeps(self) -> np.ndarray:
         assert self.kept is not None
         first = self.kept.first
         is_surer = self.own_margin > first.own_margin + MUCH_SURER
-        return (self.own_ids == first.own_ids) & ~is_surer
+        has_labels = np.zeros(256, dtype=bool)  # or is 0
+        has_labels[[0, *self.class_ids]] = True
+        return (self.own_ids == first.own_ids) & ~is_surer & has_labels[self.kept.settled.ids]
 
 
 @dataclass(frozen=True, eq=False)
