@@ -19,7 +19,7 @@ from diffclass.relabel import background
 
 _T = TypeVar("_T")
 
-_LOW = 10  # of 19, which is least
+_LOWER = 10  # of 39 steps of priority
 
 
 class Workers:
@@ -120,7 +120,9 @@ class Workers:
 def _give_way() -> None:
     """Let the system run everything else first: the map, and the browser that draws it."""
     if sys.platform == "linux":  # where each thread has a priority of its own
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW)
+        me = os.PRIO_PROCESS, threading.get_native_id()
+        # from where it is: nobody may raise it where the whole server has a lower one
+        os.setpriority(*me, os.getpriority(*me) + _LOWER)
 
 
 async def _run(pool: ThreadPoolExecutor, function: Callable[..., _T], *arguments: Any) -> _T:
