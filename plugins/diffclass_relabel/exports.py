@@ -176,7 +176,7 @@ def map_note(editor: SessionEditor) -> str | None:
     workspace, notes = editor.workspace, []
     if workspace.block > 1:
         notes.append(BLOCK_NOTE.format(side=workspace.block))
-    groups = workspace.groups if workspace.answers_by_groups else None
+    groups = workspace.answering_groups
     if groups is not None and editor.session.is_warped:
         notes.append(GROUP_NOTE.format(n_groups=len(groups)))
     return "; ".join(notes) or None

@@ -82,7 +82,7 @@ def held_out(workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
 
 def _classes(workspace: Workspace, y: np.ndarray, *, label_mode: str, tau: int) -> np.ndarray:
     """Return the class of each point by some labels, 0 for none; of many points, by groups."""
-    groups = workspace.groups if workspace.answers_by_groups else None
+    groups = workspace.answering_groups
     if groups is None:
         diffused = diffuse_labels(workspace.operator, y, label_mode=label_mode, tau=tau)
     else:

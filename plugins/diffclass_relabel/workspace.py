@@ -246,6 +246,11 @@ class Workspace:
         return rows, columns
 
     @property
+    def answering_groups(self) -> PointGroups | None:
+        """The groups, if answers and warped walks go by them."""
+        return self.groups if self.answers_by_groups else None
+
+    @property
     def n_pixels(self) -> int:
         """Rows times columns."""
         return len(self.points)

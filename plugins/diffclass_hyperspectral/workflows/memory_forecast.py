@@ -152,12 +152,7 @@ def classification_seconds(
 
     Parameters
     ----------
-    scene : Scene
-    features : SceneFeatures
-    classifier : DiffusionClassifier
-        Neither needs to be fitted.
-    n_classes : int
-    n_fits : int, default=1
+    scene, features, classifier, n_classes, n_fits
         As in `forecast_blocks`.
 
     Returns
