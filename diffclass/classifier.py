@@ -28,7 +28,9 @@ from diffclass.label_diffusion import (
     posteriors_of,
 )
 from diffclass.neighbors import NeighborSearch
+from diffclass.operators.cuda import processor_of
 from diffclass.operators.markov import MarkovOperator
+from diffclass.operators.processor import Processor
 from diffclass.operators.warped import (
     FORWARD_EXPONENT,
     WARP_FLOOR,
@@ -132,6 +134,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         See `neighbors_graph`.
     random_state : int, RandomState or None, default=None
         Seeds the neighbour search, where it is not exact.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where labels diffuse and, if no search is given, neighbours are searched, then exactly.
+        "cuda" takes the first NVIDIA device and needs ``pip install 'diffclass[cuda]'``. Warped
+        rounds stay with the processor.
 
     Attributes
     ----------
@@ -213,6 +219,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         search: NeighborSearch | None = None,
         symmetrize: str = "union",
         random_state: RandomState = None,
+        device: str = "cpu",
     ):
         self.n_neighbors = n_neighbors
         self.kernel = kernel
@@ -231,6 +238,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.search = search
         self.symmetrize = symmetrize
         self.random_state = random_state
+        self.device = device
 
     def fit(
         self,
@@ -276,8 +284,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         X = self._checked(X, reset=True)
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
         labels = _Labels(codes, _weights(label_weight), groups)
-        self.graph_ = self._graph(X, y, labels)
-        self.operator_ = self.graph_.operator
+        processor = processor_of(self.device)
+        self.graph_ = self._graph(X, y, labels, processor)
+        self.operator_ = self.graph_.operator.on(processor)
         diffused = self._diffused(self.operator_, labels)
         diffused = self._warped_rounds(diffused, labels)
         self._walked = replace(diffused, classes=self.classes_)
@@ -501,7 +510,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if (self.classes_ != np.rint(self.classes_)).any():
             raise DataError("Unknown label type: continuous; labels are classes, not measurements")
 
-    def _graph(self, X: Any, y: Any, labels: _Labels) -> PointGraph:
+    def _graph(self, X: Any, y: Any, labels: _Labels, processor: Processor) -> PointGraph:
         if self.affinity == "precomputed":
             return PointGraph.from_affinity(X, alpha=self.alpha)
         kernel = SharedNeighbors() if self.kernel is None else self.kernel
@@ -509,6 +518,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if kernel.uses_scores:
             first = self._neighbors(X, SharedNeighbors())
             walk = first.point_graph(SharedNeighbors(), alpha=self.alpha).operator
+            walk = walk.on(processor)
             diffused = self._diffused(walk, labels)
             scores = map_scores(walk, diffused.codes, len(self.classes_))
         found = self._neighbors(X, kernel, y=y, scores=scores, earlier=first)
@@ -522,6 +532,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             search=self.search,
             symmetrize=self.symmetrize,
             random_state=self.random_state,
+            device=self.device,
             **given,
         )
 

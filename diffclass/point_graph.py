@@ -32,7 +32,7 @@ from diffclass._validation import Graph, RandomState, check_points
 from diffclass.exceptions import DataError
 from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing
 from diffclass.kernels.isotropic import neighbor_distances
-from diffclass.neighbors import NeighborSearch, graph, neighbors_graph, nn_descent
+from diffclass.neighbors import NeighborSearch, graph, neighbors_graph, nn_descent, on_device
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 
@@ -357,6 +357,7 @@ def find_neighbors(
     y: ArrayLike | None = None,
     scores: ArrayLike | None = None,
     random_state: RandomState = None,
+    device: str = "cpu",
     earlier: FoundNeighbors | None = None,
 ) -> FoundNeighbors:
     """Find the neighbours that a kernel is fitted to.
@@ -365,6 +366,8 @@ def find_neighbors(
     ----------
     X, kernel, n_neighbors, search, symmetrize, y, scores, random_state
         See `PointGraph.from_points`.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the kernel's own search works, if it is one of the nearest points.
     earlier : FoundNeighbors, optional
         Neighbours found for another kernel. They are used if this kernel searches in the same
         features, by a search of the same kind and parameters; otherwise they are searched anew.
@@ -382,7 +385,10 @@ def find_neighbors(
     X = check_points(X)
     features, placing = kernel.place(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
+    is_own = search is None
     search = kernel.search_for(features, n_neighbors, given=search, random_state=random_state)
+    if is_own and device == "cuda":
+        search = on_device(search)
     if earlier is not None and _would_find_the_same(search, symmetrize, features, earlier):
         search, graph = earlier.search, earlier.graph
     else:

@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.blocks.block_operator import BlockOperator
-from diffclass.label_diffusion.stops import Stops
 from diffclass.label_diffusion.walks import HEIGHT
-from diffclass.operators.product import CompiledProduct
+from diffclass.operators.processor import CompiledProduct
+from diffclass.operators.stops import Stops
 
 _DEEPEST = 8  # edges, of a halo
 

@@ -36,6 +36,8 @@ def doctor(*, console: Console) -> None:
     Lists versions, what each extra lacks, the file formats that GDAL can read, threads, memory and
     where compiled loops are kept.
     """
+    from diffclass._cuda.device import describe
+
     facts = {
         "diffclass": __version__,
         "installed_in": str(Path(__file__).parents[1]),
@@ -47,7 +49,7 @@ def doctor(*, console: Console) -> None:
         "threads": _threads(),
         "memory_bytes": _memory(),
         "compiled_loops": _compiled_loops(),
-        "gpu": "not used: everything is computed by the processor",
+        "gpu": describe(),
     }
     console.give(facts, "\n".join(_lines(facts)))
 

@@ -18,10 +18,10 @@ from diffclass.label_diffusion.far_walk import LONGEST_SERIES, FarWalk, Product
 from diffclass.label_diffusion.late_steps import is_late, walk_late
 from diffclass.label_diffusion.posteriors import Decision, decide
 from diffclass.label_diffusion.stopping_time import curve_times, hop_coverage, sum_end
-from diffclass.label_diffusion.stops import Stops
 from diffclass.label_diffusion.walking import Look, PastMaps, walk_straight
-from diffclass.operators.chebyshev import chebyshev_series
 from diffclass.operators.markov import MarkovOperator
+from diffclass.operators.stopped import StoppedWalk
+from diffclass.operators.stops import Stops
 from diffclass.operators.warped import WarpedOperator
 from diffclass.targets import labels_per_class
 
@@ -84,7 +84,6 @@ class Walk:
         self.state = np.zeros((len(operator), n_classes), dtype=operator.dtype)
         self.limits = np.zeros((operator.n_connected_components, n_classes))
         self.scale = np.ones(n_classes)
-        self._spare = self.state[:0]  # where the next step is written, once it has the same shape
         self._checkpoints: dict[str, Any] = {}
         self._past_maps: PastMaps[np.ndarray] = PastMaps()
 
@@ -171,15 +170,7 @@ class Walk:
         return self.operator.hops(groups)
 
     def _walk_on(self, n_steps: int) -> None:
-        for _ in range(n_steps):
-            self._step()
-
-    def _step(self) -> None:
-        before = np.ascontiguousarray(self.state, dtype=self.operator.dtype)
-        if self._spare.shape != before.shape or self._spare.dtype != before.dtype:
-            self._spare = np.empty_like(before)
-        self.operator.backward(before, self._spare)
-        self.state, self._spare = self._spare, before
+        raise NotImplementedError
 
 
 class FreeColumns:
@@ -514,6 +505,8 @@ class AbsorbingWalk(_Stopping):
         super().__init__(operator, codes, n_classes)
         self.scale /= HEIGHT
         self._stop_at_labels(label_weight[self.labelled], HEIGHT)
+        self._stopped = StoppedWalk(operator, self._stops)
+        self._spare = self.state[:0]  # where the next step is written, once it has the same shape
 
     def _walk_on(self, n_steps: int) -> None:
         if is_late(self, n_steps):
@@ -521,11 +514,13 @@ class AbsorbingWalk(_Stopping):
         elif self._is_far(n_steps):
             self._walk_far(self.operator.in_double_precision().backward, n_steps)
         else:
-            super()._walk_on(n_steps)
+            self._take_steps(n_steps)
 
-    def _step(self) -> None:
-        super()._step()
-        self._stops.set_again(self.state)
+    def _take_steps(self, n_steps: int) -> None:
+        state = np.ascontiguousarray(self.state, dtype=self.operator.dtype)
+        if self._spare.shape != state.shape or self._spare.dtype != state.dtype:
+            self._spare = np.empty_like(state)
+        self.state, self._spare = self._stopped.steps(state, self._spare, n_steps)
 
     def least_stopped(self) -> float:
         """Return the least probability of having stopped, where the walk can stop."""
@@ -536,15 +531,14 @@ class AbsorbingWalk(_Stopping):
 
     def step_and_change(self) -> float:
         """Take a step, keep its change, and return the largest change of a probability."""
-        before = self.state
-        self._step()
+        before = self.state.copy()
+        self._take_steps(1)
         self._change = self.state - before
         return float(np.abs(self._change).max()) / HEIGHT
 
     def add_series(self, coefficients: np.ndarray) -> None:
         """Add a Chebyshev series of the walk that ends at the labels, applied to the change."""
-        killed = self._killed(self.operator.backward)
-        self.state += chebyshev_series(killed, self._change, coefficients[None])[0]
+        self.state += self._stopped.series(self._change, coefficients)
         np.maximum(self.state, 0, out=self.state)
 
 

@@ -6,7 +6,8 @@ matrix of the distances between the points, ``transform`` of those from new poin
 which explicit zeros (the diagonal, duplicates) are edges.
 """
 
-from diffclass.neighbors.default import default_search
+from diffclass.neighbors.cuda_search import CudaSearch
+from diffclass.neighbors.default import default_search, on_device
 from diffclass.neighbors.exact import ExactSearch
 from diffclass.neighbors.graph import kept_edges, neighbors_graph
 from diffclass.neighbors.inverted_file import InvertedFileSearch
@@ -15,6 +16,7 @@ from diffclass.neighbors.radius import RadiusSearch
 from diffclass.neighbors.search import NeighborSearch, Search
 
 __all__ = [
+    "CudaSearch",
     "ExactSearch",
     "InvertedFileSearch",
     "NNDescentSearch",
@@ -24,4 +26,5 @@ __all__ = [
     "default_search",
     "kept_edges",
     "neighbors_graph",
+    "on_device",
 ]

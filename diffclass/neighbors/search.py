@@ -51,7 +51,7 @@ class Search(TransformerMixin, BaseEstimator):
         self._X = check_points(X)
         check_spread(self._X)
         self._representative = _duplicate_representatives(self._X, self.n_neighbors)
-        self._searched = np.unique(self._representative)
+        self._searched = np.flatnonzero(self._representative == np.arange(len(self._X)))
         self._index(self._X[self._searched])
         return self
 

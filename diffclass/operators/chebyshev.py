@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import scipy.fft
 
-from diffclass import _compiled
+from diffclass.operators.processor import HOST, Columns, Processor
 
 # The largest sum of dropped coefficients by default, in single and in double precision.
 TOLERANCE = {"f": 1e-6, "d": 1e-12}
@@ -110,18 +110,25 @@ def _coefficients(t: int, tolerance: float) -> np.ndarray:
 
 
 def chebyshev_series(
-    product: Callable[[np.ndarray, np.ndarray], None], f: np.ndarray, coefficients: np.ndarray
+    product: Callable[[Columns, Columns], None],
+    f: np.ndarray,
+    coefficients: np.ndarray,
+    *,
+    processor: Processor = HOST,
 ) -> np.ndarray:
     """Evaluate several Chebyshev series of an operator on the columns of f in one pass.
 
     Parameters
     ----------
     product : callable
-        ``product(g, out)`` writes A g to ``out``. The spectrum of A has to lie in [-1, 1].
+        ``product(g, out)`` writes A g to ``out``, both where the processor has them. The spectrum
+        of A has to lie in [-1, 1].
     f : ndarray of shape (n, m)
         Columns.
     coefficients : ndarray of shape (n_series, degree + 1)
         Coefficients of T_0(A), T_1(A), ...
+    processor : Processor
+        What computes.
 
     Returns
     -------
@@ -129,16 +136,16 @@ def chebyshev_series(
         sum_k c_k T_k(A) f, in the dtype of f. Costs ``degree`` products.
     """
     coefficients = coefficients.astype(f.dtype)
-    sums = coefficients[:, 0, None, None] * f
+    first_terms = coefficients[:, 0, None, None] * f
     if coefficients.shape[1] == 1:
-        return sums
-    previous, current, spare = f.copy(), np.empty_like(f), np.empty_like(f)
+        return first_terms
+    sums, weights = processor.place(first_terms), processor.place(coefficients)
+    previous = processor.place(f.copy())
+    current, spare = processor.blank(np.empty_like(f)), processor.blank(np.empty_like(f))
     product(previous, current)
-    sums += coefficients[:, 1, None, None] * current
+    processor.add_term(current, weights, 1, sums)
     for k in range(2, coefficients.shape[1]):
         product(current, spare)
-        _compiled.products.chebyshev_step(
-            spare, previous, np.ascontiguousarray(coefficients[:, k]), sums
-        )
+        processor.chebyshev_step(spare, previous, weights, k, sums)
         previous, current = current, previous
-    return sums
+    return processor.fetch(sums, first_terms)

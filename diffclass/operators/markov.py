@@ -13,7 +13,7 @@ Source: Coifman et al. 2005, sections 2.1 and 2.4 (equation 2.13).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import cast
 
@@ -33,7 +33,13 @@ from diffclass.operators.chebyshev import (
     sum_coefficients,
 )
 from diffclass.operators.local_order import local_order, renumbered
-from diffclass.operators.product import CompiledProduct
+from diffclass.operators.processor import (
+    HOST,
+    Columns,
+    CompiledProduct,
+    Processor,
+    ScaledProduct,
+)
 from diffclass.progress import checkpoint
 
 
@@ -51,6 +57,8 @@ class MarkovOperator:
         The row sums q of K, by whose powers K_alpha was divided.
     alpha : float
         Density exponent.
+    processor : Processor
+        What computes the steps; see `on`.
 
     Notes
     -----
@@ -62,6 +70,7 @@ class MarkovOperator:
     degrees: np.ndarray
     density: np.ndarray
     alpha: float = 0.0
+    processor: Processor = HOST
 
     @classmethod
     def from_affinity(
@@ -222,16 +231,20 @@ class MarkovOperator:
                 series = np.zeros((2, len(sums)))
                 last_power = power_coefficients([n_steps], tolerance)[0][: len(sums)]
                 series[0], series[1, : len(last_power)] = sums, last_power
-                total, last = chebyshev_series(self.backward, columns, series)
+                total, last = self._series(columns, series)
                 visits += total
                 return last
-        current, spare = columns.copy(), np.empty_like(columns)
-        for step in range(n_steps):
+        processor, copied = self.processor, columns.copy()
+        current, spare = processor.place(copied), processor.blank(np.empty_like(columns))
+        placed_visits = processor.place(visits)
+        for i in range(n_steps):
+            checkpoint()
             # every second step adds two terms; if their number is odd, the first step adds one
-            n_terms = 1 if step == 0 and n_steps % 2 else 2 * ((n_steps - step) % 2)
-            self._product(current, self._inverse_degrees, spare, visits, n_terms)
+            n_terms = 1 if i == 0 and n_steps % 2 else 2 * ((n_steps - i) % 2)
+            self.step(current, spare, visits=placed_visits, n_terms=n_terms)
             current, spare = spare, current
-        return current
+        processor.fetch(placed_visits, visits)
+        return processor.fetch(current, copied)
 
     def forward(
         self,
@@ -271,8 +284,23 @@ class MarkovOperator:
         """Return the same walk in double precision; the operator itself if it is so already."""
         if self.dtype == np.float64:
             return self
-        K = self.affinity.astype(np.float64)
-        return MarkovOperator(K, self.degrees, self.density, self.alpha)
+        return replace(self, affinity=self.affinity.astype(np.float64))
+
+    def on(self, processor: Processor) -> MarkovOperator:
+        """Return the same walk, whose steps another processor takes.
+
+        Parameters
+        ----------
+        processor : Processor
+            Such as `diffclass.operators.Cuda`; see `diffclass.operators.processor`. Steps of
+            columns and large times are taken there, eigenpairs and all else as before.
+
+        Returns
+        -------
+        MarkovOperator
+            Its results differ by rounding.
+        """
+        return self if processor == self.processor else replace(self, processor=processor)
 
     @cached_property
     def in_local_order(self) -> tuple[np.ndarray, MarkovOperator]:
@@ -282,7 +310,8 @@ class MarkovOperator:
         """
         order = local_order(self.affinity)
         K = renumbered(self.affinity, order)
-        return order, MarkovOperator(K, self.degrees[order], self.density[order], self.alpha)
+        degrees, density = self.degrees[order], self.density[order]
+        return order, replace(self, affinity=K, degrees=degrees, density=density)
 
     @property
     def stationary_distribution(self) -> np.ndarray:
@@ -295,14 +324,16 @@ class MarkovOperator:
 
         It always works in double precision, which eigensolvers need.
         """
-        root = 1 / np.sqrt(self.degrees)
+        root, K = 1 / np.sqrt(self.degrees), self.affinity
+        scaled = CompiledProduct(K.indptr, K.indices, K.data, root)
 
         def column_product(f: np.ndarray) -> np.ndarray:
             return product(np.reshape(f, (-1, 1))).ravel()
 
         def product(f: np.ndarray) -> np.ndarray:
             columns = np.ascontiguousarray(f * root[:, None])
-            self._product(columns, root, out := np.empty_like(columns))
+            checkpoint()
+            scaled(columns, out := np.empty_like(columns))
             return out
 
         return LinearOperator(
@@ -363,16 +394,23 @@ class MarkovOperator:
         last = max(times, default=0)
         series = power_coefficients(times, tolerance) if tolerance and times else None
         if series is not None and series.shape[1] - 1 < last:
-            return chebyshev_series(self.backward, columns, series)
-        powers = np.empty((len(times), *columns.shape), dtype=columns.dtype)
-        current, spare = columns.copy(), np.empty_like(columns)
+            return self._series(columns, series)
+        processor, powers = self.processor, np.empty((len(times), *columns.shape), columns.dtype)
+        current, spare = processor.place(columns.copy()), processor.blank(np.empty_like(columns))
         for t in range(last + 1):
             for i in (i for i, time in enumerate(times) if time == t):
-                powers[i] = current
+                powers[i] = processor.fetch(current, powers[i])
             if t < last:
-                self.backward(current, spare)
+                self._checked_step(current, spare)
                 current, spare = spare, current
         return powers
+
+    def _series(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        return chebyshev_series(self._checked_step, columns, coefficients, processor=self.processor)
+
+    def _checked_step(self, columns: Columns, out: Columns) -> None:
+        checkpoint()
+        self.step(columns, out)
 
     def _checked_tolerance(self, tolerance: float | None) -> float:
         if tolerance is None:
@@ -388,20 +426,17 @@ class MarkovOperator:
             The functions f, in the operator's dtype, C-ordered.
         out : ndarray of shape (n, m)
         """
-        self._product(columns, self._inverse_degrees, out)
+        processor = self.processor
+        placed = processor.blank(out)
+        self._checked_step(processor.place(columns), placed)
+        found = processor.fetch(placed, out)
+        if found is not out:
+            out[:] = found
 
-    def _product(
-        self,
-        columns: np.ndarray,
-        row_scale: np.ndarray,
-        out: np.ndarray,
-        visits: np.ndarray | None = None,
-        n_terms: int = 0,
-    ) -> None:
-        checkpoint()
-        K = self.affinity
-        product = CompiledProduct(K.indptr, K.indices, K.data, row_scale)
-        product(columns, out, visits=visits, n_terms=n_terms)
+    @cached_property
+    def step(self) -> ScaledProduct:
+        """The product A f, of columns where the processor has them."""
+        return self.processor.scaled_product(self.affinity, self._inverse_degrees)
 
 
 def _without_zeros(K: sp.csr_array) -> sp.csr_array:

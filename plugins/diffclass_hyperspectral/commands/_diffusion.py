@@ -130,6 +130,14 @@ _OPTIONS = (
         help="Let the features count beside the graph where labels left out speak for it, as in "
         "mixtures without borders.",
     ),
+    click.option(
+        "--device",
+        type=click.Choice(["cpu", "cuda"]),
+        default="cpu",
+        show_default=True,
+        help="Where neighbours are searched and labels diffuse. cuda: on the first NVIDIA device "
+        "(needs the extra [cuda]), neighbours exactly.",
+    ),
 )
 
 
@@ -157,13 +165,20 @@ def diffusion_classifier(
     max_time: int | None,
     rounds: int,
     ambient: bool,
+    device: str,
 ) -> DiffusionClassifier:
     """Return the classifier that was asked for, all else with the library's defaults."""
     from diffclass import kernels
     from diffclass.classifier import DiffusionClassifier
+    from diffclass.operators import processor_of
 
+    processor_of(device)  # says now what is missing
     given = {"n_neighbors": neighbors, "label_mode": label_mode, "tau": tau, "max_time": max_time}
     chosen = {name: value for name, value in given.items() if value is not None}
     return DiffusionClassifier(
-        kernel=_KERNELS[kernel](kernels), rounds=rounds, ambient=ambient, random_state=seed
+        kernel=_KERNELS[kernel](kernels),
+        rounds=rounds,
+        ambient=ambient,
+        random_state=seed,
+        device=device,
     ).set_params(**chosen)

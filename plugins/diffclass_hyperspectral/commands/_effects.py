@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DIFFUSION = (
     "features", "metric", "components", "neighbors", "kernel", "label_mode", "tau", "max_time",
-    "rounds", "ambient",
+    "rounds", "ambient", "device",
 )  # fmt: skip
 
 

@@ -163,7 +163,7 @@ def classification_seconds(
     """
     n, p = _size(scene, features)
     usual = classifier.kernel is None and not classifier.rounds and not classifier.ambient
-    if n * p < _WORTH_TIMING or not usual:
+    if n * p < _WORTH_TIMING or not usual or classifier.device != "cpu":
         return None
     return forecast_seconds(
         n, p, classifier.n_neighbors, n_classes, block_points=None,
