@@ -97,6 +97,8 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,
     "recalls": speed_tables.recalls,
+    "ends": speed_tables.ends,
+    "device": speed_tables.device,
     "first-run": speed_tables.first_run,
     "busy": speed_tables.busy,
     "ten-million": speed_tables.ten_million,

@@ -560,7 +560,13 @@ def test_the_default_choice_by_hand():
     choice = AutoChoice(0.5)
     assert choice.see(0.9, Cut(0.1, 0.0), 0.5) == ("kept",)  # not covered: the latest
     assert choice.see(0.8, Cut(0.5, 0.04), 1.0) == ("kept", "late")
-    assert choice.see(0.5, Cut(0.4, 0.04), 1.0) == ("kept", "late")
+    assert not choice.is_over
+    assert choice.see(0.65, Cut(0.5, 0.04), 1.0) == ("kept", "late")
+    assert choice.see(0.55, Cut(0.4, 0.04), 1.0) == ("kept", "late")
+    assert not choice.is_over
+    assert choice.see(0.46, Cut(0.4, 0.04), 1.0) == ("kept", "late")
+    assert choice.is_over  # another fall of 0.09 would be below 0.4
+    assert choice.see(0.47, Cut(0.4, 0.04), 1.0) == ("kept", "late")
     assert not choice.is_over
     assert choice.see(0.3, Cut(0.41, 0.04), 1.0) == ("late",)  # within half the error
     assert choice.is_over  # by the margin, whatever the cut may do

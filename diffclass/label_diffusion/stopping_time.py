@@ -13,7 +13,10 @@ flatten while the map gets better, as with few labels in large clusters. The cut
 (`diffclass.label_diffusion.cut`) tells them apart: if a later map has at most half the cut, the
 time is the latest whose cut is the least within half its standard error. Where classes overlap the
 cut falls slowly for ever, and the margin decides. Measured in experiments/few_labels/tau.py. On
-large graphs the walk ends with the margin: later times would take longer than all the rest.
+large graphs the walk ends with the margin: later times would take longer than all the rest. It does
+not take the last of these steps, a third of all, only to see that the margin has fallen too far:
+margins are looked at twice per octave, and where another fall as deep as the last would be too far,
+the walk ends (experiments/scaling/ends.py).
 """
 
 from __future__ import annotations
@@ -181,13 +184,15 @@ class MarginChoice:
     ----------
     is_over : bool
         Whether the margin is below that, so that no later time is worth walking to.
+    is_about_over : bool
+        Whether it is, or would be below what has to be kept if it fell as far again.
     """
 
     def __init__(self, kept_share: float, *, given_up: float = 0.85):
         self._kept_share = kept_share
         self._given_up = given_up
-        self._largest = 0.0
-        self.is_over = False
+        self._largest, self._last = 0.0, -np.inf
+        self.is_over = self.is_about_over = False
 
     def see(self, margin: float, coverage: float) -> bool:
         """Look at the next time and return whether it is the best choice so far.
@@ -197,8 +202,12 @@ class MarginChoice:
         if coverage < COVERED:
             return True
         self._largest = max(self._largest, margin)
-        self.is_over = margin < self._given_up * self._kept_share * self._largest
-        return not margin < self._kept_share * self._largest
+        least = self._kept_share * self._largest
+        foreseen = margin - max(self._last - margin, 0.0)
+        self._last = margin
+        self.is_over = margin < self._given_up * least
+        self.is_about_over = self.is_over or foreseen < least
+        return not margin < least
 
 
 class AutoChoice:
@@ -228,8 +237,8 @@ class AutoChoice:
 
     @property
     def is_over(self) -> bool:
-        """Whether the margin is now below the share it has to keep."""
-        return self._by_margin.is_over
+        """Whether the margin is below the share it has to keep, or will be at the next time."""
+        return self._by_margin.is_about_over
 
     @property
     def best(self) -> str:

@@ -148,6 +148,48 @@ def kills() -> list[str]:
     return markdown_table(head, rows)
 
 
+def device() -> list[str]:
+    """Steps, neighbours and whole fits on a device beside the processors of its machine."""
+    found: dict[str, dict[str, str]] = {}
+    for row in read_rows("scaling/device.csv"):
+        found.setdefault(row["points"], {})[row["quantity"]] = row["value"]
+    columns = {
+        "product, processor, ms": "step, 16 cores, ms",
+        "product, device, ms": "step, device, ms",
+        "products per second, device": "steps per second",
+        "product, device, GB per second": "GB per second",
+        "product, device memory, GiB": "memory, GiB",
+        "neighbors, processor, s": "neighbours, 16 cores, s",
+        "neighbors, processor, recall": "their recall",
+        "neighbors, device, s": "neighbours, device, s",
+        "fit, cpu, s": "fit, 16 cores, s",
+        "fit, cuda, s": "fit, device, s",
+    }
+    rows = [
+        [points, *(f"{float(of[name]):.3g}" if name in of else "-" for name in columns)]
+        for points, of in found.items()
+        if int(points)
+    ]
+    return markdown_table(["points", *columns.values()], rows)
+
+
+def ends() -> list[str]:
+    """Walks on large graphs that end as soon as it is foreseen, beside one look later."""
+    columns = {
+        "use": "use",
+        "problem": "problem",
+        "points": "points",
+        "per_class": "per class",
+        "one_look_later": "one look later, %",
+        "foreseen": "foreseen, %",
+        "difference": "difference",
+        "error": "its error",
+        "steps_later": "steps",
+        "steps_foreseen": "steps, foreseen",
+    }
+    return _table("scaling/ends.csv", columns)
+
+
 def strokes() -> list[str]:
     """From a stroke to its map: the engine's part, and the page's."""
     quantities = ("milliseconds_per_stroke", "milliseconds_after_200_strokes", "fresh_milliseconds")

@@ -1,0 +1,125 @@
+"""Where walks on large graphs end: as soon as it is foreseen, or one look later.
+
+    python -m experiments.scaling.ends [--draws 10] [problem ...]
+
+On large graphs the walk ends where the margin falls below the share that it has to keep. Looks are
+half an octave apart, so the last one takes a third of all steps, only to see that. By default the
+walk ends where another fall as deep as the last would be too far. Here is what that costs: the
+accuracy of both on the same labels, the mean of their differences with its standard error, and the
+steps that both took. The first problems were looked at before the rule was settled, which has
+nothing to tune; the others are reported only. Ten draws, to ends.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from sklearn.datasets import make_blobs, make_circles, make_moons
+
+from diffclass import MarkovOperator, diffuse_labels, markov_operator
+from diffclass.datasets import make_hyperspectral_scene
+from diffclass.kernels import SharedNeighbors
+from diffclass.label_diffusion.stopping_time import AutoChoice
+from diffclass_hyperspectral import SceneFeatures, open_scene
+from experiments.few_labels.draws import draw_labels
+from experiments.markdown import write_rows
+from experiments.scaling import million, whole_scene
+
+N = 40_000
+BUDGETS = (1, 3, 10)
+OUTPUT = Path(__file__).with_name("ends.csv")
+Points = tuple[np.ndarray, np.ndarray]
+
+
+def scene(truth: np.ndarray, n_bands: int, *, spatial: bool = False) -> Points:
+    """Return the features of a synthetic scene, and its classes from 1."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "scene.npy"
+        np.save(path, make_hyperspectral_scene(truth, n_bands=n_bands))
+        return SceneFeatures(spatial=spatial).fit_transform(open_scene(path)), truth.ravel()
+
+
+def of_sklearn(made: Points) -> Points:
+    """Return points in single precision, and classes from 1."""
+    return made[0].astype(np.float32), made[1] + 1
+
+
+PROBLEMS: dict[str, Callable[[], Points]] = {
+    "Salinas' fields, spectral": lambda: scene(whole_scene.fields(), 204),
+    "Salinas' fields, spatial": lambda: scene(whole_scene.fields(), 204, spatial=True),
+    "random fields": lambda: scene(million.fields(300), 100),
+    "three blobs": lambda: of_sklearn(make_blobs(N, centers=3, cluster_std=2.0, random_state=0)),
+    "two moons": lambda: of_sklearn(make_moons(N, noise=0.25, random_state=0)),
+    "few large fields": lambda: scene(million.fields(250, seed=3) // 4 + 1, 60),
+    "ten blobs in ten dimensions": lambda: of_sklearn(
+        make_blobs(N, n_features=10, centers=10, cluster_std=3.5, random_state=1)
+    ),
+    "unbalanced blobs": lambda: of_sklearn(
+        make_blobs([30_000, 8_000, 2_000], centers=[[0, 0], [3, 0], [1, 2.5]], random_state=1)
+    ),
+    "circles": lambda: of_sklearn(make_circles(N, noise=0.12, factor=0.5, random_state=0)),
+}
+CHOOSING = 5  # of them
+
+
+def run(operator: MarkovOperator, y: np.ndarray, *, foreseeing: bool) -> tuple[np.ndarray, int]:
+    """Return the class of each point, and the last time that was looked at."""
+    is_over = property(lambda choice: choice._by_margin.is_over)
+    late = mock.patch.object(AutoChoice, "is_over", AutoChoice.is_over if foreseeing else is_over)
+    with late, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = diffuse_labels(operator, y, label_mode="absorbing")
+    return found.classes[found.codes], int(found.curve.times[-1])
+
+
+def compute(name: str, n_draws: int) -> Iterator[dict[str, Any]]:
+    """Yield one row per budget."""
+    points, truth = PROBLEMS[name]()
+    operator = markov_operator(points, kernel=SharedNeighbors(), random_state=0)
+    for per_class in BUDGETS:
+        accuracy, steps = np.zeros((n_draws, 2)), np.zeros((n_draws, 2))
+        for seed in range(n_draws):
+            y, scored = draw_labels(truth, per_class, seed=seed)
+            y = np.where(y > 0, y, -1)
+            for i in (0, 1):
+                found, steps[seed, i] = run(operator, y, foreseeing=bool(i))
+                accuracy[seed, i] = 100 * np.mean(found[scored] == truth[scored])
+        difference = accuracy[:, 1] - accuracy[:, 0]
+        yield {
+            "use": "choosing" if list(PROBLEMS).index(name) < CHOOSING else "reporting",
+            "problem": name,
+            "points": len(truth),
+            "per_class": per_class,
+            "draws": n_draws,
+            "one_look_later": f"{accuracy[:, 0].mean():.2f}",
+            "foreseen": f"{accuracy[:, 1].mean():.2f}",
+            "difference": f"{difference.mean():+.2f}",
+            "error": f"{difference.std(ddof=1) / np.sqrt(n_draws):.2f}",
+            "steps_later": f"{steps[:, 0].mean():.0f}",
+            "steps_foreseen": f"{steps[:, 1].mean():.0f}",
+        }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("problems", nargs="*", default=list(PROBLEMS))
+    parser.add_argument("--draws", type=int, default=10)
+    arguments = parser.parse_args()
+    rows = []
+    for name in arguments.problems:
+        for row in compute(name, arguments.draws):
+            rows.append(row)
+            print(*row.values(), sep=", ", flush=True)
+    if len(arguments.problems) == len(PROBLEMS):
+        write_rows(OUTPUT, rows)
+
+
+if __name__ == "__main__":
+    main()
