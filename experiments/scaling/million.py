@@ -99,6 +99,8 @@ def main() -> None:
             rows.append(csv_row(side, report))
             totals.append((side**2, report["seconds"]["total"]))
             print(f"{side**2} pixels: {stages}, {memory:.2f} GiB, {accuracy:.1%}", flush=True)
+            for name, forecast in report["memory"].get("forecast_seconds", {}).items():
+                print(f"  {name}: forecast {forecast:.1f} s", flush=True)
     if chosen == ("spectral", "cpu"):
         write_rows(OUTPUT, rows)
     if len(totals) > 1:

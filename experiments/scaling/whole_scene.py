@@ -8,7 +8,7 @@ image is missing), with 5 labels per class. Ours: open the file, features, neigh
 diffusion with its choice of tau; with spectral and with spatial features, and with summed labels,
 which choose it by the margin alone. The peer: its
 kNN graph (12 neighbours) and Laplace learning on our spectral features, which are given to it. Runs
-alternate; the figures are medians of three. Imports and compilation are not timed. The report goes
+alternate; the figures are medians of five. Imports and compilation are not timed. The report goes
 to standard output, the table's figures to whole_scene.csv where the peer has run too.
 """
 
@@ -129,7 +129,7 @@ def csv_rows(report: dict[str, Any]) -> list[dict[str, object]]:
     }
     rows: list[dict[str, object]] = [
         {"run": name}
-        | {stage: f"{seconds[stage]:.2g}" if stage in seconds else "" for stage in STAGES}
+        | {stage: f"{seconds[stage]:.3g}" if stage in seconds else "" for stage in STAGES}
         | {"accuracy": f"{100 * accuracy:.1f}", "neighbor_recall": "", "peak_memory_gib": ""}
         for name, (seconds, accuracy) in runs.items()
     ]
@@ -145,7 +145,7 @@ def medians(runs: list[dict[str, float]]) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peer", help="Python of an environment that has graphlearning")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     report = compute(arguments.peer, arguments.repeats)
     print(json.dumps(report, indent=1))
