@@ -1,6 +1,6 @@
-"""How time and memory grow up to a million pixels: whole runs of `diffclass classify`.
+"""How time and memory grow up to four million pixels: whole runs of `diffclass classify`.
 
-    python -m experiments.scaling.million [--sides 354 500 707 1000]
+    python -m experiments.scaling.million [--sides 354 500 707 1000 2000]
         [--features spatial] [--device cuda]
 
 Square synthetic scenes of 100 bands on fields of random shape, 16 classes, written to disk and
@@ -83,7 +83,7 @@ def csv_row(side: int, report: dict[str, Any]) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sides", type=int, nargs="+", default=[354, 500, 707, 1000])
+    parser.add_argument("--sides", type=int, nargs="+", default=[354, 500, 707, 1000, 2000])
     parser.add_argument("--features", choices=["spectral", "spatial"], default="spectral")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     arguments = parser.parse_args()
