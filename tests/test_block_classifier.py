@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from diffclass import DiffusionClassifier
 from diffclass.blocks import BlockClassifier, SerialEngine
 from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.shelf import Shelf, release
+from diffclass.blocks.walk_block import WalkBlock
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.mapped_pages import map_under
 
@@ -158,3 +160,26 @@ def test_calibration_is_that_of_the_classifier_in_memory(digits, small_blocks):
     assert calibration.log_loss_after < calibration.log_loss_before
     sure = calibration.apply(found.raw_label_distributions_[:]).max(axis=1).mean()
     assert abs(sure - np.mean(found.transduction_ == truth)) < 0.05
+
+
+def test_walks_without_some_labels_find_the_room_of_those_before(digits, small_blocks, monkeypatch):
+    X, y, _ = digits
+    load = WalkBlock.load
+
+    def sizes_of_loads(memory: float) -> list[int]:
+        engine = SerialEngine(memory=memory)
+        model = BlockClassifier(tau=8, random_state=0, engine=engine).fit(X, y)
+        sizes = []
+
+        def counted(*given):
+            sizes.append(sys.getsizeof(block := load(*given)))
+            return block
+
+        with monkeypatch.context() as patched:
+            patched.setattr(WalkBlock, "load", counted)
+            assert model.calibration_.n_left_out
+        return sizes
+
+    at_will = sizes_of_loads(2.0**31)
+    of_one_walk = sum(at_will) / 6  # five folds and the walk around the map
+    assert len(sizes_of_loads(2 * 1.5 * of_one_walk)) == len(at_will)

@@ -73,13 +73,20 @@ def _left_out(
         fewer = np.where(np.isin(group, group[places[tested]]), -1, codes)
         labels = BlockLabels.of(fewer, label_weight, groups, len(fewer))
         name = f"{found.name}-fold{f}"
-        with stage("calibration: walk"):
-            walk = labels.start_walk(found.operator, engine, name)
-            walk_straight(walk, found.tau)
-            read = partial(_values_at, walk, places[tested])
-            values[tested] = walk.surely(read)
-        found.operator.scratch.drop_stage(name)
+        values[tested] = _values_of(labels, places[tested], found, engine, name=name)
     return LeftOut(places, codes[places], posteriors_of(values, found.class_weight))
+
+
+def _values_of(
+    labels: BlockLabels, places: np.ndarray, found: BlockDiffusion, engine: Engine, *, name: str
+) -> np.ndarray:
+    """Return what some labels say of some places, and let go of all that the walk held."""
+    with stage("calibration: walk"):
+        walk = labels.start_walk(found.operator, engine, name)
+        walk_straight(walk, found.tau)
+        values = walk.surely(partial(_values_at, walk, places))
+    found.operator.scratch.drop_stage(name)
+    return values
 
 
 def _values_at(walk: BlockWalk, places: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ from diffclass.targets import encode_groups
 _FEW_POINTS = 10_000
 _MOST_OF_FEW, MOST_LEFT_OUT = 100, 32  # labels left out, with few points and with more
 FOLDS = 5
-_LEAST_COLUMNS, _MOST_VALUES = 8, 33_000_000  # of a walk, for the sake of memory
+_LEAST_COLUMNS, _MOST_VALUES = 8, 66_000_000  # of a walk, for the sake of memory
 
 
 @dataclass(frozen=True, eq=False)
