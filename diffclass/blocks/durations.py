@@ -55,17 +55,16 @@ class Pace:
     is_repeated: bool = True
 
 
-# Of scenes of 600 x 600 to 3,200 x 3,200 pixels in blocks of 200,000 (calibration: of the smallest,
-# by its processor time beside that of the diffusion). Fit them again where neighbours are searched
-# in another way.
+# Of scenes of 600 x 600 to 1,600 x 1,600 pixels in blocks of 200,000. Fit them again where
+# neighbours are searched, or walks end, in another way.
 IN_BLOCKS = {
-    "features": Pace(0.01, is_repeated=False),
-    "cells": Pace(0.4, is_repeated=False),
-    "neighbors": Pace(5.6, 0.25, is_repeated=False),
-    "affinities": Pace(2.4, 0.25, is_repeated=False),
-    "diffusion": Pace(2.9e-3, 0.5),
-    "maps": Pace(0.025),
-    "calibration": Pace(1.6e-3, 0.5),
+    "features": Pace(0.02, is_repeated=False),
+    "cells": Pace(0.46, is_repeated=False),
+    "neighbors": Pace(4.3, 0.25, is_repeated=False),
+    "affinities": Pace(2.0, 0.25, is_repeated=False),
+    "diffusion": Pace(2.6e-3, 0.5),
+    "maps": Pace(0.033),
+    "calibration": Pace(1.0e-3, 0.5),
 }
 # Of the scenes of `experiments.scaling.million`.
 IN_MEMORY = {
