@@ -371,7 +371,7 @@ def test_the_series_takes_over_where_it_needs_fewer_products():
     class Counting(Host):
         def scaled_product(self, matrix, row_scale):
             product = super().scaled_product(matrix, row_scale)
-            return lambda columns, out: (products.append(1), product(columns, out))
+            return lambda columns, out, **sums: (products.append(1), product(columns, out, **sums))
 
     A = MarkovOperator.from_affinity(np.eye(3) + 1).on(Counting())
     for t in (1, 10, 40, 100, 1000, 10_000):

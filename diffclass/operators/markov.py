@@ -238,7 +238,6 @@ class MarkovOperator:
         current, spare = processor.place(copied), processor.blank(np.empty_like(columns))
         placed_visits = processor.place(visits)
         for i in range(n_steps):
-            checkpoint()
             # every second step adds two terms; if their number is odd, the first step adds one
             n_terms = 1 if i == 0 and n_steps % 2 else 2 * ((n_steps - i) % 2)
             self.step(current, spare, visits=placed_visits, n_terms=n_terms)
@@ -401,16 +400,12 @@ class MarkovOperator:
             for i in (i for i, time in enumerate(times) if time == t):
                 powers[i] = processor.fetch(current, powers[i])
             if t < last:
-                self._checked_step(current, spare)
+                self.step(current, spare)
                 current, spare = spare, current
         return powers
 
     def _series(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        return chebyshev_series(self._checked_step, columns, coefficients, processor=self.processor)
-
-    def _checked_step(self, columns: Columns, out: Columns) -> None:
-        checkpoint()
-        self.step(columns, out)
+        return chebyshev_series(self.step, columns, coefficients, processor=self.processor)
 
     def _checked_tolerance(self, tolerance: float | None) -> float:
         if tolerance is None:
@@ -428,14 +423,18 @@ class MarkovOperator:
         """
         processor = self.processor
         placed = processor.blank(out)
-        self._checked_step(processor.place(columns), placed)
-        found = processor.fetch(placed, out)
-        if found is not out:
-            out[:] = found
+        self.step(processor.place(columns), placed)
+        processor.fetch(placed, out)
+
+    def step(
+        self, columns: Columns, out: Columns, *, visits: Columns | None = None, n_terms: int = 0
+    ) -> None:
+        """Write A f to an array, both where the processor has them; see `ScaledProduct`."""
+        checkpoint()
+        self._product(columns, out, visits=visits, n_terms=n_terms)
 
     @cached_property
-    def step(self) -> ScaledProduct:
-        """The product A f, of columns where the processor has them."""
+    def _product(self) -> ScaledProduct:
         return self.processor.scaled_product(self.affinity, self._inverse_degrees)
 
 

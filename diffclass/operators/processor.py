@@ -54,7 +54,7 @@ class Processor(Protocol):
         """Return an array of this shape with any content; it may be the array itself."""
 
     def fetch(self, columns: Columns, out: np.ndarray) -> np.ndarray:
-        """Return columns as an array of this process; ``out`` may be taken for them."""
+        """Return columns as an array of this process: themselves if they are one, or ``out``."""
 
     def set_rows(
         self, columns: Columns, points: Columns, passing: Columns, stopped: Columns

@@ -11,7 +11,6 @@ from diffclass.operators.chebyshev import chebyshev_series
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.processor import Columns
 from diffclass.operators.stops import Stops
-from diffclass.progress import checkpoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,6 @@ class StoppedWalk:
         processor, step = self.operator.processor, self.operator.step
         current, following = processor.place(columns), processor.blank(spare)
         for _ in range(n_steps):
-            checkpoint()
             step(current, following)
             processor.set_rows(following, *self._placed)
             current, following = following, current
@@ -68,7 +66,6 @@ class StoppedWalk:
         nothing = processor.place(np.zeros_like(self.stops.stopped))
 
         def ending(f: Columns, out: Columns) -> None:
-            checkpoint()
             step(f, out)
             processor.set_rows(out, points, passing, nothing)
 

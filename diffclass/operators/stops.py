@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from diffclass.operators.processor import HOST
+
 
 @dataclass(frozen=True, eq=False)
 class Stops:
@@ -59,7 +61,7 @@ class Stops:
 
     def set_again(self, columns: np.ndarray) -> None:
         """Set the labels again after a step."""
-        columns[self.points] = self.stopped + self.passing * columns[self.points]
+        HOST.set_rows(columns, self.points, self.passing, self.stopped)
 
     def end_walks(self, columns: np.ndarray) -> None:
         """Let what arrives at the labels be lost."""
