@@ -126,6 +126,19 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def check_kind(value: Any, name: str, kind: type | tuple[type, ...], *, example: str) -> Any:
+    """Return ``value`` if it is an object of a class.
+
+    Raises
+    ------
+    ParameterError
+        If it is not; the message shows an example.
+    """
+    if not isinstance(value, kind):
+        raise ParameterError(f"{name} = {value!r}; it has to be an object such as {example}")
+    return value
+
+
 def check_share(value: Any, name: str, *, zero: bool = True) -> float:
     """Return ``value`` as a float if it is above 0, or 0 with ``zero``, and at most 1.
 

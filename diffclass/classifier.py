@@ -14,9 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import RandomState, check_choice, check_level, check_positive
+from diffclass._validation import RandomState, check_choice, check_kind, check_level, check_positive
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
-from diffclass.kernels import Kernel, SharedNeighbors
+from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
     AmbientOpinion,
     Calibration,
@@ -25,9 +25,9 @@ from diffclass.label_diffusion import (
     diffuse_labels,
     join_features,
     map_scores,
-    posteriors_of,
 )
 from diffclass.neighbors import NeighborSearch
+from diffclass.new_points import NewPoints
 from diffclass.operators.cuda import processor_of
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.processor import Processor
@@ -82,6 +82,13 @@ class _Fitted:
         unreached = ~self.diffusion.reached
         probabilities[unreached] = self.posteriors[unreached]
         return probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class _Restored:
+    """What is left of `_Fitted` in a classifier that only answers new points."""
+
+    calibration: Calibration
 
 
 class DiffusionClassifier(ClassifierMixin, BaseEstimator):
@@ -240,6 +247,33 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.device = device
 
+    @classmethod
+    def answering(
+        cls,
+        new_points: NewPoints,
+        calibration: Calibration,
+        *,
+        classes: np.ndarray,
+        n_features: int,
+        **parameters: Any,
+    ) -> DiffusionClassifier:
+        """Return a classifier that answers new points, as one that was fitted, and nothing else.
+
+        Parameters
+        ----------
+        new_points : NewPoints
+        calibration : Calibration
+        classes : ndarray of shape (n_classes,)
+        n_features : int
+            Of the points.
+        **parameters
+            Those of the constructor.
+        """
+        model = cls(**parameters)
+        model.classes_, model.n_features_in_ = classes, n_features
+        model._new_points, model._fitted = new_points, _Restored(calibration)
+        return model
+
     def fit(
         self,
         X: Any,
@@ -292,10 +326,19 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self._walked = replace(diffused, classes=self.classes_)
         self.diffusion_, found = self._with_features(X, labels)
         labelled = np.flatnonzero(codes != UNLABELLED)
-        self._labelled_codes = codes[labelled]
-        self._labelled_points = None if self.affinity else X[labelled]
+        self._new_points = NewPoints(
+            steps=self.graph_.steps,
+            values=self._walked.values
+            if self.warped_ is None
+            else self.warped_.kept(self._walked.values),
+            class_weight=self._walked.class_weight,
+            ambient=self.ambient_ if self.ambient_ is not None and self.ambient_.counts else None,
+            labelled=None if self.affinity else X[labelled],
+            labelled_codes=codes[labelled],
+            dtype=self.operator_.dtype,
+        )
         self._read_off(X)
-        self._fitted = _Fitted(
+        self._fitted: _Fitted | _Restored = _Fitted(
             self.operator_ if self.warped_ is None else self.warped_,
             labels,
             self.diffusion_,
@@ -336,7 +379,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             rows sum to 1.
         """
         check_is_fitted(self)
-        return self._posteriors(self._checked(X, reset=False), self.calibration_)
+        return self._new_points.posteriors(self._checked(X, reset=False), self.calibration_)[0]
 
     def predict_set(self, X: Any, *, level: float = 0.9) -> np.ndarray:
         """Return for each new point the classes that may be its own, at a stated level.
@@ -389,8 +432,26 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             outside the data (the class where the step leads): more than 5 times as far from each of
             their neighbours as that is from its own, see `diffclass.point_graph`.
         """
+        return self.raw_predict_with_novelty(X)[0]
+
+    def raw_predict_with_novelty(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return `raw_predict_proba`, and how far new points lie outside the data.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            As in `raw_predict_proba`.
+
+        Returns
+        -------
+        posteriors : ndarray of shape (m, n_classes)
+        novelty : ndarray of shape (m,)
+            Distance to a fitted point in units of its own distance to its seventh neighbour, the
+            least among the neighbours of the new point. Above `diffclass.point_graph.REACH`, 5,
+            nothing is known. 0 with ``affinity="precomputed"``.
+        """
         check_is_fitted(self)
-        return self._posteriors(self._checked(X, reset=False))
+        return self._new_points.posteriors(self._checked(X, reset=False))
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the share of the labelled points whose class is predicted.
@@ -433,28 +494,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 "y holds no label to score; give labelled points, or fewer folds "
                 "(cv=diffclass.evaluation.PartlyLabelledKFold() tests labelled points only)"
             )
-        found = self.classes_[self._posteriors(X[labelled]).argmax(axis=1)]
+        found = self.classes_[self._new_points.posteriors(X[labelled])[0].argmax(axis=1)]
         weight = None if sample_weight is None else np.asarray(sample_weight)[labelled]
         return float(accuracy_score(classes[codes[labelled]], found, sample_weight=weight))
-
-    def _posteriors(self, X: Any, calibration: Calibration | None = None) -> np.ndarray:
-        weights, is_near = self.graph_.steps_and_reach(X)
-        values = (
-            weights @ self._walked.values
-            if self.warped_ is None
-            else self.warped_.read_at_new_points(weights, self._walked.values)
-        )
-        posteriors = posteriors_of(values, self._walked.class_weight)
-        if self.ambient_ is not None and self.ambient_.counts:
-            posteriors = self.ambient_.joined(posteriors, X)
-        if calibration is not None:
-            posteriors = calibration.apply(posteriors)
-        unreached = values.sum(axis=1) <= 0
-        if unreached.any():
-            posteriors[unreached] = self._hinted(self._nearest_codes(X, unreached))
-        far = ~is_near & ~unreached
-        posteriors[far] = self._hinted(posteriors[far].argmax(axis=1))
-        return posteriors
 
     @property
     def calibration_(self) -> Calibration:
@@ -466,6 +508,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def label_distributions_(self) -> np.ndarray:
         """Calibrated probabilities of the fitted points."""
         check_is_fitted(self)
+        if isinstance(self._fitted, _Restored):
+            raise AttributeError("a model from a file knows new points only, not the fitted ones")
         return self._fitted.probabilities
 
     def __sklearn_tags__(self) -> Tags:
@@ -475,6 +519,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
+        check_kind(self.ambient, "ambient", (bool, np.bool_), example="True")
         if self.affinity is not None:
             check_choice(self.affinity, "affinity", ("precomputed",))
             if self.ambient:
@@ -513,7 +558,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _graph(self, X: Any, y: Any, labels: _Labels, processor: Processor) -> PointGraph:
         if self.affinity == "precomputed":
             return PointGraph.from_affinity(X, alpha=self.alpha)
-        kernel = SharedNeighbors() if self.kernel is None else self.kernel
+        kernel = SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
         first, scores = None, None
         if kernel.uses_scores:
             first = self._neighbors(X, SharedNeighbors())
@@ -610,7 +655,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
         self.transduction_[unreached] = UNLABELLED
         self.raw_label_distributions_ = self.raw_label_distributions_.copy()
-        self.raw_label_distributions_[unreached] = self._hinted(self._nearest_codes(X, unreached))
+        kept = self._new_points
+        self.raw_label_distributions_[unreached] = kept.hinted(kept.nearest_codes(X[unreached]))
 
     def _why_unreached(self, unreached: np.ndarray) -> str:
         component = self.operator_.components
@@ -630,23 +676,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 f"the walk by step {self.tau_}; raise n_neighbors or tau"
             )
         return "; ".join(["no label reaches some points", *causes])
-
-    def _hinted(self, codes: np.ndarray) -> np.ndarray:
-        """Return uniform posteriors with a slight preference that makes their argmax ``codes``."""
-        n_classes = len(self.classes_)
-        uniform = np.full((len(codes), n_classes), 1 / n_classes)
-        uniform[np.arange(len(codes)), codes] += 4 * np.finfo(self.operator_.dtype).eps
-        return uniform
-
-    def _nearest_codes(self, X: Any, which: np.ndarray) -> np.ndarray:
-        """Class of the nearest label; without coordinates, the class with most labels."""
-        if self._labelled_points is None:
-            commonest = np.bincount(self._labelled_codes).argmax()
-            return np.full(np.count_nonzero(which), commonest)
-        from sklearn.metrics import pairwise_distances_argmin
-
-        points, labelled = map(self.graph_.features_of, (X[which], self._labelled_points))
-        return self._labelled_codes[pairwise_distances_argmin(points, labelled)]
 
 
 def _weights(label_weight: ArrayLike | None) -> np.ndarray | None:

@@ -28,12 +28,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import RandomState, check_choice, check_positive
-from diffclass.embedding import DiffusionMap, relaxation_time
+from diffclass.embedding import DiffusionMap, check_embedding, relaxation_time
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.kernels.isotropic import neighbor_distances
 from diffclass.label_diffusion.cut import leaving_probabilities
 from diffclass.neighbors import neighbors_graph
+from diffclass.point_graph import REACH
 from diffclass.progress import stage
 from diffclass.spectral.bandwidth import check_spread
 
@@ -170,7 +171,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
         if self._is_pairwise:
             X = X[:, ~self.outliers_]
         labels = self._clusters_at(self.embedding_.transform(X))
-        far = ~self.embedding_.graph_.steps_and_reach(X)[1]
+        far = self.embedding_.graph_.novelty(X) > REACH
         if far.any():
             labels[far] = self._nearest(X[far])
         return labels
@@ -182,7 +183,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     @property
     def _is_pairwise(self) -> bool:
-        return self.embedding is not None and self.embedding.affinity == "precomputed"
+        return getattr(self.embedding, "affinity", None) == "precomputed"
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
@@ -254,7 +255,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
 
     def _embedding(self, n: int) -> DiffusionMap:
         if self.embedding is not None:
-            return clone(self.embedding)
+            return clone(check_embedding(self.embedding))
         auto = isinstance(self.n_clusters, str)
         return DiffusionMap(
             "auto" if auto else max(min(int(self.n_clusters) - 1, n - 1), 1),
@@ -291,7 +292,7 @@ class DiffusionClustering(ClusterMixin, BaseEstimator):
             return (weights + 1e-300 * np.bincount(found, minlength=self.n_clusters_)).argmax(
                 axis=1
             )
-        distances = sp.csr_array(graph.search.transform(graph.features_of(X)))
+        distances = sp.csr_array(graph.search.transform(graph.steps.features_of(X)))
         rows = np.repeat(np.arange(len(X)), np.diff(distances.indptr))
         by_distance = np.lexsort([distances.data, rows])
         return found[distances.indices[by_distance[distances.indptr[:-1]]]]

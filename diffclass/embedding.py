@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import RandomState, check_choice, check_positive
+from diffclass._validation import RandomState, check_choice, check_kind, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import FittedIsotropic, Kernel
 from diffclass.neighbors import NeighborSearch
@@ -348,6 +348,18 @@ def _check_not_forgotten(time: float, eigenpairs: Eigenpairs) -> None:
             f"time = {time:g}: the walk has long forgotten where it began, and all coordinates are "
             f"0; the largest eigenvalue is {largest:.6g}: take at most {latest:.3g}"
         )
+
+
+def check_embedding(embedding: DiffusionMap) -> DiffusionMap:
+    """Return an embedding.
+
+    Raises
+    ------
+    ParameterError
+        If it is something else.
+    """
+    kind: DiffusionMap = check_kind(embedding, "embedding", DiffusionMap, example="DiffusionMap(2)")
+    return kind
 
 
 def relaxation_time(eigenvalue: float) -> float:

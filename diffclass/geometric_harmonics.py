@@ -117,7 +117,7 @@ class GeometricHarmonics(RegressorMixin, BaseEstimator):
         check_positive(self.n_neighbors, "n_neighbors", integer=True)
         if check_positive(self.condition, "condition") <= 1:
             raise ParameterError(f"condition = {self.condition!r}; it has to be above 1")
-        if self.bandwidth == "self-tuning":
+        if isinstance(self.bandwidth, str) and self.bandwidth == "self-tuning":
             raise ParameterError("bandwidth = 'self-tuning'; harmonics need one global epsilon")
         self.graph_ = self._graph(X)
         self.eigenvalues_, vectors = self._harmonics(self.graph_.operator.affinity)

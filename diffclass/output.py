@@ -1,7 +1,8 @@
 """Files that appear whole or not at all: they are written beside the target, then renamed.
 
-``os.replace`` within one folder is atomic: a reader sees either the old file or the complete new
-one, also when the writing process was killed.
+``os.replace`` within one file system is atomic: a reader sees either the old file or the complete
+new one, also when the writing process was killed. What that left goes with the next that writes
+there.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from diffclass.exceptions import ParameterError
 from diffclass.full_disk import named_when_full
+from diffclass.temporary_folders import TemporaryFolder, sweep
 
 _BESIDE = 24  # bytes that the name of a file beside has more, and its suffixes
 
@@ -94,6 +96,8 @@ def replacing(
 ) -> Iterator[Path]:
     """Yield a temporary name beside ``path`` and rename it to ``path`` when the block succeeds.
 
+    It lies in a hidden folder of its own.
+
     Parameters
     ----------
     path : path-like
@@ -107,7 +111,7 @@ def replacing(
     Yields
     ------
     Path
-        A name in the same folder that does not exist yet.
+        A name on the same file system that does not exist yet.
 
     Raises
     ------
@@ -117,15 +121,89 @@ def replacing(
         If the disk is full.
     """
     target = require_writable(path, overwrite=overwrite)
-    with named_when_full(lambda error: _full(target, error)):
-        temporary = _name_beside(target, target.suffix if suffix is None else suffix)
+    with _folder_beside(target) as folder:
+        temporary = folder / f"new{target.suffix if suffix is None else suffix}"
+        yield temporary
+        os.replace(temporary, target)
+
+
+@contextmanager
+def replacing_pair(
+    first: Path, second: Path, *, overwrite: bool = False
+) -> Iterator[tuple[Path, Path]]:
+    """As `replacing`, for a file and another that describes it, such as its header.
+
+    No system renames two files at once. The old second file is put aside until the new ones are in
+    their places, so that at no moment one of the old files stands beside one of the new. What a
+    killed process leaves in between is set right by the next that writes there, or by `mend_pair`.
+
+    Parameters
+    ----------
+    first, second : Path
+        In one folder; the second name begins as the first does, up to its ending.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced.
+
+    Yields
+    ------
+    first, second : Path
+        Temporary names, to be written in this order; the second need not be written.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As `replacing`, for both.
+    """
+    for target in (first, second):
+        require_writable(target, overwrite=overwrite)
+    with _folder_beside(first, left=lambda folder: _mend(folder, first, second)) as folder:
+        new = _new_pair(folder, first, second)
+        yield new
         try:
-            yield temporary
-            _give_usual_permissions(temporary)
-            os.replace(temporary, target)
+            if os.path.lexists(second):
+                os.replace(second, folder / _ASIDE)
+            os.replace(new[0], first)
+            if new[1].exists():
+                os.replace(new[1], second)
         finally:
-            with suppress(FileNotFoundError):
-                temporary.unlink()
+            _mend(folder, first, second)
+
+
+def mend_pair(first: Path, second: Path) -> None:
+    """Set right what a killed process left of `replacing_pair`: the old pair, or the new one."""
+    sweep(f".{first.name}", parent=first.parent, left=lambda folder: _mend(folder, first, second))
+
+
+_ASIDE = "old"
+
+
+def _new_pair(folder: Path, first: Path, second: Path) -> tuple[Path, Path]:
+    return folder / f"new{first.suffix}", folder / f"new{second.name.removeprefix(first.stem)}"
+
+
+def _mend(folder: Path, first: Path, second: Path) -> None:
+    """Put the missing second file beside the first, from the folder of a process that was killed.
+
+    The first file was renamed before the second; a first file that was changed since is left alone.
+    """
+    new_first, new_second = _new_pair(folder, first, second)
+    if os.path.lexists(second) or not first.exists():
+        return
+    if new_first.exists():
+        if (folder / _ASIDE).exists():
+            os.replace(folder / _ASIDE, second)
+    elif new_second.exists() and first.stat().st_mtime_ns <= new_second.stat().st_mtime_ns:
+        os.replace(new_second, second)
+
+
+@contextmanager
+def _folder_beside(target: Path, *, left: Callable[[Path], object] | None = None) -> Iterator[Path]:
+    """Yield a hidden folder beside a file to be written; errors of a full disk name the file."""
+    with (
+        named_when_full(lambda error: _full(target, error)),
+        TemporaryFolder(f".{target.name}", parent=target.parent, left=left) as folder,
+    ):
+        yield folder.path
 
 
 def _full(target: Path, error: OSError) -> str:
@@ -133,18 +211,3 @@ def _full(target: Path, error: OSError) -> str:
         f"{target}: no room left on its disk ({error.strerror}); free space or choose another "
         "folder"
     )
-
-
-def _name_beside(target: Path, suffix: str) -> Path:
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=suffix)
-    os.close(handle)
-    temporary = Path(name)
-    temporary.unlink()
-    return temporary
-
-
-def _give_usual_permissions(path: Path) -> None:
-    """Undo the owner-only mode that temporary files have."""
-    umask = os.umask(0)
-    os.umask(umask)
-    path.chmod(0o666 & ~umask)

@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import check_positive
-from diffclass.embedding import DiffusionMap
+from diffclass.embedding import DiffusionMap, check_embedding
 from diffclass.exceptions import DataError
 from diffclass.spectral.extension import nystrom
 
@@ -127,7 +127,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
 
     def _embedding(self, n: int) -> DiffusionMap:
         if self.embedding is not None:
-            return clone(self.embedding)
+            return clone(check_embedding(self.embedding))
         return DiffusionMap(max(min(64, n - 1), 1))
 
     def _chosen(self, n_known: int) -> int:

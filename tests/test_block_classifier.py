@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gc
+import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from diffclass import DiffusionClassifier
@@ -147,6 +150,31 @@ def test_a_plan_spends_what_it_is_given():
     assert shared.block_points == 125_000
     with pytest.raises(ParameterError, match="too little for 10000000 points of 16 classes"):
         BlockPlan.within(6e8, 10**7, 20, 12, 16)
+
+
+@given(
+    memory=st.floats(1e6, 2e9),
+    n_points=st.integers(100, 10**8),
+    n_features=st.integers(1, 200),
+    n_neighbors=st.integers(3, 40),
+    n_classes=st.integers(2, 250),
+    n_workers=st.integers(1, 8),
+)
+def test_the_memory_that_an_error_names_suffices(memory, n_points, **given):
+    sizes = n_points, given["n_features"], given["n_neighbors"], given["n_classes"]
+
+    def plan(memory):
+        return BlockPlan.within(memory, *sizes, n_workers=given["n_workers"])
+
+    try:
+        assert plan(memory).peak_bytes <= memory
+    except ParameterError as error:
+        said, named = re.findall(r"([0-9.]+) GB", str(error))
+        assert float(said) < float(named)
+        enough = int(float(named) * 1e9)
+        assert plan(enough).peak_bytes <= enough
+        with pytest.raises(ParameterError):
+            plan(float(named) * 1e9 - 1.1e6)
 
 
 def test_calibration_is_that_of_the_classifier_in_memory(digits, small_blocks):

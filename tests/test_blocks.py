@@ -82,7 +82,7 @@ def test_what_killed_writers_left_goes_with_the_stage_and_with_the_next_run(tmp_
 
     def work() -> dict[str, int]:
         scratch.save("cells/order", np.arange(3))
-        (folder / "cells" / ".order.npy.x1y2.npy").write_bytes(b"half")
+        (folder / "cells" / ".order.npy.1.part").mkdir()
         return {}
 
     with Scratch.opened(folder, job={}, keep=True) as scratch:
@@ -91,9 +91,30 @@ def test_what_killed_writers_left_goes_with_the_stage_and_with_the_next_run(tmp_
     assert not folder.exists()
     folder.mkdir()
     (folder / "job.json").write_text("{}")
-    (folder / ".cells.json.x1y2.json").write_text("{")
+    (folder / ".cells.json.1.part").mkdir()
     with Scratch.opened(folder, job={}, resume=True):
         assert [file.name for file in folder.iterdir()] == ["job.json"]
+
+
+def test_a_run_killed_before_it_said_its_job_leaves_a_folder_for_the_next(tmp_path):
+    (tmp_path / ".job.json.1.part").mkdir()
+    with Scratch.opened(tmp_path, job={"a": 1}):
+        assert [file.name for file in tmp_path.iterdir()] == ["job.json"]
+
+
+def test_a_folder_in_use_is_left_alone(tmp_path):
+    folder, link = tmp_path / "scratch", tmp_path / "link"
+    link.symlink_to(folder)
+    with Scratch.opened(folder, job={}) as scratch:
+        scratch.save("cells/order", np.arange(3))
+        for name in (folder, link):
+            with (
+                pytest.raises(DataError, match="in use by another run"),
+                Scratch.opened(name, job={}, resume=True),
+            ):
+                pass
+        assert scratch.load("cells/order").tolist() == [0, 1, 2]
+    assert not folder.exists()
 
 
 def test_a_foreign_folder_is_not_touched(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 
 from diffclass.blocks import Scratch, duplicates
 from diffclass.blocks.cells import Cells
+from diffclass.neighbors import ExactSearch
 from diffclass.neighbors.search import row_hashes
 
 
@@ -15,20 +16,21 @@ def points():
     return np.random.default_rng(0).normal(size=(4000, 3)).astype(np.float32)
 
 
-@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
-def test_gaps_are_distances_to_the_planes_between_cells(points, power):
+def test_gaps_are_distances_to_the_planes_between_cells(points):
     centers = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [-2, 0, 1]], dtype=np.float32)
     offset = np.array([0.5, -1, 0], dtype=np.float32)
-    cells = Cells(offset, centers, np.array([0, 0, 1, 2]), np.empty(0, np.uint64), power)
+    spacing = np.array([0.5, 2, 0.3, 1], dtype=np.float32)
+    bins = np.array([0, 0, 1, 2])
+    cells = Cells(offset, centers, bins, np.empty(0, np.uint64), spacing)
     found = cells.gaps_of(points[:50])
     for point, gaps in zip(points[:50].astype(float) - offset, found, strict=True):
         squared = ((point - centers) ** 2).sum(axis=1)
         own = squared.argmin()
         between = np.linalg.norm(centers - centers[own], axis=1)
         between[own] = 1
-        gap = (squared - squared[own]) / (2 * between) / between**power
+        gap = (squared - squared[own]) / (2 * between) / spacing[own]
         expected = np.array([gap[:2].min(), gap[2], gap[3]])
-        expected[cells.bins[own]] = 0
+        expected[bins[own]] = 0
         np.testing.assert_allclose(gaps, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -44,16 +46,38 @@ def test_bins_hold_equal_numbers_of_near_points(points):
     assert within < 0.5 * np.var(points, axis=0).sum() * len(points)
 
 
-def test_dense_clusters_choose_gaps_relative_to_the_cells(points):
-    def chosen(points: np.ndarray) -> Cells:
-        cells = Cells.of_sample(points, len(points), 500, seed=0)
-        squared = ((points[:200, None] - points) ** 2).sum(axis=2)
-        return cells.with_reach(points[:200], points[squared.argsort(axis=1)[:, 1:9]])[0]
+def with_reach(points: np.ndarray, block_points: int) -> tuple[Cells, np.ndarray]:
+    """Return cells with their reach, and the true neighbours of all points."""
+    cells = Cells.of_sample(points, len(points), block_points, seed=0)
+    near = ExactSearch(12).fit_transform(points).indices.reshape(len(points), 12)
+    return cells.with_reach(points[::3], points[near[::3]]), near
 
-    mixed = points.copy()
-    mixed[::2] *= 0.01
-    assert chosen(mixed).power == 1
-    assert chosen(mixed).reach > 0
+
+def test_gaps_are_in_units_of_what_lies_around(points):
+    points[::2] *= 0.001
+    cells, near = with_reach(points, 500)
+    farthest = np.linalg.norm(points[near] - points[:, None], axis=2).max(axis=1)
+    own = np.concatenate([cell for _, cell, _ in cells.gaps(points)])
+    for cell in np.unique(own[::3]):
+        around = farthest[own == cell]
+        assert around.min() < cells.spacing[cell] * 1.001
+        assert around.max() > cells.spacing[cell] * 0.999
+    assert cells.spacing.max() > 300 * cells.spacing.min()
+    n_guests = np.count_nonzero(cells.gaps_of(points) <= cells.reach) - len(points)
+    assert n_guests < 0.8 * len(points)
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 3, 6])
+def test_pairs_of_other_bins_are_searched_together_however_few_they_are(n_features):
+    points = np.random.default_rng(0).random((6000, n_features)).astype(np.float32)
+    cells, near = with_reach(points, 1500)
+    gaps = cells.gaps_of(points)
+    home, within = gaps.argmin(axis=1), gaps <= cells.reach
+    crosses = home[near] != home[:, None]
+    together = (within[:, None] & within[near]).any(axis=2)
+    assert n_features > 1 or crosses.mean() < 0.02  # of all pairs
+    assert together[crosses].mean() > 0.96  # 0.97 are aimed at
+    assert within.sum() < {1: 1.1, 2: 1.25, 3: 1.35, 6: 2}[n_features] * len(points)
 
 
 def test_fillers_are_points_that_would_take_much_of_a_block(points):

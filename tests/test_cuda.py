@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numba import cuda
 
 from diffclass import DiffusionClassifier, MarkovOperator, diffuse_labels, markov_operator
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass.neighbors import CudaSearch, ExactSearch, RadiusSearch, on_device
 from diffclass.operators import Cuda, processor_of
 from diffclass.operators.processor import HOST, Host
@@ -131,6 +131,23 @@ def test_new_points_and_many_duplicates():
     new = X + 0.01
     found, true = (search.transform(new) for search in searches)
     np.testing.assert_allclose(np.sort(found.data), np.sort(true.data), rtol=1e-4)
+
+
+@on_a_device
+def test_a_fill_value_leaves_the_neighbors():
+    X = np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32)
+    X[:, 1] = np.finfo(np.float32).max  # its sum overflows
+    found, true = (search(4).fit_transform(X) for search in (CudaSearch, ExactSearch))
+    np.testing.assert_array_equal(found.indices, true.indices)
+
+
+@on_a_device
+def test_distances_that_are_no_numbers_are_refused(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    search = CudaSearch(3).fit(X)
+    monkeypatch.setattr(search, "_scaled", lambda X: np.full(X.shape, np.nan, dtype=np.float32))
+    with pytest.raises(DataError, match="30 points have distances that are no numbers"):
+        search.transform(X)
 
 
 @on_a_device

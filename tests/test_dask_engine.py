@@ -21,6 +21,7 @@ from diffclass.blocks import (
     Scratch,
     SerialEngine,
     build_operator,
+    dask_engine,
     diffuse_in_blocks,
 )
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
@@ -380,6 +381,23 @@ def test_mixed_versions_get_one_error(engine):
 
     with pytest.raises(ParameterError, match=r"diffclass 0.0.9 on workers, .*; numba missing on"):
         DaskEngine(Mixed())
+
+
+def test_a_worker_of_other_sources_is_refused(tmp_path, monkeypatch):
+    package = Path(dask_engine.__file__).parents[1]
+    copy = tmp_path / "copy" / package.name
+    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    with (copy / "neighbors" / "recall.py").open("a") as file:
+        file.write("# changed, in the same version\n")
+    path = os.pathsep.join([str(copy.parent), *sys.path])
+    own = ["env", "PYTHONSAFEPATH=1", f"PYTHONPATH={path}"]  # not that of the folder
+    with remote(tmp_path, own) as (_, client):
+        with pytest.raises(ParameterError, match=r"1 of 1 workers \(such as tcp.* other sources"):
+            DaskEngine(client)
+        monkeypatch.setattr(DaskEngine, "_require_same_sources", lambda self: None)
+        engine = DaskEngine(client)  # as if the worker had come later
+        with pytest.raises(ParameterError, match="other sources"):
+            engine.gather([engine.submit(np.ones, 3)])
 
 
 def test_without_the_extra_it_is_named(monkeypatch):

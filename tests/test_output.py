@@ -13,7 +13,7 @@ from diffclass.output import replacing, require_writable
 
 def test_writes_and_leaves_nothing_beside(tmp_path):
     with replacing(tmp_path / "map.npy") as temporary:
-        assert temporary.parent == tmp_path
+        assert temporary.parent.parent == tmp_path
         assert temporary.suffix == ".npy"
         assert not temporary.exists()
         temporary.write_text("new")

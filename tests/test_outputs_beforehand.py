@@ -76,10 +76,10 @@ def test_a_full_disk_names_the_file(tmp_path, code):
 
 
 def test_a_disk_without_room_for_another_name(tmp_path, monkeypatch):
-    def full(**_):
+    def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(tempfile, "mkstemp", full)
+    monkeypatch.setattr(os, "mkdir", full)
     with pytest.raises(DataError, match=r"map\.npy: no room left"), replacing(tmp_path / "map.npy"):
         raise AssertionError("nothing can be written")
 

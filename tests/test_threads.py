@@ -255,3 +255,56 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), len(loop.runners))
         capture_output=True,
     )
     assert done.stdout.split() == [b"2", b"2"], done.stderr
+
+
+FORKING = """
+import os, signal
+import numpy as np
+from types import SimpleNamespace
+from diffclass import DiffusionClassifier
+from diffclass._compiled import _threads
+from diffclass.blocks import cells
+from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
+from sklearn.cluster import KMeans
+
+random = np.random.default_rng(0)
+many, wide = (random.normal(size=size).astype("f4") for size in [(9000, 5), (3000, 40)])
+y = np.where(np.arange(9000) < 20, many[:, 0] > 0, -1)
+WORK = {
+    "trees": lambda: ExactSearch().fit_transform(many).data,
+    "brute force": lambda: ExactSearch().fit_transform(wide).data,
+    "inverted file": lambda: InvertedFileSearch(random_state=0).fit_transform(many).data,
+    "NN-descent": lambda: NNDescentSearch(random_state=0).fit_transform(many).data,
+    "classifier": lambda: DiffusionClassifier(random_state=0).fit(many, y).transduction_,
+    "cells of blocks": lambda: cells._k_means(many, 40, 0)[1],
+    "clustering": lambda: KMeans(8, random_state=0).fit(many).labels_,
+}
+
+def try_all():
+    for name, work in WORK.items():
+        expected = work()
+        child = os.fork()
+        if not child:
+            signal.alarm(60)  # ends what hangs
+            os._exit(not np.array_equal(work(), expected))
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(name, code, np.array_equal(work(), expected))
+
+def hidden(library):
+    return SimpleNamespace(dynlib=None, set_num_threads=library.set_num_threads)
+
+try_all()
+found = _threads._gnu_openmp  # from here on as before GCC 9, which cannot let its threads go
+_threads._gnu_openmp = lambda: [hidden(library) for library in found()]
+try_all()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork on this system")
+def test_a_process_that_is_forked_after_a_fit_fits_too():
+    threads = {"OMP_NUM_THREADS": "2", "NUMBA_NUM_THREADS": "2", "DIFFCLASS_NUMBA_CACHE": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", FORKING]
+    done = subprocess.run(command, env=os.environ | threads, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 14, done.stderr
+    assert {line.rpartition(" 0 ")[2] for line in lines} == {"True"}, lines

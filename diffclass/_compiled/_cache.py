@@ -19,7 +19,6 @@ import logging
 import os
 import pickle
 import sys
-import uuid
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +27,8 @@ from typing import Any
 import numba
 from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.serialize import dumps
+
+from diffclass.temporary_folders import TemporaryFolder
 
 # A record for each loop that is about to be compiled: commands say why nothing seems to happen.
 _compiling = logging.getLogger("diffclass.compiling")
@@ -101,12 +102,12 @@ class LoopCache(_Cache):
             return
         key, path = self._place(sig, data.codegen)
         content = dumps((key, self._numba.reduce(data)))
-        part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}")
         try:
-            part.write_bytes(hashlib.sha256(content).digest() + content)
-            os.replace(part, path)
+            with TemporaryFolder(f".{path.name}", parent=path.parent) as folder:
+                part = folder.path / "new"
+                part.write_bytes(hashlib.sha256(content).digest() + content)
+                os.replace(part, path)
         except OSError as error:
-            part.unlink(missing_ok=True)
             _say_that_nothing_is_kept(error.strerror)
         self._remove_outdated(path)
 

@@ -32,6 +32,7 @@ __all__ = ["allowed_threads", "in_threads", "openmp_for", "share_out", "threads"
 SHARE_BYTES = 2**19  # arguments of a share: tens of microseconds at the least, a call takes one
 PATIENCE = 5e-4  # seconds of work after which help pays: waking a thread takes about 1e-4
 SMALL_SEARCH = 2**27  # multiplications that one thread does in some 50 milliseconds
+_PAUSE_HARD = 2  # OpenMP's own number for "free all that can be freed"
 SHARES_PER_THREAD = 16  # rows differ in length; who is done early takes another share
 
 
@@ -59,13 +60,27 @@ _team = _Team()
 _limit = threading.local()  # number: what `threads` has set for this thread
 
 
+def _let_openmp_go() -> None:
+    """End the threads that GNU's OpenMP keeps for this one.
+
+    It would wait for them in the new process too, where they are not, for ever. Both processes
+    start new ones when they need some.
+    """
+    for library in _gnu_openmp():
+        if hasattr(library.dynlib, "omp_pause_resource_all"):
+            library.dynlib.omp_pause_resource_all(_PAUSE_HARD)
+
+
 def _start_anew() -> None:
     global _team
     _team = _Team()
+    for library in _gnu_openmp():
+        if not hasattr(library.dynlib, "omp_pause_resource_all"):  # before GCC 9
+            library.set_num_threads(1)  # which waits for nobody
 
 
 if hasattr(os, "register_at_fork"):  # only the thread that forks lives on in the new process
-    os.register_at_fork(after_in_child=_start_anew)
+    os.register_at_fork(before=_let_openmp_go, after_in_child=_start_anew)
 
 
 def allowed_threads() -> int:
@@ -104,6 +119,12 @@ def openmp_for(n_multiplications: float) -> AbstractContextManager[Any]:
     if n_multiplications >= SMALL_SEARCH:
         return nullcontext()
     return _openmp("faiss" in sys.modules).limit(limits=1)
+
+
+def _gnu_openmp() -> list[Any]:
+    """Return the loaded GNU OpenMP libraries; others begin anew in a forked process themselves."""
+    openmp = _openmp("faiss" in sys.modules).lib_controllers
+    return [library for library in openmp if library.prefix == "libgomp"]
 
 
 @functools.cache

@@ -43,7 +43,7 @@ def nearest_kernel(n_features: int, k: int) -> Any:
         distances : float32 of shape (m, k), written
             Squared; ascending in each row, infinite where nothing was found yet.
         found : int32 of shape (m, k), written
-            Numbers of the nearest points.
+            Numbers of the nearest points, -1 where nothing was found yet.
     """
     tile = max(1, min(THREADS, _SHARED_FLOATS // n_features))
     n_own, held = points_per_thread(n_features), min(n_features, _MOST_HELD)
@@ -105,4 +105,4 @@ def nearest_kernel(n_features: int, k: int) -> Any:
 
 def empty_lists(n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Return distances and numbers in which nothing was found yet."""
-    return np.full((n, k), np.inf, dtype=np.float32), np.zeros((n, k), dtype=np.int32)
+    return np.full((n, k), np.inf, dtype=np.float32), np.full((n, k), -1, dtype=np.int32)

@@ -21,7 +21,7 @@ from diffclass.blocks.block_edges import BlockPattern
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import ParameterError
-from diffclass.kernels import FittedIsotropic, Gaussian, Kernel, SharedNeighbors
+from diffclass.kernels import FittedIsotropic, Gaussian, Kernel, SharedNeighbors, check_kernel
 from diffclass.kernels.isotropic import (
     OwnScale,
     exponentials,
@@ -60,7 +60,7 @@ class BlockKernel:
         ParameterError
             If it does not work in blocks.
         """
-        kernel = SharedNeighbors() if kernel is None else kernel
+        kernel = SharedNeighbors() if kernel is None else check_kernel(kernel)
         power, inner = 0.0, kernel
         if type(kernel) is SharedNeighbors:
             power = check_positive(kernel.power, "power", zero=True)

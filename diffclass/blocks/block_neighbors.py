@@ -19,6 +19,8 @@ from diffclass.neighbors import default_search
 from diffclass.neighbors.recall import row_distances
 
 _QUERIES = 256
+_LEAST_CROSSING = 0.95  # of the edges between blocks, relative to what is found within them
+_CUT_OFF, _ENOUGH_PAIRS = 0.5, 20  # share of its crossing edges below which a block counts as lost
 NOBODY = -1
 
 
@@ -53,17 +55,20 @@ def find_neighbors(
     Returns
     -------
     dict
-        recall: share of the true neighbours that were found, measured on 256 points.
+        recall: share of the true neighbours that were found, measured on 256 points;
+        crossing_recall: share of the true edges between blocks that were found, measured on about
+        1,024 points near borders; crossing_bound: the least that is aimed at, 95 % of the share
+        found within blocks; n_cut_off: blocks with less than half of theirs.
     """
     n_blocks, k = len(starts) - 1, min(n_neighbors, n_searched - 1)
     on_each_block(
         engine, "neighbors: searching", n_blocks, search_block, scratch, starts, n_neighbors, seed
     )
     on_each_block(engine, "neighbors: merging", n_blocks, merge_lists, scratch, starts, k)
-    recall = _measured_recall(scratch, engine, starts, k, seed)
+    recalls = _measured_recalls(scratch, engine, starts, k, seed)
     parts = ("own", "guests", "found", "found_lengths")
     drop_blocks(scratch, n_blocks, *(f"neighbors/{part}" for part in parts))
-    return {"recall": recall}
+    return recalls
 
 
 def search_block(
@@ -146,33 +151,91 @@ def _nearest(places: np.ndarray, lengths: np.ndarray, k: int) -> tuple[np.ndarra
     return places, lengths
 
 
-def _measured_recall(
+def _measured_recalls(
     scratch: Scratch, engine: Engine, starts: Sequence[int], k: int, seed: int
-) -> float:
+) -> dict[str, Any]:
     """Compare the lists of sampled points with exact search over all blocks."""
     if k == 0:
-        return 1.0
+        return {"recall": 1.0, "crossing_recall": 1.0, "crossing_bound": 0.0, "n_cut_off": 0}
     random, n_blocks = np.random.RandomState(seed), len(starts) - 1
     ends = np.cumsum([0, *(len(scratch.load(f"neighbors/own.{b}")) for b in range(n_blocks))])
     drawn = np.unique(random.randint(ends[-1], size=_QUERIES))
-    chosen = read_places(scratch, "neighbors/own", ends.tolist(), drawn)
+    drawn = read_places(scratch, "neighbors/own", ends.tolist(), drawn)
+    border = np.concatenate([scratch.load(f"cells/border.{b}") for b in range(n_blocks)])
+    chosen = np.union1d(drawn, _searched(scratch, starts, border))
+    true, squared = _true_neighbors(scratch, engine, starts, chosen, k)
+    lengths = np.square(read_places(scratch, "neighbors/lengths", starts, chosen))
+    near = lengths <= squared[:, k - 1 : k] * (1 + 1e-5)
+    recall = float(near[np.isin(chosen, drawn)].mean())
+    # the k-th neighbour is one of several where the next one is as far
+    sure = squared[:, :k] * (1 + 1e-5) < squared[:, -1:]
+    found = _are_joined(scratch, starts, chosen, true[:, :k])
+    return {"recall": recall} | _shares_of_crossing(starts, chosen, true[:, :k], found, sure)
+
+
+def _true_neighbors(
+    scratch: Scratch, engine: Engine, starts: Sequence[int], chosen: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k + 1 nearest others of some points over all blocks, and squared distances."""
+    n_blocks = len(starts) - 1
     scratch.save("neighbors/queries", read_places(scratch, "cells/points", starts, chosen))
-    on_each_block(engine, "neighbors: recall", n_blocks, find_exactly, scratch, starts, k)
-    names = [f"neighbors/exact.{b}" for b in range(n_blocks)]
-    exact = np.concatenate([scratch.load(name) for name in names], axis=1)
-    scratch.drop(*names, "neighbors/queries")
-    reach = np.sort(exact, axis=1)[:, k]  # the first is the point itself
-    found = np.square(read_places(scratch, "neighbors/lengths", starts, chosen))
-    return float(np.mean(found <= reach[:, None] * (1 + 1e-5)))
+    on_each_block(engine, "neighbors: recall", n_blocks, find_exactly, scratch, starts, k + 2)
+    parts = ("exact", "exact_squared")
+    places, squared = (
+        np.concatenate([scratch.load(f"neighbors/{part}.{b}") for b in range(n_blocks)], axis=1)
+        for part in parts
+    )
+    drop_blocks(scratch, n_blocks, *(f"neighbors/{part}" for part in parts))
+    scratch.drop("neighbors/queries")
+    squared[places == chosen[:, None]] = np.inf
+    nearest = np.argsort(squared, axis=1, kind="stable")[:, : k + 1]
+    return np.take_along_axis(places, nearest, 1), np.take_along_axis(squared, nearest, 1)
+
+
+def _are_joined(
+    scratch: Scratch, starts: Sequence[int], chosen: np.ndarray, true: np.ndarray
+) -> np.ndarray:
+    """Return which neighbours of some points are joined to them: one of the two lists the other."""
+    lists = read_places(scratch, "neighbors/places", starts, chosen)
+    found = (true[:, :, None] == lists[:, None, :]).any(axis=2)
+    rows, columns = np.nonzero(~found)
+    others, which = np.unique(true[rows, columns], return_inverse=True)
+    lists = read_places(scratch, "neighbors/places", starts, others)
+    found[rows, columns] = (lists[which] == chosen[rows, None]).any(axis=1)
+    return found
+
+
+def _shares_of_crossing(
+    starts: Sequence[int],
+    chosen: np.ndarray,
+    true: np.ndarray,
+    found: np.ndarray,
+    sure: np.ndarray,
+) -> dict[str, Any]:
+    """Return how many of the edges between blocks were found, and how many are aimed at."""
+    block, other = (np.searchsorted(starts, places, side="right") for places in (chosen, true))
+    crosses = sure & (other != block[:, None])
+    within = sure & ~crosses
+    pairs, kept = (
+        np.bincount(block, values.sum(axis=1), minlength=len(starts) + 1)
+        for values in (crosses, crosses & found)
+    )
+    bound = _LEAST_CROSSING * (found[within].mean() if within.any() else 1)
+    return {
+        "crossing_recall": float(kept.sum() / pairs.sum()) if pairs.any() else 1.0,
+        "crossing_bound": float(bound),
+        "n_cut_off": int(np.count_nonzero((pairs >= _ENOUGH_PAIRS) & (kept < _CUT_OFF * pairs))),
+    }
 
 
 def find_exactly(scratch: Scratch, starts: Sequence[int], k: int, b: int) -> None:
-    """Write the squared distances from the queries to their k + 1 nearest points of a block."""
+    """Write the places of the k points of a block nearest to the queries, and their distances."""
     import faiss
 
     queries = np.array(scratch.load("neighbors/queries"))
-    own = scratch.load(f"neighbors/own.{b}") - starts[b]
-    X = scratch.load(f"cells/points.{b}")[own]
+    own = scratch.load(f"neighbors/own.{b}")
+    X = scratch.load(f"cells/points.{b}")[own - starts[b]]
     offset = queries.mean(axis=0)  # differences keep their digits
-    _, found = faiss.knn(queries - offset, X - offset, min(k + 1, len(X)))
-    scratch.save(f"neighbors/exact.{b}", row_distances(queries, X[found]))
+    _, found = faiss.knn(queries - offset, X - offset, min(k, len(X)))
+    scratch.save(f"neighbors/exact.{b}", own[found])
+    scratch.save(f"neighbors/exact_squared.{b}", row_distances(queries, X[found]))

@@ -2,34 +2,40 @@
 
 k-means on a sample gives many small cells; each point belongs to the nearest centre. Halving the
 cells again and again, across their longest extent, gives bins of near cells with equal numbers of
-points. A point is a *guest* in another bin if it is so near to one of its cells that neighbours of
-its may lie there. With c its own centre and c' the other, the measure is its distance to the plane
-halfway between them, the *gap*
+points. A point is a *guest* in another bin if it is so near to one of its cells that neighbours
+of its may lie there. With c its own centre and c' the other, the measure is its distance to the
+plane halfway between them in units of s_c, how far apart neighbours are in its cell, the *gap*
 
-    g = (|x - c'|^2 - |x - c|^2) / (2 |c - c'|) / |c - c'|^r,
+    g = (|x - c'|^2 - |x - c|^2) / (2 |c - c'|) / s_c,
 
 the least over the cells of the bin, 0 for its own bin. x and y are searched together if both have a
-gap of at most ``reach`` to one and the same bin. The reach is the least with which 98 % of the
-true neighbours of sampled points are: the searches find 96 to 98 % of them. r is 0, 1/2 or 1,
-whichever then needs the fewest guests: 0 where neighbours are equally far everywhere, as noise
-makes them, and 1 where cells and distances to neighbours grow together.
+gap of at most ``reach`` to one and the same bin. A neighbour beyond the plane is farther than the
+plane is: with s_c the distance to the farthest neighbour a reach of 1 loses none, and 1/2 where
+neighbours are equally far on both sides, as one of the two is nearer to the plane than that.
 
-Of scenes with 20 features in 8 blocks, each point was a guest of 0.5 blocks on average with r = 0
-and of 0.7 with r = 1; with half of the points in a dense cluster of 1.6 and 0.4. Ratios of
-distances need 1.2 and ranks of the cells 1.7 times as many guests as r = 0.
+Where few points lie at the borders of blocks (few dimensions, large blocks) so far a reach costs
+next to nothing; where many do, it need not be so far, as planes lie athwart. So the reach is the
+largest up to 1 that makes few points guests, and at least the one with which 97 % of the *crossing*
+pairs, sampled points and their true neighbours in other bins, are searched together. A quantile of
+all pairs would be 0 where blocks are so large that hardly any cross.
+
+In 8 blocks of 2,500 points of noise in 3, 10 and 20 dimensions each is a guest of 0.3, 1.9 and 3.1
+others. With one unit everywhere, or the distance of the cells, it takes up to ten times as many
+guests where some points are denser than others.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from diffclass import _compiled
 from diffclass.blocks.scratch import Scratch
 from diffclass.neighbors.cells import padded
+from diffclass.neighbors.recall import row_distances
 from diffclass.neighbors.search import row_hashes
 
 _CELLS_PER_BIN, _SAMPLE_PER_CELL, _LEAST_SAMPLE = 16, 128, 16_384
@@ -39,8 +45,9 @@ _CELLS_AROUND = 32  # of each cell: in 20 dimensions 32 leave out bins within re
 _CHUNK_VALUES = 2**22  # of points, or of gaps
 # Equal points that would take so much of a block are fillers: they get blocks of their own.
 _FILLING_SHARE, _FILLING_SAMPLES = 0.125, 16
-_POWERS = (0.0, 0.5, 1.0)
-_TOGETHER = 0.98  # aimed share of true neighbours that are searched together
+_TOGETHER = 0.97  # aimed share of true neighbours in other bins that are searched together
+_FEW_GUESTS = 0.2  # per point
+_QUERIES_PER_CELL, _LEAST_QUERIES, _MOST_QUERIES = 4, 1024, 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +65,8 @@ class Cells:
     fillers : ndarray of uint64 of shape (n_fillers,)
         Hashes of points with so many duplicates that they fill blocks, such as pixels without data;
         ascending.
-    power : float
-        The power r of the gaps.
+    spacing : ndarray of float32 of shape (n_cells,)
+        How far apart neighbours are in each cell, the unit of gaps from there.
     reach : float
         Largest gap of a guest.
     """
@@ -68,7 +75,7 @@ class Cells:
     centers: np.ndarray
     bins: np.ndarray
     fillers: np.ndarray
-    power: float = 0.0
+    spacing: np.ndarray
     reach: float = 0.0
 
     @classmethod
@@ -89,12 +96,13 @@ class Cells:
         centered = distinct - offset
         n_bins = max(1, math.ceil(n_points * (1 - filling) / block_points))
         if n_bins == 1:
-            return cls(offset, np.zeros_like(centered[:1]), np.zeros(1, dtype=int), fillers)
+            center = np.zeros_like(centered[:1])
+            return cls(offset, center, np.zeros(1, dtype=int), fillers, np.ones_like(center[:, 0]))
         n_cells = max(1, min(_CELLS_PER_BIN * n_bins, len(centered) // 2))
         centers, weights = _balanced_cells(centered, n_cells, n_bins, seed)
         bins = _bins(centers, weights, min(n_bins, len(centers)))
         order = np.argsort(bins, kind="stable")
-        return cls(offset, centers[order], bins[order], fillers)
+        return cls(offset, centers[order], bins[order], fillers, np.ones_like(centers[:, 0]))
 
     @property
     def n_bins(self) -> int:
@@ -126,39 +134,63 @@ class Cells:
         is_other = around != np.arange(len(around))[:, None]
         is_other[is_other.all(axis=1), -1] = False  # equal centres: one of them is taken for itself
         around, squared = (part[is_other].reshape(len(part), k) for part in (around, squared))
-        return around, 2 * np.maximum(squared, 1e-30) ** ((1 + self.power) / 2)
+        return around, 2 * np.sqrt(np.maximum(squared, 1e-30)) * self.spacing[:, None]
 
-    def with_reach(self, points: np.ndarray, neighbors: np.ndarray) -> tuple[Cells, float]:
-        """Choose the power and the reach by sampled points.
+    def queries(self, sample: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+        """Choose points by which `with_reach` measures: as many of each cell, as far as there are.
+
+        Parameters
+        ----------
+        sample : ndarray of shape (m, p)
+        random : RandomState
+        """
+        size = min(max(_LEAST_QUERIES, _QUERIES_PER_CELL * len(self.centers)), _MOST_QUERIES)
+        shuffled = random.permutation(len(sample))
+        own = self._cell_of(sample)[shuffled]
+        by_cell = np.argsort(own, kind="stable")
+        rank = np.arange(len(own)) - np.searchsorted(own[by_cell], own[by_cell])
+        return sample[shuffled[by_cell[np.argsort(rank, kind="stable")[:size]]]]
+
+    def with_reach(self, points: np.ndarray, neighbors: np.ndarray) -> Cells:
+        """Measure the spacing of the cells and choose the reach.
 
         Parameters
         ----------
         points : ndarray of shape (m, p)
+            As `queries` chooses them.
         neighbors : ndarray of shape (m, k, p)
-            The true neighbours of each point.
-
-        Returns
-        -------
-        cells : Cells
-        share : float
-            Share of these neighbours that are searched together with their points.
+            The true neighbours of each point, the point itself where there are fewer.
         """
-        tried = [replace(self, power=power)._reaching(points, neighbors) for power in _POWERS]
-        cells, share, _ = min(tried, key=lambda found: found[2])
-        return cells, share
+        own = self._cell_of(points)
+        cells = replace(self, spacing=self._measured_spacing(points, neighbors, own))
+        gaps = cells.gaps_of(points)
+        crossing = [np.zeros(0, dtype=np.float32)]
+        for near in neighbors.swapaxes(0, 1):
+            crosses = np.flatnonzero(self.bins[self._cell_of(near)] != self.bins[own])
+            if len(crosses):
+                both = np.maximum(gaps[crosses], cells.gaps_of(near[crosses]))
+                crossing.append(both.min(axis=1))
+        needed = _quantile(np.concatenate(crossing), _TOGETHER)
+        others = np.sort(gaps[np.arange(self.n_bins) != self.bins[own][:, None]])
+        cheap = others[min(int(_FEW_GUESTS * len(points)), len(others) - 1)]
+        return replace(cells, reach=max(needed, float(min(cheap, 1))))
 
-    def _reaching(self, points: np.ndarray, neighbors: np.ndarray) -> tuple[Cells, float, int]:
-        """Return the cells with their reach, the share searched together, and the guests."""
-        own = self.gaps_of(points)
-        needed = np.concatenate(
-            [np.maximum(own, self.gaps_of(near)).min(axis=1) for near in neighbors.swapaxes(0, 1)]
-        )
-        needed.sort()
-        reach = needed[int(np.ceil(_TOGETHER * len(needed))) - 1]
-        if not np.isfinite(reach):  # not among the nearest cells: all that are
-            reach = needed[np.isfinite(needed)].max(initial=0)
-        share = float(np.mean(needed <= reach))
-        return replace(self, reach=float(reach)), share, int(np.count_nonzero(own <= reach))
+    def _measured_spacing(
+        self, points: np.ndarray, neighbors: np.ndarray, own: np.ndarray
+    ) -> np.ndarray:
+        """Return the largest distance to a neighbour in each cell, or in the nearest with one."""
+        import faiss
+
+        farthest = np.sqrt(row_distances(points, neighbors).max(axis=1))
+        spacing = np.zeros(len(self.centers), dtype=np.float32)
+        np.maximum.at(spacing, own, farthest)
+        known = np.flatnonzero(spacing)
+        if len(known) == 0:
+            return np.ones_like(spacing)
+        return spacing[known[faiss.knn(self.centers, self.centers[known], 1)[1].ravel()]]
+
+    def _cell_of(self, points: np.ndarray) -> np.ndarray:
+        return _nearest(np.ascontiguousarray(points - self.offset), self.centers)
 
     def is_filler(self, hashes: np.ndarray) -> np.ndarray:
         """Return which points are fillers, by their hashes."""
@@ -172,11 +204,18 @@ class Cells:
     @classmethod
     def load(cls, scratch: Scratch) -> Cells:
         """Read the cells."""
-        offset, centers, bins, fillers, power, reach = (
-            np.array(scratch.load(f"cells/{part}"))
-            for part in ("offset", "centers", "bins", "fillers", "power", "reach")
-        )
-        return cls(offset, centers, bins, fillers, float(power), float(reach))
+        parts = (np.array(scratch.load(f"cells/{part.name}")) for part in fields(cls))
+        offset, centers, bins, fillers, spacing, reach = parts
+        return cls(offset, centers, bins, fillers, spacing, float(reach))
+
+
+def _quantile(values: np.ndarray, share: float) -> float:
+    """Return the least value that so many are no larger than; of infinite ones the last before."""
+    values = np.sort(values)
+    if len(values) == 0:
+        return 0.0
+    found = values[int(np.ceil(share * len(values))) - 1]
+    return float(found if np.isfinite(found) else values[np.isfinite(values)].max(initial=0))
 
 
 def sample_size(n_points: int, block_points: int) -> int:

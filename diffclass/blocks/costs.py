@@ -6,6 +6,8 @@ grows with the number of blocks, see `expected_guests`. Budgets count on the mos
 
 from __future__ import annotations
 
+import math
+
 from diffclass._validation import check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors.graph import expected_edges
@@ -84,13 +86,25 @@ def block_points_within(memory: float, n_features: int, n_neighbors: int) -> int
     check_positive(memory, "memory")
     needed = task_bytes(LEAST_BLOCK, n_features, n_neighbors)
     if memory < needed:
-        raise ParameterError(
-            f"memory = {memory / 1e9:.3g} GB is too little for a block of {LEAST_BLOCK} points "
-            f"with {n_features} features and {n_neighbors} neighbours; give each worker at least "
-            f"{needed / 1e9:.2g} GB"
-        )
+        raise too_little(memory, needed, least_block(n_features, n_neighbors))
     fixed = _PROCESS + _CHUNKS
     return int((memory - fixed) / (needed - fixed) * LEAST_BLOCK)
+
+
+def least_block(n_features: int, n_neighbors: int) -> str:
+    """Return how an error names the smallest block."""
+    return (
+        f"a block of {LEAST_BLOCK} points with {n_features} features and {n_neighbors} neighbours"
+    )
+
+
+def too_little(memory: float, needed: float, what: str) -> ParameterError:
+    """Return the error of a budget; the figure that it names suffices, and is not the budget's."""
+    given, enough = math.floor(memory / 1e6), math.floor(needed / 1e6) + 1
+    return ParameterError(
+        f"memory = {given / 1e3:.12g} GB is too little for {what}; give each worker at least "
+        f"{enough / 1e3:.12g} GB"
+    )
 
 
 def scratch_bytes(n_points: int, n_features: int, n_neighbors: int, *, block_points: int) -> float:
@@ -116,6 +130,8 @@ def kept_bytes(n_points: int, n_neighbors: int) -> float:
 
 def stepping_bytes(block_points: int, n_neighbors: int, n_classes: int) -> float:
     """Return the memory in bytes of a process while a block takes a step, all else on disk.
+
+    It grows in proportion to the points, beside what every process takes.
 
     Parameters
     ----------

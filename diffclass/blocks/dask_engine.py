@@ -8,6 +8,8 @@ where it waits in vain, the work is lost and begins again from those arrays.
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -49,7 +51,8 @@ class DaskEngine:
     Raises
     ------
     ParameterError
-        If dask.distributed is not installed, or workers have other versions of a library.
+        If dask.distributed is not installed, or workers have other versions of a library, or
+        other sources of diffclass.
     ClusterError
         If the scheduler does not answer, or has no worker.
     """
@@ -64,7 +67,20 @@ class DaskEngine:
         except self._dask.TimeoutError:
             raise ClusterError(f"{self._address} has no worker; start some") from None
         _require_same(client.get_versions(packages=list(_SAME_ON_WORKERS)))
+        self._require_same_sources()
         self.n_workers = len(client.nthreads())
+
+    def _require_same_sources(self) -> None:
+        """Check the workers that are there; those that come later find out by their first task."""
+        with self._calling():
+            found = self.client.run(sources, on_error="return")
+        others = [
+            worker
+            for worker, content in found.items()
+            if content != sources() and not isinstance(content, OSError)  # which has just died
+        ]
+        if others:
+            raise _other_sources(f"{len(others)} of {len(found)} workers (such as {others[0]})")
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Start a task on a worker and return its future."""
@@ -119,7 +135,7 @@ class DaskEngine:
         key = f"{task.__name__}-{uuid.uuid4().hex}"
         with self._calling():
             return self.client.submit(
-                _with_its_threads, task, *arguments, key=key, pure=False, **where
+                run_task, sources(), task, *arguments, key=key, pure=False, **where
             )
 
     def _wait(self, futures: list[Any]) -> None:
@@ -364,9 +380,35 @@ def _executes(metrics: dict[str, Any]) -> bool:
     return metrics.get("task_counts", {}).get("executing", 0) > 0
 
 
-def _with_its_threads(task: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a task on a worker, whose compiled loops take as many threads as it has."""
+@functools.cache
+def sources() -> str:
+    """Return a digest of all source files of the package, as this process found them first."""
+    package, content = Path(__file__).parents[1], hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        content.update(f"{path.relative_to(package).as_posix()} {path.stat().st_size} ".encode())
+        content.update(path.read_bytes())
+    return content.hexdigest()
+
+
+def _other_sources(where: str) -> ParameterError:
+    return ParameterError(
+        f"{where} have other sources of the same version of diffclass, whose results may differ; "
+        "install the same everywhere and start the workers again"
+    )
+
+
+def run_task(wanted: str, task: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a task on a worker, whose compiled loops take as many threads as it has.
+
+    Raises
+    ------
+    ParameterError
+        If the sources of the worker are others than those of the process that sends the task.
+    """
     import distributed
 
-    with threads(distributed.get_worker().state.nthreads):
+    worker = distributed.get_worker()
+    if sources() != wanted:
+        raise _other_sources(f"workers such as {worker.address}")
+    with threads(worker.state.nthreads):
         return task(*arguments)

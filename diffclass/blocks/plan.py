@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from diffclass._validation import check_positive
 from diffclass.blocks import costs
-from diffclass.exceptions import ParameterError
 
 _MOST_POINTS = 200_000  # per block: neighbours among more points take longer for each of them
 _BLOCKS_PER_WORKER = 2  # at least, so that workers have something to do while others end
@@ -59,18 +58,27 @@ class BlockPlan:
             If the memory is too little for a block of 10,000 points, or for what is held of all.
         """
         check_positive(memory, "memory")
+
+        def stepping_with(block_points: int) -> float:
+            stepping = costs.stepping_bytes(min(block_points, n_points), n_neighbors, n_classes)
+            return stepping + (costs.driving_bytes(n_points) if n_workers == 1 else 0)
+
+        least = stepping_with(costs.LEAST_BLOCK)
+        needed = max(least, costs.task_bytes(costs.LEAST_BLOCK, n_features, n_neighbors))
+        if memory < needed:
+            is_of_classes = needed == least
+            what = f"{n_points} points of {n_classes} classes"
+            raise costs.too_little(
+                memory,
+                needed,
+                what if is_of_classes else costs.least_block(n_features, n_neighbors),
+            )
         most = costs.block_points_within(memory, n_features, n_neighbors)
         if n_workers > 1:
             most = min(most, -(-n_points // (_BLOCKS_PER_WORKER * n_workers)))
         block_points = max(min(most, _MOST_POINTS), min(costs.LEAST_BLOCK, n_points))
-        stepping = costs.stepping_bytes(block_points, n_neighbors, n_classes)
-        if n_workers == 1:
-            stepping += costs.driving_bytes(n_points)
-        if stepping > memory:
-            raise ParameterError(
-                f"memory = {memory / 1e9:.3g} GB is too little for {n_points} points of "
-                f"{n_classes} classes; give at least {stepping / 1e9:.2g} GB"
-            )
+        while (stepping := stepping_with(block_points)) > memory:  # with many classes
+            block_points = max(int(0.9 * block_points), costs.LEAST_BLOCK)
         wanted = costs.diffusing_bytes(n_points, n_neighbors, n_classes) / n_workers
         held = max(min(memory - stepping, wanted), 0)
         task = costs.task_bytes(min(block_points, n_points), n_features, n_neighbors)

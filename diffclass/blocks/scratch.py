@@ -23,6 +23,13 @@ from diffclass.full_disk import named_when_full
 from diffclass.mapped_files import create_mapped
 from diffclass.output import replacing
 from diffclass.progress import stage
+from diffclass.temporary_folders import ENDING, lock, sweep
+
+JOB = "job.json"  # in the folder of an unfinished run: what its results depend on
+
+
+class FolderInUseError(DataError):
+    """Another run works in a scratch folder."""
 
 
 @dataclass(frozen=True)
@@ -65,20 +72,23 @@ class Scratch:
 
         Raises
         ------
+        FolderInUseError
+            If another run works in the folder.
         DataError
             If the folder holds anything else, another job, or, without ``resume``, any stage.
         """
         scratch = cls(Path(folder))
-        scratch._begin(job, resume=resume)
-        try:
-            yield scratch
-        except Exception:
-            scratch.remove(keep=keep)
-            raise
-        except BaseException:
+        with _locked(scratch.folder):
+            scratch._begin(job, resume=resume)
+            try:
+                yield scratch
+            except Exception:
+                scratch.remove(keep=keep)
+                raise
+            except BaseException:
+                scratch.remove()
+                raise
             scratch.remove()
-            raise
-        scratch.remove()
 
     def path(self, name: str) -> Path:
         """Return the file of an array."""
@@ -140,7 +150,7 @@ class Scratch:
     @property
     def completed_stages(self) -> list[str]:
         """Names of the stages that are complete, in the order of the alphabet."""
-        return sorted(marker.stem for marker in self.folder.glob("*.json") if marker.stem != "job")
+        return sorted(marker.stem for marker in self.folder.glob("*.json") if marker.name != JOB)
 
     def remove(self, *, keep: bool = False) -> None:
         """Remove the folder with all that is in it, or what is in unfinished stages only."""
@@ -156,9 +166,9 @@ class Scratch:
         return path
 
     def _begin(self, job: dict[str, Any], *, resume: bool) -> None:
-        marker = self.folder / "job.json"
+        marker = self.folder / JOB
         text = json.dumps(job, indent=1, sort_keys=True)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        sweep(f".{marker.name}", parent=self.folder)
         if marker.exists():
             if not resume:
                 raise DataError(
@@ -177,10 +187,29 @@ class Scratch:
                 temporary.write_text(text)
 
 
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other runs out of a folder, which is made, where folders can be locked."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        descriptor = lock(folder.resolve())
+    except OSError:
+        yield
+        return
+    if descriptor is None:
+        raise FolderInUseError(
+            f"{folder} is in use by another run; wait for its end, or name another folder"
+        )
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _sweep(folder: Path) -> None:
-    """Remove the temporary files of `diffclass.output.replacing`."""
-    for left in folder.glob(".*"):
-        left.unlink(missing_ok=True)
+    """Remove the temporary folders of `diffclass.output.replacing`; no one else writes there."""
+    for left in folder.glob(f".*{ENDING}"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _save(path: Path, array: np.ndarray) -> None:

@@ -27,7 +27,7 @@ from diffclass.exceptions import DataError
 from diffclass.neighbors.recall import row_distances
 from diffclass.neighbors.search import check_spread, row_hashes
 
-_QUERIES = 256
+_BORDER_QUERIES = 1024  # points near borders by which the edges between blocks are measured
 
 
 def check_file(points: Path) -> tuple[int, int]:
@@ -65,16 +65,17 @@ def make_blocks(
     """Sort the points of a file into blocks, with their guests.
 
     It writes "cells/order", the point of each place, and for each block b "cells/points.b",
-    "cells/guests.b" (places, ascending) and "cells/representatives.b" (see `duplicates`).
+    "cells/guests.b" and "cells/border.b" (places of guests, and of some points that may have
+    neighbours in other blocks, ascending) and "cells/representatives.b" (see `duplicates`).
 
     Returns
     -------
     dict
-        starts, and the share of true neighbours that are searched together.
+        starts, n_guests and n_searched.
     """
     n, _ = check_file(points)
     edges = _even_slices(n, block_points)
-    share = _make_cells(scratch, engine, points, edges, n_neighbors, block_points, seed)
+    _make_cells(scratch, engine, points, edges, n_neighbors, block_points, seed)
     bounds = on_each_block(
         engine, "cells: sorting", len(edges) - 1, sort_slice, scratch, points, edges
     )
@@ -87,7 +88,6 @@ def make_blocks(
     _drop_slices(scratch, len(edges) - 1)
     return {
         "starts": list(layout.starts),
-        "searched_together": share,
         "n_guests": sum(block["n_guests"] for block in found),
         "n_searched": n - n_secondary - sum(block["n_joined"] for block in found),
     }
@@ -106,48 +106,68 @@ def _make_cells(
     n_neighbors: int,
     block_points: int,
     seed: int,
-) -> float:
-    """Write the cells, and return the share of true neighbours that are searched together."""
+) -> None:
+    """Write the cells."""
     n, random = edges[-1], np.random.RandomState(seed)
     size = sample_size(n, block_points)
     chosen = np.arange(n) if size == n else np.unique(random.randint(n, size=size))
     sample = _read(points, chosen)
     check_spread(sample)
-    cells, share = Cells.of_sample(sample, n, block_points, seed=seed), 1.0
+    cells = Cells.of_sample(sample, n, block_points, seed=seed)
     if cells.n_bins > 1:
-        queries = sample[random.permutation(len(sample))[:_QUERIES]]
+        queries = cells.queries(sample, random)
         scratch.save("cells/queries", queries)
         k = min(n_neighbors, n - 1)
         on_each_block(
             engine, "cells: sampled neighbours", len(edges) - 1,
             find_sampled_neighbors, scratch, points, edges, k, cells.offset,
         )  # fmt: skip
-        cells, share = cells.with_reach(queries, _nearest_of_slices(scratch, len(edges) - 1, k))
+        near = _nearest_of_slices(scratch, queries, len(edges) - 1, k)
+        cells = cells.with_reach(queries, near)
     cells.save(scratch)
-    return share
 
 
 def find_sampled_neighbors(
     scratch: Scratch, points: Path, edges: Sequence[int], k: int, offset: np.ndarray, s: int
 ) -> None:
-    """Write the k nearest other points of the queries within a slice, and their distances."""
+    """Write the k + 1 points of a slice nearest to each query, their distances and hashes.
+
+    Of equal points one is taken: more than k equal ones would leave no others.
+    """
     import faiss
 
     X = _read(points, slice(edges[s], edges[s + 1]))
+    hashes, first = np.unique(row_hashes(X), return_index=True)
+    X = X[first]
     queries = np.array(scratch.load("cells/queries"))
     _, found = faiss.knn(queries - offset, X - offset, min(k + 1, len(X)))
     scratch.save(f"cells/found.{s}", X[found])
     scratch.save(f"cells/squared.{s}", row_distances(queries, X[found]))
+    scratch.save(f"cells/found_hashes.{s}", hashes[found])
 
 
-def _nearest_of_slices(scratch: Scratch, n_slices: int, k: int) -> np.ndarray:
-    """Return the k nearest points of each query over all slices, itself left out."""
-    names = [(f"cells/found.{s}", f"cells/squared.{s}") for s in range(n_slices)]
-    found = np.concatenate([scratch.load(name) for name, _ in names], axis=1)
-    squared = np.concatenate([scratch.load(name) for _, name in names], axis=1)
-    scratch.drop(*itertools.chain(*names))
-    nearest = np.argsort(squared, axis=1, kind="stable")[:, 1 : k + 1]
-    return np.take_along_axis(found, nearest[:, :, None], axis=1)
+def _nearest_of_slices(scratch: Scratch, queries: np.ndarray, n_slices: int, k: int) -> np.ndarray:
+    """Return the k nearest other points of each query over all slices; itself where they end."""
+    parts = ("squared", "found_hashes", "found")
+    squared, hashes = (
+        np.concatenate([scratch.load(f"cells/{part}.{s}") for s in range(n_slices)], axis=1)
+        for part in parts[:2]
+    )
+    order = np.argsort(hashes, axis=1, kind="stable")
+    sorted_hashes = np.take_along_axis(hashes, order, axis=1)
+    again = np.zeros(hashes.shape, dtype=bool)
+    np.put_along_axis(again, order[:, 1:], sorted_hashes[:, 1:] == sorted_hashes[:, :-1], 1)
+    squared[again | (hashes == row_hashes(queries)[:, None])] = np.inf
+    nearest = np.argsort(squared, axis=1, kind="stable")[:, :k]
+    exists = np.isfinite(np.take_along_axis(squared, nearest, axis=1))
+    out, start = np.repeat(queries[:, None], nearest.shape[1], axis=1), 0
+    for s in range(n_slices):
+        found = scratch.load(f"cells/found.{s}")
+        rows, columns = np.nonzero(exists & (nearest >= start) & (nearest < start + found.shape[1]))
+        out[rows, columns] = found[rows, nearest[rows, columns] - start]
+        start += found.shape[1]
+    scratch.drop(*(f"cells/{part}.{s}" for part in parts for s in range(n_slices)))
+    return out
 
 
 def sort_slice(scratch: Scratch, points: Path, edges: Sequence[int], s: int) -> list[int]:
@@ -162,20 +182,24 @@ def sort_slice(scratch: Scratch, points: Path, edges: Sequence[int], s: int) -> 
     is_guest = ~is_filler
     fillers = np.flatnonzero(is_filler)
     is_guest[fillers[np.unique(hashes[fillers], return_index=True)[1]]] = True
-    cell = np.empty(len(X), dtype=np.int32)
+    cell, least = np.empty(len(X), dtype=np.int32), np.empty(len(X), dtype=np.float32)
     guests = []
     for rows, nearest, gaps in cells.gaps(X):
         cell[rows] = nearest
         near = (gaps <= cells.reach) & is_guest[rows, None]
-        near[np.arange(len(gaps)), cells.bins[nearest]] &= is_filler[rows]  # others are at home
+        home = np.arange(len(gaps)), cells.bins[nearest]
+        near[home] &= is_filler[rows]  # others are at home
         which, bins = np.nonzero(near)
         guests.append((bins, rows.start + which, gaps[which, bins]))
+        gaps[home] = np.inf
+        least[rows] = gaps.min(axis=1)
     cell[is_filler] = len(cells.centers)
     order = np.argsort(cell, kind="stable")
     bins = np.append(cells.bins, cells.n_bins)[cell[order]]
     scratch.save(f"cells/slice.points.{s}", X[order])
     scratch.save(f"cells/slice.order.{s}", edges[s] + order)
     scratch.save(f"cells/slice.hashes.{s}", np.sort(hashes))
+    scratch.save(f"cells/slice.least.{s}", least[order])
     _save_guests(scratch, s, guests, order, cells.n_bins)
     return np.searchsorted(bins, np.arange(cells.n_bins + 2)).tolist()
 
@@ -200,14 +224,30 @@ def _save_guests(
 def gather_block(scratch: Scratch, layout: Layout, b: int) -> dict[str, int]:
     """Write the points of a block, the places of its guests, and the representatives."""
     parts = layout.parts(b)
-    X = np.concatenate([scratch.load(f"cells/slice.points.{s}")[part] for s, part in parts])
-    order = np.concatenate([scratch.load(f"cells/slice.order.{s}")[part] for s, part in parts])
+    X, order, least = (
+        np.concatenate([scratch.load(f"cells/slice.{name}.{s}")[part] for s, part in parts])
+        for name in ("points", "order", "least")
+    )
     scratch.save(f"cells/points.{b}", X)
     scratch.save(f"cells/order.{b}", order)
     guests = _guests(scratch, layout, b)
     scratch.save(f"cells/guests.{b}", guests)
+    border = layout.starts[b] + _at_border(least, _BORDER_QUERIES // layout.n_blocks, b)
+    scratch.save(f"cells/border.{b}", border.astype(guests.dtype))
     n_joined = represent_in_block(scratch, X, layout.starts[b], b)
     return {"n_guests": len(guests), "n_joined": n_joined}
+
+
+def _at_border(least: np.ndarray, size: int, seed: int) -> np.ndarray:
+    """Choose points of which neighbours may lie in another bin, or those nearest to one.
+
+    The gap to a bin with a neighbour is 1 at most, whatever the reach is.
+    """
+    size = max(size, 1)
+    within = np.flatnonzero(least <= 1)
+    if len(within) <= size:
+        return np.sort(np.argsort(least, kind="stable")[:size])
+    return np.sort(np.random.RandomState(seed).choice(within, size, replace=False))
 
 
 def _guests(scratch: Scratch, layout: Layout, b: int) -> np.ndarray:
@@ -231,7 +271,7 @@ def _write_order(scratch: Scratch, layout: Layout) -> None:
 
 
 def _drop_slices(scratch: Scratch, n_slices: int) -> None:
-    parts = ("points", "order", "hashes", "guests", "gaps", "guest_bounds")
+    parts = ("points", "order", "hashes", "least", "guests", "gaps", "guest_bounds")
     scratch.drop(*(f"cells/slice.{part}.{s}" for part in parts for s in range(n_slices)))
 
 

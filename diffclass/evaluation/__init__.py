@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from diffclass.evaluation.areas import AreaEstimates, Estimate, stratified_areas
+from diffclass.evaluation.class_matching import MATCH_RULES, ClassMatch, match_classes
 from diffclass.evaluation.clusters import ClusterScores, cluster_scores
 from diffclass.evaluation.detection import DetectionCurve, detection_curve
 from diffclass.evaluation.intervals import (
@@ -21,7 +22,9 @@ from diffclass.evaluation.scores import ClassScore, Scores, classification_score
 from diffclass.evaluation.splits import PartlyLabelledKFold, draw_per_class
 
 __all__ = [
+    "MATCH_RULES",
     "AreaEstimates",
+    "ClassMatch",
     "ClassScore",
     "ClusterScores",
     "ClusteredInterval",
@@ -37,6 +40,7 @@ __all__ = [
     "default_thresholds",
     "detection_curve",
     "draw_per_class",
+    "match_classes",
     "reliability_curve",
     "stratified_areas",
     "threshold_table",

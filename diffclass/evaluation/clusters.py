@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
+from diffclass.evaluation.class_matching import best_assignment
 from diffclass.evaluation.scores import Scores, classification_scores, same_points
 from diffclass.exceptions import DataError
 
@@ -104,5 +104,5 @@ def _best_assignment(truth: np.ndarray, clusters: np.ndarray) -> dict[int, int]:
     classes, codes = np.unique(truth, return_inverse=True)
     found, places = np.unique(clusters, return_inverse=True)
     shared = np.bincount(places * len(classes) + codes, minlength=len(found) * len(classes))
-    chosen = linear_sum_assignment(shared.reshape(len(found), -1), maximize=True)
+    chosen = best_assignment(shared.reshape(len(found), -1))
     return {int(found[c]): int(classes[k]) for c, k in zip(*chosen, strict=True)}

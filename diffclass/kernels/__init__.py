@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diffclass.kernels._kernel import FittedKernel, Kernel, Placing
+from diffclass.kernels._kernel import FittedKernel, Kernel, Placing, check_kernel
 from diffclass.kernels.density_weighted import DensityWeighted
 from diffclass.kernels.directed import Directed
 from diffclass.kernels.isotropic import (
@@ -30,4 +30,5 @@ __all__ = [
     "Placing",
     "SharedNeighbors",
     "SmoothCorrelation",
+    "check_kernel",
 ]

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 
-from diffclass._validation import RandomState
+from diffclass._validation import RandomState, check_kind
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors import NeighborSearch, default_search
 
@@ -157,6 +157,18 @@ class FittedKernel(ABC):
         csr_array of shape (m, n)
             Non-negative.
         """
+
+
+def check_kernel(kernel: Kernel) -> Kernel:
+    """Return a kernel.
+
+    Raises
+    ------
+    ParameterError
+        If it is something else, such as a kernel's name.
+    """
+    kind: Kernel = check_kind(kernel, "kernel", Kernel, example="diffclass.kernels.Gaussian()")
+    return kind
 
 
 def _as_they_are(X_new: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass._validation import RandomState
-from diffclass.kernels._kernel import Kernel, Placing
+from diffclass.kernels._kernel import Kernel, Placing, check_kernel
 from diffclass.kernels.isotropic import Gaussian
 from diffclass.neighbors import NeighborSearch
 
@@ -18,7 +18,7 @@ class OverKernel(Kernel):
 
     def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
         """Return the peak memory of the inner kernel's `fit` in bytes."""
-        return (self.kernel or Gaussian()).working_bytes(n_points, n_features, n_edges)
+        return self._inner.working_bytes(n_points, n_features, n_edges)
 
     @property
     def uses_scores(self) -> bool:
@@ -52,4 +52,4 @@ class OverKernel(Kernel):
 
     @property
     def _inner(self) -> Kernel:
-        return Gaussian() if self.kernel is None else self.kernel
+        return Gaussian() if self.kernel is None else check_kernel(self.kernel)

@@ -411,6 +411,8 @@ def exponentials(exponents: np.ndarray) -> np.ndarray:
 
 
 def _checked_values(profile: Profile, scaled: np.ndarray) -> np.ndarray:
+    if not callable(profile):
+        raise ParameterError(f"profile = {profile!r}; it has to be a function, such as numpy.exp")
     values = np.asarray(profile(scaled))
     if values.shape != scaled.shape or not (np.isfinite(values) & (values >= 0)).all():
         raise ParameterError("profile has to give one value >= 0 for each value it gets")

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,8 +37,8 @@ from scipy.linalg import cholesky, solve, solve_triangular, svd
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from diffclass._validation import RandomState, check_choice, check_positive
-from diffclass.exceptions import DataError, ParameterError
+from diffclass._validation import RandomState, check_choice, check_positive, check_share
+from diffclass.exceptions import DataError
 from diffclass.kernels._kernel import FittedKernel, Kernel
 from diffclass.kernels._over_kernel import OverKernel
 from diffclass.neighbors import ExactSearch
@@ -129,7 +128,8 @@ class LocalDiscriminant(OverKernel):
     @property
     def uses_scores(self) -> bool:
         """Whether scores are the evidence, or the inner kernel uses them."""
-        return self.evidence == "scores" or super().uses_scores
+        scored = isinstance(self.evidence, str) and self.evidence == "scores"
+        return scored or super().uses_scores
 
     def fit(
         self,
@@ -172,10 +172,10 @@ class LocalDiscriminant(OverKernel):
         check_positive(self.neighborhood, "neighborhood", integer=True)
         if self.n_anchors is not None:
             check_positive(self.n_anchors, "n_anchors", integer=True)
-        if self.shrinkage != "auto" and not (
-            isinstance(self.shrinkage, Real) and 0 <= self.shrinkage <= 1
-        ):
-            raise ParameterError(f"shrinkage = {self.shrinkage!r}; 'auto' or a number from 0 to 1")
+        if isinstance(self.shrinkage, str):
+            check_choice(self.shrinkage, "shrinkage", ("auto",))
+        else:
+            check_share(self.shrinkage, "shrinkage")
 
     def _analyses(
         self, X: np.ndarray, codes: np.ndarray, weights: np.ndarray

@@ -69,7 +69,10 @@ def checked_prior(class_prior: ArrayLike | None, n_classes: int) -> np.ndarray |
     if isinstance(class_prior, str):
         check_choice(class_prior, "class_prior", ("uniform",))
         return np.full(n_classes, 1 / n_classes)
-    prior = np.asarray(class_prior, dtype=np.float64)
+    try:
+        prior = np.asarray(class_prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        prior = np.empty(0)
     if prior.shape != (n_classes,) or not (np.isfinite(prior) & (prior > 0)).all():
         raise ParameterError(
             f"class_prior needs one number above 0 for each of the {n_classes} classes"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from diffclass._cuda import device
+from diffclass.exceptions import DataError
 from diffclass.neighbors.search import Search
 from diffclass.neighbors.single_precision import SinglePrecision
 from diffclass.progress import checkpoint
@@ -64,4 +65,9 @@ class CudaSearch(Search):
                 blocks = -(-n_some // per_block)
                 kernel[blocks, THREADS](points, some, start, stop, distances, found)
             device.to_host(found, out[first : first + n_some])
+        if out.min(initial=0) < 0:
+            raise DataError(
+                f"{np.count_nonzero((out < 0).any(axis=1))} points have distances that are no "
+                "numbers in single precision; rescale the points, or search on the processor"
+            )
         return out

@@ -80,6 +80,11 @@ class Search(TransformerMixin, BaseEstimator):
         k = min(self.n_neighbors, len(self._searched))
         return self._distances(X, self._searched[self._nearest(X, k)])
 
+    @property
+    def points(self) -> np.ndarray:
+        """The indexed points, of shape (n, d)."""
+        return self._X
+
     def _index(self, X: np.ndarray) -> None:
         raise NotImplementedError
 

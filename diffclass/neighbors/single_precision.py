@@ -6,11 +6,18 @@ import numpy as np
 
 
 class SinglePrecision:
-    """Centre points on the mean of the given ones, and scale them to their size."""
+    """Centre points on the mean of the given ones, and scale them to their size.
+
+    Offsets that differ from feature to feature are no size. Where a sum of large numbers overflows,
+    the middle of the range stands for the mean.
+    """
 
     def __init__(self, X: np.ndarray):
-        self._center = X.mean(axis=0)
-        self._unit = max(X.max() - self._center.min(), self._center.max() - X.min()) or 1
+        lowest, highest = X.min(axis=0), X.max(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = X.mean(axis=0, dtype=np.float64)
+        self._center = np.where(np.isfinite(mean), mean, lowest / 2 + highest / 2).astype(X.dtype)
+        self._unit = np.maximum(highest - self._center, self._center - lowest).max() or 1
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         """Return the points ``X`` of shape (n, p) in single precision."""

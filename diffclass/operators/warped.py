@@ -46,6 +46,33 @@ FORWARD_EXPONENT = 0.25
 
 
 @dataclass(frozen=True, eq=False)
+class WarpedValues:
+    """What new points need of class-specific walks; made by `WarpedOperator.kept`.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n, n_classes)
+        s_i.
+    products : ndarray of shape (n, n_classes)
+        s_i f_i.
+    forward_exponent : float
+    """
+
+    scores: np.ndarray
+    products: np.ndarray
+    forward_exponent: float
+
+    def at(self, weights: sp.csr_array) -> np.ndarray:
+        """Return N_i at new points; see `WarpedOperator.read_at_new_points`."""
+        smoothed_scores = weights @ self.scores
+        total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
+        empty = total <= 0
+        smoothed_scores[empty[:, 0]], total[empty] = 1, 1
+        degrees = smoothed_scores / total * smoothed_scores
+        return degrees**self.forward_exponent * (weights @ self.products) / smoothed_scores
+
+
+@dataclass(frozen=True, eq=False)
 class WarpedOperator:
     """The operators A_i of all classes, frozen; made by `warped_operator`.
 
@@ -201,13 +228,12 @@ class WarpedOperator:
         ndarray of shape (m, n_classes)
             N_i up to one factor per point; 0 where a row of weights is empty.
         """
+        return self.kept(values).at(weights)
+
+    def kept(self, values: np.ndarray) -> WarpedValues:
+        """Return what new points need of the N_i that `read` gives."""
         f = values / self.degrees**self.forward_exponent
-        smoothed_scores = weights @ self.scores
-        total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
-        empty = total <= 0
-        smoothed_scores[empty[:, 0]], total[empty] = 1, 1
-        degrees = smoothed_scores / total * smoothed_scores
-        return degrees**self.forward_exponent * (weights @ (self.scores * f)) / smoothed_scores
+        return WarpedValues(self.scores, self.scores * f, self.forward_exponent)
 
     @cached_property
     def _weights(self) -> np.ndarray:

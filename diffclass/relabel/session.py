@@ -520,6 +520,11 @@ class RelabelSession:
         return tuple(self._state.strokes)
 
     @property
+    def newest_stroke(self) -> int:
+        """Number of the stroke that was painted last; 0 before the first."""
+        return self._state.next_number - 1
+
+    @property
     def classes(self) -> tuple[ClassInfo, ...]:
         """The classes in the order they were added."""
         return self._state.classes

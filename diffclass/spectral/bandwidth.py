@@ -345,11 +345,13 @@ def wide_gaussian(
     check_spread(X)
     if isinstance(bandwidth, str):
         check_choice(bandwidth, "bandwidth", _BANDWIDTHS)
+    else:
+        check_positive(bandwidth, "bandwidth")
     if bandwidth in ("graph", "attached", "self-tuning"):
         return Gaussian(bandwidth=bandwidth), n_neighbors, None
     curve = _chosen_curve(X, bandwidth, alpha, random_state)
     if curve is None:
-        epsilon = float(check_positive(bandwidth, "bandwidth"))
+        epsilon = float(bandwidth)
         sample = SampledDistances(X, check_random_state(random_state))
         sample.check_reached(epsilon, X.dtype)
         needed = sample.neighbors_needed(epsilon)

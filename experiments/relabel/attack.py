@@ -3,11 +3,12 @@
     python -m experiments.relabel.attack [--operations 1000] [--kills 100] [--seed 0]
 
 Two tabs of the page's protocol send random operations to ``diffclass relabel`` without waiting for
-answers, as careless users do: many are refused. The server is a process of its own on a made scene
-of 48 x 48 pixels, begun again after each kill. As the page does, the tabs go back to the port and
-token that they know, and send again, in order, what was not answered. The first and the last life
-and every eighth are the command itself; the others, to save time, are forked from a process that
-has the scene prepared (`experiments.relabel.forked_server`), and run all the rest of the command.
+answers, as careless users do: many are refused, and some of them cannot but be. The server is a
+process of its own on a made scene of 48 x 48 pixels, begun again after each kill. As the page does,
+the tabs go back to the port and token that they know, and send again, in order, what was not
+answered. The first and the last life and every eighth are the command itself; the others, to save
+time, are forked from a process that has the scene prepared (`experiments.relabel.forked_server`),
+and run all the rest of the command.
 
 Every life of the server ends with SIGKILL: at a random moment among the operations, or, every
 eighth time, while the session is still being opened. Every fifth life the disk is full for a while
@@ -15,6 +16,10 @@ eighth time, while the session is still being opened. Every fifth life the disk 
 begins with a second server on the same session, which has to be refused, and with another session
 on the same port, which must take nothing from the tabs. A last life takes in what is left and ends
 with Ctrl-C.
+
+Before the tabs are back, each life of which the opening ends replays the file by ``diffclass
+replay``, forked too, and the last life once more by the command itself. Its labels and map have to
+be those that the server shows.
 
 Then these have to be 0:
 
@@ -24,8 +29,9 @@ Then these have to be 0:
 - wrongly refused: operations that are in the file although their tab was told otherwise;
 - not acknowledged: operations that are in the file, but were never answered;
 - strayed: operations in the session that shared the port;
-- differences: pixels of labels or map in which the tabs, the reopened session, and its replay
+- differences: pixels of labels or map in which the tabs, the reopened session, and its replays
   disagree;
+- failed replays;
 - tracebacks of the server, second servers let in, exit codes other than 130 after Ctrl-C.
 
 The counts are printed, as JSON; the exit code is 1 if one of these is not 0. Needs Linux.
@@ -38,6 +44,7 @@ import json
 import os
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -54,15 +61,17 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from diffclass.datasets import make_tissue_scene
 from diffclass_relabel.replaying import replayed
-from diffclass_relabel.session_log import read_session
+from diffclass_relabel.session_log import done_in, read_session
 from experiments.relabel.forked_server import ForkedServer, Nursery
 from tests.relabel.clients import PageClient
-from tests.relabel.processes import Relabel
+from tests.relabel.processes import MAIN, Relabel
 from tests.relabel.strokes import random_operation
 
 SIZE = 48  # rows and columns
 LONGEST_LIFE = 0.6  # seconds among operations
 ROOM = 150  # bytes that a full disk still has
+FIRST_CLASSES = 3  # of each tab: without any, little can be done
+IMPOSSIBLE = 0.1  # share of operations that no session can do
 GONE = (ConnectionClosed, InvalidHandshake, OSError, TimeoutError, EOFError)
 
 
@@ -91,7 +100,12 @@ class Tab:
     def act(self) -> None:
         """Send one operation."""
         assert self._client is not None
-        operation = random_operation(self._rng, self._client.state, SIZE * SIZE)
+        if self.n_sent < FIRST_CLASSES:
+            operation = {"op": "add_class"}
+        elif self._rng.random() < IMPOSSIBLE:
+            operation = impossible_operation(self._rng)
+        else:
+            operation = random_operation(self._rng, self._client.state, SIZE * SIZE)
         self.n_sent += 1
         self._waiting[self.n_sent] = operation
         self._client.send({"op": operation}, number=self.n_sent)
@@ -136,6 +150,18 @@ class Tab:
             self.without_room.add(number)
         else:
             self.refused.add(number)
+
+
+def impossible_operation(rng: np.random.Generator) -> dict[str, Any]:
+    """Return an operation that is refused whatever was done before."""
+    choices = [
+        {"op": "undo", "steps": 100_000},
+        {"op": "remove", "stroke": 10_000_000},
+        {"op": "rename_class", "id": 255, "name": "corn"},
+        {"op": "erase", "pixels": [SIZE * SIZE, 1]},
+        {"op": "batch", "operations": [{"op": "add_class"}, {"op": "remove_class", "id": 255}]},
+    ]
+    return choices[int(rng.integers(len(choices)))]
 
 
 class Attack:
@@ -183,6 +209,8 @@ class Attack:
         is_early = number % 8 == 7
         with self.server(self.session, is_forked=number > 0 and not is_early) as server:
             self._require(server)
+            if not is_early:
+                self._replay(server)
             if is_early:
                 time.sleep(float(self.rng.uniform(0, 2)))
                 self.counts["kills while it was opened"] += 1
@@ -193,6 +221,33 @@ class Attack:
                 self.counts["full disks"] += is_full
         for tab in self.tabs:
             tab.drop()
+
+    def _replay(self, server: Relabel | ForkedServer, *, is_forked: bool = True) -> None:
+        """Compare what a server shows, before anything is sent to it, with a replay."""
+        watcher = PageClient(server.gate)
+        shown, labels = watcher.settled()[0], watcher.labels
+        watcher.close()
+        files = [self._folder / name for name in ("replayed.npy", "replayed_labels.npy")]
+        outputs = ["-o", files[0], "--labels", files[1]]
+        if is_forked:
+            replay = self._nursery.replay(self.session, *outputs)
+            is_done, said = replay.facts is not None, replay.said
+        else:
+            words = ["replay", self.session, "--scene", self._scene, *outputs, "-q"]
+            command = [sys.executable, "-c", MAIN, *map(str, words)]
+            run = subprocess.run(command, capture_output=True, text=True, env=self._environment)
+            is_done, said = run.returncode == 0, run.stderr
+        if not labels.any():
+            self.counts["failed replays"] += "nothing is labelled" not in said
+            return
+        self.counts["replays"] += 1
+        self.counts["failed replays"] += not is_done
+        if not is_done:
+            print(said, file=sys.stderr)
+            return
+        for file, plane in zip(files, (shown, labels), strict=True):
+            self.counts["differences"] += int((np.load(file).ravel() != plane).sum())
+            file.unlink()
 
     def _operate(self, server: Relabel | ForkedServer, n_operations: int, *, is_full: bool) -> None:
         moment = float(self.rng.uniform(0.02, LONGEST_LIFE))
@@ -245,7 +300,7 @@ class Attack:
                     tab.connect(stranger.gate)
                     tab.listen(0.2)
                 tab.drop()
-        self.counts["strayed"] = sum("op" in entry for entry in read_session(other)[1])
+        self.counts["strayed"] = len(done_in(read_session(other)[1]))
 
     def _require(self, server: Relabel | ForkedServer) -> None:
         if server.url is None:
@@ -254,9 +309,10 @@ class Attack:
 
     def end(self) -> None:
         """A last life, in which everything is delivered, and the comparison."""
-        self._nursery.close()
         with self.server(self.session, is_forked=False) as server:
             self._require(server)
+            self._replay(server)
+            self._nursery.close()
             for tab in self.tabs:
                 tab.connect(server.gate)
             first, second = (tab.finish() for tab in self.tabs)
@@ -264,6 +320,7 @@ class Attack:
             labels = [first.labels, second.labels]
             for tab in self.tabs:
                 tab.drop()
+            self._replay(server, is_forked=False)
             self.counts["exit codes other than 130"] += server.end(signal.SIGINT) != 130
         again = replayed(self.session, self._scene)
         shown.append(again.map.ids.ravel())
@@ -275,7 +332,7 @@ class Attack:
 
     def _compare(self, entries: list[dict[str, Any]]) -> None:
         for tab in self.tabs:
-            kept = [e["seq"] for e in entries if "op" in e and e.get("client") == tab.name]
+            kept = [e["seq"] for e in done_in(entries) if e.get("client") == tab.name]
             self.counts["acknowledged"] += len(tab.done)
             self.counts["refused"] += len(tab.refused)
             self.counts["without room"] += len(tab.without_room)
@@ -284,12 +341,12 @@ class Attack:
             self.counts["disorder"] += sum(a > b for a, b in pairwise(kept))
             self.counts["wrongly refused"] += len((tab.refused | tab.without_room) & set(kept))
             self.counts["not acknowledged"] += len(set(kept) - tab.done)
-        self.counts["in the file"] = sum("op" in entry for entry in entries)
+        self.counts["in the file"] = len(done_in(entries))
 
 
 FATAL = (
     "lost", "twice", "disorder", "wrongly refused", "not acknowledged", "strayed", "differences",
-    "tracebacks", "second servers let in", "exit codes other than 130",
+    "failed replays", "tracebacks", "second servers let in", "exit codes other than 130",
 )  # fmt: skip
 
 

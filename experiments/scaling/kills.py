@@ -1,34 +1,53 @@
-"""Workers killed at random in every stage, from points to map: the results have to be the same.
+"""Workers, and whole runs, killed at random in every stage: the results have to be the same.
 
-    python -m experiments.scaling.kills [--kills 20] [--points 20000]
+    python -m experiments.scaling.kills [--kills 20] [--points 20000] [--run-kills 20] [--side 150]
 
 Two workers of this machine build the operator of points in four blocks and diffuse labels. In each
 stage one of them gets SIGKILL at a random moment of the time that the stage takes undisturbed, and
 again and again while it goes on. Runs are repeated until that has happened often enough, and in
 every stage. The files that each stage writes are compared, byte for byte, with those of an
-undisturbed run. One row per stage goes to kills.csv: runs, kills, seconds undisturbed, mean seconds
-with kills, and whether all files were the same. It fails if any is not.
+undisturbed run.
+
+A worker whose sources differ in a comment joins them, and has to be refused. Last, ``diffclass
+classify --memory`` of a scene in blocks is killed at random moments and goes on with ``--resume``,
+again and again until it is done: map and probabilities have to be those of a run that nobody
+disturbed, byte for byte, and nothing else may be left.
+
+One row per stage, and one for whole runs, goes to kills.csv: runs, kills, seconds undisturbed, mean
+seconds with kills, and whether all files were the same. It fails if any is not.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
+import time
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
+import diffclass
 from diffclass.blocks import Scratch, build_operator, diffuse_in_blocks
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
+from diffclass.exceptions import ParameterError
 from diffclass.progress import listening
 from experiments.markdown import write_rows
+from experiments.scaling.make_large_scene import LargeScene, write_scene
 from experiments.scaling.workers import drawn
 
+COMMAND = "from diffclass.command_line.main import main; main()"
+WORDS = [
+    "classify", "scene.hdr", "--labels", "labels.npy", "-o", "map.img",
+    "--probability", "probability.img", "--memory", "400MB", "--quiet",
+]  # fmt: skip
 OUTPUT = Path(__file__).with_name("kills.csv")
 
 
@@ -135,11 +154,113 @@ def changed(found: Stages, expected: Stages) -> list[str]:
     return [stage for stage in expected.digests if found.digests[stage] != expected.digests[stage]]
 
 
+class WholeRuns:
+    """Runs of the command in a folder that are killed, and go on.
+
+    Parameters
+    ----------
+    folder : Path
+        Gets a scene.
+    side : int
+        Rows and columns of it: so many that its graph does not fit into the budget.
+    """
+
+    def __init__(self, folder: Path, side: int):
+        self._folder, self._rng = folder, np.random.default_rng(0)
+        write_scene(folder, LargeScene(side), labels_per_class=10)
+        self._inputs = set(folder.iterdir())
+
+    def undisturbed(self) -> tuple[dict[str, str], float]:
+        """Return digests of what a run writes, and its seconds."""
+        start = time.perf_counter()
+        self._started().wait()
+        return self._written(), time.perf_counter() - start
+
+    def killed(self, usual: float) -> tuple[dict[str, str], float, int]:
+        """Kill a run and go on until it is done; return digests, seconds, and the kills."""
+        start, kills = time.perf_counter(), 0
+        while True:
+            process = self._started(*([] if not kills else ["--resume", "--overwrite"]))
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(self._rng.uniform(0.1, 1.2) * usual)
+                break
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+                kills += 1
+            process.wait()
+        return self._written(), time.perf_counter() - start, kills
+
+    def _started(self, *more: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-W", "ignore", "-c", COMMAND, *WORDS, *more]
+        return subprocess.Popen(command, cwd=self._folder, start_new_session=True)
+
+    def _written(self) -> dict[str, str]:
+        """Return the digests of all that is not input, also of what should not be left."""
+        written = sorted(set(self._folder.iterdir()) - self._inputs)
+        digests = {
+            file.name: sha256(file.read_bytes()).hexdigest() if file.is_file() else "a folder"
+            for file in written
+        }
+        for file in written:
+            file.unlink() if file.is_file() else shutil.rmtree(file)
+        return digests
+
+
+def whole_runs(n_kills: int, side: int) -> dict[str, object]:
+    """Return the row of runs that were killed as a whole."""
+    with tempfile.TemporaryDirectory() as folder:
+        runs = WholeRuns(Path(folder), side)
+        runs.undisturbed()  # compiles
+        expected, usual = runs.undisturbed()
+        if len(expected) != 4:
+            raise SystemExit(f"a run that nobody disturbed left {sorted(expected)}")
+        found: list[tuple[dict[str, str], float, int]] = []
+        while sum(kills for _, _, kills in found) < n_kills:
+            found.append(runs.killed(usual))
+            print(found[-1][2], "kills,", "same" if found[-1][0] == expected else found[-1][0])
+    return {
+        "stage": "whole runs",
+        "runs": len(found),
+        "kills": sum(kills for _, _, kills in found),
+        "undisturbed": f"{usual:.1f}",
+        "seconds": f"{np.mean([seconds for _, seconds, _ in found]):.1f}",
+        "same": all(written == expected for written, _, _ in found),
+    }
+
+
+def refuses_other_sources(X: np.ndarray, y: np.ndarray, engine: DaskEngine) -> bool:
+    """Tell whether a run ends with an error once a worker of changed sources has joined."""
+    package = Path(diffclass.__file__).parent
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, package.name)
+        shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        with (copy / "output.py").open("a") as file:
+            file.write("# changed\n")
+        worker = subprocess.Popen(
+            [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1",
+             engine.client.cluster.scheduler_address],
+            env=os.environ | {"PYTHONPATH": folder, "PYTHONSAFEPATH": "1"},
+            stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        try:
+            engine.client.wait_for_workers(3, timeout=120)
+            run(X, y, engine)
+        except ParameterError as error:
+            print(error)
+            return "other sources" in str(error)
+        finally:
+            os.killpg(worker.pid, signal.SIGKILL)
+            worker.wait()
+    return False
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--points", type=int, default=20_000)
     parser.add_argument("--pause", type=float, default=8.0, help="mean seconds to a second kill")
+    parser.add_argument("--run-kills", type=int, default=20)
+    parser.add_argument("--side", type=int, default=150, help="rows and columns of the scene")
     arguments = parser.parse_args()
     X, y = drawn(arguments.points)
     with local_cluster(2, memory=4 * 2**30) as engine:
@@ -149,7 +270,8 @@ def main() -> None:
         while sum(killer.kills.values()) < arguments.kills or not all(killer.kills.values()):
             disturbed.append(run(X, y, engine, killer))
             print(killer.kills, changed(disturbed[-1], expected) or "all the same", flush=True)
-    rows = [
+        is_refused = refuses_other_sources(X, y, engine)
+    rows: list[dict[str, object]] = [
         {
             "stage": stage,
             "runs": len(disturbed),
@@ -160,8 +282,11 @@ def main() -> None:
         }
         for stage in expected.seconds
     ]
+    rows.append(whole_runs(arguments.run_kills, arguments.side))
     for row in rows:
         print(row)
+    if not is_refused:
+        raise SystemExit("a worker of other sources was not refused")
     if not all(row["same"] for row in rows):
         raise SystemExit("a result has changed")
     write_rows(OUTPUT, rows)

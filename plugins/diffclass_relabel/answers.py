@@ -6,9 +6,10 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import Contradiction, Stroke
+from diffclass_relabel import protocol_answers
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.frames import as_bytes, pack_frame
-from diffclass_relabel.label_imports import label_import
+from diffclass_relabel.label_imports import FileClass, label_import
 from diffclass_relabel.protocol_answers import (
     AuditAnswer,
     ContradictedStroke,
@@ -18,6 +19,7 @@ from diffclass_relabel.protocol_answers import (
     SuggestAnswer,
     WhyAnswer,
 )
+from diffclass_relabel.reference import NO_REFERENCE, hex_color
 from diffclass_relabel.runs import runs_of
 from diffclass_relabel.shown import NO_DATA, ShownMap
 from diffclass_relabel.uploads import read_at, read_sent
@@ -126,9 +128,12 @@ def compared_frame(editor: SessionEditor, step: int | None = None) -> bytes:
     if step is not None:
         ids = editor.session.map_at(step)
     elif editor.reference is not None:
-        ids = np.maximum(editor.reference.truth(editor.session.classes)[0], 0).astype(np.uint8)
+        with editor.lock:
+            classes, found = editor.session.classes, editor.compared_classes()
+        match = editor.reference.match(classes, found)
+        ids = np.maximum(editor.reference.truth(match)[0], 0).astype(np.uint8)
     else:
-        raise ParameterError("there is no reference; start diffclass relabel with --reference FILE")
+        raise ParameterError(NO_REFERENCE)
     return pack_frame(
         {"kind": "compared", "step": step}, editor.workspace.raster(ids, fill=NO_DATA)
     )
@@ -165,13 +170,29 @@ def labels_of_file(
         labels = read_at(editor.workspace, str(path), variable)
     else:
         labels = read_sent(editor.workspace, files, variable)
-    found = label_import(labels, editor.workspace, editor.session.classes)
+    with editor.lock:
+        classes, known = editor.session.classes, editor.known_classes()
+    found = label_import(labels, editor.workspace, classes, known=known)
     return {
         "title": found.title,
-        "classes": found.classes,
-        "strokes": found.strokes,
-        "count": found.n_pixels,
+        "classes": [_file_class(one) for one in found.classes],
+        "asks": found.asks,
         "left_out": found.n_left_out,
+    }
+
+
+def _file_class(one: FileClass) -> protocol_answers.FileClass:
+    return {
+        "id": one.entry.id,
+        "name": one.entry.name,
+        "color": hex_color(one.entry.color),
+        "count": len(one.pixels),
+        "compared": one.compared,
+        "agreed": one.agreed,
+        "to": one.to,
+        "proposed": one.proposed,
+        "pixels": runs_of(one.pixels),
+        "new": one.new,
     }
 
 

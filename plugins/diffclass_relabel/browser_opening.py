@@ -11,7 +11,8 @@ import threading
 import webbrowser
 from pathlib import Path
 
-from diffclass_relabel.kept_address import private_file
+from diffclass.temporary_folders import TemporaryFolder
+from diffclass_relabel.kept_address import make_private
 
 _LONGEST = 60.0  # seconds until the browser has to have read the file
 
@@ -37,7 +38,7 @@ class BrowserOpening:
     def __init__(self, folder: Path):
         self._folder = folder
         self._arrived = threading.Event()
-        self._file: Path | None = None
+        self._temporary: TemporaryFolder | None = None
 
     def open(self, url: str) -> None:
         """Open the page of an address.
@@ -48,9 +49,11 @@ class BrowserOpening:
             Where the file cannot be written.
         """
         text = _TEMPLATE.format(url=html.escape(url))
-        self._file = private_file(text, self._folder, suffix=".html")
+        self._temporary = TemporaryFolder("relabel-opening", parent=self._folder)
+        file = self._temporary.path / "page.html"
+        make_private(file, text)
         # some browsers block until they are closed
-        threading.Thread(target=webbrowser.open, args=(self._file.as_uri(),), daemon=True).start()
+        threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
         threading.Thread(target=self._wait, daemon=True).start()
 
     def arrived(self) -> None:
@@ -58,10 +61,10 @@ class BrowserOpening:
         self._arrived.set()
 
     def close(self) -> None:
-        """Remove the file, if it is still there."""
+        """Remove the file with its folder, if they are still there."""
         self._arrived.set()
-        if self._file is not None:
-            self._file.unlink(missing_ok=True)
+        if self._temporary is not None:
+            self._temporary.remove()
 
     def _wait(self) -> None:
         self._arrived.wait(_LONGEST)

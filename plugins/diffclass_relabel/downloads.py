@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from pathlib import Path
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.temporary_folders import TemporaryFolder
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.exports import DEFAULT_NAMES, export, file_name
 
@@ -24,7 +24,7 @@ class Downloads:
 
     def __init__(self) -> None:
         self.files: dict[str, Path] = {}
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: TemporaryFolder | None = None
 
     def export(self, editor: SessionEditor, what: str, name: str | None = None) -> list[str]:
         """Write one result and return the names of its files, the one to read first.
@@ -44,8 +44,8 @@ class Downloads:
             )
         try:
             if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="diffclass_relabel_")
-            written = export(editor, what, Path(self._folder.name) / name, overwrite=True)
+                self._folder = TemporaryFolder("diffclass-exports")
+            written = export(editor, what, self._folder.path / name, overwrite=True)
         except OSError as error:
             raise DataError(
                 f"{name} cannot be written to the system's temporary folder ({error.strerror}); "
@@ -58,4 +58,4 @@ class Downloads:
         """Remove the folder and all files in it."""
         self.files.clear()
         if self._folder is not None:
-            self._folder.cleanup()
+            self._folder.remove()

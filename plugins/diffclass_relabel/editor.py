@@ -1,7 +1,8 @@
 """The only place where a session changes: an operation is applied, written to disk, then answered.
 
-`SessionEditor.apply` and `SessionEditor.update` may run in two threads at once, so that a stroke is
-on disk while the map of the one before is still being computed; each runs in one thread only.
+Operations that wait for the disk go there together. `SessionEditor.apply` and
+`SessionEditor.update` may run in two threads at once, so that a stroke is on disk while the map of
+the one before is still being computed; each runs in one thread only.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ import os
 import re
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,8 +24,9 @@ from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
 from diffclass.relabel import Change
 from diffclass_hyperspectral import Scene, read_labels
+from diffclass_hyperspectral.workflows.parameters import check_components
 from diffclass_relabel.frames import as_bytes
-from diffclass_relabel.label_imports import label_import
+from diffclass_relabel.label_imports import label_import, new_classes_warning
 from diffclass_relabel.line_chain import hash_of
 from diffclass_relabel.operations import (
     Operation,
@@ -33,10 +35,11 @@ from diffclass_relabel.operations import (
     for_engine,
 )
 from diffclass_relabel.protocol_answers import HistoryAnswer, HistoryStep
-from diffclass_relabel.reference import Reference
+from diffclass_relabel.reference import NO_REFERENCE, Reference
 from diffclass_relabel.session_log import Line, SessionLog
 from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
 from diffclass_relabel.timeline import Timeline, described
+from diffclass_relabel.unseen import Unseen
 from diffclass_relabel.workspace import SessionSettings, Workspace
 
 
@@ -48,11 +51,44 @@ class Log(Protocol):
     entries: list[Line]
     torn: Path | None
 
-    def append(self, step: Mapping[str, Any]) -> None:
-        """Write one step and wait until it is on disk."""
+    def append(self, *steps: Mapping[str, Any]) -> None:
+        """Write steps and wait until they are on disk."""
 
     def close(self) -> None:
         """Close the file."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """An operation on its way into a session; see `SessionEditor.apply`."""
+
+    operation: Any
+    client: str | None = None
+    number: int | None = None
+    seen: int | None = None
+    labels: str | None = None
+
+
+@dataclass(frozen=True)
+class Applied:
+    """An operation that was done.
+
+    Attributes
+    ----------
+    operation : dict
+        As it was done; empty if it had been done before.
+    version : int
+        The session's, after it.
+    stroke : int or None
+        Number of the stroke that it painted.
+    added : int or None
+        Id of the class that it added, also where it had been done before.
+    """
+
+    operation: Operation
+    version: int
+    stroke: int | None = None
+    added: int | None = None
 
 
 class SessionEditor:
@@ -106,6 +142,7 @@ class SessionEditor:
         *,
         client: str | None = None,
         number: int | None = None,
+        seen: int | None = None,
         labels: str | None = None,
     ) -> Operation:
         """Apply one operation and write it to the log.
@@ -118,6 +155,9 @@ class SessionEditor:
             Who sent it, to recognize an operation that is sent twice.
         number : int, optional
             Its number among the client's messages, increasing.
+        seen : int, optional
+            Version of the state in which the client did it: what others did since may have changed
+            what it is about, and then it is refused.
         labels : str, optional
             Path of the label file that it comes from, for the log.
 
@@ -133,33 +173,99 @@ class SessionEditor:
         DataError
             Where it cannot be written to disk; nothing has changed.
         """
-        with self.lock:
-            if number in self._done.get(client or "", ()):
-                return {}
-            try:
-                done, step = self._applied(operation, self._refused.get((client, number)))
-            except ParameterError as error:
-                refusal = _for_users(str(error), operation)
-                self._keep_refusal(refusal, operation, client, number)
-                raise ParameterError(refusal) from error
-            sender = {} if client is None else {"client": client, "seq": number}
-            source = {} if labels is None else {"labels": labels}
-            at = round(time.time(), 3)
-            self._write({"at": at, "op": done} | sender | source)
-            self._timeline.note(step, done, self.session, at)
-            self._note(client, number)
-            self.version += 1
-            self._show_labels()
-            return done
+        (found,) = self.apply_all([Sent(operation, client, number, seen, labels)])
+        if isinstance(found, Exception):
+            raise found
+        return found.operation
 
-    def _applied(self, operation: Any, refusal: str | None) -> tuple[Operation, HistoryStep]:
+    def apply_all(self, sent: Iterable[Sent]) -> list[Applied | Exception]:
+        """Apply operations one after the other and write them to the log together.
+
+        Parameters
+        ----------
+        sent : iterable of Sent
+
+        Returns
+        -------
+        list of Applied or Exception
+            Each operation as it was done, or what `apply` would raise. If they cannot be written
+            to disk, all that were done are taken back.
+        """
+        sent, lines = list(sent), list[Line]()
+        with self.lock:
+            found = [self._outcome(each, lines) for each in sent]
+            try:
+                if lines:
+                    self.log.append(*lines)
+            except OSError as error:
+                if any("op" in line for line in lines):
+                    self._restore()
+                    found = [
+                        outcome
+                        if isinstance(outcome, Exception) or self._is_done(each)
+                        else self._taken_back(error)
+                        for each, outcome in zip(sent, found, strict=True)
+                    ]
+            if self.version != self.labels.version:
+                self._show_labels()
+        return found
+
+    def turn_away(self, reason: str, client: str | None, number: int | None) -> ParameterError:
+        """Return the refusal of an operation that is not looked at, now or when it comes again."""
+        if client is not None and number is not None:
+            self._refused.setdefault((client, number), reason)
+        return ParameterError(reason)
+
+    def _outcome(self, sent: Sent, lines: list[Line]) -> Applied | Exception:
+        """Apply one operation and add its line, that of a refusal too."""
+        try:
+            return self._done_or_again(sent, lines)
+        except ParameterError as error:
+            refusal = _for_users(str(error), sent.operation)
+            self._note_refusal(refusal, sent, lines)
+            refused = ParameterError(refusal)
+            refused.__cause__ = error
+            return refused
+        except Exception as error:  # of the program: the others are not to blame
+            return error
+
+    def _done_or_again(self, sent: Sent, lines: list[Line]) -> Applied:
+        client, number = sent.client, sent.number
+        known = self._done.get(client or "", {})
+        if number is not None and number in known:
+            return Applied({}, self.version, added=known[number])
+        refused = self._refused.get((client, number))
+        done, step = self._applied(sent.operation, client, sent.seen, refused)
+        sender = {} if client is None else {"client": client, "seq": number}
+        source = {} if sent.labels is None else {"labels": sent.labels}
+        at = round(time.time(), 3)
+        lines.append({"at": at, "op": done} | sender | source)
+        self._timeline.note(step, done, self.session, at)
+        self._note(done, client, number)
+        stroke = self.session.newest_stroke if done["op"] == "stroke" else None
+        return Applied(done, self.version, stroke, _added(done))
+
+    def _applied(
+        self, operation: Any, client: str | None, seen: int | None, refusal: str | None
+    ) -> tuple[Operation, HistoryStep]:
         """Apply an operation, unless it was refused before: what came after it counts on that."""
         if refusal is not None:
             raise ParameterError(refusal)
         checked = checked_operation(operation, self.workspace)
+        if seen is not None:
+            self._unseen.check(checked, client, seen)
         step = described(checked, self.session, self.workspace.pixels)
         self.session.apply(for_engine(checked, self.workspace))
         return completed(checked, self.session), step
+
+    def included(self) -> dict[str, int]:
+        """Return the number of the newest operation that was done for each client."""
+        with self.lock:
+            return {client: next(reversed(numbers)) for client, numbers in self._done.items()}
+
+    def birth(self, class_id: int) -> int:
+        """Return the version in which the class that has an id was added."""
+        return self._unseen.birth(class_id)
 
     def update(self) -> ShownMap:
         """Bring the map up to date.
@@ -188,6 +294,49 @@ class SessionEditor:
         with self.lock:
             return self._timeline.answer(self.session)
 
+    def known_classes(self) -> np.ndarray:
+        """Return the class of every pixel that has one: by its label, or else in the map.
+
+        Returns
+        -------
+        ndarray of uint8 of shape (rows, columns)
+            0 = none.
+        """
+        labels, shown = self.labels.ids, self.map
+        if shown is None or not self.session.strokes:
+            return labels
+        return np.where((labels > 0) | (shown.ids == NO_DATA), labels, shown.ids)
+
+    def compared_classes(self) -> np.ndarray:
+        """Return the class of each point in the map that a reference is compared with.
+
+        Labels were painted to be right: where they are, the map is no evidence.
+
+        Returns
+        -------
+        ndarray of int32 of shape (n,)
+            0 = none, -1 = not to be compared.
+        """
+        pixels, shown = self.workspace.pixels, self.map
+        found = np.zeros(len(pixels), dtype=np.int32)
+        if shown is not None and self.session.strokes:
+            found[:] = shown.ids.ravel()[pixels]
+        found[self.labels.ids.ravel()[pixels] > 0] = -1
+        return found
+
+    def match_reference(self, pairs: Mapping[int, int]) -> None:
+        """Take the reference's classes for the session's as a user says.
+
+        Raises
+        ------
+        ParameterError
+            Where there is no reference, or a class is missing.
+        """
+        with self.lock:
+            if self.reference is None:
+                raise ParameterError(NO_REFERENCE)
+            self.reference = self.reference.matched_as(pairs, self.session.classes)
+
     def settle(self) -> None:
         """Bring the map up to date, with its time chosen if a rule is to choose it."""
         self.session.settle()
@@ -204,23 +353,25 @@ class SessionEditor:
         self.version = 0
         self._timeline = Timeline()
         self.labels = ShownLabels(0, np.zeros(self.workspace.shape, dtype=np.uint8))
-        self._done: dict[str, set[int]] = {}
+        self._done: dict[str, dict[int, int | None]] = {}
+        self._unseen = Unseen()
         with stage("replay"):
             for entry in self.log.entries:
                 self._replay(entry)
         self._show_labels()
 
-    def _keep_refusal(
-        self, refusal: str, operation: Any, client: str | None, number: int | None
-    ) -> None:
-        """Keep a refusal, on disk too, unless it is repeated or the client has no name."""
+    def _note_refusal(self, refusal: str, sent: Sent, lines: list[Line]) -> None:
+        """Keep a refusal and add its line, unless it is repeated or the client has no name.
+
+        If that cannot be written, it is known as long as this process runs.
+        """
+        client, number, operation = sent.client, sent.number, sent.operation
         if client is None or number is None or (client, number) in self._refused:
             return
         self._refused[client, number] = refusal
         name = operation.get("op") if isinstance(operation, dict) else None
         facts = {"refused": refusal, "name": str(name)[:40], "client": client, "seq": number}
-        with suppress(OSError):  # no room: then it is known as long as this process runs
-            self.log.append({"at": round(time.time(), 3)} | facts)
+        lines.append({"at": round(time.time(), 3)} | facts)
 
     def _replay(self, entry: Mapping[str, Any]) -> None:
         if "refused" in entry:
@@ -235,22 +386,24 @@ class SessionEditor:
                 "file changed, or made by another version of diffclass?"
             ) from error
         self._timeline.note(step, entry["op"], self.session, entry.get("at", 0.0))
-        self._note(entry.get("client"), entry.get("seq"))
-        self.version += 1
+        self._note(entry["op"], entry.get("client"), entry.get("seq"))
 
-    def _write(self, entry: Line) -> None:
-        try:
-            self.log.append(entry)
-        except OSError as error:
-            self._restore()
-            raise DataError(
-                f"{self.log.path}: cannot be written ({error}); the operation was taken back: "
-                "make room on the disk and do it again"
-            ) from error
+    def _is_done(self, sent: Sent) -> bool:
+        return sent.number in self._done.get(sent.client or "", ())
 
-    def _note(self, client: str | None, number: int | None) -> None:
+    def _taken_back(self, error: OSError) -> DataError:
+        reason = DataError(
+            f"{self.log.path}: cannot be written ({error}); the operation was taken back: make "
+            "room on the disk and do it again"
+        )
+        reason.__cause__ = error
+        return reason
+
+    def _note(self, done: Operation, client: str | None, number: int | None) -> None:
+        self._unseen.note(done, client, self.session.classes)
         if client is not None and number is not None:
-            self._done.setdefault(client, set()).add(number)
+            self._done.setdefault(client, {})[number] = _added(done)
+        self.version += 1
 
     def _show_labels(self) -> None:
         """Make the picture of the labels; an equal one is kept, so that it is not sent again."""
@@ -272,6 +425,11 @@ class SessionEditor:
         )
 
 
+def _added(done: Operation) -> int | None:
+    """Return the id of the class that an operation added, if it did."""
+    return done["id"] if done["op"] == "add_class" else None
+
+
 def _for_users(message: str, operation: Any) -> str:
     """Return a refusal of the engine in the words of the page: no operations' names, no points."""
     name = operation.get("op") if isinstance(operation, dict) else None
@@ -286,6 +444,7 @@ def open_editor(
     labels: str | os.PathLike[str] | None = None,
     label_variable: str | None = None,
     reference: str | os.PathLike[str] | None = None,
+    match: str | None = None,
     on_scene: Callable[[Scene, SessionSettings], None] | None = None,
 ) -> SessionEditor:
     """Open a scene with a session file that exists, or begin a new one.
@@ -304,18 +463,29 @@ def open_editor(
         See `diffclass_hyperspectral.read_labels`.
     reference : path-like, optional
         Label image or shapes to compare the maps with; they are not labels of the session.
+    match : {"names", "ids", "overlap"}, optional
+        How classes of these two files are matched with the session's; see `label_import` and
+        `Reference.match`.
     on_scene : callable, optional
         Called with the scene and the session's settings before anything is computed.
 
     Raises
     ------
     ParameterError
-        For settings that are not the session's, or labels without a pixel in the scene.
+        For settings that are not the session's or that the scene cannot have, or labels without a
+        pixel in the scene.
     DataError
         Where a file cannot be read, the session belongs to another scene, or is open elsewhere.
     """
     wanted = {name: value for name, value in (settings or {}).items() if value is not None}
     log = session_file if isinstance(session_file, SessionLog) else SessionLog(session_file)
+
+    def expect(found: Scene) -> None:
+        if not log.is_begun:
+            check_components(kept.components, found)
+        if on_scene is not None:
+            on_scene(found, kept)
+
     try:
         kept = SessionSettings(**wanted)
         if log.is_begun:
@@ -325,15 +495,15 @@ def open_editor(
             scene,
             kept,
             fingerprint=log.header.get("sha256", "") if log.is_begun else None,
-            on_scene=None if on_scene is None else lambda found: on_scene(found, kept),
+            on_scene=expect,
         )
-        known = None if reference is None else Reference.read(reference, workspace)
+        known = None if reference is None else Reference.read(reference, workspace, match=match)
         if not log.is_begun:
             operations = _first_operations(workspace, labels, label_variable)
             log.begin(session_header(workspace, labels), steps_of(operations))
         editor = SessionEditor(workspace, log, known)
         if labels is not None and not log.holds_labels(labels):
-            _add_labels(editor, labels, label_variable)
+            _add_labels(editor, labels, label_variable, match)
         return editor
     except BaseException:
         log.close()
@@ -383,9 +553,18 @@ def _check_settings(kept: SessionSettings, wanted: Mapping[str, Any], log: Sessi
 
 
 def _add_labels(
-    editor: SessionEditor, labels: str | os.PathLike[str], variable: str | None
+    editor: SessionEditor,
+    labels: str | os.PathLike[str],
+    variable: str | None,
+    match: str | None,
 ) -> None:
-    workspace = editor.workspace
+    """Add the labels of a file; what names and ids do not settle is new, and said."""
+    workspace, classes = editor.workspace, editor.session.classes
     given = read_labels(labels, variable=variable, grid=workspace.scene)
-    found = label_import(given, workspace, editor.session.classes)
+    found = label_import(given, workspace, classes, known=editor.known_classes(), by=match)
+    if (found.asks or match == "overlap") and editor.session.strokes:
+        editor.update()  # the map may tell where the labels do not
+        found = label_import(given, workspace, classes, known=editor.known_classes(), by=match)
     editor.apply(found.operation, labels=str(Path(labels).absolute()))
+    if found.asks:
+        warnings.warn(new_classes_warning(found, given.path), UserWarning, stacklevel=2)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 from diffclass.exceptions import CancelledError, DataError, DiffclassError, ParameterError
@@ -20,13 +22,12 @@ from diffclass_relabel.backdrops import Pictures
 from diffclass_relabel.clients import Client
 from diffclass_relabel.contrast import Contrast
 from diffclass_relabel.downloads import Downloads
-from diffclass_relabel.editor import SessionEditor
+from diffclass_relabel.editor import Applied, Sent, SessionEditor
 from diffclass_relabel.inquiries import Inquiries
 from diffclass_relabel.map_frames import changes_frame, map_frames
-from diffclass_relabel.operations import Operation
 from diffclass_relabel.questions import QUESTIONS
 from diffclass_relabel.shown import ShownMap
-from diffclass_relabel.states import scene_facts, session_state
+from diffclass_relabel.states import Look, scene_facts, session_state
 from diffclass_relabel.workers import Workers
 
 log = logging.getLogger("diffclass_relabel")
@@ -34,7 +35,25 @@ log = logging.getLogger("diffclass_relabel")
 _T = TypeVar("_T")
 
 _LARGEST_NUMBER = 2**53
+_MOST_TOGETHER = 64  # operations that are written and answered together
+_MOST_WAITING = 10_000  # operations; those that come then are refused
 _REST = 1.0  # seconds without a stroke before the map of many pixels is settled
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """An operation that waits to be written; ``answered`` is set once its client was told."""
+
+    client: Client
+    number: int
+    operation: Any
+    seen: int | None
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def sent(self) -> Sent:
+        """The operation as the editor takes it."""
+        return Sent(self.operation, self.client.name, self.number, self.seen)
 
 
 class Hub:
@@ -62,17 +81,19 @@ class Hub:
         self._pictures = Pictures(editor.workspace)
         self._inquiries = Inquiries(editor, self._workers, self._pictures)
         self._preparing: set[asyncio.Task[None]] = set()
+        self._waiting: deque[_Waiting] = deque()
+        self._writing: asyncio.Task[None] | None = None
         self._update: asyncio.Task[bool] | None = None
         self._settling: asyncio.Task[None] | None = None
         self._problem: str | None = None
-        self._state: protocol.SessionFacts
-        self._n_looks = self._newest_look = 0
+        self._newest: Look
+        self._n_looks = 0
 
     async def start(self) -> None:
         """Make the state and begin with the map."""
         workspace = self._editor.workspace
         self._facts: protocol.SceneFacts = await self._workers.read(scene_facts, workspace)
-        self._keep(*await self._workers.at_desk(self._look))
+        self._newest = await self._workers.at_desk(self._look)
         self._follow()
         if self._update is None:  # opened with its map
             self._work_beside()
@@ -100,6 +121,7 @@ class Hub:
             "id": self._editor.id,
             **self._facts,
             "state": self._full_state(),
+            "included": self._included(client),
         }
         client.tell(greeting)
         client.show_labels(self._editor.labels)
@@ -134,7 +156,7 @@ class Hub:
         """Forget a client."""
         self._clients.discard(client)
         self._inquiries.forget(client)
-        for ask in ("preview_tau", "compare"):
+        for ask in ("preview_tau", "compare", "match_reference"):
             self._workers.give_up((client, ask))
 
     async def picture(self, query: Mapping[str, str]) -> bytes:
@@ -156,55 +178,94 @@ class Hub:
             if client.is_foreign:
                 raise ParameterError("another session is open here; reload the page")
             if "op" in message:
-                await self._operate(client, number, message["op"])
+                await self._operate(client, number, message["op"], _seen(message))
             else:
                 await self._answer(client, number, message)
-        except CancelledError:
-            superseded: protocol.Superseded = {"kind": "superseded", "seq": number}
-            client.tell(superseded)
-        except DiffclassError as error:
-            client.refuse(_answered(number), str(error))
         except Exception as error:
-            log.exception("a message could not be answered: %s", text[:200])
-            text = f"an error in the program ({type(error).__name__}: {error}); see its messages"
-            client.refuse(_answered(number), text)
+            _explain(client, number, error)
 
-    async def _operate(self, client: Client, number: int, operation: Any) -> None:
+    async def _operate(self, client: Client, number: int, operation: Any, seen: int | None) -> None:
+        """Have an operation written together with those that wait, and wait until it is answered.
+
+        Each thread that an operation passes through waits for those that compute: together they
+        pass once.
+        """
+        if len(self._waiting) >= _MOST_WAITING:
+            reason = f"{_MOST_WAITING:,} operations wait already; do this again when they are done"
+            raise self._editor.turn_away(reason, client.name, number)
+        waiting = _Waiting(client, number, operation, seen)
+        self._waiting.append(waiting)
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
+        await waiting.answered.wait()
+
+    async def _write(self) -> None:
+        """Write what waits, in the order in which it came."""
+        group: list[_Waiting] = []
+        try:
+            while self._waiting:
+                n_together = min(len(self._waiting), _MOST_TOGETHER)
+                group = [self._waiting.popleft() for _ in range(n_together)]
+                await self._write_together(group)
+                for each in group:
+                    each.answered.set()
+        finally:
+            self._writing = None
+            for each in (*group, *self._waiting):  # left over where the server ends
+                each.answered.set()
+
+    async def _write_together(self, group: list[_Waiting]) -> None:
         before = self._editor.labels
-        done, look, state = await self._workers.with_pen(
-            self._applied, operation, client.name, number
-        )
-        self._keep(look, state)
+        found: list[Applied | Exception]
+        look: Look | None
+        try:
+            sent = [each.sent for each in group]
+            found, look = await self._workers.with_pen(self._applied, sent)
+        except Exception as error:
+            found, look = [error] * len(group), None
+        for each, outcome in zip(group, found, strict=True):
+            if isinstance(outcome, Exception):
+                _explain(each.client, each.number, outcome)
+            else:
+                each.client.tell(_done(each.number, outcome))
+        if look is None or all(isinstance(outcome, Exception) for outcome in found):
+            return  # nothing was done
+        self._keep(look)
         self._problem = None
-        if state["stale"]:
+        if look.state["stale"]:
             self._inquiries.give_up_settling()
         self._follow()
-        message: protocol.Done = {"kind": "done", "seq": number, **_facts_of(done, state)}
-        client.tell(message)
         labels = self._editor.labels
         if labels.ids is not before.ids:
-            for each in self._clients:
-                each.show_labels(labels)
+            for client in self._clients:
+                client.show_labels(labels)
         self._tell_state()
 
-    def _applied(
-        self, operation: Any, name: str | None, number: int
-    ) -> tuple[Operation, int, protocol.SessionFacts]:
-        """Apply an operation and return what was done, with the session's state after it."""
+    def _applied(self, sent: list[Sent]) -> tuple[list[Applied | Exception], Look]:
+        """Apply operations and return what was done, with the session's state after them."""
         with self._editor.lock:
-            done = self._editor.apply(operation, client=name, number=number)
-            return done, *self._look()
+            found = self._editor.apply_all(sent)
+            return found, self._look()
 
-    def _look(self) -> tuple[int, protocol.SessionFacts]:
-        """Return the state of the session, and the number of this look at it, increasing."""
+    def _look(self) -> Look:
+        """Look at the session."""
         with self._editor.lock:
             self._n_looks += 1
-            return self._n_looks, session_state(self._editor)
+            state, included = session_state(self._editor), self._editor.included()
+            return Look(self._n_looks, state, included)
 
-    def _keep(self, look: int, state: protocol.SessionFacts) -> None:
+    def _keep(self, look: Look) -> None:
         """Take a state over unless a later look at the session, in another thread, came first."""
-        if look > self._newest_look:
-            self._newest_look, self._state = look, state
+        if look.number > self._newest.number:
+            self._newest = look
+
+    @property
+    def _state(self) -> protocol.SessionFacts:
+        return self._newest.state
+
+    def _included(self, client: Client) -> int:
+        """Return the number of a client's newest operation in the state that is told."""
+        return self._newest.included.get(client.name or "", 0)
 
     def _follow(self) -> None:
         """Start to compute the map if it is stale, live is on and no computation is running."""
@@ -217,7 +278,7 @@ class Hub:
         try:
             shown = await self._workers.at_desk(self._editor.update)
             self._show(shown)
-            look, state = await self._workers.at_desk(self._noted)
+            look = await self._workers.at_desk(self._noted)
         except CancelledError:
             return False  # the server ends
         except DiffclassError as error:
@@ -227,7 +288,7 @@ class Hub:
             self._problem = f"an error in the program ({type(error).__name__}: {error})"
             log.exception("the map could not be computed")
         else:
-            self._keep(look, state)
+            self._keep(look)
             self._problem = None
             self._work_beside()
         self._update = None
@@ -245,7 +306,7 @@ class Hub:
                 if self._settling is not me or self._state["stale"]:
                     return
             await self._inquiries.settle()
-            self._keep(*await self._workers.at_desk(self._look))
+            self._keep(await self._workers.at_desk(self._look))
         except CancelledError:
             return
         except Exception as error:
@@ -271,8 +332,8 @@ class Hub:
             client.outbox.put_all(map_frames(shown, client.seen), kind="map")
         self._tell_all(changes_frame(shown), kind="changes")
 
-    def _noted(self) -> tuple[int, protocol.SessionFacts]:
-        """Return the state with a new map, and the number of this look; nobody waits for it."""
+    def _noted(self) -> Look:
+        """Look at the session with a new map; nobody waits for it."""
         self._inquiries.numbers.note()
         return self._look()
 
@@ -329,6 +390,14 @@ class Hub:
         client.outbox.put(frame, kind="compared")
         return {"step": step}
 
+    async def _match_reference(
+        self, client: Client, pairs: dict[int, int]
+    ) -> protocol_answers.NumbersAnswer:
+        key = client, "match_reference"
+        answer = await self._workers.aside(key, self._inquiries.numbers.match, pairs)
+        self._tell_state()  # who compares the map with the reference asks for it again
+        return answer
+
     async def _export(
         self, client: Client, what: str, name: str | None = None
     ) -> protocol_answers.ExportAnswer:
@@ -346,6 +415,7 @@ class Hub:
         "view": _view,
         "preview_tau": _preview,
         "compare": _compare,
+        "match_reference": _match_reference,
         "export": _export,
     }
 
@@ -354,8 +424,11 @@ class Hub:
             client.outbox.put(message, kind=kind)
 
     def _tell_state(self) -> None:
-        message: protocol.StateMessage = {"kind": "state", "state": self._full_state()}
-        self._tell_all(json.dumps(message, allow_nan=False), kind="state")
+        state = self._full_state()
+        for client in self._clients:
+            included = self._included(client)
+            message: protocol.StateMessage = {"kind": "state", "state": state, "included": included}
+            client.tell(message, kind="state")
 
     def _full_state(self) -> protocol.SessionState:
         return {
@@ -381,20 +454,42 @@ def _check_number(number: Any) -> None:
         raise ParameterError(f"seq = {str(number)[:40]!r}; number the messages 1, 2, ...")
 
 
+def _seen(message: Mapping[str, Any]) -> int | None:
+    """Return the version of the state in which a client did something, if it says so."""
+    seen = message.get("seen")
+    if seen is not None and (type(seen) is not int or not 0 <= seen < _LARGEST_NUMBER):
+        raise ParameterError(f"seen = {str(seen)[:40]!r}; it is the version of a state")
+    return seen
+
+
 def _answered(number: Any) -> int | None:
     """Return the number to answer a message by, if it has one."""
     return number if type(number) is int else None
 
 
-def _facts_of(done: Operation, state: protocol.SessionFacts) -> protocol.DoneFacts:
-    """Return what a client cannot know about its own operation."""
-    facts: protocol.DoneFacts = {"version": state["version"]}
+def _explain(client: Client, number: Any, error: Exception) -> None:
+    """Tell a client why its message has no other answer."""
+    if isinstance(error, CancelledError):
+        superseded: protocol.Superseded = {"kind": "superseded", "seq": number}
+        client.tell(superseded)
+    elif isinstance(error, DiffclassError):
+        client.refuse(_answered(number), str(error))
+    else:
+        log.error("a message could not be answered", exc_info=error)
+        text = f"an error in the program ({type(error).__name__}: {error}); see its messages"
+        client.refuse(_answered(number), text)
+
+
+def _done(number: int, applied: Applied) -> protocol.Done:
+    """Return the answer to an operation: what a client cannot know about it."""
+    done = applied.operation
+    message: protocol.Done = {"kind": "done", "seq": number, "version": applied.version}
+    if applied.added is not None:
+        message["class"] = applied.added
     if not done:
-        facts["again"] = True
-        return facts
-    facts["op"] = done["op"]
-    if done["op"] == "add_class":
-        facts["class"] = done["id"]
-    if done["op"] == "stroke":
-        facts["stroke"] = max(stroke["number"] for stroke in state["strokes"])
-    return facts
+        message["again"] = True
+        return message
+    message["op"] = done["op"]
+    if applied.stroke is not None:
+        message["stroke"] = applied.stroke
+    return message

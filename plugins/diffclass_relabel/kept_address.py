@@ -1,7 +1,10 @@
-"""Port and token of a session's server, kept beside its file for the next one.
+"""What is kept beside a session's file for the next process that opens it; for its owner only.
 
-After a crash the same command then answers where open tabs look for it, with the token that they
-know, and they deliver what they had not got rid of. The file is for its owner only.
+Port and token of the session's server: after a crash the same command then answers where open tabs
+look for it, with the token that they know, and they deliver what they had not got rid of.
+
+The head of the log: its last step, once that is on disk. It may be older than the log, where a
+process was killed in between, but never newer: a log without that step has lost its end.
 """
 
 from __future__ import annotations
@@ -11,10 +14,12 @@ import os
 import re
 import secrets
 import stat
-import tempfile
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
+
+from diffclass.temporary_folders import TemporaryFolder
 
 _SUFFIX = ".address"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # 32 bytes
@@ -35,8 +40,26 @@ class Address:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
 
+@dataclass(frozen=True)
+class Head:
+    """The last step of a session's log.
+
+    Attributes
+    ----------
+    session : str
+        Hash of the log's first line, which tells sessions apart.
+    step : int
+        Its number; 0 is the first line itself.
+    hash : str
+    """
+
+    session: str
+    step: int
+    hash: str
+
+
 def address_file(session: Path) -> Path:
-    """Return the file that keeps the address of a session file's server."""
+    """Return the file beside a session file that keeps its server's address and its head."""
     return session.with_name(session.name + _SUFFIX)
 
 
@@ -45,50 +68,83 @@ def kept_address(session: Path) -> Address:
 
     A file that others can read, or that belongs to another user, is not trusted.
     """
-    path = address_file(session)
-    try:
-        with path.open(encoding="utf-8") as stream:
-            if not _is_private(stream.fileno()):
-                return Address()
-            kept = json.load(stream)
-        port, token = kept["port"], kept["token"]
-    except (OSError, ValueError, KeyError, TypeError):
+    kept = _kept(session, is_secret=True)
+    port, token = kept.get("port"), kept.get("token")
+    if not (isinstance(token, str) and _TOKEN.fullmatch(token)):
         return Address()
-    is_sound = type(port) is int and 0 < port < 65536 and isinstance(token, str)
-    return Address(port, token) if is_sound and _TOKEN.fullmatch(token) else Address()
+    return Address(port, token) if type(port) is int and 0 < port < 65536 else Address()
 
 
 def keep_address(session: Path, address: Address) -> None:
     """Keep an address; where the folder cannot be written, the next server has another one."""
-    text = json.dumps({"port": address.port, "token": address.token})
+    _keep(session, port=address.port, token=address.token)
+
+
+def kept_head(session: Path) -> Head | None:
+    """Return the last step of a session that is known to have been on disk, if one is."""
+    try:
+        head = Head(**_kept(session, is_secret=False)["head"])
+    except (KeyError, TypeError):
+        return None
+    return head if type(head.step) is int and head.step >= 0 else None
+
+
+def keep_head(session: Path, head: Head) -> None:
+    """Keep the last step of a session, which is on disk; where that fails an older one stays."""
+    _keep(session, head=asdict(head))
+
+
+def forget_head(session: Path) -> None:
+    """Forget the steps of a session whose file is gone."""
+    if kept_head(session) is not None:
+        _keep(session, head=None)
+
+
+def _kept(session: Path, *, is_secret: bool) -> dict[str, Any]:
+    """Return what is kept, nothing where it is damaged or, if secret, others could read it."""
+    try:
+        with address_file(session).open(encoding="utf-8") as stream:
+            if is_secret and not _is_private(stream.fileno()):
+                return {}
+            kept = json.load(stream)
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _keep(session: Path, **facts: Any) -> None:
+    """Keep facts beside the others, in a file that is replaced as a whole.
+
+    It is written under one name: whoever has the session locked finds that of a killed process.
+    """
+    text = json.dumps(_kept(session, is_secret=True) | facts)
+    place = address_file(session)
+    beside = place.with_name(place.name + ".new")
     with suppress(OSError):
-        os.replace(private_file(text, session.parent, suffix=_SUFFIX), address_file(session))
+        beside.unlink(missing_ok=True)
+        make_private(beside, text)
+        os.replace(beside, place)
 
 
-def private_file(text: str, folder: Path, *, suffix: str) -> Path:
-    """Write a text to a new file that only its owner can read.
-
-    Parameters
-    ----------
-    text : str
-    folder : Path
-    suffix : str
-        End of its name; the rest is random.
+def write_private(path: Path, text: str) -> None:
+    """Write a text to a file that only its owner can read; it appears whole, also in place of one.
 
     Raises
     ------
     OSError
-        Where it cannot be written; then there is no such file.
+        Where it cannot be written; then the file is as it was.
     """
-    descriptor, name = tempfile.mkstemp(suffix, "relabel-", folder)  # of mode 0600
-    path = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-    except OSError:
-        path.unlink()
-        raise
-    return path
+    with TemporaryFolder(f".{path.name}", parent=path.parent) as folder:
+        new = folder.path / "new"
+        make_private(new, text)
+        os.replace(new, path)
+
+
+def make_private(path: Path, text: str) -> None:
+    """Write a text to a file that is not there yet and that only its owner can read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(text)
 
 
 def _is_private(descriptor: int) -> bool:

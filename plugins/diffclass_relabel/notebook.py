@@ -49,9 +49,12 @@ class RelabelWidget(anywidget.AnyWidget):
     session : path-like, optional
         Session file; by default as for ``diffclass relabel``. A widget that has it open is closed.
     labels : path-like, optional
-        Labels that a new session begins with.
+        Labels that a new session begins with, or that are added to one that exists.
     label_variable : str, optional
         Array to take from a label file with several.
+    match : {"names", "ids", "overlap"}, optional
+        How classes of these labels are matched with those of a session that exists; as ``--match``
+        of ``diffclass relabel``.
     height : int, default=720
         Of the page, pixels.
     **settings
@@ -81,6 +84,7 @@ class RelabelWidget(anywidget.AnyWidget):
         session: str | os.PathLike[str] | None = None,
         labels: str | os.PathLike[str] | None = None,
         label_variable: str | None = None,
+        match: str | None = None,
         height: int = 720,
         **settings: Any,
     ):
@@ -89,7 +93,8 @@ class RelabelWidget(anywidget.AnyWidget):
         if not place.exists():
             raise DataError(f"{place}: no such scene; an array is one once numpy.save has kept it")
         log = _opened_log(default_session(place) if session is None else Path(session))
-        options = {"settings": settings, "labels": labels, "label_variable": label_variable}
+        files = {"labels": labels, "label_variable": label_variable, "match": match}
+        options = {"settings": settings, **files}
 
         def opening(preparation: Preparation) -> Any:
             with listening(preparation):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
 from diffclass.evaluation import (
+    ClassMatch,
     Scores,
     classification_scores,
     clustered_interval,
@@ -26,8 +29,11 @@ from diffclass_relabel.protocol_answers import (
     ClassArea,
     ClassFlow,
     ClassNumbers,
+    GivenClass,
     NumbersAnswer,
+    ReferenceMatch,
 )
+from diffclass_relabel.reference import NO_REFERENCE, Reference, hex_color
 from diffclass_relabel.shown import NO_DATA, ShownLabels, ShownMap
 
 _MOST_FLOWS = 12
@@ -45,6 +51,7 @@ class _Compared:
     interval: tuple[float, float]
     names: dict[int, str]
     labels: ShownLabels
+    match: ReferenceMatch | None = None
 
 
 class Numbers:
@@ -96,6 +103,7 @@ class Numbers:
             "has_reference": self._editor.reference is not None,
             "note": note,
             "accuracy": None if compared is None else _facts(compared),
+            "match": None if compared is None else compared.match,
             "history": points,
             "classes": self._classes(compared),
             "areas": None if compared is None else self._areas(compared),
@@ -103,20 +111,31 @@ class Numbers:
             "change": self._change(points),
         }
 
+    def match(self, pairs: Mapping[int, int]) -> NumbersAnswer:
+        """Take the reference's classes for the session's as a user says, and count anew."""
+        self._editor.match_reference(pairs)
+        with self._lock:
+            self._points["reference"].clear()  # they were counted otherwise
+        return self.answer("reference")
+
     def _with_reference(self) -> _Compared:
         editor = self._editor
         if editor.reference is None:
-            raise DataError("there is no reference; start diffclass relabel with --reference FILE")
-        labels = editor.labels
-        truth, names = editor.reference.truth(editor.session.classes)
-        found = self._found()
-        # labels were painted to be right: where they are, the map is no evidence
-        used = (truth != 0) & (labels.ids.ravel()[editor.workspace.pixels] == 0)
+            raise DataError(NO_REFERENCE)
+        if editor.map is None or not editor.session.strokes:
+            raise DataError("there is no map to compare; paint a stroke first")
+        with editor.lock:
+            labels, classes, reference = editor.labels, editor.session.classes, editor.reference
+            found = editor.compared_classes()
+        match = reference.match(classes, found)
+        truth, names = reference.truth(match)
+        used = (truth != 0) & (found >= 0)
         if not used.any():
             raise DataError("every pixel of the reference is labelled; none is left to compare")
         truth, found = truth[used], found[used]
         scores = classification_scores(truth, found)
-        return _Compared(truth, found, scores, _plain_interval(scores), names, labels)
+        facts = _match_facts(match, reference)
+        return _Compared(truth, found, scores, _plain_interval(scores), names, labels, facts)
 
     def _with_held_out(self) -> _Compared:
         editor = self._editor
@@ -128,13 +147,6 @@ class Numbers:
         interval = clustered_interval(found.truth == found.found, found.piece)
         ends = interval.lower, interval.upper
         return _Compared(found.truth, found.found, scores, ends, {}, labels)
-
-    def _found(self) -> np.ndarray:
-        """Return the class of each point in the map that is shown."""
-        shown = self._editor.map
-        if shown is None or not self._editor.session.strokes:
-            raise DataError("there is no map to compare; paint a stroke first")
-        return shown.ids.ravel()[self._editor.workspace.pixels].astype(np.int32)
 
     def _remember(self, by: str, compared: _Compared) -> None:
         labels = compared.labels
@@ -248,6 +260,35 @@ def _facts(compared: _Compared) -> AccuracyFacts:
         "classes": scores.classes.tolist(),
         "foreign": [{"class": i, "name": name} for i, name in compared.names.items()],
         "confusion": scores.confusion.tolist(),
+    }
+
+
+def _match_facts(match: ClassMatch, reference: Reference) -> ReferenceMatch:
+    classes: list[GivenClass] = []
+    for entry, count, row in zip(
+        reference.labels.table, match.n_given.tolist(), match.counts, strict=True
+    ):
+        of_own = dict(zip(match.own_names, row.tolist(), strict=True))
+        to = match.assignment.get(entry.id, 0)
+        proposed = match.rules["overlap"].get(entry.id, 0) if reference.asks(match) else to
+        classes.append(
+            {
+                "id": entry.id,
+                "name": entry.name,
+                "color": hex_color(entry.color),
+                "count": count,
+                "compared": int(row.sum()),
+                "agreed": of_own.get(proposed, 0),
+                "to": to,
+                "proposed": proposed,
+            }
+        )
+    return {
+        "by": cast(Any, match.by),
+        "asks": reference.asks(match),
+        "agreement": match.agreement[match.by] or 0.0,
+        "by_overlap": match.agreement["overlap"] or 0.0,
+        "classes": classes,
     }
 
 

@@ -26,7 +26,10 @@ log = logging.getLogger("diffclass_relabel")
 
 STATIC = Path(__file__).parent / "static"
 MOST_BYTES = 4 * 2**20  # of one piece of a message; see `diffclass_relabel.parts`
-_MOST_AT_ONCE = 64  # messages of one client that are worked on
+# Of one client, what is worked on. While it is listened to, its answers to pings are heard too, by
+# which the server knows that it is there.
+_MOST_AT_ONCE = 20_000  # messages
+_MOST_CHARACTERS = 2**28
 _MOST_UNSENT = 1000  # messages for one client, before it is listened to again
 _LONGEST_NAME = 100
 _FOREIGN = 1008  # WebSocket close code: against the rules
@@ -124,15 +127,16 @@ class PageService:
 
     async def _listen(self, socket: WebSocket, client: Client) -> None:
         """Pass messages on in their order, many at a time."""
-        at_once = asyncio.Semaphore(_MOST_AT_ONCE)
-        running: set[asyncio.Task[None]] = set()
+        running: dict[asyncio.Task[None], int] = {}  # and the characters of each
+        n_characters = 0
 
         def done(task: asyncio.Task[None]) -> None:
-            running.discard(task)
-            at_once.release()
+            nonlocal n_characters
+            n_characters -= running.pop(task)
 
         while True:
-            await at_once.acquire()
+            while len(running) >= _MOST_AT_ONCE or n_characters >= _MOST_CHARACTERS:
+                await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             await client.outbox.shorter_than(_MOST_UNSENT)
             message = await socket.receive()
             if message["type"] == "websocket.disconnect":
@@ -145,10 +149,10 @@ class PageService:
                 return
             whole = client.joined(text)
             if whole is None:
-                at_once.release()
                 continue
             task = asyncio.create_task(self._room.hear(client, whole))
-            running.add(task)
+            running[task] = len(whole)
+            n_characters += len(whole)
             task.add_done_callback(done)
 
     def lets_in(self, request: Request | WebSocket) -> bool:

@@ -6,13 +6,12 @@ counts for its block, and every pixel is shown what its block is.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 from diffclass.mapped_files import create_mapped
+from diffclass.temporary_folders import TemporaryFolder
 
 MOST_POINTS = 2**20
 _ROWS = 64  # of blocks, whose pixels are in memory at a time
@@ -113,7 +112,7 @@ def mean_features(
     DataError
         Where the folder for temporary files has no room.
     """
-    with tempfile.TemporaryDirectory(prefix="diffclass_features_") as folder:
-        place = Path(folder) / "features.npy"
+    with TemporaryFolder("diffclass-features") as folder:
+        place = folder.path / "features.npy"
         features, valid = fill(lambda shape: create_mapped(place, shape, np.float32))
         return block_means(features, valid, side), valid

@@ -22,6 +22,7 @@ class ClassState(TypedDict):
     locked: bool
     pixels: Annotated[int, "Labelled pixels."]
     mapped: Annotated[int, "Pixels of the map."]
+    since: Annotated[int, "Version in which it was added: an id may be another class's later."]
 
 
 # "class" is a Python keyword, so that types with such a field are written as calls
@@ -122,6 +123,7 @@ class Hello(SceneFacts):
     kind: Literal["hello"]
     id: Annotated[str, "The session's own; a page names it when it comes back."]
     state: SessionState
+    included: Annotated[int, "Number of this page's newest operation in the state; 0: none."]
 
 
 PreparingStep = TypedDict(
@@ -205,6 +207,7 @@ class StateMessage(TypedDict):
 
     kind: Literal["state"]
     state: SessionState
+    included: Annotated[int, "Number of this page's newest operation in the state; 0: none."]
 
 
 DoneFacts = TypedDict(

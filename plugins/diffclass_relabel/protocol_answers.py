@@ -111,16 +111,32 @@ class NewClass(TypedDict):
     color: str
 
 
-ClassPixels = TypedDict("ClassPixels", {"class": int, "pixels": Pixels})
+class GivenClass(TypedDict):
+    """A class of a file, and which class of the session it may be."""
+
+    id: Annotated[int, "In the file."]
+    name: str
+    color: str
+    count: Annotated[int, "Pixels of it."]
+    compared: Annotated[int, "Those of them that have a class in the session."]
+    agreed: Annotated[int, "Those of these whose class is the proposed one."]
+    to: Annotated[int, "The session's class that it is; 0: none."]
+    proposed: Annotated[int, "The one that it may be; 0: none."]
+
+
+class FileClass(GivenClass):
+    """A class of a label file; the session's class that it is gets its pixels."""
+
+    pixels: Pixels
+    new: Annotated[NewClass | None, "To be added if it is none; null where the list is full."]
 
 
 class ReadLabelsAnswer(TypedDict):
     """The labels of a file: what to add to the session, as one operation."""
 
     title: str
-    classes: Annotated[list[NewClass], "Those that the session lacks."]
-    strokes: list[ClassPixels]
-    count: Annotated[int, "Labelled pixels with data."]
+    classes: list[FileClass]
+    asks: Annotated[bool, "Neither names nor numbers tell which class is which: ask the user."]
     left_out: Annotated[int, "Labelled pixels without data."]
 
 
@@ -191,6 +207,16 @@ class AccuracyFacts(TypedDict):
     confusion: Annotated[list[list[int]], "Rows are the truth, columns the map."]
 
 
+class ReferenceMatch(TypedDict):
+    """Which class of the reference is which of the session's."""
+
+    by: Annotated[Literal["names", "ids", "overlap", "choice"], 'What decided; "choice": a user.']
+    asks: Annotated[bool, "Another match agrees far better, or overlap alone decided."]
+    agreement: Annotated[float, "Share of the pixels that agree."]
+    by_overlap: Annotated[float, "Share that would agree after the best match: an upper bound."]
+    classes: list[GivenClass]
+
+
 ClassArea = TypedDict(
     "ClassArea",
     {
@@ -244,6 +270,7 @@ class NumbersAnswer(TypedDict):
     has_reference: bool
     note: Annotated[str, "Why there is no accuracy."]
     accuracy: AccuracyFacts | None
+    match: Annotated[ReferenceMatch | None, "Null where the map is compared with own labels."]
     history: list[AccuracyPoint]
     classes: list[ClassNumbers]
     areas: AreaFacts | None

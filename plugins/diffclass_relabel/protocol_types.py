@@ -7,6 +7,7 @@ checked: the page's compiler then refuses what the server would.
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import (
     is_typeddict,
 )
 
+from diffclass.plots import DEFAULT_PALETTE
 from diffclass.relabel.fields import LARGEST_CLASS_ID, LARGEST_TAU, LONGEST_NAME, Kind
 from diffclass.relabel.schema import Form
 from diffclass_relabel.operations import PIXEL_OPERATIONS
@@ -43,6 +45,7 @@ _LIMITS = {
     "MOST_SUGGESTIONS": MOST_SUGGESTIONS,
     "NO_DATA": NO_DATA,
     "PART_LENGTH": PART_LENGTH,
+    "PALETTE": json.dumps([color.lower() for color in DEFAULT_PALETTE]),
 }
 _SCALARS = {int: "number", float: "number", str: "string", bool: "boolean", type(None): "null"}
 

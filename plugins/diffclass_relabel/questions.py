@@ -10,6 +10,7 @@ from diffclass.relabel.fields import LARGEST_NUMBER, LARGEST_TAU, Choice, Flag, 
 from diffclass.relabel.schema import Form, table_of
 from diffclass_relabel import protocol_answers
 from diffclass_relabel.exports import FORMATS
+from diffclass_relabel.reference import ClassPairs
 from diffclass_relabel.uploads import Files
 
 MOST_SUGGESTIONS = 200
@@ -46,6 +47,11 @@ QUESTIONS = table_of(
             "accuracy, a table of the classes, and what the last map changed",
             optional={"by": Choice(["reference", "held_out"])},
         ),
+        Form(
+            "match_reference",
+            "say which class of the reference is which of the session's; the numbers then",
+            {"pairs": ClassPairs()},
+        ),
         Form("history", "the operations that can be undone and done again"),
         Form(
             "compare",
@@ -76,6 +82,7 @@ ANSWERS: dict[str, type] = {
     "segment": protocol_answers.SegmentAnswer,
     "read_labels": protocol_answers.ReadLabelsAnswer,
     "numbers": protocol_answers.NumbersAnswer,
+    "match_reference": protocol_answers.NumbersAnswer,
     "history": protocol_answers.HistoryAnswer,
     "compare": protocol_answers.CompareAnswer,
     "live": protocol_answers.LiveAnswer,

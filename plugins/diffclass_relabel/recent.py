@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from diffclass_relabel.kept_address import private_file
+from diffclass_relabel.kept_address import write_private
 
 _MOST = 20
 
@@ -46,8 +46,8 @@ def remember(scene: Path, session: Path, shape: tuple[int, ...]) -> None:
     others = [known for known in _kept() if known.session != newest.session]
     rows = [_row(known) for known in [newest, *others][:_MOST]]
     with suppress(OSError):
-        # renamed when it is whole: a reader finds the old list or the new one
-        os.replace(private_file(json.dumps(rows), state_folder(), suffix=".json"), _file())
+        state_folder()
+        write_private(_file(), json.dumps(rows))
 
 
 def recent_sessions() -> list[RecentSession]:

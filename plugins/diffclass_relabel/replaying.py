@@ -12,7 +12,7 @@ from diffclass.command_line.forecasts import MemoryForecast
 from diffclass_hyperspectral import Scene
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.forecast import expected_seconds, forecast_session
-from diffclass_relabel.session_log import read_session
+from diffclass_relabel.session_log import done_in, read_session
 from diffclass_relabel.workspace import SessionSettings, Workspace
 
 
@@ -29,8 +29,8 @@ class ReadOnlyLog:
         self.header, self.entries = read_session(path)
         self.torn: Path | None = None
 
-    def append(self, step: Mapping[str, Any]) -> None:
-        """Write nothing: the step is in the file already."""
+    def append(self, *steps: Mapping[str, Any]) -> None:
+        """Write nothing: the steps are in the file already."""
 
     def close(self) -> None:
         """Do nothing."""
@@ -69,8 +69,9 @@ def replayed(
 
     def expect(found: Scene) -> None:
         if before is not None:
-            seconds = expected_seconds(found, settings, len(log.entries))
-            n_classes = sum(map(_classes_added, (entry["op"] for entry in log.entries)))
+            done = [entry["op"] for entry in done_in(log.entries)]
+            seconds = expected_seconds(found, settings, len(done))
+            n_classes = sum(map(_classes_added, done))
             before(forecast_session(found, settings, seconds, n_classes=n_classes))
 
     workspace = Workspace.open(

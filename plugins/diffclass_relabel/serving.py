@@ -20,6 +20,7 @@ from diffclass.command_line.console import Console
 from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.exceptions import DiffclassError
 from diffclass.progress import Audience, listening
+from diffclass.returned_memory import return_large_arrays
 from diffclass_relabel.base_url import BaseUrl
 from diffclass_relabel.browser_opening import BrowserOpening
 from diffclass_relabel.kept_address import Address, address_file, keep_address, kept_address
@@ -27,7 +28,6 @@ from diffclass_relabel.opening import prepared_editor
 from diffclass_relabel.preparation import Preparation
 from diffclass_relabel.protocol import Moved
 from diffclass_relabel.recent import remember, state_folder
-from diffclass_relabel.returned_memory import return_large_arrays
 from diffclass_relabel.running import Server, SessionServer, StartServer, bound_socket
 from diffclass_relabel.security import Gate
 from diffclass_relabel.session_log import SessionLog

@@ -7,19 +7,23 @@ is refused again: what was done after it counts on that. Each line ends with a h
 the line before (`diffclass_relabel.line_chain`), so that a line that was changed, moved or taken
 out is found.
 
-A new session appears as a whole, header and first steps. From then on lines are written and synced
-one by one, so that a process killed at any moment leaves whole lines and, at most, one torn line at
-the end; `SessionLog` puts that one aside.
+A new session appears as a whole, header and first steps. From then on lines are written at the end
+and synced, so that a process killed at any moment leaves whole lines and, at most, one torn line at
+the end, which lacks its newline; `SessionLog` puts that one aside. A line that is damaged although
+it ends was, perhaps, answered: it is named, and nothing is changed. So is an end that is missing:
+the last step that is on disk is kept beside the file (`diffclass_relabel.kept_address.Head`).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from diffclass.exceptions import DataError, ParameterError
+from diffclass_relabel.kept_address import Head, forget_head, keep_head, kept_head
 from diffclass_relabel.line_chain import HASH, Line, chained, hash_of, parsed
 
 KIND = "diffclass relabel session 2"
@@ -63,11 +67,14 @@ class SessionLog:
         self.torn: Path | None = None
         self._size = 0
         self._last = ""
+        is_new = not self.path.exists()
         self._stream = _opened(self.path)
         try:
+            if is_new:
+                forget_head(self.path)
             self._read()
         except BaseException:
-            self.close()
+            self._stream.close()
             raise
 
     @property
@@ -78,7 +85,7 @@ class SessionLog:
     @property
     def n_operations(self) -> int:
         """Number of the operations that were done."""
-        return sum("op" in entry for entry in self.entries)
+        return len(done_in(self.entries))
 
     def holds_labels(self, labels: str | os.PathLike[str]) -> bool:
         """Tell whether the session began with a label file, or has taken it in since."""
@@ -108,20 +115,23 @@ class SessionLog:
         text, self._last = chained([header, *entries])
         self._put_in_place(text)
         self.header, self.entries = header, entries
+        self._keep_head()
 
-    def append(self, step: Mapping[str, Any]) -> None:
-        """Write one step and wait until it is on disk.
+    def append(self, *steps: Mapping[str, Any]) -> None:
+        """Write steps and wait until they are on disk.
 
         Raises
         ------
         OSError
             Where that fails; the file is as it was before.
         """
-        entry = {"n": len(self.entries) + 1} | dict(step)
-        text, last = chained([entry], self._last)
+        first = len(self.entries) + 1
+        entries = [{"n": n} | dict(step) for n, step in enumerate(steps, start=first)]
+        text, last = chained(entries, self._last)
         self._write(text)
-        self.entries.append(entry)
+        self.entries += entries
         self._last = last
+        self._keep_head()
 
     def close(self) -> None:
         """Close and unlock the file; one in which nothing was begun is removed."""
@@ -129,19 +139,25 @@ class SessionLog:
             self.path.unlink(missing_ok=True)
         self._stream.close()
 
+    def _keep_head(self) -> None:
+        keep_head(self.path, Head(hash_of(self.header, ""), len(self.entries), self._last))
+
     def _is_empty(self) -> bool:
         return os.fstat(self._stream.fileno()).st_size == 0
 
     def _read(self) -> None:
         content = self._stream.read()
-        lines, kept, self._last = _whole_lines(content, self.path)
-        if kept < len(content):
-            self.torn = _put_aside(content[kept:], self.path)
-            self._stream.truncate(kept)
+        found = _whole_lines(content, self.path)
+        _check_end(found, kept_head(self.path), self.path)
+        if found.size < len(content):
+            self.torn = _put_aside(content[found.size :], self.path)
+            self._stream.truncate(found.size)
             os.fsync(self._stream.fileno())
-        self._stream.seek(kept)
-        self._size = kept
-        self.header, self.entries = (lines[0], lines[1:]) if lines else ({}, [])
+        self._stream.seek(found.size)
+        self._size = found.size
+        if found.lines:
+            self.header, *self.entries = found.lines
+            self._last = found.hashes[-1]
 
     def _put_in_place(self, text: bytes) -> None:
         """Write the whole file beside, then let it take the place of the empty one.
@@ -205,10 +221,17 @@ def read_session(path: str | os.PathLike[str]) -> tuple[Line, list[Line]]:
     place = Path(path)
     if not place.is_file():
         raise DataError(f"{place}: no such session file; diffclass relabel SCENE makes one")
-    lines, _, _ = _whole_lines(place.read_bytes(), place)
-    if not lines:
+    head = kept_head(place)  # before the file, to which steps may be added meanwhile
+    found = _whole_lines(place.read_bytes(), place)
+    _check_end(found, head, place)
+    if not found.lines:
         raise DataError(f"{place}: holds no whole line; no session was begun in it")
-    return lines[0], lines[1:]
+    return found.lines[0], found.lines[1:]
+
+
+def done_in(entries: Iterable[Line]) -> list[Line]:
+    """Return those steps of a session that were done: the others are refusals."""
+    return [entry for entry in entries if "op" in entry]
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -263,28 +286,36 @@ def _write_all(stream: BinaryIO, text: bytes) -> None:
         rest = rest[stream.write(rest) :]
 
 
-def _whole_lines(content: bytes, path: Path) -> tuple[list[Line], int, str]:
-    """Return the lines, the number of bytes up to the end of the last whole one, and its hash."""
+@dataclass(frozen=True)
+class _Lines:
+    """The whole lines of a file, their hashes, and how many bytes they are."""
+
+    lines: list[Line]
+    hashes: list[str]
+    size: int
+
+
+def _whole_lines(content: bytes, path: Path) -> _Lines:
     _check_beginning(content, path)
     lines: list[Line] = []
-    kept, last = 0, ""
+    hashes: list[str] = []
     *pieces, torn = content.split(b"\n")
     for number, piece in enumerate(pieces, start=1):
         line = parsed(piece)
-        if line is None and number == len(pieces) and not torn:
-            break  # its end reached the disk before its middle did
-        last = _checked(line, last, number, path)
+        hashes.append(_checked(line, hashes[-1] if hashes else "", number, path))
         lines.append(line or {})
-        kept += len(piece) + 1
     if content:
         _check_whole(lines, path)
-    return lines, kept, last
+    return _Lines(lines, hashes, len(content) - len(torn))
 
 
 def _checked(line: Line | None, last: str, number: int, path: Path) -> str:
     """Return the hash of a line, and take it out of the line."""
     where = f"{path}: line {number}"
-    cure = "restore the file, or cut it before that line to keep the steps until there"
+    cure = (
+        "restore the file, or copy the lines before it to another file and open that, to keep the "
+        "steps until there"
+    )
     if line is None:
         raise DataError(f"{where} is damaged; {cure}")
     found = line.pop(HASH, None)
@@ -309,6 +340,19 @@ def _check_whole(lines: list[Line], path: Path) -> None:
             f"{path}: began with {wanted} steps, but holds {len(lines) - 1}; lines are missing at "
             "its end: restore the file"
         )
+
+
+def _check_end(found: _Lines, head: Head | None, path: Path) -> None:
+    """Refuse a file without the last step that is known to have been in it."""
+    if head is None or (found.hashes and found.hashes[0] != head.session):
+        return  # another session has taken the place of that one
+    if found.hashes[head.step : head.step + 1] == [head.hash]:
+        return
+    raise DataError(
+        f"{path}: step {head.step} was written to it and answered, but is not there any more: it "
+        f"ends with step {max(len(found.lines) - 1, 0)}; restore the file, or copy it to another "
+        "name and open that, to go on with what it holds"
+    )
 
 
 def _check_beginning(content: bytes, path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from diffclass_relabel.backdrops import preset_bands, preset_labels
@@ -46,6 +48,24 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
             for suffix, label in formats.items()
         ],
     }
+
+
+@dataclass(frozen=True)
+class Look:
+    """The session at one moment.
+
+    Attributes
+    ----------
+    number : int
+        Of this look, increasing: looks are taken in several threads.
+    state : SessionFacts
+    included : dict of str to int
+        By client the number of its newest operation that is in the state.
+    """
+
+    number: int
+    state: SessionFacts
+    included: dict[str, int]
 
 
 def session_state(editor: SessionEditor) -> SessionFacts:
@@ -93,6 +113,7 @@ def _classes(editor: SessionEditor) -> list[ClassState]:
             "locked": entry.locked,
             "pixels": int(labelled[entry.id]),
             "mapped": int(mapped[entry.id]),
+            "since": editor.birth(entry.id),
         }
         for entry in editor.session.classes
     ]

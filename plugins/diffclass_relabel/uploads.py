@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.relabel.fields import refusal
+from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import LabelImage, read_labels
 from diffclass_relabel.protocol_answers import SentFile
 from diffclass_relabel.workspace import Workspace
@@ -49,10 +49,11 @@ def read_sent(
     DiffclassError
         As `diffclass_hyperspectral.read_labels`; the message gives the file's own name.
     """
-    with tempfile.TemporaryDirectory(prefix="diffclass_labels_") as folder:
+    with TemporaryFolder("diffclass-labels") as temporary:
+        folder = temporary.path
         for name, content in files.items():
-            (Path(folder) / name).write_bytes(content)
-        first = Path(folder) / _first(list(files))
+            (folder / name).write_bytes(content)
+        first = folder / _first(list(files))
         try:
             return read_labels(first, variable=variable, grid=workspace.scene)
         except (ParameterError, DataError) as error:

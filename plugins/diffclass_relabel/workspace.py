@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -40,7 +40,10 @@ class SessionSettings:
     Attributes
     ----------
     features : {"spectral", "spatial"}
-    components, neighbors : int
+    components : int or None
+        None for as many as ``diffclass classify`` takes of a scene; a workspace's own settings
+        and session files have their number.
+    neighbors : int
     label_mode : {"auto", "summed", "free", "absorbing"}
         How labels count at the beginning; see `diffclass.relabel.RelabelSession`.
     tau : int, "auto" or "margin"
@@ -56,7 +59,7 @@ class SessionSettings:
     """
 
     features: str = "spectral"
-    components: int = 20
+    components: int | None = None
     neighbors: int = 12
     label_mode: str = "auto"
     tau: int | str = "auto"
@@ -136,6 +139,7 @@ class Workspace:
     ----------
     scene : Scene
     settings : SessionSettings
+        With what was left to the scene resolved.
     fingerprint : str
         See `fingerprint_of`.
     operator : MarkovOperator
@@ -220,6 +224,8 @@ class Workspace:
             else:
                 features, valid = mean_features(partial(found.fit_transform_points, scene), side)
             points = blocks_of(valid, side)
+            if settings.components is None:
+                settings = replace(settings, components=found.n_components_)
         check_neighbors(settings.neighbors, len(features))
         pixels = np.unique(points, return_index=True)[1][-len(features) :]
         with stage("graph"):

@@ -3,7 +3,9 @@
 A case is a number: it draws a kind of file, mutations of it, and the command that reads it, all
 from that number, so that any case can be run again alone. What must not happen to anyone's file:
 a traceback, an error without a name, a command that hangs, the end of the process, a line that some
-library printed, anything left behind, or JSON that no program can read.
+library printed, anything left behind, memory that a small file does not need, or JSON that no
+program can read. Every fourth case is a model: half of them damaged as they are, half with
+checksums that are right again.
 
     python -m tests.hyperspectral.fuzz --first 0 --number 10000
 """
@@ -22,7 +24,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -30,9 +32,21 @@ from typing import Any
 
 import numpy as np
 
-from .fuzz_files import LABEL_FILES, SCENE_FILES, TABLE_FILES, label_array, make_grid
+from diffclass.model_files.archive import read_archive, write_archive
+
+from .fuzz_files import (
+    LABEL_FILES,
+    MODEL_FILES,
+    SCENE_FILES,
+    TABLE_FILES,
+    label_array,
+    make_grid,
+)
 
 SECONDS = 20  # longer than that is a hang
+_MODEL_SHARE = 4  # of so many cases one is a model
+_MODEL_KIND = "diffclass scene model"
+MOST_BYTES = 500_000_000  # that a command may take for a file of some kilobytes
 _PATIENCE = 10  # times longer, if the process did not get to work for half of it
 _REFUSED = (2, 3)
 # GDAL opens a TIFF with a damaged key of a unit by a PROJ that was not told where its data are, and
@@ -67,12 +81,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command did: its exit code (None: the process ended or hung), and what is wrong."""
+    """What a command did: its exit code (None: the process ended or hung), and what is wrong.
+
+    ``memory`` is the peak of what the process held, in bytes, above what it held before.
+    """
 
     code: int | None
     seconds: float
     wrong: str | None
     said: str
+    memory: int = 0
 
 
 def make_case(number: int, folder: Path) -> Case:
@@ -81,6 +99,8 @@ def make_case(number: int, folder: Path) -> Case:
     (folder / "out").mkdir(parents=True)
     sorts = [("scene", SCENE_FILES)] * 3 + [("labels", LABEL_FILES)] * 2 + [("table", TABLE_FILES)]
     sort, files = sorts[rng.integers(len(sorts))]
+    if number % _MODEL_SHARE == _MODEL_SHARE - 1:
+        sort, files = "model", MODEL_FILES
     kind = list(files)[rng.integers(len(files))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -91,6 +111,9 @@ def make_case(number: int, folder: Path) -> Case:
     )
     # a header says more than its data: it is as likely as the largest of the files
     victim = victims[rng.integers(len(victims))]
+    if sort == "model" and rng.random() < 0.5:
+        _damage_signed(victim, rng)
+        return Case(number, f"{sort}: {kind}, signed", arguments)
     for _ in range(int(rng.choice([1, 1, 1, 2, 5]))):
         victim.write_bytes(mutated(victim.read_bytes(), rng))
     return Case(number, f"{sort}: {kind}", arguments)
@@ -102,6 +125,10 @@ def _arguments(
     least = ["--neighbors", "3"]
     if sort == "table":
         return ["embed", str(path), "-o", str(folder / "out/coordinates.npy"), "-n", "2", *least]
+    if sort == "model":
+        out = folder / "out/map.npy"
+        words = ["classify", str(make_grid(folder)), "--model", str(path), "-o", str(out)]
+        return [*words, "--probability", str(folder / "out/map_p.npy")]
     few = [*least, "--components", "2"]
     if sort == "labels":
         scene, labels = make_grid(folder), path
@@ -112,6 +139,38 @@ def _arguments(
             return ["info", str(path)]
     out = folder / "out" / ("map.npy", "map.tif", "map.img")[rng.integers(3)]
     return ["classify", str(scene), "--labels", str(labels), "-o", str(out), *few]
+
+
+def _damage_signed(path: Path, rng: np.random.Generator) -> None:
+    """Change a fact or an array of a model, and write it with checksums that are right."""
+    facts, arrays = read_archive(path, _MODEL_KIND)
+    if rng.random() < 0.5:
+        text = json.dumps(facts).encode()
+        with suppress(ValueError):
+            facts = json.loads(mutated(text, rng))
+    else:
+        name = list(arrays)[rng.integers(len(arrays))]
+        arrays[name] = _changed(arrays[name], rng)
+    with suppress(ValueError):  # text that is none
+        write_archive(path, _MODEL_KIND, facts, arrays, version="0")
+
+
+def _changed(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    kind = int(rng.integers(6))
+    if kind == 0:
+        return array[:-1] if array.ndim else array
+    if kind == 1:
+        return array.T
+    if kind == 2:
+        return np.repeat(array, 2, axis=0) if array.ndim else array
+    if kind == 3:
+        return array.astype(rng.choice(["f4", "f8", "i4", "i8", "u1", "?"]))
+    out = array.copy()
+    values = rng.choice([0, -1, 1, 2**31 - 1, 255, 65536] if kind == 4 else _FLOATS, out.size)
+    with np.errstate(all="ignore"):
+        some = rng.random(out.size) < rng.choice([1 / max(out.size, 1), 0.5, 1])
+        out.reshape(-1)[some] = values[some].astype(out.dtype)
+    return out
 
 
 def mutated(raw: bytes, rng: np.random.Generator) -> bytes:
@@ -178,9 +237,9 @@ class Commands:
         begun = time.perf_counter()
         self._pipe.send((case.arguments, str(folder)))
         try:
-            code = self._pipe.recv() if self._answers() else "hangs"
+            code, memory = self._pipe.recv() if self._answers() else ("hangs", 0)
         except EOFError:
-            code = "ends the process"
+            code, memory = "ends the process", 0
         seconds = time.perf_counter() - begun
         if isinstance(code, str):
             self._end()
@@ -188,7 +247,10 @@ class Commands:
         out, err = (
             (folder.parent / name).read_text(errors="replace") for name in ("stdout", "stderr")
         )
-        return Outcome(code, seconds, _wrong(code, out, err, before, folder), err)
+        wrong = _wrong(code, out, err, before, folder)
+        if wrong is None and memory > MOST_BYTES:
+            wrong = f"took {memory:,} bytes"
+        return Outcome(code, seconds, wrong, err, memory)
 
     def _answers(self) -> bool:
         """Wait until the command ends or hangs; on a busy machine it may only wait for its turn."""
@@ -219,6 +281,12 @@ def _processor_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def _resident(field: str) -> int:
+    """Bytes that this process holds, VmRSS, or held at most, VmHWM, since they were last reset."""
+    found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return 1024 * int(found[1]) if found else 0
+
+
 def _work(pipe: Connection) -> None:
     """Run what comes through the pipe; the parent watches the clock."""
     from diffclass.command_line.main import run
@@ -230,9 +298,11 @@ def _work(pipe: Connection) -> None:
         except EOFError:
             return
         tempfile.tempdir = folder
+        Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+        before = _resident("VmRSS")
         with _written_beside(Path(folder)):
             code = run([*arguments, "-q", "--json"])
-        pipe.send(code)
+        pipe.send((code, _resident("VmHWM") - before))
 
 
 @contextmanager
@@ -285,7 +355,7 @@ def _no_constant(text: str) -> float:
 def fuzz(
     numbers: Iterable[int], *, say: Callable[[str], object] = print
 ) -> tuple[Counter[str], list[tuple[Case, Outcome]]]:
-    """Run cases and return how many ended how, and those that went wrong."""
+    """Run cases; return how many ended how, the most memory that one took, and the wrong ones."""
     counts: Counter[str] = Counter()
     wrong = []
     with Commands() as commands, tempfile.TemporaryDirectory() as place:
@@ -294,6 +364,9 @@ def fuzz(
             case = make_case(number, folder)
             outcome = commands.run(case, folder)
             counts[f"exit {outcome.code}"] += 1
+            counts[case.kind.partition(":")[0]] += 1
+            if outcome.memory > counts["most bytes"]:
+                counts["most bytes"] = outcome.memory
             if outcome.wrong is not None:
                 wrong.append((case, outcome))
                 say(f"{number} {case.kind}: {outcome.wrong} {outcome.said.strip()[:400]}")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 
 import h5py
@@ -11,7 +14,16 @@ import scipy.io
 import spectral.io.envi as envi
 from PIL import Image
 
-from diffclass_hyperspectral import write_raster
+from diffclass import DiffusionClassifier
+from diffclass.kernels import Directed, LocalDiscriminant, SharedNeighbors
+from diffclass_hyperspectral import (
+    LabelImage,
+    SceneFeatures,
+    classify_scene,
+    open_scene,
+    save_model,
+    write_raster,
+)
 
 from .test_geotiff import write_tiff
 from .test_products import COLUMNS as PRODUCT_COLUMNS
@@ -180,6 +192,45 @@ def _csv(folder: Path) -> Made:
 def _table_numpy(folder: Path) -> Made:
     np.save(folder / "table.npy", FLOATS.reshape(-1, 4))
     return folder / "table.npy", SHAPE
+
+
+def _fitted(**given: object) -> bytes:
+    """The bytes of a model of the scene that labels lie on."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        scene = open_scene(make_grid(folder))
+        ids = label_array(SHAPE)
+        features = SceneFeatures(2, spatial=bool(given.pop("spatial", False)))
+        classifier = DiffusionClassifier(n_neighbors=3, random_state=0, **given)
+        labels = LabelImage.from_array(ids)
+        found = classify_scene(scene, labels, features=features, classifier=classifier)
+        save_model(folder / "model", found.model)
+        return (folder / "model").read_bytes()
+    finally:
+        shutil.rmtree(folder)
+
+
+@cache
+def _model_bytes(kind: str) -> bytes:
+    return _fitted(**_MODELS[kind]())
+
+
+_MODELS: dict[str, Callable[[], dict[str, object]]] = {
+    "spectral": dict,
+    "spatial": lambda: {"spatial": True},
+    "warped, with features": lambda: {"rounds": 1, "ambient": True},
+    "shaped": lambda: {"kernel": SharedNeighbors(LocalDiscriminant(Directed(), n_anchors=4))},
+}
+
+
+def _model(folder: Path, kind: str) -> Made:
+    (folder / "scene.model").write_bytes(_model_bytes(kind))
+    return folder / "scene.model", SHAPE
+
+
+MODEL_FILES: dict[str, Callable[[Path], Made]] = {
+    kind: partial(_model, kind=kind) for kind in _MODELS
+}
 
 
 TABLE_FILES: dict[str, Callable[[Path], Made]] = {"CSV": _csv, "NumPy": _table_numpy}

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffclass.blocks import Scratch, block_classifier, build
+from diffclass.blocks import Scratch, block_classifier, build, slices
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
 from diffclass.datasets import make_hyperspectral_scene
@@ -87,11 +87,24 @@ def test_the_map_is_that_of_the_run_in_memory(works, truth):
     assert np.abs(np.load("found.npy")[data] - probability[data]).mean() < 0.05
     assert report["missing"] == known["missing"] == 39
     assert report["neighbor_recall"] > 0.95
+    assert report["crossing_recall"] > report["crossing_bound"] > 0.9
+    assert known["crossing_recall"] is None
     assert report["memory"]["scratch_forecast_bytes"] > 0
     assert report["memory"]["forecast_seconds"]["neighbors"] > 0
     assert "cells" in report["seconds"]
     assert not {"engine", "scratch"} & report["parameters"].keys()
     assert folders() == []
+
+
+def test_edges_lost_between_blocks_miss_a_bound(truth, monkeypatch, capsys):
+    monkeypatch.setattr(slices, "MOST_GUESTS", 0.0)
+    assert run([*LABELLED, "--memory", BUDGET, "--verbose", "--report", "report.json"]) == 4
+    said = capsys.readouterr()
+    assert "0.0% of the edges between blocks were found" in said.err
+    assert "0.0% of the edges between blocks (at least" in said.out
+    report = json.loads(Path("report.json").read_text())
+    assert report["crossing_recall"] == 0
+    assert Path("map.npy").exists()
 
 
 @pytest.mark.parametrize("features", ["spectral", "spatial"])
@@ -191,6 +204,36 @@ def test_a_run_that_failed_goes_on(works, fails, monkeypatch):
     assert "neighbors" not in resumed["seconds"]
     assert folders() == []
     assert set(np.unique(again)) == {0, 1, 2, 3, 4}
+
+
+def test_a_killed_run_in_memory_goes_on_in_memory(works, monkeypatch):
+    monkeypatch.setattr(build, "make_blocks", None)
+    known = works("--memory", "900GB")
+    inside = np.load("map.npy")
+    again = works("--memory", "900GB", "--resume", "--overwrite")  # nothing is there to go on with
+    assert "cells" not in again["seconds"]
+    assert again["memory"]["forecast_bytes"].keys() == known["memory"]["forecast_bytes"].keys()
+    np.testing.assert_array_equal(np.load("map.npy"), inside)
+
+
+def test_a_killed_run_in_blocks_goes_on_in_blocks(works, fails, monkeypatch):
+    diffuse = block_classifier.diffuse_in_blocks
+    works("--memory", BUDGET)
+    known = np.load("map.npy")
+    Path("map.npy").unlink()
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", None)
+    fails("--memory", BUDGET, code=1, says="TypeError")
+    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", diffuse)
+    monkeypatch.setattr(build, "make_blocks", None)
+    works("--memory", "900GB", "--resume")  # in which the whole graph would fit
+    np.testing.assert_array_equal(np.load("map.npy"), known)
+
+
+def test_without_an_unfinished_run_resuming_begins_anew(truth, capsys):
+    assert run([*LABELLED, "--memory", BUDGET, "--resume"]) == 0
+    assert "no unfinished run lies in .map.npy.scratch: this one begins anew" in (
+        capsys.readouterr().err
+    )
 
 
 def test_another_scene_is_not_taken_over(works, fails, monkeypatch):

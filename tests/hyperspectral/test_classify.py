@@ -499,8 +499,8 @@ def test_a_damaged_model(fails, files, model):
     words = ["classify", "scene.hdr", "-o", "map.img", "--model"]
     fails(*words, "nowhere.model", code=3, says="no such model")
     model.write_bytes(model.read_bytes()[:2000])
-    fails(*words, "scene.model", code=3, says=["scene.model", "cannot be read as a model"])
-    fails(*words, "truth.hdr", code=3, says="truth.hdr: cannot be read as a model (")
+    fails(*words, "scene.model", code=3, says=["scene.model: is damaged", "save it again"])
+    fails(*words, "truth.hdr", code=3, says="truth.hdr: is damaged, or no diffclass scene model (")
 
 
 def test_a_model_whose_bands_are_missing(fails, files, model, tissue):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tracemalloc
 import warnings
+import zipfile
 import zlib
 
 import numpy as np
@@ -222,3 +225,37 @@ def test_damaged_tags_of_a_tiff_print_nothing(tmp_path, capfd):
     path.write_bytes(damaged)
     assert open_scene(path).shape[:2] == shape
     assert capfd.readouterr() == ("", "")
+
+
+def entry(data, *, deflated):
+    """A .npz archive of one entry of these bytes."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(
+        made, "w", zipfile.ZIP_DEFLATED if deflated else zipfile.ZIP_STORED
+    ) as file:
+        file.writestr("cube.npy", data)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize("deflated", [False, True])
+def test_an_archive_that_claims_more_than_it_holds(tmp_path, deflated):
+    """Refused before so much is allocated; of another one only the array asked for is read."""
+    made = io.BytesIO()
+    np.lib.format.write_array(made, CUBE)
+    header = made.getvalue()[: -CUBE.nbytes]
+    shape = str(CUBE.shape).encode()
+    large = header.replace(shape, b"(60000, 50000, 40)".ljust(len(shape)), 1)
+    large = large.replace(b" " * (len(large) - len(header)) + b"\n", b"\n", 1)
+    path = tmp_path / "scene.npz"
+    path.write_bytes(entry(large + CUBE.tobytes(), deflated=deflated))
+    tracemalloc.start()
+    message = refusal(scene_of, path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "its header" in message
+    assert peak < 10_000_000
+    np.savez(path, cube=CUBE, other=np.zeros((3000, 3000)), text=np.array(["a"]))
+    tracemalloc.start()
+    np.testing.assert_array_equal(open_scene(path, variable="cube").data, CUBE)
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()

@@ -87,7 +87,8 @@ def test_names_that_have_nothing_in_common_are_said(facts, tmp_path):
     save_shapes(tmp_path / "truth.geojson", {"mais": (0, 2), "soja": (2, 4)})
     found, err = facts("map.tif", "truth.geojson")
     assert found["overall_accuracy"] == 1  # by number, as said
-    assert "numbered by the alphabet: 1 mais, 2 soja" in " ".join(err.split())
+    assert "their names differ: 1 (mais) is 1 (corn), 2 (soja) is 2 (soy)" in " ".join(err.split())
+    assert found["match"]["by"] == "ids"
 
 
 def test_tiles_are_compared_by_name_too(facts, tmp_path):

@@ -8,10 +8,11 @@ from itertools import count
 
 import pytest
 
-from diffclass_hyperspectral import open_scene, read_labels
+from diffclass_hyperspectral import load_model, open_scene, read_labels
+from diffclass_hyperspectral.workflows.classification import apply_model
 
 from . import fuzz
-from .fuzz_files import LABEL_FILES, SCENE_FILES
+from .fuzz_files import LABEL_FILES, MODEL_FILES, SCENE_FILES
 
 SECONDS = float(os.environ.get("DIFFCLASS_FUZZ_SECONDS", "60" if os.environ.get("CI") else "10"))
 
@@ -31,6 +32,14 @@ def test_labels_are_good_before_they_are_damaged(tmp_path, kind):
     labels = read_labels(path, grid=grid)
     assert labels.shape == shape
     labels.check_trainable()
+
+
+@pytest.mark.parametrize("kind", MODEL_FILES)
+def test_models_are_good_before_they_are_damaged(tmp_path, kind):
+    path, shape = MODEL_FILES[kind](tmp_path)
+    found = apply_model(open_scene(fuzz.make_grid(tmp_path)), load_model(path))
+    assert found.class_map.shape == shape
+    assert (found.class_map > 0).all()
 
 
 @pytest.mark.slow

@@ -208,19 +208,24 @@ def labels_at(transform, crs="EPSG:32633", shape=(2, 3)):
 
 def test_labels_of_another_place_are_refused():
     scene = Scene.from_array(np.ones((2, 3, 4)), map_info=map_info_of(PLACES[0]))
-    labels_at(PLACES[0].transform).check_matches(scene)
-    labels_at((30, 0, 500010, 0, -30, 5400000)).check_matches(scene)
+    labels_at(PLACES[0].transform).on(scene)
+    labels_at((30, 0, 500010, 0, -30, 5400000)).on(scene)
     with pytest.raises(DataError, match="do not overlap"):
-        labels_at((30, 0, 600000, 0, -30, 5400000)).check_matches(scene)
+        labels_at((30, 0, 600000, 0, -30, 5400000)).on(scene)
     with pytest.raises(DataError, match=r"2\.0 pixels"):
-        labels_at((30, 0, 500060, 0, -30, 5400000)).check_matches(scene)
-    degrees = (3e-4, 0, 15.0, 0, -3e-4, 48.7525)
-    labels_at(degrees, "EPSG:4326").check_matches(scene)
+        labels_at((30, 0, 500060, 0, -30, 5400000)).on(scene)
+    # what the system of degrees makes of the scene's corners
+    labels_at((4.0814e-4, 0, 15.0, 0, -2.6988e-4, 48.753013), "EPSG:4326").on(scene)
+    with pytest.raises(DataError, match=r"2\.3 pixels"):
+        labels_at((3e-4, 0, 15.0, 0, -3e-4, 48.7525), "EPSG:4326").on(scene)
+    for transform in ((15, 0, 500000, 0, -15, 5400000), (30, 0, 500030, 0, -30, 5400000)):
+        with pytest.raises(DataError, match="a corner lies"):  # finer pixels; one column aside
+            labels_at(transform).on(scene)
     with pytest.raises(DataError, match="do not overlap"):
-        labels_at((3e-4, 0, 16.0, 0, -3e-4, 48.7525), "EPSG:4326").check_matches(scene)
+        labels_at((3e-4, 0, 16.0, 0, -3e-4, 48.7525), "EPSG:4326").on(scene)
     with pytest.raises(DataError, match=r"do not overlap|no place"):
-        labels_at((3e-4, 0, 15.0, 0, -3e-4, 480.0), "EPSG:4326").check_matches(scene)
-    LabelImage.from_array(np.ones((2, 3))).check_matches(scene)
+        labels_at((3e-4, 0, 15.0, 0, -3e-4, 480.0), "EPSG:4326").on(scene)
+    LabelImage.from_array(np.ones((2, 3))).on(scene)
 
 
 def test_transform_of_a_tiff_is_that_of_rasterio(tmp_path):
@@ -247,7 +252,7 @@ def test_envi_coordinates_need_no_library(tmp_path, without_rasterio):
         write_class_map(name, IDS, TABLE, map_info=map_info_of(place))
         labels = read_labels(name)
         assert georeference_of(labels.map_info) == place
-        labels.check_matches(Scene.from_array(np.ones((2, 3, 4)), map_info=map_info_of(place)))
+        labels.on(Scene.from_array(np.ones((2, 3, 4)), map_info=map_info_of(place)))
 
 
 def test_missing_rasterio_names_the_extra(tmp_path, without_rasterio):

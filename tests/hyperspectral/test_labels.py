@@ -175,11 +175,11 @@ def test_trainable_needs_two_classes():
 
 def test_size_is_that_of_the_scene():
     labels = LabelImage.from_array(IDS, path="gt.mat")
-    labels.check_matches(Scene.from_array(np.ones((2, 3, 4))))
+    labels.on(Scene.from_array(np.ones((2, 3, 4))))
     with pytest.raises(DataError, match=r"2 rows x 3 columns.*5 rows x 6 columns"):
-        labels.check_matches(Scene.from_array(np.ones((5, 6, 4)), path="s.hdr"))
+        labels.on(Scene.from_array(np.ones((5, 6, 4)), path="s.hdr"))
     with pytest.raises(DataError, match="transpose"):
-        labels.check_matches(Scene.from_array(np.ones((3, 2, 4))))
+        labels.on(Scene.from_array(np.ones((3, 2, 4))))
 
 
 def test_ids_are_read_only_and_apart_from_the_source():

@@ -100,7 +100,7 @@ def test_a_map_is_read_as_labels_of_the_sensor(folder, capsys):
     scene = open_scene("emit.nc")
     again = read_labels("map.tif", grid=scene)
     np.testing.assert_array_equal(again.ids, np.load("map.npy"))
-    again.check_matches(scene)
+    again.on(scene)
     assert read_labels("map.tif").shape == (ROWS, COLUMNS + 1)
     moved = map_info_of(Georeference((0.001, 0.0, 10.01, 0.0, -0.001, 45.0), "EPSG:4326"))
     write_class_map("moved.tif", read_labels("map.tif").ids, map_info=moved)

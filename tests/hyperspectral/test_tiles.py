@@ -27,7 +27,7 @@ from diffclass_hyperspectral.io.georeference import (
     Georeference,
     georeference_of,
     map_info_of,
-    pixel_offset,
+    placement,
 )
 
 from .test_selection import save_shape
@@ -119,18 +119,22 @@ def test_scales_and_no_data_of_each_tile_count():
     assert np.argwhere(~joint.valid).tolist() == [[1, 1]]
 
 
+def offset(picture, grid):
+    return placement(picture, grid, (10, 20))[1]
+
+
 def test_grids():
     grid = georeference_of(place())
-    assert pixel_offset(georeference_of(place(7, -3)), grid) == (7, -3)
+    assert offset(georeference_of(place(7, -3)), grid) == (7, -3)
     for other in (
         place(0, 0.3),
         place(0, 0, "EPSG:32632"),
         map_info_of(Georeference((15.0, 0.0, 5e5, 0.0, -15.0, 5.4e6), "EPSG:32633")),
     ):
-        assert pixel_offset(georeference_of(other), grid) is None  # fmt: skip
+        assert placement(georeference_of(other), grid, (10, 20)) is None  # fmt: skip
     turned = Georeference((3.0, 4.0, 5e5, 4.0, -3.0, 5.4e6), "EPSG:32633")
     moved = Georeference((3.0, 4.0, 5e5 + 3 * 2 + 4 * 5, 4.0, -3.0, 5.4e6 + 8 - 15), "EPSG:32633")
-    assert pixel_offset(moved, turned) == (5, 2)
+    assert offset(moved, turned) == (5, 2)
 
 
 def test_a_roi_and_bands_of_a_mosaic(tmp_path):
@@ -167,7 +171,7 @@ def test_no_pixel_of_a_stack_is_smoothed_with_another_scene():
     one = Scene.from_array(TISSUE.cube[:40])
     features = SceneFeatures(spatial=True).fit(one)
     alone = features.transform(one).reshape(40, COLUMNS, -1)
-    joint = open_tiles([one, Scene.from_array(9 * TISSUE.cube[40:])])
+    joint = open_tiles([one, Scene.from_array(2 * TISSUE.cube[40:])])
     beside = features.transform(joint.scene).reshape(*joint.scene.shape[:2], -1)[:40]
     np.testing.assert_array_equal(np.isfinite(beside), np.isfinite(alone))
     components = alone.shape[2] // 2  # smoothed ones: the bandwidth is found of all scenes
@@ -233,6 +237,10 @@ def test_labels_that_do_not_fit(tmp_path):
     named[2] = LabelImage.from_array(parts[2], names={1: "debris"})
     with pytest.raises(DataError, match="number classes alike"):
         read_tile_labels(named, joint)
+    name = NAMES[1]
+    named[2] = LabelImage.from_array(np.where(parts[2] == 1, 9, parts[2]), names={9: name})
+    with pytest.raises(DataError, match=rf"'{name}' is class 9, but class 1 in another"):
+        read_tile_labels(named, joint)
     write_class_map(tmp_path / "far.tif", TISSUE.labels, map_info=place(5000, 0))
     with pytest.raises(DataError, match="none of the scenes"):
         read_tile_labels(tmp_path / "far.tif", joint)
@@ -273,7 +281,7 @@ def test_classify_writes_a_mosaic_or_a_map_for_each(tmp_path, capsys):
     for tile in open_tiles(tiles).tiles:
         found = read_labels(tmp_path / "maps" / tile.scene.path.name)
         np.testing.assert_array_equal(found.ids, one.ids[tile.rows, tile.columns])
-        found.check_matches(tile.scene)
+        found.on(tile.scene)
         margin = np.load(tmp_path / "maps" / f"{tile.scene.path.stem}_margin.npy")
         assert margin.shape == found.shape
 
@@ -319,7 +327,7 @@ def test_commands_without_labels_take_tiles(tmp_path, command):
         np.testing.assert_allclose(np.asarray(one.data[:]), values, rtol=1e-4)
     for tile in tiles:
         part = open_scene(tmp_path / "maps" / tile.name)
-        row, column = pixel_offset(part.georeference, whole.georeference)
+        row, column = offset(part.georeference, whole.georeference)
         there = values[row : row + part.shape[0], column : column + part.shape[1]]
         np.testing.assert_allclose(np.asarray(part.data[:]), there, rtol=1e-4)
         assert georeference_of(part.map_info) == open_scene(tile).georeference
@@ -354,7 +362,7 @@ def test_maps_of_tiles_are_evaluated_as_one(tmp_path, capsys):
     (tmp_path / "truths").mkdir()
     wrong = np.where(np.arange(ROWS)[:, None] % 7, TISSUE.truth, 1)
     for tile in tiles:
-        row, column = pixel_offset(open_scene(tile).georeference, georeference_of(place()))
+        row, column = offset(open_scene(tile).georeference, georeference_of(place()))
         rows, columns, _ = open_scene(tile).shape
         part = slice(row, row + rows), slice(column, column + columns)
         write_class_map(tmp_path / "maps" / tile.name, wrong[part], map_info=place(row, column))

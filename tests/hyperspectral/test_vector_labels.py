@@ -72,7 +72,7 @@ def test_names_are_numbered_and_coordinates_transformed(tmp_path, name, crs):
     np.testing.assert_array_equal(labels.ids, EXPECTED)
     assert [(entry.id, entry.name) for entry in labels.table] == [(1, "corn"), (2, "soy")]
     assert (labels.format, labels.map_info) == ("vector", SCENE.map_info)
-    labels.check_matches(SCENE)
+    labels.on(SCENE)
     labels.check_trainable()
 
 

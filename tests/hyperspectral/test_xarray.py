@@ -21,12 +21,14 @@ from diffclass_hyperspectral import (
     classified_dataset,
     classify_scene,
     open_scene,
+    open_tiles,
     read_labels,
     write_class_map,
     write_raster,
 )
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, map_info_of
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.tile_labels import read_tile_labels
 
 PLACE = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
 TISSUE = make_tissue_scene(48, 50, n_bands=8, random_state=0)
@@ -166,11 +168,171 @@ def test_dimensions_that_say_too_little():
     fails(make_cube().assign_attrs(scale_factor=0), "scale_factor")
 
 
-def test_uneven_coordinates_are_no_georeference():
+# --- where the pixels lie ------------------------------------------------------------------------
+
+
+def opened_by_rioxarray(folder):
+    """Return the cube with the transform that rioxarray leaves on every choice of rows."""
+    path = folder / "scene.tif"
+    if not path.exists():
+        write_raster(path, TISSUE.cube, map_info=map_info_of(PLACE))
+    with rioxarray.open_rasterio(path) as cube:
+        return cube.load()
+
+
+def polygons(path, transform, *, row, column):
+    """Write two squares of 4 x 4 pixels, the second ten columns beside the first."""
+    shapely = pytest.importorskip("shapely")
+    pyogrio = pytest.importorskip("pyogrio.raw")
+    a, _, c, _, e, f = transform
+    squares = [
+        shapely.box(c + a * left, f + e * (row + 4), c + a * (left + 4), f + e * row)
+        for left in (column, column + 10)
+    ]
+    pyogrio.write(
+        path, shapely.to_wkb(squares), [np.array([1, 2])], ["class"], geometry_type="Polygon",
+        crs="EPSG:32633", driver="GPKG",
+    )  # fmt: skip
+    return path
+
+
+def test_coordinates_rule_over_a_stale_transform(tmp_path):
+    cube = opened_by_rioxarray(tmp_path)
+    for part, transform in (
+        (cube[:, 5:, 7:], (30, 0, 5e5 + 210, 0, -30, 5.4e6 - 150)),
+        (cube[:, ::2, ::3], (60 * 1.5, 0, 5e5 - 30, 0, -60, 5.4e6 + 15)),
+        (cube[:, 9:10, 4:], (30, 0, 5e5 + 120, 0, -30, 5.4e6 - 270)),
+        (cube[:, 9:10, 4:5], (30, 0, 5e5 + 120, 0, -30, 5.4e6 - 270)),
+        (cube[:, ::-1], (30, 0, 5e5, 0, 30, 5.4e6 - 30 * 48)),
+        (cube.drop_vars("x")[:, 3:], (30, 0, 5e5, 0, -30, 5.4e6 - 90)),
+    ):
+        place = georeference_of(open_scene(part).map_info)
+        assert place.transform == pytest.approx(transform, abs=1e-6)
+        assert place.crs == PLACE.crs
+    single = make_cube()[3:4]  # nothing says how large its only row is
+    assert georeference_of(open_scene(single).map_info) is None
+
+
+def test_uneven_coordinates_are_refused_where_a_position_is_needed(tmp_path):
+    cube = opened_by_rioxarray(tmp_path)
+    rows = [0, 1, 2, 5, 11, *range(20, 48)]
+    part = cube.isel(y=rows)
+    scene = open_scene(part)
+    assert scene.georeference is None
+    assert scene.describe()["map_info"] is None
+    shapes = polygons(tmp_path / "labels.gpkg", PLACE.transform, row=22, column=5)
+    with pytest.raises(DataError, match=r"y are uneven \(steps from -270 to -30\).*give an image"):
+        read_labels(shapes, grid=scene)
+    with pytest.raises(DataError, match=r"y are uneven.*for a box"):
+        open_scene(part, roi=(5e5, 5.39e6, 5.001e6, 5.4e6))
+    picture = TISSUE.labels[rows]
+    elsewhere = tmp_path / "labels.tif"
+    write_class_map(elsewhere, picture, map_info=map_info_of(PLACE))
+    with pytest.raises(DataError, match=r"y are uneven.*other coordinates"):
+        part.diffclass.classify(elsewhere)
+    same = xr.DataArray(picture, dims=("y", "x"), coords={"y": part.y, "x": part.x})
+    with pytest.raises(DataError, match=r"y are uneven.*other coordinates"):
+        part.diffclass.classify(same.assign_coords(y=same.y + 30))
+    expected = part.diffclass.classify(picture)  # rows and columns need no place
+    assert expected.rio.crs.to_epsg() == 32633
+    xr.testing.assert_equal(part.diffclass.classify(same).class_map, expected.class_map)
+    for bad in (np.nan, np.inf):
+        y = np.where(np.arange(48) == 3, bad, cube.y)
+        assert open_scene(cube.assign_coords(y=y)).georeference is None
+    assert open_scene(cube.assign_coords(y=np.zeros(48))).georeference is None
+    write_class_map(tmp_path / "map.hdr", picture, map_info=scene.map_info)
+    assert open_scene(tmp_path / "map.hdr").map_info is None
+
+
+def test_single_precision_degrees_keep_their_georeference(tmp_path):
+    """Steps of 0.00027 degrees at 147 degrees, which single precision rounds by 0.03 of a pixel."""
+    step, shape = 0.00027, (300, 400)
+    transform = (step, 0.0, 147.1, 0.0, -step, -35.2)
+    x = transform[2] + step * (np.arange(shape[1]) + 0.5)
+    y = transform[5] - step * (np.arange(shape[0]) + 0.5)
+    data = np.random.default_rng(0).random((*shape, 2), dtype=np.float32)
+    coords = {"y": y.astype(np.float32), "x": x.astype(np.float32)}
+    cube = xr.DataArray(data, dims=("y", "x", "band"), coords=coords).rio.write_crs(4326)
+    scene = open_scene(cube)
+    own = scene.georeference
+    corners = np.array(own.bounds(shape)) - Georeference(transform).bounds(shape)
+    assert np.abs(corners).max() < 0.01 * step
+    write_class_map(
+        tmp_path / "labels.tif", np.ones(shape, np.uint8),
+        map_info=map_info_of(Georeference(transform, "EPSG:4326")),
+    )  # fmt: skip
+    read_labels(tmp_path / "labels.tif").on(scene)
+    tiles = open_tiles([cube[:150], cube[150:, 200:], cube.astype(np.float64)])
+    assert tiles.is_mosaic
+    assert [(tile.row, tile.column) for tile in tiles.tiles] == [(0, 0), (150, 200), (0, 0)]
+    uneven = coords["x"].copy()
+    uneven[200:] += np.float32(0.4 * step)
+    assert open_scene(cube.assign_coords(x=uneven)).georeference is None
+
+
+@pytest.mark.parametrize("down", [1, -1])
+@pytest.mark.parametrize("right", [1, -1])
+def test_rows_and_columns_may_run_either_way(tmp_path, down, right):
+    """A cube that is turned has the map of the cube as it was, turned, by labels of every kind."""
+    straight = make_cube()
+    turned = straight[::down, ::right]
+    expected = straight.diffclass.classify(made_labels()).class_map[::down, ::right]
+    write_class_map(tmp_path / "labels.tif", TISSUE.labels, map_info=map_info_of(PLACE))
+    picture = xr.DataArray(
+        TISSUE.labels, dims=("y", "x"), coords={"y": straight.y, "x": straight.x}
+    )
+    for labels in (tmp_path / "labels.tif", picture, picture[::-1], picture.rio.write_crs(32633).T):
+        found = turned.diffclass.classify(labels).class_map
+        np.testing.assert_array_equal(found, expected)
+        xr.testing.assert_equal(found.y, turned.y)
+    shapes = polygons(tmp_path / "labels.gpkg", PLACE.transform, row=20, column=5)
+    ids = read_labels(shapes, grid=open_scene(turned)).ids
+    np.testing.assert_array_equal(
+        ids[::down, ::right], read_labels(shapes, grid=open_scene(straight)).ids
+    )
+    assert np.count_nonzero(ids) == 32
+    box = (5e5 + 60, 5.4e6 - 300, 5e5 + 600, 5.4e6 - 90)
+    regions = [open_scene(cube, roi=box).region for cube in (straight, turned)]
+    np.testing.assert_array_equal(regions[1][::down, ::right], regions[0])
+    mask = xr.zeros_like(picture)
+    mask[2:9, 4:] = 1
+    np.testing.assert_array_equal(
+        open_scene(turned, mask=mask).region[::down, ::right],
+        open_scene(straight, mask=mask).region,
+    )
+
+
+@pytest.mark.parametrize("chunks", [None, {"y": 7}])
+def test_tiles_that_run_either_way_make_one_mosaic(tmp_path, chunks):
     cube = make_cube()
-    y = cube.y.to_numpy().copy()
-    y[3] += 11
-    assert open_scene(cube.assign_coords(y=y)).map_info is None
+    parts = [cube[:20, :30], cube[20:, :30][::-1], cube[:, 30:][::-1, ::-1]]
+    tiles = open_tiles([part if chunks is None else part.chunk(chunks) for part in parts])
+    assert tiles.is_mosaic
+    assert tiles.scene.georeference == PLACE
+    np.testing.assert_array_equal(np.asarray(tiles.scene.data), TISSUE.cube.astype(np.float32))
+    picture = xr.DataArray(TISSUE.labels, dims=("y", "x"), coords={"y": cube.y, "x": cube.x})
+    back = read_labels(picture.rio.write_crs(32633)[::-1, ::-1])
+    np.testing.assert_array_equal(read_tile_labels(back, tiles).ids, TISSUE.labels)
+    one = read_labels(picture.rio.write_crs(32633)[20:, :30])  # runs as the grid, its tile does not
+    joint = read_tile_labels([np_labels(parts[0]), one, np_labels(parts[2])], tiles)
+    np.testing.assert_array_equal(joint.ids[20:, :30], TISSUE.labels[20:, :30])
+
+
+def np_labels(part):
+    return LabelImage.from_array(np.zeros(part.shape[:2], dtype=int))
+
+
+def test_without_a_stated_system_numbers_that_meet_count():
+    cube = make_cube().drop_vars("spatial_ref")
+    picture = xr.DataArray(TISSUE.labels, dims=("y", "x"), coords={"y": cube.y, "x": cube.x})
+    expected = cube.diffclass.classify(TISSUE.labels).class_map
+    turned = picture[::-1].rio.write_crs(32633)
+    np.testing.assert_array_equal(cube.diffclass.classify(turned).class_map, expected)
+    with pytest.raises(DataError, match=r"a corner lies 3\.0 pixels"):
+        cube.diffclass.classify(turned.assign_coords(y=turned.y - 90))
+    counted = cube.assign_coords(y=np.arange(48), x=np.arange(50))  # other numbers: pixels count
+    labels = picture.rio.write_crs(32633)
+    np.testing.assert_array_equal(counted.diffclass.classify(labels).class_map, expected)
 
 
 # --- maps out ------------------------------------------------------------------------------------
@@ -246,12 +408,41 @@ def test_a_file_as_a_dataset(tmp_path):
     assert "x" not in bare.coords
 
 
-def test_maps_through_netcdf_keep_their_classes(tmp_path):
+@pytest.mark.parametrize("engine", [None, "scipy", "h5netcdf"])  # NetCDF-4, NetCDF-3, NetCDF-4
+def test_maps_through_netcdf_keep_their_classes(tmp_path, engine):
     found = make_cube().diffclass.classify(made_labels())
-    found.to_netcdf(tmp_path / "maps.nc", engine="scipy")
-    with xr.open_dataset(tmp_path / "maps.nc", mask_and_scale=False, engine="scipy") as back:
-        labels = read_labels(back)
-    np.testing.assert_array_equal(labels.ids, found.class_map)
-    assert labels.table == ClassTable.from_ids(
-        [1, 2, 3], names={e.id: e.name for e in made_labels().table}, colors={2: (9, 8, 7)}
+    found.to_netcdf(tmp_path / "maps.nc", engine=engine)
+    with xr.open_dataset(tmp_path / "maps.nc", mask_and_scale=False) as back:
+        for source in (back, tmp_path / "maps.nc"):
+            labels = read_labels(source)
+            np.testing.assert_array_equal(labels.ids, found.class_map)
+            assert labels.table == ClassTable.from_ids(
+                [1, 2, 3], names={e.id: e.name for e in made_labels().table}, colors={2: (9, 8, 7)}
+            )
+            assert georeference_of(labels.map_info) == PLACE
+
+
+@pytest.mark.parametrize("engine", ["scipy", "h5netcdf"])
+@pytest.mark.parametrize("dims", [("y", "x", "band"), ("band", "y", "x")])
+def test_cubes_through_netcdf_keep_their_axes(tmp_path, dims, engine):
+    """Names of dimensions, not their order, tell rows, columns and bands."""
+    make_cube(dims=dims).to_netcdf(tmp_path / "cube.nc", engine=engine)
+    scene = open_scene(tmp_path / "cube.nc")
+    np.testing.assert_array_equal(np.asarray(scene.data), TISSUE.cube.astype(np.float32))
+    np.testing.assert_allclose(scene.wavelengths, np.linspace(450, 900, 8))
+    assert scene.georeference == PLACE
+
+
+def test_unsigned_values_of_netcdf_3():
+    """NetCDF-3 has no unsigned types: an attribute says that -2 is 254."""
+    ids = np.array([[0, 1], [200, 254]], dtype=np.uint8)
+    stored = xr.DataArray(ids.view(np.int8), dims=("y", "x")).assign_attrs(
+        _Unsigned="true", _FillValue=np.int8(-2)
     )
+    np.testing.assert_array_equal(read_labels(stored).ids, [[0, 1], [200, 0]])
+    counts = np.array([[[1, 40000]]], dtype=np.uint16)
+    cube = xr.DataArray(counts.view(np.int16), dims=("y", "x", "band"))
+    for attributes, factor in (({}, 1), ({"scale_factor": 2.0, "add_offset": 1.0}, 2)):
+        scene = open_scene(cube.assign_attrs(_Unsigned="true", **attributes))
+        shift = attributes.get("add_offset", 0)
+        assert np.asarray(scene.data).ravel().tolist() == [factor + shift, 40000 * factor + shift]

@@ -106,7 +106,8 @@ class Tab:
         field = self.find("input.class-name")
         field.fill(name)
         field.press("Enter")
-        self.wait(f"diffclass.state.classes.some(item => item.name === {name!r})")
+        named = f"diffclass.state.classes.some(item => item.name === {name!r})"
+        self.wait(f"diffclass.pending === 0 && {named}")
 
     def show_map_only(self):
         """Show the map as areas at full strength, so that canvas colours are class colours."""

@@ -50,6 +50,7 @@ class PageClient:
         self.frames = {}
         self.heard = []
         self.rows = self.columns = None
+        self.included = 0  # number of this client's newest operation in the state
         self.version = 0  # of the last operation that was done for this client
 
     def close(self):
@@ -71,6 +72,7 @@ class PageClient:
             self.rows, self.columns = content["scene"]["rows"], content["scene"]["columns"]
             self.seen["state"] = content["state"]
         self.version = max(self.version, content.get("version", 0))
+        self.included = content.get("included", self.included)
         self.seen[content["kind"]] = content["state"] if content["kind"] == "state" else content
         return content
 

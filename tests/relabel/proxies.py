@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import queue
+import random
 import shutil
 import socket
 import subprocess
@@ -15,9 +17,19 @@ PATIENCE = 20  # seconds
 
 
 class Tunnel:
-    """Passes bytes from a port of its own to another, as ``ssh -L`` does between two machines."""
+    """Passes bytes from a port of its own to another, as ``ssh -L`` does between two machines.
 
-    def __init__(self):
+    Attributes
+    ----------
+    delay : float
+        Seconds that bytes are on their way in each direction. It may change at any time.
+    jitter : float
+        They take up to this much longer, by a seeded generator, and still come in their order.
+    """
+
+    def __init__(self, *, seed=0):
+        self.delay = self.jitter = 0.0
+        self._random = random.Random(seed)
         self._to = None
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = self._listening.getsockname()[1]
@@ -25,8 +37,12 @@ class Tunnel:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def lead_to(self, port):
-        """Say where the bytes go; it comes after the server, which is told of the port here."""
-        self._to = port
+        """Say where the bytes go; it comes after the server, which is told of the port here.
+
+        Returns where they went before.
+        """
+        before, self._to = self._to, port
+        return before
 
     def close(self):
         for end in self._open:
@@ -46,12 +62,25 @@ class Tunnel:
                     continue
                 self._open.append(far)
                 for ends in ((near, far), (far, near)):
-                    threading.Thread(target=_pass_on, args=ends, daemon=True).start()
+                    on_their_way = queue.SimpleQueue()
+                    for work, end in ((self._take, ends[0]), (_bring, ends[1])):
+                        arguments = end, on_their_way
+                        threading.Thread(target=work, args=arguments, daemon=True).start()
+
+    def _take(self, source, on_their_way):
+        """Take bytes in and say when they are due."""
+        with suppress(OSError):
+            while some := source.recv(65536):
+                late = self.delay + self.jitter * self._random.random()
+                on_their_way.put((time.monotonic() + late, some))
+        on_their_way.put((0.0, b""))
 
 
-def _pass_on(source, target):
+def _bring(target, on_their_way):
     with suppress(OSError):
-        while some := source.recv(65536):
+        while (due_and_some := on_their_way.get())[1]:
+            due, some = due_and_some
+            time.sleep(max(due - time.monotonic(), 0))
             target.sendall(some)
         target.shutdown(socket.SHUT_WR)
 

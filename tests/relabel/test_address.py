@@ -83,12 +83,12 @@ def test_the_browser_is_led_by_a_private_file(tmp_path, opened):
     opening.open("http://127.0.0.1:1/?token=secret&x")
     wait_for(lambda: opened)
     assert "secret" not in opened[0]  # which stands in the list of processes
-    (file,) = tmp_path.iterdir()
+    (file,) = tmp_path.glob("*/*")
     assert opened[0] == file.as_uri()
     assert "token=secret&amp;x" in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     opening.arrived()
-    wait_for(lambda: not file.exists())
+    wait_for(lambda: not list(tmp_path.iterdir()))
     opening.close()
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 from diffclass.command_line.main import run
+from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_relabel.shown import NO_DATA
 from diffclass_relabel.states import session_state
@@ -18,16 +20,13 @@ from .strokes import random_operation, three_classes
 @pytest.fixture
 def session(editor, tissue, rng):
     """A session of three classes and forty operations more, some of them refused."""
-    from diffclass.exceptions import ParameterError
-
     for operation in three_classes(tissue):
         editor.apply(operation)
-    for _ in range(40):
+    for number in range(40):
         operation = random_operation(rng, session_state(editor), tissue.truth.size)
-        try:
-            editor.apply(operation)
-        except ParameterError:
-            continue
+        with suppress(ParameterError):
+            editor.apply(operation, client="a page", number=number)
+    assert len(editor.log.entries) > editor.log.n_operations
     return editor
 
 
@@ -50,6 +49,35 @@ def test_replay_gives_the_same_bits(session, scene_folder, tmp_path, capsys):
     assert np.array_equal(read_labels(tmp_path / "labels.png").ids, session.labels.ids)
     assert facts["operations"] == session.version
     assert json.loads((tmp_path / "r.json").read_text())["strokes"] == facts["strokes"]
+
+
+def test_what_was_refused_is_no_part_of_a_replay(editor, scene_folder, tissue, tmp_path):
+    """Each kind of refusal, before, among and after what was done."""
+    refused = [
+        {"op": "erase", "pixels": [700, 3]},
+        {"op": "undo", "steps": 100},
+        {"op": "redo"},
+        {"op": "move", "stroke": 99, "class": 1},
+        {"op": "batch", "operations": [{"op": "add_class"}, {"op": "unwarp"}]},
+        {"op": "nonsense"},
+        "no operation",
+    ]
+    number = 0
+    for operation in [None, *three_classes(tissue)]:
+        taken = []
+        if operation is not None:
+            editor.apply(operation)
+            taken = [{"op": "add_class", "name": "nuclei"}]
+        for impossible in [*refused, *taken]:
+            number += 1
+            with pytest.raises(ParameterError):
+                editor.apply(impossible, client="a page", number=number)
+    assert len(editor.log.entries) == editor.log.n_operations + number
+    shown = editor.update()
+    words = ["--scene", str(scene_folder / "scene.hdr"), "-o", str(tmp_path / "map.npy"), "-q"]
+    assert run(["replay", str(editor.log.path), *words]) == 0
+    expected = np.where(shown.ids == NO_DATA, 0, shown.ids)
+    np.testing.assert_array_equal(np.load(tmp_path / "map.npy"), expected)
 
 
 def test_the_same_scene_in_another_file(session, scene_folder, tmp_path, capsys):

@@ -13,6 +13,7 @@ from diffclass_hyperspectral import LabelImage, read_labels
 from diffclass_relabel import session_log
 from diffclass_relabel.editor import open_editor
 from diffclass_relabel.exports import class_table
+from diffclass_relabel.kept_address import address_file
 from diffclass_relabel.label_imports import label_import
 from diffclass_relabel.line_chain import HASH, chained
 from diffclass_relabel.shown import NO_DATA
@@ -29,6 +30,7 @@ def forged(path, old, new):
     lines = [json.loads(line) for line in text.replace(old, new).splitlines()]
     lines = [{k: v for k, v in line.items() if k != HASH} for line in lines]
     path.write_bytes(chained(lines)[0])
+    address_file(path).unlink()  # which knows the last step as it was
     return path
 
 

@@ -156,10 +156,10 @@ def test_a_full_temporary_folder_is_one_clear_error(editor, tissue, monkeypatch)
     for operation in three_classes(tissue):
         editor.apply(operation)
 
-    def full(**options):
+    def full(stem):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(downloads.tempfile, "TemporaryDirectory", full)
+    monkeypatch.setattr(downloads, "TemporaryFolder", full)
     files = downloads.Downloads()  # the server starts all the same
     with pytest.raises(DataError, match=r"No space left on device\); make room"):
         files.export(editor, "labels")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+import spectral.io.envi as envi
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from diffclass import DiffusionClassifier, RelabelSession, markov_operator
 from diffclass.command_line import main as cli
-from diffclass.exceptions import CancelledError
+from diffclass.exceptions import CancelledError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.relabel import background
 from diffclass_hyperspectral import open_scene, read_labels
@@ -189,6 +193,110 @@ def test_they_agree_also_where_labels_came_to_count_in_another_way(
     run("classify", scene, *labels, *options, "-o", tmp_path / "found.img")
     for name in ("replayed", "found"):
         np.testing.assert_array_equal(read_labels(tmp_path / f"{name}.hdr").ids, shown)
+
+
+def picture_of(rng, n_bands, side, *, constant, dtype):
+    """Three fields with noise; one band may be constant."""
+    fields = np.arange(side)[:, None] * 3 // side + np.zeros((1, side), dtype=int)
+    cube = rng.normal(size=(3, n_bands))[fields] + 0.4 * rng.normal(size=(side, side, n_bands))
+    if constant and n_bands > 1:
+        cube[..., int(rng.integers(n_bands))] = 1
+    if dtype is np.uint8:
+        cube = np.clip(40 * cube + 120, 0, 255)
+    return cube.astype(dtype), fields
+
+
+def written(path, cube):
+    """Write a cube in the format of the file's ending."""
+    if path.suffix == ".npy":
+        np.save(path, cube)
+    elif path.suffix == ".hdr":
+        envi.save_image(str(path), cube)
+    else:
+        Image.fromarray(cube[..., 0] if cube.shape[2] == 1 else cube).save(path)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_bands=st.integers(1, 30),
+    side=st.sampled_from([4, 5, 9, 16]),
+    suffix=st.sampled_from([".npy", ".hdr", ".png", ".tif"]),
+    features=st.sampled_from(["spectral", "spatial"]),
+    asked=st.sampled_from([None, 1, 3, 30]),
+    constant=st.booleans(),
+    masked=st.booleans(),
+)
+@example(0, 3, 16, ".png", "spectral", None, False, False)  # a photograph
+@example(1, 1, 16, ".png", "spatial", None, False, False)
+@example(2, 8, 16, ".npy", "spatial", None, True, False)
+@example(3, 13, 16, ".hdr", "spectral", None, True, True)  # bands of Sentinel-2
+@example(4, 20, 9, ".npy", "spectral", 30, False, False)
+@pytest.mark.filterwarnings("ignore::rasterio.errors.NotGeoreferencedWarning")
+def test_named_options_are_those_of_the_scene(
+    seed, n_bands, side, suffix, features, asked, constant, masked
+):
+    """What the session leaves to the scene is named as the scene resolved it; classify takes it."""
+    rng = np.random.default_rng(seed)
+    if suffix in (".png", ".tif"):
+        n_bands = 3 if n_bands > 1 else 1
+    dtype = np.float32 if suffix in (".npy", ".hdr") else np.uint8
+    cube, fields = picture_of(rng, n_bands, side, constant=constant, dtype=dtype)
+    chosen = {"features": features, "components": asked}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        scene, log = folder / f"scene{suffix}", folder / "s.jsonl"
+        written(scene, cube)
+        if masked and side > 5:
+            np.save(folder / "mask.npy", rng.random((side, side)) < 0.1)
+            chosen["mask"] = str(folder / "mask.npy")
+        if asked is not None and asked > n_bands:  # as classify does
+            with pytest.raises(ParameterError, match=f"has {n_bands} good"):
+                open_editor(scene, log, settings=chosen)
+            assert not log.exists()
+            return
+        editor = open_editor(scene, log, settings=chosen)
+        try:
+            for class_id in (1, 2, 3):
+                editor.apply({"op": "add_class"})
+                pixels = np.flatnonzero(fields.ravel() == class_id - 1)
+                pixels = pixels[editor.workspace.points[pixels] >= 0][:: max(side // 4, 1)][:4]
+                runs = [number for pixel in pixels.tolist() for number in (pixel, 1)]
+                editor.apply({"op": "stroke", "class": class_id, "pixels": runs})
+            for what, file in {
+                "labels": "labels.npy",
+                "map": "page.npy",
+                "report": "r.json",
+            }.items():
+                export(editor, what, folder / file)
+        finally:
+            editor.close()
+        options = json.loads((folder / "r.json").read_text())["classify_options"]
+        run("replay", log, "--scene", scene, "-o", folder / "replayed.npy")
+        labels = ["--labels", folder / "labels.npy"]
+        report = ["--report", folder / "classified.json"]
+        run("classify", scene, *labels, *options, "-o", folder / "found.npy", *report)
+        run("rerun", folder / "classified.json", "--into", folder / "again")
+        open_editor(scene, log, settings=chosen).close()
+        maps = [np.load(folder / f"{name}.npy") for name in ("page", "replayed", "found")]
+        for other in (*maps[1:], np.load(folder / "again" / "found.npy")):
+            np.testing.assert_array_equal(maps[0], other)
+
+
+def test_a_part_of_the_bands_too(scene_folder, tissue, tmp_path, rng):
+    """Bands left out and bad ones do not count among those that components are taken of."""
+    scene, log = scene_folder / "scene.hdr", tmp_path / "s.jsonl"
+    editor = painted(scene_folder, log, rng, tissue, bands="1-5,9,12")  # the last one is bad
+    try:
+        export(editor, "labels", tmp_path / "labels.npy")
+        export(editor, "map", tmp_path / "page.npy")
+        options = editor.workspace.settings.classify_options(editor.session)
+    finally:
+        editor.close()
+    assert options[options.index("--components") + 1] == "6"
+    labels = ["--labels", tmp_path / "labels.npy"]
+    run("classify", scene, *labels, *options, "-o", tmp_path / "found.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "page.npy"), np.load(tmp_path / "found.npy"))
 
 
 @pytest.mark.data

@@ -13,6 +13,7 @@ from PIL import Image
 from diffclass_hyperspectral import read_labels
 from diffclass_relabel import protocol
 from diffclass_relabel.questions import ANSWERS
+from diffclass_relabel.reference import Reference
 from diffclass_relabel.runs import pixels_of
 from diffclass_relabel.shown import NO_DATA
 
@@ -142,8 +143,11 @@ def test_why_shares_a_pixel_among_the_strokes_the_largest_share_first(painted):
         assert (share["class"], share["pixel"]) == (stroke["class"], stroke["first"])
 
 
-def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(painted, tmp_path, tissue):
+def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(
+    painted, editor, tmp_path, tissue
+):
     np.save(tmp_path / "labels.npy", tissue.truth)
+    editor.reference = Reference.read(tmp_path / "labels.npy", editor.workspace)
     row, column = (int(k) for k in np.argwhere(painted.settled()[0].reshape(48, 50) % 255)[0])
     pixel = row * 50 + column
     fields = {
@@ -152,6 +156,7 @@ def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(painted, 
         "preview_tau": {"tau": 8},
         "export": {"what": "labels"},
         "compare": {"step": 0},
+        "match_reference": {"pairs": [1, 1, 2, 2, 3, 3]},
         "read_labels": {"path": str(tmp_path / "labels.npy")},
         "view": dict(zip(("top", "left", "bottom", "right"), (0, 0, 48, 50), strict=True)),
     }
@@ -326,10 +331,49 @@ def test_resent_after_a_lost_connection_is_done_once(gate, editor, connect):
     second = connect(gate, name="tab-1")
     second.hello()
     second.send({"op": {"op": "add_class"}}, number=1)
-    assert second.reply(1) == {"kind": "done", "seq": 1, "again": True, "version": 1}
+    assert second.reply(1) == {"kind": "done", "seq": 1, "again": True, "version": 1, "class": 1}
     second.send({"op": {"op": "add_class"}}, number=2)
     assert second.reply(2)["class"] == 2
     assert editor.version == 2
+
+
+def test_a_state_tells_each_page_which_of_its_operations_it_includes(gate, connect):
+    first, second = connect(gate, name="first"), connect(gate, name="second")
+    for client in (first, second):
+        assert client.hello()["included"] == 0
+    numbers = [first.send({"op": {"op": "add_class"}}) for _ in range(2)]
+    for number in numbers:
+        first.reply(number)
+    number = second.send({"op": {"op": "undo", "steps": 1}}, number=7)
+    second.reply(number)
+    for client, included in ((first, numbers[-1]), (second, 7)):
+        client.settled()
+        while client.state["version"] < 3:
+            client.hear()
+        assert client.included == included
+    assert connect(gate, name="first").hello()["included"] == numbers[-1]  # comes back
+    assert connect(gate, name="third").hello()["included"] == 0
+
+
+def test_what_others_gave_another_meaning_is_refused(gate, editor, connect):
+    """Class 2 is removed and its number given to another, before a stroke in it arrives."""
+    first, second = connect(gate, name="first"), connect(gate, name="second")
+    for name in ("corn", "soy"):
+        first.do("add_class", name=name)
+    seen = editor.version
+    second.do("remove_class", id=2)
+    assert second.do("add_class", name="roads")["class"] == 2
+    stroke = {"op": "stroke", "class": 2, "pixels": [5, 3]}
+    answer = first.reply(first.send({"op": stroke, "seen": seen}))
+    assert answer["kind"] == "refused"
+    assert "belongs to another one now" in answer["message"]
+    assert first.reply(first.send({"op": {"op": "undo"}, "seen": seen}))["kind"] == "refused"
+    assert not editor.session.strokes
+    assert first.reply(first.send({"op": stroke, "seen": editor.version}))["kind"] == "done"
+    for wrong in (-1, True, "3", 2**53):
+        answer = first.reply(first.send({"op": stroke, "seen": wrong}))
+        assert answer["kind"] == "refused"
+        assert "seen = " in answer["message"]
 
 
 MALFORMED = [

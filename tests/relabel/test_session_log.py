@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_relabel import session_log
+from diffclass_relabel import kept_address, session_log
 from diffclass_relabel.session_log import SessionLog, read_session
 
 STEPS = [{"op": {"op": "undo"}}, {"op": {"op": "tau", "tau": 5}}]
@@ -30,6 +30,10 @@ def written(path):
         log.append({"op": {"op": "tau", "tau": i + 1}})
     log.close()
     return path
+
+
+def torn_beside(path):
+    return path.with_name(path.name + ".torn")
 
 
 def lines_of(path):
@@ -81,9 +85,7 @@ def test_every_length_of_a_torn_file(written, tmp_path):
         log.close()
 
 
-@pytest.mark.parametrize(
-    "rest", [b"\0" * 100, b'{"n":6,', b'{"n":6}\r\xff\xfe', b"\xff\n", b"[]\n"]
-)
+@pytest.mark.parametrize("rest", [b"\0" * 100, b'{"n":6,', b'{"n":6}\r\xff\xfe', b"\xff"])
 def test_rubbish_at_the_end_is_put_aside(written, rest):
     whole = written.read_bytes()
     written.write_bytes(whole + rest)
@@ -92,7 +94,120 @@ def test_rubbish_at_the_end_is_put_aside(written, rest):
     log.close()
     assert written.read_bytes().startswith(whole)
     assert lines_of(written)[6:] == [{"n": 6, "op": {}}]
-    assert log.torn.read_bytes().startswith(rest.strip(b"\n"))
+    assert log.torn.read_bytes() == rest + b"\n"
+
+
+@pytest.mark.parametrize("end", [b"\0\0{}\n", b"\xff\n", b"[]\n", b"\n", b'{"n":6\n'])
+@pytest.mark.parametrize("is_last", [True, False])
+def test_a_last_line_that_is_damaged_though_it_ends_is_named(written, end, is_last):
+    """Whether it was answered cannot be known: nothing is put aside."""
+    content = written.read_bytes() + end + (b"" if is_last else b'{"n":7,')
+    written.write_bytes(content)
+    for read in (SessionLog, read_session):
+        with pytest.raises(DataError, match=r"line 7 is damaged; restore the file, or copy"):
+            read(written)
+    assert written.read_bytes() == content
+    assert not torn_beside(written).exists()
+
+
+@pytest.mark.parametrize("n_lost", [1, 2, 3])
+@pytest.mark.parametrize("rest", [b"", b'{"n":', None])
+def test_an_end_that_is_missing_is_noticed(written, tmp_path, n_lost, rest):
+    """Whole lines, with or without a piece of the next; None: all of the last but its newline."""
+    lines = written.read_bytes().splitlines(keepends=True)
+    first = lines[-n_lost]
+    content = b"".join(lines[:-n_lost]) + (first[:-1] if rest is None else rest)
+    written.write_bytes(content)
+    for read in (SessionLog, read_session):
+        with pytest.raises(DataError, match=rf"step 5 .* ends with step {5 - n_lost}; restore"):
+            read(written)
+    assert written.read_bytes() == content
+    assert not torn_beside(written).exists()
+    other = tmp_path / "other.jsonl"  # the way on that is named
+    other.write_bytes(content)
+    log = SessionLog(other)
+    assert len(log.entries) == 5 - n_lost
+    log.append(STEPS[0])
+    log.close()
+    assert len(read_session(other)[1]) == 6 - n_lost
+
+
+def test_an_emptied_file_is_noticed_and_a_removed_one_is_gone(written):
+    content = written.read_bytes()
+    written.write_bytes(b"")
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"step 5 .* ends with step 0"):
+            SessionLog(written)
+    assert written.read_bytes() == b""
+    written.unlink()
+    for _ in range(2):  # also after a process that was killed before it began
+        log = SessionLog(written)
+        assert not log.is_begun
+        log._stream.close()
+    log = SessionLog(written)
+    log.begin({"scene": "y"})
+    log.append(STEPS[0])
+    log.close()
+    written.write_bytes(content)  # the other one is back: a session with another head
+    SessionLog(written).close()
+
+
+def test_other_steps_in_place_of_those_that_were_there_are_noticed(written, tmp_path):
+    """A copy of before that was gone on with elsewhere."""
+    lines, other = written.read_bytes().splitlines(keepends=True), tmp_path / "other.jsonl"
+    other.write_bytes(b"".join(lines[:-1]))
+    log = SessionLog(other)
+    log.append(STEPS[0], STEPS[1])
+    log.close()
+    written.write_bytes(other.read_bytes())
+    with pytest.raises(DataError, match=r"step 5 .* not there any more"):
+        SessionLog(written)
+
+
+@pytest.mark.parametrize("moment", ["before", "while", "after"])
+def test_a_kill_around_the_note_of_the_last_step_raises_no_alarm(written, monkeypatch, moment):
+    """Between the line and the note, in the middle of the note, and before the answer."""
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*arguments):
+        if moment == "after":
+            replace(*arguments)
+        raise Killed
+
+    log, replace = SessionLog(written), os.replace
+    place = kept_address.os if moment != "before" else session_log
+    name = "replace" if moment != "before" else "keep_head"
+    with monkeypatch.context() as patch:
+        patch.setattr(place, name, killed)
+        with pytest.raises(Killed):
+            log.append(STEPS[0])
+    log._stream.close()
+    again = SessionLog(written)
+    assert (again.n_operations, again.torn) == (6, None)
+    again.append(STEPS[1])
+    again.close()
+    assert len(read_session(written)[1]) == 7
+    names = {written.name, kept_address.address_file(written).name}
+    assert {path.name for path in written.parent.iterdir()} == names
+
+
+def test_the_last_step_and_the_address_are_kept_side_by_side(written):
+    address = kept_address.Address(4711)
+    kept_address.keep_address(written, address)
+    log = SessionLog(written)
+    log.append(STEPS[0])
+    log.close()
+    assert kept_address.kept_address(written) == address
+    assert kept_address.kept_head(written).step == 6
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"head": 3}', '{"head": {"step": 9}}', "{"])
+def test_a_damaged_note_is_as_none(written, content):
+    kept_address.address_file(written).write_text(content)
+    SessionLog(written).close()
+    assert len(read_session(written)[1]) == 5
 
 
 def test_torn_pieces_add_up(written):

@@ -65,7 +65,8 @@ _OPTIONS = (
     click.option(
         "--resume",
         is_flag=True,
-        help="Go on after the last complete stage of a run that was killed.",
+        help="Go on after the last complete stage of a run that was killed. A run that fitted into "
+        "memory has kept nothing, and begins anew.",
     ),
 )
 
@@ -106,11 +107,15 @@ def opened_blocks(
             raise click.UsageError("--scratch and --resume need --memory, --workers or --scheduler")
         yield None
         return
+    from diffclass.blocks.scratch import JOB, FolderInUseError
     from diffclass_hyperspectral.workflows.block_runs import BlockRun
     from diffclass_hyperspectral.workflows.memory_forecast import forecast_classification
 
     folder = output.parent / f".{output.name}.scratch" if scratch is None else scratch
-    if workers is None and scheduler is None and not resume:
+    is_unfinished = resume and (folder / JOB).is_file()
+    if resume and not is_unfinished:
+        console.say(f"no unfinished run lies in {folder}: this one begins anew")
+    if workers is None and scheduler is None and not is_unfinished:
         assert memory is not None
         needed = forecast_classification(scene, features, classifier, n_classes)
         if needed.peak <= memory:
@@ -131,6 +136,8 @@ def opened_blocks(
             resume=resume,
         ) as blocks:
             yield blocks
+    except FolderInUseError:
+        raise
     except Exception:
         if folder.exists():
             console.say(f"what is complete stays in {folder}; go on with --resume, or remove it")

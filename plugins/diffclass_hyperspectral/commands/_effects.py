@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
-
-from diffclass.exceptions import ParameterError
-
-if TYPE_CHECKING:
-    from diffclass_hyperspectral.io.scenes import Scene
 
 DIFFUSION = (
     "features", "metric", "components", "neighbors", "kernel", "label_mode", "tau", "max_time",
@@ -41,13 +35,3 @@ def refuse_without_effect(names: Iterable[str], because: str) -> None:
     if given:
         verb = "has" if len(given) == 1 else "have"
         raise click.UsageError(f"{', '.join(given)} {verb} no effect {because}")
-
-
-def check_components(components: int | None, scene: Scene) -> None:
-    """Raise `ParameterError` for more components than the scene has good bands."""
-    n_bands = int(scene.band_mask.sum())
-    if components is not None and components > n_bands:
-        raise ParameterError(
-            f"--components {components}: {scene.path} has {n_bands} good bands; ask for at most "
-            f"{n_bands}"
-        )

@@ -70,7 +70,11 @@ class OpenedScenes:
 
 
 def opened_scenes(
-    paths: Sequence[Path], *, one_grid_or: str | None, **options: Any
+    paths: Sequence[Path],
+    *,
+    one_grid_or: str | None,
+    scale: float | None = None,
+    **options: Any,
 ) -> OpenedScenes:
     """Open one scene or several as one.
 
@@ -79,6 +83,8 @@ def opened_scenes(
     paths : sequence of Path
     one_grid_or : str or None
         Why scenes without a common grid are refused, such as `ONE_MAP`; None: they are not.
+    scale : float, optional
+        What values are multiplied by.
     **options
         As those of `open_scene`.
 
@@ -90,11 +96,12 @@ def opened_scenes(
     from diffclass_hyperspectral import open_scene, open_tiles
 
     if len(paths) == 1:
-        return OpenedScenes(open_scene(paths[0], **options))
+        scene = open_scene(paths[0], **options)
+        return OpenedScenes(scene if scale is None else scene.scaled(scale))
     tiles = open_tiles(paths, **options)
     if one_grid_or is not None and not tiles.is_mosaic:
         raise click.UsageError(one_grid_or)
-    return OpenedScenes(tiles.scene, tiles)
+    return OpenedScenes(tiles.scene if scale is None else tiles.scene.scaled(scale), tiles)
 
 
 def output_names(outputs: Sequence[Path | None], scenes: Sequence[Path]) -> list[Path]:

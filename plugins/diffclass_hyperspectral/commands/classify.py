@@ -28,7 +28,6 @@ from diffclass_hyperspectral.commands._diffusion import (
 )
 from diffclass_hyperspectral.commands._effects import (
     DIFFUSION,
-    check_components,
     refuse_without_effect,
 )
 from diffclass_hyperspectral.commands._recipe import recipe
@@ -65,6 +64,17 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option("--model", type=_PATH, help="Apply this model (from --save) instead of labels.")
 @click.option(
+    "--classify-all",
+    is_flag=True,
+    help="With --model: classify the pixels beyond the reach of its training pixels too, which "
+    "are left unclassified otherwise.",
+)
+@click.option(
+    "--scale",
+    type=click.FloatRange(0, min_open=True),
+    help="Multiply the scene's values by this factor. With --model its units are then not checked.",
+)
+@click.option(
     "-o",
     "--output",
     type=_PATH,
@@ -82,6 +92,12 @@ _PATH = click.Path(path_type=Path)
     "--ambiguity",
     type=_PATH,
     help="Number of classes that may be each pixel's own, at --level: .img, .tif, .png, .npy.",
+)
+@click.option(
+    "--novelty",
+    type=_PATH,
+    help="With --model: distance of each pixel to its training neighbours, in units of their own; "
+    "above 5 it is beyond their reach: .img, .tif, .png, .npy.",
 )
 @click.option(
     "--level",
@@ -137,7 +153,10 @@ def classify(
     probability: Path | None,
     margin: Path | None,
     ambiguity: Path | None,
+    novelty: Path | None,
     level: float,
+    scale: float | None,
+    classify_all: bool,
     report: Path | None,
     save: Path | None,
     min_margin: float,
@@ -153,7 +172,8 @@ def classify(
 
     Prints the accuracy on labels held out of the fit (--labels-per-class or --holdout; none
     without), how sure the map is, and the classes' areas. Exit code 4: the map is there, but the
-    labels did not cover the graph by --max-time. Formats of SCENE: diffclass info --help.
+    labels did not cover the graph by --max-time, or blocks lack edges between them. Formats of
+    SCENE: diffclass info --help.
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import Cleanup, save_model
@@ -161,8 +181,10 @@ def classify(
 
     cleanup = Cleanup(min_margin, majority, min_area)
     _check_usage(scenes, labels, model, probability, ambiguity, options)
-    maps = {"probability": probability, "margin": margin, "ambiguity": ambiguity}
-    rasters = output_names((output, probability, margin, ambiguity), scenes)
+    maps = {
+        "probability": probability, "margin": margin, "ambiguity": ambiguity, "novelty": novelty
+    }  # fmt: skip
+    rasters = output_names((output, *maps.values()), scenes)
     others = [path for path in (report, save) if path is not None]
     inputs = [path for path in (*scenes, labels, model) if path is not None]
     inputs += scene_files(options)
@@ -170,12 +192,12 @@ def classify(
     with console.timing():
         with stage("opening"):
             grid = None if NAME in str(output) else ONE_MAP
-            opened = opened_scenes(scenes, one_grid_or=grid, **taken(options))
+            opened = opened_scenes(scenes, one_grid_or=grid, scale=scale, **taken(options))
             cube = opened.scene
         say_orthorectified(console, rasters, cube)
         chosen = options | {"console": console, "cleanup": cleanup, "save": save}
         making = (
-            _by_model(cube, model, **chosen)
+            _by_model(cube, model, check_units=scale is None, classify_all=classify_all, **chosen)
             if model
             else _by_labels(opened, labels, output=output, **chosen)
         )
@@ -194,7 +216,7 @@ def classify(
     files = {"map": output} | maps | {"report": report, "model": save}
     lines = None if verbose else _summary(run, said, cube, files)
     give_report(console, said, report, overwrite=overwrite, more=again, lines=lines)
-    return 0 if run.is_covered else BOUND_MISSED
+    return 0 if run.is_covered and run.is_joined else BOUND_MISSED
 
 
 def _summary(
@@ -247,6 +269,8 @@ def _check_usage(
         )  # fmt: skip
         if options["bands"] is not None:
             raise click.UsageError("a model has its own bands; leave --bands out")
+    else:
+        refuse_without_effect(["novelty", "classify_all"], "without --model")
     if options["tau"] is not None:
         refuse_without_effect(["max_time"], "where --tau states the time")
     if ambiguity is None:
@@ -259,13 +283,28 @@ def _check_usage(
 
 @contextmanager
 def _by_model(
-    cube: Scene, path: Path, *, console: Console, cleanup: Cleanup, force: bool, **_: Any
+    cube: Scene,
+    path: Path,
+    *,
+    console: Console,
+    cleanup: Cleanup,
+    force: bool,
+    check_units: bool,
+    classify_all: bool,
+    **_: Any,
 ) -> Iterator[ClassificationRun]:
     from diffclass_hyperspectral import classify_with_model
 
     advice = "classify the scene in smaller tiles"
     say = forecast_sayer(console, advice, force=force)
-    yield classify_with_model(cube, path, cleanup=cleanup, before=say)
+    yield classify_with_model(
+        cube,
+        path,
+        check_units=check_units,
+        classify_all=classify_all,
+        cleanup=cleanup,
+        before=say,
+    )
 
 
 @contextmanager
@@ -289,6 +328,7 @@ def _by_labels(
 ) -> Iterator[ClassificationRun]:
     """Yield the run, and keep what its maps lie in until they are written."""
     from diffclass_hyperspectral import classify_with_holdout
+    from diffclass_hyperspectral.workflows.parameters import check_components
 
     assert path is not None
     cube = opened.scene

@@ -19,7 +19,7 @@ from diffclass_hyperspectral.commands._diffusion import (
     metric_option,
     scene_features,
 )
-from diffclass_hyperspectral.commands._effects import check_components, refuse_without_effect
+from diffclass_hyperspectral.commands._effects import refuse_without_effect
 from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
@@ -117,6 +117,7 @@ def cluster(
     )
     from diffclass_hyperspectral.io.map_files import check_outputs, place_of
     from diffclass_hyperspectral.workflows.cluster_report import draw_clusters, report_clusters
+    from diffclass_hyperspectral.workflows.parameters import check_components
 
     check_picture(picture)
     if truth is None:

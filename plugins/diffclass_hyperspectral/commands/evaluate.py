@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import click
 
 from diffclass.command_line.console import Console, common_options, overwrite_option
 from diffclass.command_line.forecasts import force_option, forecast_sayer
+from diffclass_hyperspectral.commands._match import match_option
 from diffclass_hyperspectral.commands._results import check_picture, give_report
 from diffclass_hyperspectral.commands._tiles import NAME
 
@@ -37,6 +39,7 @@ _PATH = click.Path(path_type=Path)
     is_flag=True,
     help="Class areas corrected by TRUTH, which has to be a random sample of each mapped class.",
 )
+@match_option("TRUTH", "MAP")
 @click.option("--fitted", type=_PATH, help="Labels that MAP was made with: left out of TRUTH.")
 @click.option(
     "--gap",
@@ -62,6 +65,7 @@ def evaluate(
     console: Console,
     areas: bool,
     gap: int | None,
+    match: str | None,
     force: bool,
     fitted: Path | None,
     margin: Path | None,
@@ -72,6 +76,9 @@ def evaluate(
     MAP is an .img, .tif, .png, .npy, .npz, .mat, .gis or .h5 file (.png: a palette image, not a
     picture with a legend); TRUTH is one too, or shapes on the map: .geojson, .shp, .gpkg, .fgb,
     .kml. Several maps, such as those of tiles, count as one: name TRUTH last or with --labels.
+
+    Classes are matched by their names, else by their ids; files that number them differently, and
+    name none, are matched by best overlap, which makes all figures upper bounds (--match).
 
     Unclassified pixels of MAP count as wrong. Labels that MAP was made with count as right:
     compare with labels that were held out, leave them out (--fitted), or let classify hold some
@@ -105,7 +112,10 @@ def evaluate(
         fitted=None if fitted is None else opened.read_labels(fitted),
         gap=gap or 1,
         areas=areas,
+        match=match,
     )
+    if evaluation.warning is not None and console.as_json:  # people read it above the figures
+        warnings.warn(evaluation.warning, UserWarning, stacklevel=2)
     if picture is not None:
         draw_evaluation(picture, evaluation, overwrite=overwrite)
     give_report(console, evaluation, report, overwrite=overwrite)

@@ -19,7 +19,9 @@ from diffclass.command_line.console import (
 from diffclass.exceptions import DataError
 
 _PATH = click.Path(path_type=Path)
-_OUTPUTS = ("--output", "--probability", "--margin", "--ambiguity", "--report", "--save")
+_OUTPUTS = (
+    "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--report", "--save",
+)  # fmt: skip
 
 
 @click.command(epilog="Example: diffclass rerun report.json --into again")

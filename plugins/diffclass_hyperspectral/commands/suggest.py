@@ -26,7 +26,6 @@ from diffclass_hyperspectral.commands._diffusion import (
 )
 from diffclass_hyperspectral.commands._effects import (
     DIFFUSION,
-    check_components,
     refuse_without_effect,
 )
 from diffclass_hyperspectral.commands._results import (
@@ -108,6 +107,7 @@ def suggest(
         write_suggestions,
     )
     from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.workflows.parameters import check_components
     from diffclass_hyperspectral.workflows.suggestion_files import check_ending, check_places
 
     check_ending(output)

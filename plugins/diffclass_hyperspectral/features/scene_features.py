@@ -30,6 +30,7 @@ from diffclass_hyperspectral.features.spatial_scales import (
 )
 from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
 from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.io.value_levels import sampled_levels, unit_factor
 
 _COMPONENTS = 20
 
@@ -74,6 +75,9 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         The vectors v; for angle and correlation orthonormal ones.
     signal_to_noise_ : ndarray of shape (n_components_,)
         l - 1; only of MNF components.
+    levels_ : ndarray of shape (2, n_used_bands)
+        How large values are in each band, see `diffclass_hyperspectral.io.value_levels`; only of
+        MNF components. For angle and correlation a common factor has no effect.
     n_components_ : int
     weights_ : ndarray of float32 of shape (n_scales, n_components_, n_components_)
         What the smoothed components of each scale are multiplied by; only of MNF components, and
@@ -264,6 +268,25 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             valid, picture = self._components.pixels(scene), self._components.picture(scene)
             return self._scale_smoothings.weight_beyond(picture, valid)
 
+    def unit_factor(self, X: Any) -> float | None:
+        """Return by what factor another scene's values are larger, where its units are others.
+
+        Parameters
+        ----------
+        X : Scene or array-like of shape (rows, columns, bands)
+            With the same bands.
+
+        Returns
+        -------
+        float or None
+            None where the units may be the same, see `diffclass_hyperspectral.io.value_levels`,
+            and for angle and correlation.
+        """
+        scene = self._checked_scene(X)
+        if self.metric != "euclidean":
+            return None
+        return unit_factor(sampled_levels(scene, self.bands_), self.levels_)
+
     def n_features(self, n_bands: int) -> int:
         """Return the largest number of features of a pixel with that many usable bands."""
         default = _COMPONENTS if self.metric == "euclidean" else n_bands
@@ -293,10 +316,13 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             found = noise_adjusted_directions(scene, self.bands_, wanted)
             self.mean_, self.directions_, ratios = found
             self.signal_to_noise_ = ratios - 1
+            self.levels_ = sampled_levels(scene, self.bands_)
         else:
             self.directions_ = unit_directions(
                 scene, self.bands_, self.n_components, metric=self.metric
             )
+        # in the order of rows, as they come back from a file: products round by the order
+        self.directions_ = np.ascontiguousarray(self.directions_)
         self.n_components_ = self.directions_.shape[1]
 
     @property

@@ -97,6 +97,11 @@ class ClassTable:
         """The ids of the classes, without 0."""
         return tuple(entry.id for entry in self)
 
+    @property
+    def given_names(self) -> dict[int, str | None]:
+        """Name of each class by id; None where it is the default one, which no file has given."""
+        return {entry.id: given_name(entry.id, entry.name) for entry in self}
+
     def including(self, ids: Iterable[int]) -> ClassTable:
         """Return the table with entries for ``ids`` too."""
         known = {entry.id: entry for entry in self.entries}
@@ -129,6 +134,11 @@ class ClassTable:
 def default_name(class_id: int) -> str:
     """Return the name of a class whose file names none."""
     return f"class {class_id}" if class_id else UNCLASSIFIED
+
+
+def given_name(class_id: int, name: str) -> str | None:
+    """Return the name of a class unless it is the default one."""
+    return None if name == default_name(class_id) else name
 
 
 def default_color(class_id: int) -> Color:

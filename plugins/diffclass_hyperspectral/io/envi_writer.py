@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from diffclass.output import replacing, require_writable
+from diffclass.output import replacing_pair
 from diffclass_hyperspectral.io.ascii_text import from_ascii, to_ascii
 from diffclass_hyperspectral.io.class_limits import LARGEST_BYTE, largest_id
 from diffclass_hyperspectral.io.class_table import ClassTable
@@ -26,8 +24,9 @@ from diffclass_hyperspectral.io.georeference import (
 )
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
+from diffclass_hyperspectral.io.readers.envi import DATA_ENDINGS
 
-ENDINGS = (".hdr", ".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
+ENDINGS = (".hdr", *DATA_ENDINGS)
 # ENVI keeps lists between braces, divided by commas, and knows no escape for either.
 _PLAIN = str.maketrans({",": ";", "{": "(", "}": ")", "\n": " ", "\r": " "})
 
@@ -67,8 +66,8 @@ def write_classification(
         "data ignore value": "0",  # no class
         "class lookup": [part for color in _colors(table, n_classes) for part in color],
     }
-    with _replacing_pair(*pair(path), overwrite=overwrite) as header:
-        found = _write_data(header, cast(ids, dtype, with_bands=True), _interleave(path))
+    with replacing_pair(*pair(path), overwrite=overwrite) as (data, header):
+        found = _write_data(data, cast(ids, dtype, with_bands=True), _interleave(path))
         _write_header(header, found.fields | fields)
 
 
@@ -82,8 +81,8 @@ def write_standard(
 ) -> None:
     """Write a float32 raster (rows, columns, bands); NaN is declared as "no data"."""
     fields = _georeference(map_info) | {"band names": [_header_name(n) for n in band_names]}
-    with _replacing_pair(*pair(path), overwrite=overwrite) as header:
-        found = _write_data(header, raster, _interleave(path))
+    with replacing_pair(*pair(path), overwrite=overwrite) as (data, header):
+        found = _write_data(data, raster, _interleave(path))
         if found.lacks_values:
             fields["data ignore value"] = "nan"
         _write_header(header, found.fields | fields)
@@ -102,12 +101,12 @@ def _interleave(path: Path) -> str:
     return ending if ending in {"bil", "bip"} else "bsq"
 
 
-def _write_data(header: Path, raster: Raster, interleave: str) -> _Written:
-    """Write a raster (rows, columns, bands) beside its header, a block of rows at a time."""
+def _write_data(path: Path, raster: Raster, interleave: str) -> _Written:
+    """Write a raster (rows, columns, bands), a block of rows at a time."""
     envi = require("spectral.io.envi")
     rows, columns, bands = raster.shape
     plane, lacks_values = rows * columns * raster.dtype.itemsize, False
-    with header.with_suffix(".img").open("wb") as stream:
+    with path.open("wb") as stream:
         for part, block in blocks_of(raster):
             lacks_values |= block.dtype.kind == "f" and bool(np.isnan(block).any())
             if interleave == "bsq":
@@ -146,7 +145,7 @@ def _colors(table: ClassTable, n_classes: int) -> list[tuple[int, int, int]]:
 
 
 def _georeference(map_info: Sequence[str] | None) -> dict[str, Any]:
-    if map_info is None:
+    if not map_info:
         return {}
     place = georeference_of(map_info)
     if place is not None and not _holds(map_info, place):
@@ -169,25 +168,3 @@ def _holds(map_info: Sequence[str], place: Georeference) -> bool:
     return again is not None and np.allclose(
         again.transform, place.transform, rtol=1e-9, atol=1e-6 * size
     )
-
-
-@contextmanager
-def _replacing_pair(data: Path, header: Path, *, overwrite: bool) -> Iterator[Path]:
-    """Yield a header name with free ``.img`` beside; rename both, the header last.
-
-    Both targets are checked before anything is written.
-    """
-    for target in (data, header):
-        require_writable(target, overwrite=overwrite)
-    with (
-        tempfile.TemporaryDirectory(dir=header.parent, prefix=f".{header.stem}.") as folder,
-        replacing(header, overwrite=overwrite) as new_header,
-        replacing(data, overwrite=overwrite) as new_data,
-    ):
-        written = Path(folder) / "image.hdr"
-        yield written
-        os.replace(written, new_header)
-        os.replace(written.with_suffix(".img"), new_data)
-        # Data and header cannot be renamed at once. Without its header new data are no image; with
-        # the old one they would be a wrong image.
-        header.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ at the outer corner of the first pixel.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,12 @@ from diffclass.exceptions import DataError, DiffclassError, ParameterError
 from diffclass_hyperspectral.io.optional import require
 
 _WHOLE = 0.05  # of a pixel, that two grids with pixels in common may be apart
+_NEAREST = 0.5 + _WHOLE  # of a pixel, within which a pixel's nearest on another grid is its own
+_EVEN = 1e-3  # of a step, that coordinates of an even grid may be off
+_COARSEST = 0.25  # of a step, that single precision may round them
+
+# Indexes rows and columns of a picture; the step -1 reverses them.
+Turn = tuple[slice, slice]
 
 _UTM_BASE = {"WGS84": (32600, 32700), "NAD83": (26900, None), "NAD27": (26700, None)}
 _GEOGRAPHIC = {"WGS84": 4326, "NAD83": 4269, "NAD27": 4267}
@@ -80,6 +87,44 @@ class Georeference:
         right, down = column + 0.5, row + 0.5
         return a * right + b * down + c, d * right + e * down + f
 
+    def reversed(self, shape: Sequence[int], turn: Turn) -> Georeference:
+        """Return where a picture of ``shape`` lies once its rows or columns are reversed.
+
+        Examples
+        --------
+        >>> place = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6))
+        >>> place.reversed((10, 20), (slice(None, None, -1), slice(None))).transform
+        (30.0, -0.0, 500000.0, 0.0, 30.0, 5399700.0)
+        """
+        a, b, c, d, e, f = self.transform
+        if turn[0].step == -1:
+            b, c, e, f = -b, c + b * shape[0], -e, f + e * shape[0]
+        if turn[1].step == -1:
+            a, c, d, f = -a, c + a * shape[1], -d, f + d * shape[1]
+        return Georeference((a, b, c, d, e, f), self.crs)
+
+
+@dataclass(frozen=True, eq=False)
+class UnevenCentres:
+    """Centres of rows and columns that lie on no even grid, as after a choice of rows.
+
+    Attributes
+    ----------
+    y, x : ndarray of float of shape (rows,) and (columns,)
+        Where one has none, pixels are counted.
+    reason : str
+        What is uneven, for messages.
+    """
+
+    y: np.ndarray
+    x: np.ndarray
+    reason: str
+
+    def is_as(self, other: UnevenCentres) -> bool:
+        """Tell whether two pictures have the same centres."""
+        pairs = ((self.y, other.y), (self.x, other.x))
+        return all(np.array_equal(one, another) for one, another in pairs)
+
 
 class MapInfo(tuple[str, ...]):
     """The strings of ENVI's ``map info``, with the coordinates that they stand for.
@@ -88,18 +133,27 @@ class MapInfo(tuple[str, ...]):
     ----------
     georeference : Georeference or None
         None where the strings say nothing that could be understood.
+    uneven : UnevenCentres or None
+        Coordinates that no transform can state; there are no strings for them.
     """
 
     georeference: Georeference | None
+    uneven: UnevenCentres | None
 
-    def __new__(cls, texts: Sequence[str], georeference: Georeference | None = None) -> MapInfo:
+    def __new__(
+        cls,
+        texts: Sequence[str],
+        georeference: Georeference | None = None,
+        uneven: UnevenCentres | None = None,
+    ) -> MapInfo:
         """Make the tuple and keep the coordinates beside."""
         made = super().__new__(cls, tuple(texts))
         made.georeference = georeference
+        made.uneven = uneven
         return made
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        return tuple(self), self.georeference
+        return tuple(self), self.georeference, self.uneven
 
 
 def map_info_of(georeference: Georeference) -> MapInfo:
@@ -196,6 +250,79 @@ def georeference_of(map_info: Sequence[str] | None) -> Georeference | None:
     return (map_info if isinstance(map_info, MapInfo) else from_envi(map_info)).georeference
 
 
+def uneven_of(map_info: Sequence[str] | None) -> UnevenCentres | None:
+    """Return the coordinates of ``map_info`` if they are uneven."""
+    return map_info.uneven if isinstance(map_info, MapInfo) else None
+
+
+def required_place(
+    map_info: Sequence[str] | None, name: object, *, purpose: str, cure: str
+) -> Georeference:
+    """Return where a picture lies.
+
+    Parameters
+    ----------
+    map_info : sequence of str or None
+    name : object
+        What the message calls the picture.
+    purpose, cure : str
+        What the place is needed for, and what to give where there is none.
+
+    Raises
+    ------
+    DataError
+        Where it has no coordinates, or uneven ones.
+    """
+    place, uneven = georeference_of(map_info), uneven_of(map_info)
+    if uneven is not None:
+        raise DataError(
+            f"{name}: {uneven.reason}, so that there is no even grid {purpose}; interpolate it to "
+            f"even coordinates, or {cure}"
+        )
+    if place is None:
+        raise DataError(f"{name}: has no map coordinates {purpose}; {cure}")
+    return place
+
+
+def even_steps(values: np.ndarray) -> tuple[float, float] | None:
+    """Return the first of some coordinates and their step, or None where they are uneven.
+
+    Coordinates may be off by a thousandth of a step, or as much as single precision rounds them:
+    degrees in steps of 0.00027 are then up to 4e-6 off. Of such ones a line through all gives first
+    and step, to a fraction of what each is off.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Two or more.
+
+    Examples
+    --------
+    >>> even_steps(np.array([10.0, 9.5, 9.0]))
+    (10.0, -0.5)
+    >>> even_steps(np.array([10.0, 9.5, 8.5])) is None
+    True
+    """
+    exact = np.asarray(values, dtype=np.float64)
+    if not np.isfinite(exact).all():
+        return None
+    first, step = float(exact[0]), float(exact[-1] - exact[0]) / (len(exact) - 1)
+    allowed = _EVEN * abs(step)
+    if not _is_line(exact, first, step, allowed):
+        if not np.array_equal(exact.astype(np.float32), exact):
+            return None
+        count = np.arange(len(exact)) - (len(exact) - 1) / 2
+        step = float(count @ (exact - exact[0]) / (count @ count))
+        first = float(exact.mean() + step * count[0])
+        rounding = 0.5 * float(np.spacing(np.float32(np.abs(exact).max())))
+        allowed = min(1.5 * rounding, _COARSEST * abs(step))
+    return (first, step) if step and _is_line(exact, first, step, allowed) else None
+
+
+def _is_line(values: np.ndarray, first: float, step: float, allowed: float) -> bool:
+    return bool(np.abs(values - (first + step * np.arange(len(values)))).max() <= allowed)
+
+
 def parsed_crs(crs: str | None) -> Any:
     """Return rasterio's ``CRS``, or None for none.
 
@@ -238,34 +365,68 @@ def same_crs(left: str | None, right: str | None) -> bool:
     return first == second or any(bool(one) and one == other for one, other in pairs)
 
 
-def pixel_offset(place: Georeference, grid: Georeference) -> tuple[int, int] | None:
-    """Return row and column, on a grid, of the first pixel of a raster; None if they share none.
+def placement(
+    place: Georeference, grid: Georeference, shape: Sequence[int]
+) -> tuple[Turn, tuple[int, int]] | None:
+    """Return how a picture lies on a grid whose pixels it shares; None if it shares none.
+
+    They share pixels if the systems are the same and all corners of the picture lie on corners of
+    pixels, to a twentieth, as many pixels apart as it has. Rows may run north or south and columns
+    east or west; the grid is the same.
 
     Parameters
     ----------
     place, grid : Georeference
-        They share pixels if system, pixel size and rotation are the same and the corners are whole
-        pixels apart, to a twentieth.
+    shape : tuple of int
+        Rows and columns of the picture.
+
+    Returns
+    -------
+    turn : tuple of two slices
+        Indexes rows and columns of the picture; one with the step -1 reverses them.
+    offset : tuple of two int
+        Row and column, on the grid, of its first pixel then.
 
     Examples
     --------
     >>> grid = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
     >>> place = Georeference((30.0, 0.0, 500090.0, 0.0, -30.0, 5399400.0), "EPSG:32633")
-    >>> pixel_offset(place, grid)
+    >>> placement(place, grid, (10, 20))[1]
     (20, 3)
     """
     if not same_crs(place.crs, grid.crs):
         return None
-    matrix = np.array(grid.transform).reshape(2, 3)
-    own = np.array(place.transform).reshape(2, 3)
-    if not np.allclose(
-        own[:, :2], matrix[:, :2], rtol=1e-6, atol=1e-6 * np.abs(matrix[:, :2]).max()
-    ):
-        return None
-    column, row = np.linalg.solve(matrix[:, :2], own[:, 2] - matrix[:, 2])
-    if max(abs(row - round(row)), abs(column - round(column))) > _WHOLE:
-        return None
-    return round(row), round(column)
+    turn, rows, columns = _turned_corners(grid, *_corners(place, shape))
+    offset = round(float(rows[0, 0])), round(float(columns[0, 0]))
+    is_shared = _off(rows - offset[0], columns - offset[1], shape) <= _WHOLE
+    return (turn, offset) if is_shared else None
+
+
+def _corners(place: Georeference, shape: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return x and y of the four corners, each of shape (2, 2): first and last row, column."""
+    a, b, c, d, e, f = place.transform
+    down, right = np.array([[0.0], [shape[0]]]), np.array([[0.0, shape[1]]])
+    return a * right + b * down + c, d * right + e * down + f
+
+
+def _turned_corners(
+    grid: Georeference, xs: np.ndarray, ys: np.ndarray
+) -> tuple[Turn, np.ndarray, np.ndarray]:
+    """Return how to turn a picture as its grid runs, and rows and columns of its corners then."""
+    a, b, c, d, e, f = grid.transform
+    x, y, area = xs - c, ys - f, a * e - b * d
+    rows, columns = (a * y - d * x) / area, (e * x - b * y) / area
+    down = -1 if rows[1, 0] < rows[0, 0] else 1
+    right = -1 if columns[0, 1] < columns[0, 0] else 1
+    turn = slice(None, None, down), slice(None, None, right)
+    return turn, rows[turn], columns[turn]
+
+
+def _off(rows: np.ndarray, columns: np.ndarray, shape: Sequence[int]) -> float:
+    """Return the largest distance between corners and those of a picture of a shape at (0, 0)."""
+    down, right = np.array([[0], [shape[0]]]), np.array([[0, shape[1]]])
+    distance = float(np.hypot(rows - down, columns - right).max())
+    return distance if np.isfinite(distance) else math.inf
 
 
 def crs_text(crs: Any) -> str | None:
@@ -291,33 +452,103 @@ def coordinate_system_string(crs: str | None) -> str | None:
         return None if crs.startswith("EPSG:") else crs
 
 
-def check_overlap(
-    left: Georeference,
-    right: Georeference,
-    shapes: tuple[Sequence[int], Sequence[int]],
+def turn_onto(
+    left: Sequence[str] | None,
+    right: Sequence[str] | None,
+    shape: Sequence[int],
     names: tuple[object, object],
+) -> Turn:
+    """Return how to turn a picture so that its pixels are those of a grid with as many.
+
+    Parameters
+    ----------
+    left, right : sequence of str or None
+        ``map_info`` of the picture and the grid. Where one says nothing of its place, pixels are
+        taken as they are; so they are where one lacks a coordinate system and the numbers do not
+        meet, or where rasterio is missing and the systems are spelled differently.
+    shape : tuple of int
+        Rows and columns of both.
+    names : tuple of two
+        What messages call them.
+
+    Returns
+    -------
+    tuple of two slices
+        As of `placement`.
+
+    Raises
+    ------
+    DataError
+        Where both state where they lie, and it is not the same place.
+    """
+    as_they_are = (slice(None, None, 1), slice(None, None, 1))
+    _check_uneven(left, right, names)
+    own, grid = georeference_of(left), georeference_of(right)
+    if own is None or grid is None:
+        return as_they_are
+    if own.crs is None or grid.crs is None:
+        if own.crs != grid.crs and _apart(own.bounds(shape), grid.bounds(shape)):
+            return as_they_are  # numbers of two systems, as counted pixels beside metres
+    else:
+        try:
+            box = transformed_bounds(own.bounds(shape), own.crs, grid.crs)
+        except ParameterError:
+            return as_they_are  # without rasterio two spellings cannot be told from two systems
+        require_overlap(box, grid.bounds(shape), names)
+    corners = _corners(own, shape)
+    if own.crs is not None and grid.crs is not None and not same_crs(own.crs, grid.crs):
+        corners = _transformed(*corners, own.crs, grid.crs)
+    turn, rows, columns = _turned_corners(grid, *corners)
+    distance = _off(rows, columns, shape)
+    if distance > _NEAREST:
+        raise DataError(
+            f"{names[0]}: a corner lies {distance:.1f} pixels from that of {names[1]}; give labels "
+            "on the scene's own grid"
+        )
+    return turn
+
+
+def _transformed(
+    xs: np.ndarray, ys: np.ndarray, source: str, target: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return coordinates of one system in another."""
+    warp = require("rasterio.warp", extra="maps")
+    found = warp.transform(parsed_crs(source), parsed_crs(target), xs.ravel(), ys.ravel())
+    right, down = (np.asarray(part, dtype=float).reshape(xs.shape) for part in found)
+    return right, down
+
+
+def _check_uneven(
+    left: Sequence[str] | None, right: Sequence[str] | None, names: tuple[object, object]
 ) -> None:
-    """Raise `DataError` where two rasters do not overlap on the map; unknown systems pass."""
-    if left.crs is None or right.crs is None:
-        return
-    boxes = (left.bounds(shapes[0]), right.bounds(shapes[1]))
-    try:
-        first = transformed_bounds(boxes[0], left.crs, right.crs)
-    except ParameterError:
-        return  # without rasterio two spellings of one system cannot be told from two systems
-    require_overlap(first, boxes[1], names)
+    """Raise `DataError` where coordinates are uneven and the other picture's are not the same."""
+    for (one, name), (other, other_name) in itertools.permutations(
+        zip((left, right), names, strict=True)
+    ):
+        uneven, another = uneven_of(one), uneven_of(other)
+        if uneven is None or (another is None and georeference_of(other) is None):
+            continue
+        if another is None or not uneven.is_as(another):
+            raise DataError(
+                f"{name}: {uneven.reason}, and {other_name} has other coordinates; give both the "
+                "same coordinates, or drop those of one to go by its rows and columns"
+            )
 
 
 def require_overlap(
     first: Sequence[float], second: Sequence[float], names: tuple[object, object]
 ) -> None:
     """Raise `DataError` where two boxes (left, bottom, right, top) share no area."""
-    apart = first[0] >= second[2] or second[0] >= first[2]
-    if apart or first[1] >= second[3] or second[1] >= first[3]:
+    if _apart(first, second):
         raise NoOverlapError(
             f"{names[0]}: its coordinates {_box(first)} do not overlap {names[1]} {_box(second)}; "
             "check that both belong to the same place and state the right coordinate systems"
         )
+
+
+def _apart(first: Sequence[float], second: Sequence[float]) -> bool:
+    beside = first[0] >= second[2] or second[0] >= first[2]
+    return beside or first[1] >= second[3] or second[1] >= first[3]
 
 
 def transformed_bounds(box: Sequence[float], source: str, target: str) -> tuple[float, ...]:

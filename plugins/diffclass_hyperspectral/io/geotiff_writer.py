@@ -7,8 +7,6 @@ They are written there, and into a tag of the band, so that the TIFF alone keeps
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +17,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.output import replacing, require_writable
+from diffclass.output import replacing_pair
 from diffclass_hyperspectral.io.class_limits import LARGEST_BYTE, largest_id
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.georeference import georeference_of, parsed_crs
@@ -51,7 +49,7 @@ def write_classification(
     is_small = largest_id(table.ids, "a GeoTIFF") <= LARGEST_BYTE
     dtype = np.uint8 if is_small else np.uint16
     names = {entry.id: entry.name for entry in table.entries}
-    with _replacing(path, overwrite=overwrite) as (temporary, beside):
+    with replacing_pair(*pair(path), overwrite=overwrite) as (temporary, beside):
         with _created(temporary, cast(ids, dtype, with_bands=True), map_info) as raster:
             raster.nodata = 0  # unclassified: shown as nothing, and no class in statistics
             raster.write_colormap(1, {entry.id: (*entry.color, 255) for entry in table.entries})
@@ -69,7 +67,7 @@ def write_standard(
 ) -> None:
     """Write a float32 raster (rows, columns, bands) with coordinates; NaN is "no data"."""
     with (
-        _replacing(path, overwrite=overwrite) as (temporary, _),
+        replacing_pair(*pair(path), overwrite=overwrite) as (temporary, _),
         _created(temporary, raster, map_info) as written,
     ):
         written.descriptions = tuple(band_names)
@@ -116,21 +114,3 @@ def _write_categories(path: Path, names: list[str]) -> None:
     for name in names:
         ElementTree.SubElement(categories, "Category").text = name
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=False)
-
-
-@contextmanager
-def _replacing(path: Path, *, overwrite: bool) -> Iterator[tuple[Path, Path]]:
-    """Yield free names for the TIFF and its names; rename both, or the one that was written.
-
-    The old names go first: a process killed in between leaves no TIFF with another's names.
-    """
-    target, beside = (require_writable(file, overwrite=overwrite) for file in pair(path))
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        written = pair(Path(folder) / f"image{path.suffix}")
-        yield written
-        beside.unlink(missing_ok=True)
-        with replacing(target, overwrite=overwrite) as temporary:
-            os.replace(written[0], temporary)
-        if written[1].exists():
-            with replacing(beside, overwrite=overwrite) as temporary:
-                os.replace(written[1], temporary)

@@ -10,16 +10,18 @@ from typing import Any
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral.io import readers
-from diffclass_hyperspectral.io.readers import desis, sentinel2, xarray_cubes
+from diffclass_hyperspectral.io.readers import desis, envi, sentinel2, xarray_cubes
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.envi import header_beside
 from diffclass_hyperspectral.io.readers.failures import reading, require_file
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray
 
-_WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5", "numpy_archive", "sentinel2"})
+_WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5", "netcdf", "numpy_archive", "sentinel2"})
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _BY_START = {
     b"\x93NUMPY": "numpy_array",
+    b"CDF\x01": "netcdf",
+    b"CDF\x02": "netcdf",
     b"PK\x03\x04": "numpy_archive",
     b"\x89PNG\r\n\x1a\n": "png",
     b"\xff\xd8\xff": "photograph",
@@ -53,8 +55,8 @@ _BY_SUFFIX = {
 }
 _HINT = (
     "ENVI (its .hdr in the same folder), ERDAS LAN/GIS, GeoTIFF, EMIT, PACE and AVIRIS-3 .nc, "
-    "PRISMA .he5, NEON and Tanager .h5, EnMAP, DESIS, Sentinel-2, other HDF5, MATLAB .mat, NumPy "
-    ".npy and .npz, JPEG and PNG can be read"
+    "PRISMA .he5, NEON and Tanager .h5, EnMAP, DESIS, Sentinel-2, other HDF5 and NetCDF, MATLAB "
+    ".mat, NumPy .npy and .npz, JPEG and PNG can be read"
 )
 
 
@@ -85,6 +87,8 @@ def read_image(
     if is_xarray(path):
         return xarray_cubes.read(path, variable=variable, n_axes=n_axes)
     place = _metadata_in(Path(path))
+    if place.suffix.lower() in (".hdr", *envi.DATA_ENDINGS):
+        envi.mend(place)
     require_file(place)
     with reading(place, "an image"):
         name = _format_of(place)

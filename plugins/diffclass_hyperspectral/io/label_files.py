@@ -66,8 +66,7 @@ def read_labels(
     table = _table_of(grid)
     if table is None or labels.shape != table.shape:
         return labels
-    labels.check_matches(table)
-    return _on_sensor(labels, table)
+    return _on_sensor(labels.on(table), table)
 
 
 def _from_shapes(

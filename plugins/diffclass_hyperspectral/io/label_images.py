@@ -16,7 +16,7 @@ import numpy as np
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.class_limits import MOST_CLASSES
 from diffclass_hyperspectral.io.class_table import UNUSED, ClassTable
-from diffclass_hyperspectral.io.georeference import check_overlap, georeference_of, same_crs
+from diffclass_hyperspectral.io.georeference import turn_onto
 from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster
 from diffclass_hyperspectral.io.readers.contents import Color, Contents
 
@@ -153,37 +153,27 @@ class LabelImage:
                 "check that this is a picture of class ids, not a measurement"
             )
 
-    def check_matches(self, scene: Grid) -> None:
-        """Raise `DataError` unless the label image lies on ``scene``.
+    def on(self, grid: Grid) -> LabelImage:
+        """Return the labels of a grid's pixels: these, turned where its rows or columns run back.
 
-        It needs the same rows and columns, and, where both state coordinates, the same place.
+        Raises
+        ------
+        DataError
+            Where it has other rows and columns, or lies elsewhere as far as both say where.
         """
-        if self.shape == scene.shape[:2]:
-            self._check_place(scene)
-            return
-        swapped = self.shape[::-1] == scene.shape[:2]
-        raise DataError(
-            f"{self.path}: {self.shape[0]} rows x {self.shape[1]} columns of labels, but "
-            f"{scene.path} has {scene.shape[0]} rows x {scene.shape[1]} columns; "
-            + ("transpose one of them" if swapped else "give the labels of this scene")
-        )
-
-    def _check_place(self, scene: Grid) -> None:
-        own, other = georeference_of(self.map_info), georeference_of(scene.map_info)
-        if own is None or other is None:
-            return
-        check_overlap(own, other, (self.shape, scene.shape[:2]), (self.path, scene.path))
-        if not same_crs(own.crs, other.crs):
-            return  # grids of two systems have no pixels in common: an overlap has to suffice
-        pixel = np.hypot(other.transform[0], other.transform[3])
-        shift = np.hypot(
-            own.transform[2] - other.transform[2], own.transform[5] - other.transform[5]
-        )
-        if shift > pixel:
+        if self.shape != grid.shape[:2]:
+            swapped = self.shape[::-1] == grid.shape[:2]
             raise DataError(
-                f"{self.path}: its corner lies {shift / pixel:.1f} pixels from that of "
-                f"{scene.path}; give labels on the scene's own grid"
+                f"{self.path}: {self.shape[0]} rows x {self.shape[1]} columns of labels, but "
+                f"{grid.path} has {grid.shape[0]} rows x {grid.shape[1]} columns; "
+                + ("transpose one of them" if swapped else "give the labels of this scene")
             )
+        turn = turn_onto(self.map_info, grid.map_info, self.shape, (self.path, grid.path))
+        return (
+            self
+            if all(part.step == 1 for part in turn)
+            else replace(self, ids=np.ascontiguousarray(self.ids[turn]), map_info=grid.map_info)
+        )
 
 
 def _single_band(array: np.ndarray, path: Path) -> np.ndarray:

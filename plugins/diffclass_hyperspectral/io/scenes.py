@@ -22,7 +22,12 @@ from diffclass.mapped_pages import release_pages
 from diffclass.progress import in_parts
 from diffclass_hyperspectral.io.band_survey import LARGEST, BandSurvey, largest_of
 from diffclass_hyperspectral.io.file_stamps import FileStamp
-from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    Turn,
+    georeference_of,
+    map_info_of,
+)
 from diffclass_hyperspectral.io.lookup_table import LookupTable
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.row_blocks import row_blocks
@@ -167,6 +172,48 @@ class Scene:
                 "a roi is what is kept"
             )
         return replace(self, band_mask=good, region=region)
+
+    def turned(self, turn: Turn) -> Scene:
+        """Return a scene with map coordinates with its rows or columns reversed.
+
+        Parameters
+        ----------
+        turn : tuple of two slices
+            Of rows and columns; the step -1 reverses them.
+        """
+        if all(part.step == 1 for part in turn):
+            return self
+        place = self.georeference
+        assert place is not None
+        return replace(
+            self,
+            data=self.data.turned(turn) if isinstance(self.data, BlockArray) else self.data[turn],
+            map_info=map_info_of(place.reversed(self.shape, turn)),
+            region=None if self.region is None else self.region[turn],
+        )
+
+    def scaled(self, factor: float) -> Scene:
+        """Return the scene with reflectances that are larger by a factor; nothing is read.
+
+        Parameters
+        ----------
+        factor : float
+            Above 0.
+
+        Raises
+        ------
+        ParameterError
+            For another factor.
+
+        Examples
+        --------
+        >>> scene = Scene.from_array(np.array([[[5000, 2000]]])).scaled(1e-4)
+        >>> scene.spectra(bands=[True, True]).tolist()
+        [[0.5, 0.20000000298023224]]
+        """
+        if not (np.isfinite(factor) and factor > 0):
+            raise ParameterError(f"scale = {factor!r}; values are multiplied by a number above 0")
+        return replace(self, scale_factor=self.scale_factor / factor)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -351,7 +398,7 @@ class Scene:
             "scale_factor": self.scale_factor,
             "valid_share": share,
             "memory_bytes": int(self.data.size) * self.data.dtype.itemsize,
-            "map_info": None if self.map_info is None else list(self.map_info),
+            "map_info": list(self.map_info) if self.map_info else None,
         }
 
     @property

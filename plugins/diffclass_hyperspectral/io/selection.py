@@ -15,7 +15,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral.io.georeference import georeference_of, require_overlap
+from diffclass_hyperspectral.io.georeference import (
+    georeference_of,
+    require_overlap,
+    required_place,
+)
 from diffclass_hyperspectral.io.images import read_image
 from diffclass_hyperspectral.io.label_images import Grid, LabelImage
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of
@@ -153,7 +157,7 @@ def pixels_in(source: Any, grid: Grid) -> np.ndarray:
         found, info, path = _not_zero(source)
         on_map = table is not None and georeference_of(info) is not None
         labels = LabelImage.from_array(found, path=path).placed(info)
-        labels.check_matches(target if on_map else grid)
+        found = labels.on(target if on_map else grid).ids > 0
         if not on_map:
             return found
     return found if table is None else table.to_sensor(found.astype(np.uint8)) > 0
@@ -183,9 +187,9 @@ def _box_of(source: Any) -> tuple[float, float, float, float] | None:
 
 
 def _in_box(box: tuple[float, float, float, float], grid: Grid) -> np.ndarray:
-    place = georeference_of(grid.map_info)
-    if place is None:
-        raise DataError(f"{grid.path}: has no map coordinates for a box; give the roi as an image")
+    place = required_place(
+        grid.map_info, grid.path, purpose="for a box", cure="give the roi as an image"
+    )
     require_overlap(box, place.bounds(grid.shape[:2]), ("roi", grid.path))
     a, b, c, d, e, f = place.transform
     down, right = (np.arange(n) + 0.5 for n in grid.shape[:2])

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.class_table import ClassTable, default_name
+from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.georeference import NoOverlapError
 from diffclass_hyperspectral.io.label_files import read_labels
 from diffclass_hyperspectral.io.label_images import LabelImage
-from diffclass_hyperspectral.io.tiles import Tile, TiledScene, offset_of
+from diffclass_hyperspectral.io.tiles import Tile, TiledScene, placement_of
 from diffclass_hyperspectral.io.vector_labels import is_vector
 
 _BESIDE = {".hdr", ".xml", ".json", ".tfw", ".prj", ".dbf", ".shx", ".cpg", ".qml"}
@@ -117,8 +117,7 @@ def _joined(
     scene = tiles.scene
     ids = np.zeros(scene.shape[:2], dtype=np.int32)
     for labels, tile in parts:
-        row, column = _place(labels, tile, tiles)
-        own = labels.ids
+        own, row, column = _placed(labels, tile, tiles)
         top, left = max(0, -row), max(0, -column)
         bottom = min(own.shape[0], ids.shape[0] - row)
         right = min(own.shape[1], ids.shape[1] - column)
@@ -133,16 +132,17 @@ def _joined(
     return LabelImage(ids, table, name, "tiles", scene.map_info)
 
 
-def _place(labels: LabelImage, tile: Tile | None, tiles: TiledScene) -> tuple[int, int]:
-    """Return row and column of the first label on the joint picture."""
+def _placed(
+    labels: LabelImage, tile: Tile | None, tiles: TiledScene
+) -> tuple[np.ndarray, int, int]:
+    """Return the ids, and the row and column of the first of them on the joint picture."""
     if tile is not None:
-        labels.check_matches(tile.scene)
-        return tile.row, tile.column
-    offset = offset_of(labels.map_info, tiles.scene)
-    if offset is None:
-        labels.check_matches(tiles.scene)  # without coordinates: of the mosaic's size
-        return 0, 0
-    return offset
+        return labels.on(tile.scene).ids, tile.row, tile.column
+    found = placement_of(labels, tiles.scene)
+    if found is None:
+        return labels.on(tiles.scene).ids, 0, 0  # without coordinates: of the mosaic's size
+    turn, offset = found
+    return labels.ids[turn], *offset
 
 
 def _joined_tables(labels: list[LabelImage]) -> ClassTable:
@@ -150,16 +150,26 @@ def _joined_tables(labels: list[LabelImage]) -> ClassTable:
     colors: dict[int, tuple[int, int, int]] = {}
     ids: set[int] = set()
     for one in labels:
+        given = {i: name for i, name in one.table.given_names.items() if name}
+        _check_alike(given, names, one.path)
+        names |= given
         for entry in one.table:
-            known = names.get(entry.id)
-            is_default = entry.name == default_name(entry.id)
-            if known is not None and known != entry.name and not is_default:
-                raise DataError(
-                    f"{one.path}: class {entry.id} is {entry.name!r}, but {known!r} in another "
-                    "label image; number classes alike"
-                )
             ids.add(entry.id)
-            if not is_default:
-                names[entry.id] = entry.name
             colors.setdefault(entry.id, entry.color)
     return ClassTable.from_ids(ids, names=names, colors=colors)
+
+
+def _check_alike(given: dict[int, str], known: dict[int, str], path: Path) -> None:
+    """Refuse an id with another name than in the images before, and a name with another id."""
+    numbers = {name: i for i, name in known.items()}
+    for i, name in given.items():
+        if known.get(i, name) != name:
+            raise DataError(
+                f"{path}: class {i} is {name!r}, but {known[i]!r} in another label image; number "
+                "classes alike"
+            )
+        if i not in known and name in numbers:
+            raise DataError(
+                f"{path}: {name!r} is class {i}, but class {numbers[name]} in another label image; "
+                "number classes alike"
+            )

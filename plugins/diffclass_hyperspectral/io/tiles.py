@@ -12,6 +12,7 @@ features and graph, but no pixel of one is smoothed with another's.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,18 +26,23 @@ from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,
     NoOverlapError,
+    Turn,
     georeference_of,
     map_info_of,
-    pixel_offset,
+    placement,
 )
+from diffclass_hyperspectral.io.label_images import Grid
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.scene_files import open_scene
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.selection import pixels_in
+from diffclass_hyperspectral.io.value_levels import factor_text, unit_factor, value_levels
 
 _ROWS_BETWEEN = 16  # of a stack: more than the guide of smoothing reaches
 _MOST_GAPS = 64  # pixels of a mosaic for each pixel with a tile; emptier ones are stacked
 _SAME_BAND = 0.5  # nm
+_SAMPLED_ROWS = 8  # of each scene, whose units are compared
+_LEAST_BANDS = 3  # a class map has one
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +120,11 @@ def open_tiles(
     ParameterError
         Without scenes.
 
+    Warns
+    -----
+    UserWarning
+        Where the values of one are larger than those of another as if units were different.
+
     Examples
     --------
     >>> from diffclass_hyperspectral import Scene
@@ -129,6 +140,7 @@ def open_tiles(
     if not scenes:
         raise ParameterError("no scene is given; name one or more files")
     _check_bands(scenes)
+    _check_units(scenes)
     tiles = _mosaic(scenes)
     is_mosaic = tiles is not None
     if tiles is None:
@@ -160,22 +172,52 @@ def _check_bands(scenes: list[Scene]) -> None:
             )
 
 
+def _check_units(scenes: list[Scene]) -> None:
+    """Warn of scenes of which one states its scale factor and another does not.
+
+    Not more, as a tile of clouds beside one of water may look so.
+    """
+    first = scenes[0]
+    if first.n_bands < _LEAST_BANDS or len(scenes) < 2:
+        return
+    good = np.logical_and.reduce([scene.band_mask for scene in scenes])
+    reference = _sampled_levels(first, good)
+    for other in scenes[1:]:
+        factor = unit_factor(_sampled_levels(other, good), reference)
+        if factor is not None:
+            warnings.warn(
+                f"{other.path}: its values are {factor_text(factor)} than those of {first.path} in "
+                "nearly all bands, as in other units; if so, state its scale factor in its header, "
+                "or open it in Python and pass scene.scaled(factor)",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def _sampled_levels(scene: Scene, good: np.ndarray) -> np.ndarray | None:
+    rows = np.unique(np.linspace(0, scene.shape[0] - 1, _SAMPLED_ROWS).astype(int))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [_reflectances(scene, slice(row, row + 1), good)[0][:, good] for row in rows]
+    return value_levels(np.concatenate(found))
+
+
 def _mosaic(scenes: list[Scene]) -> tuple[Tile, ...] | None:
     """Return the tiles on one map grid, or None if the scenes share none."""
     first = scenes[0].georeference
     if first is None or any(scene.lookup_table is not None for scene in scenes):
         return None
-    offsets = []
+    turned, offsets = [], []
     for scene in scenes:
-        place = scene.georeference
-        offset = None if place is None else pixel_offset(place, first)
-        if offset is None:
+        found = placement_of(scene, scenes[0])
+        if found is None:
             return None
+        turn, offset = found
+        turned.append(scene.turned(turn))
         offsets.append(offset)
     top, left = (min(offset[axis] for offset in offsets) for axis in (0, 1))
     tiles = tuple(
         Tile(scene, row - top, column - left)
-        for scene, (row, column) in zip(scenes, offsets, strict=True)
+        for scene, (row, column) in zip(turned, offsets, strict=True)
     )
     rows, columns = _extent(tiles)
     covered = sum(scene.shape[0] * scene.shape[1] for scene in scenes)
@@ -291,7 +333,7 @@ def _pixels_of(source: Any, scene: Scene) -> np.ndarray:
         return np.zeros(scene.shape[:2], dtype=bool)
 
 
-def offset_of(map_info: Sequence[str] | None, scene: Scene) -> tuple[int, int] | None:
-    """Return row and column of a picture's first pixel on a scene's grid, None if it has none."""
-    own, other = georeference_of(map_info), scene.georeference
-    return None if own is None or other is None else pixel_offset(own, other)
+def placement_of(picture: Grid, scene: Scene) -> tuple[Turn, tuple[int, int]] | None:
+    """Return how a picture lies on a scene's grid, None if it does not; see `placement`."""
+    own, other = georeference_of(picture.map_info), scene.georeference
+    return None if own is None or other is None else placement(own, other, picture.shape)

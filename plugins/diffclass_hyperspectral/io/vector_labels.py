@@ -23,9 +23,9 @@ from diffclass_hyperspectral.io.class_limits import MOST_CLASSES
 from diffclass_hyperspectral.io.class_table import ClassTable, default_name
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
-    georeference_of,
     parsed_crs,
     require_overlap,
+    required_place,
     same_crs,
 )
 from diffclass_hyperspectral.io.label_images import Grid, LabelImage
@@ -160,13 +160,12 @@ def _drawn(shapes: np.ndarray) -> np.ndarray:
 
 
 def _placed(grid: Grid, place: Path) -> Georeference:
-    target = georeference_of(grid.map_info)
-    if target is None:
-        raise DataError(
-            f"{grid.path}: has no map coordinates to put {place.name} on; give an image of the "
-            "scene's rows and columns"
-        )
-    return target
+    return required_place(
+        grid.map_info,
+        grid.path,
+        purpose=f"to put {place.name} on",
+        cure="give an image of the scene's rows and columns",
+    )
 
 
 def _read(path: Path, layer: str | None) -> _Features:
@@ -263,24 +262,16 @@ def _numbered(
         numbers = np.array([float(text or 0) for text in texts])
         ids = _whole_numbers(path, field, numbers)
         return ids, {int(i): default_name(int(i)) for i in ids if i}
-    by_name = _numbers(set(texts) - {""}, known, path)
+    by_name = _numbers(set(texts) - {""}, known)
     ids = np.array([by_name.get(text, 0) for text in texts], dtype=np.int32)
     return ids, {number: text for text, number in by_name.items()}
 
 
-def _numbers(names: set[str], known: ClassTable | None, path: Path) -> dict[str, int]:
+def _numbers(names: set[str], known: ClassTable | None) -> dict[str, int]:
     """Return the number of each class that has only a name."""
     numbers = {} if known is None else {e.name: e.id for e in known if e.name in names}
     first = 1 if known is None or not numbers else max(known.ids) + 1
     numbers |= {name: first + i for i, name in enumerate(sorted(names - numbers.keys()))}
-    if known is not None and first == 1 and names:
-        shown = ", ".join(f"{numbers[name]} {name}" for name in sorted(names)[:5])
-        warnings.warn(
-            f"{path}: none of its classes has the name of one that it is compared with; they are "
-            f"numbered by the alphabet: {shown}{', ...' if len(names) > 5 else ''}",
-            UserWarning,
-            stacklevel=3,
-        )
     return numbers
 
 

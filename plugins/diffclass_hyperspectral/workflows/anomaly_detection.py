@@ -125,8 +125,7 @@ def known_anomalies(truth: LabelImage, scene: Scene) -> np.ndarray:
     DataError
         If it does not lie on the scene, or none or all of the pixels with data are anomalies.
     """
-    truth.check_matches(scene)
-    marked = truth.ids > 0
+    marked = truth.on(scene).ids > 0
     with_data = marked[scene.valid]
     if not with_data.any() or with_data.all():
         share = "all" if with_data.any() else "none"

@@ -27,16 +27,18 @@ from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.scratch import room_in
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import ParameterError
-from diffclass.output import replacing
+from diffclass.model_files import read_model, write_model
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.file_stamps import FileStamp
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification import ScenePoints
+from diffclass_hyperspectral.workflows.model_forms import FEATURES
 
 _IN_BLOCKS = (
     "n_neighbors", "kernel", "alpha", "label_mode", "tau", "max_time", "class_prior", "kept_share",
     "random_state",
 )  # fmt: skip
+_FEATURES = "diffclass scene features"
 _WINDOW_SHARE = 0.25  # of the memory, for windows of a picture that is smoothed
 
 
@@ -129,9 +131,7 @@ class BlockRun:
 
     def points(self, scene: Scene, features: SceneFeatures) -> ScenePoints:
         """Fit features to a scene and write them; those of a resumed run are taken over."""
-        import joblib
-
-        model = self.scratch.folder / "features" / "model.joblib"
+        model = self.scratch.folder / "features" / "features.model"
 
         def work() -> dict[str, Any]:
             _, valid = features.fit_transform_points(
@@ -140,13 +140,15 @@ class BlockRun:
                 window_bytes=int(self.memory * _WINDOW_SHARE),
             )
             self.scratch.save("features/valid", valid)
-            with replacing(model) as temporary, room_in(self.scratch.folder):
-                joblib.dump(features, temporary)
+            with room_in(self.scratch.folder):
+                write_model(model, features, FEATURES, kind=_FEATURES, version=__version__)
             return {}
 
         self.scratch.completed("features", work)
         valid = np.array(self.scratch.load("features/valid")).ravel()
-        return ScenePoints(self.scratch.load("features/points"), valid, joblib.load(model))
+        return ScenePoints(
+            self.scratch.load("features/points"), valid, read_model(model, FEATURES, kind=_FEATURES)
+        )
 
     def classifier(self, model: DiffusionClassifier) -> BlockClassifier:
         """Return the classifier in blocks with the parameters of one in memory."""

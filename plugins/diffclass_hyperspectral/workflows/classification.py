@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,6 +11,7 @@ import numpy as np
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError
 from diffclass.label_diffusion import Decision, LabelDiffusion, decide
+from diffclass.point_graph import REACH
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.class_table import ClassTable
@@ -23,6 +25,7 @@ from diffclass_hyperspectral.workflows.parameters import check_classifier
 from diffclass_hyperspectral.workflows.scene_models import Classifier, SceneModel
 
 UNCLASSIFIED = 0
+_EXPECTED_BEYOND = 0.01  # of a scene like the one that the model was fitted to
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,10 @@ class SceneClassification:
         Pixels without data, and pixels with data that no label can reach.
     model : SceneModel
         Features and classifier, fitted or given.
+    novelty : ndarray of shape (rows, columns) or None
+        Of a model that was given: distance of each pixel to its training neighbours in units of
+        their own; NaN where the scene has no data. Above `diffclass.point_graph.REACH`, 5, a pixel
+        lies beyond their reach.
     """
 
     class_map: np.ndarray
@@ -54,6 +61,7 @@ class SceneClassification:
     n_missing: int
     n_unreached: int
     model: SceneModel
+    novelty: np.ndarray | None = None
 
     @property
     def names(self) -> dict[int, str]:
@@ -65,6 +73,13 @@ class SceneClassification:
         """Calibrated probabilities of the classes, otherwise as ``raw_posteriors``."""
         calibration, raw = self.model.classifier.calibration_, self.raw_posteriors
         return ComputedRaster(raw.shape, np.float32, lambda rows: calibration.apply(raw[rows]))
+
+    @property
+    def beyond_reach(self) -> np.ndarray:
+        """Pixels beyond the reach of the training pixels, bool of shape (rows, columns)."""
+        if self.novelty is None:
+            return np.zeros(self.class_map.shape, dtype=bool)
+        return self.novelty > REACH  # NaN, without data, is not above
 
     @cached_property
     def posteriors(self) -> np.ndarray:
@@ -105,13 +120,15 @@ class SceneClassification:
         picture = self.raw_posteriors[rows][:, columns]
         valid = np.ascontiguousarray(self.raw_posteriors.valid[rows, columns])
         class_map = self.class_map[rows, columns]
+        unreached = valid & (class_map == UNCLASSIFIED) & ~self.beyond_reach[rows, columns]
         return replace(
             self,
             class_map=class_map,
             raw_posteriors=PointPicture(picture[valid], valid, fill=np.nan),
             margin=margin,
             n_missing=int(np.count_nonzero(~valid)),
-            n_unreached=int(np.count_nonzero(valid & (class_map == UNCLASSIFIED))),
+            n_unreached=int(np.count_nonzero(unreached)),
+            novelty=None if self.novelty is None else self.novelty[rows, columns],
         )
 
 
@@ -172,7 +189,7 @@ def classify_scene(
     """
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
-    check_before(scene, labels, features, classifier)
+    labels = checked_labels(scene, labels, features, classifier)
     found = scene_points(scene, labels, features, fit_on=fit_on)
     return classify_points(scene, labels, found, classifier, fit_on=fit_on)
 
@@ -225,32 +242,58 @@ def classify_points(
     return _assembled(scene, valid, posteriors, classifier.diffusion_, model)
 
 
-def apply_model(scene: Scene, model: SceneModel) -> SceneClassification:
+def apply_model(
+    scene: Scene, model: SceneModel, *, check_units: bool = True, classify_all: bool = False
+) -> SceneClassification:
     """Classify the pixels of another scene with a model.
 
     Parameters
     ----------
     scene : Scene
-        With the model's bands; see `SceneModel.posteriors`.
+        With the model's bands; see `SceneModel.answers`.
     model : SceneModel
+    check_units : bool, default=True
+        Whether other units than those of the training scene are an error; a warning if not.
+    classify_all : bool, default=False
+        Whether pixels beyond the reach of their training neighbours get a class too, that of the
+        nearest.
 
     Returns
     -------
     SceneClassification
-        Every pixel with data has a class.
+        Every other pixel with data has a class.
 
     Raises
     ------
     DataError
-        Where a band is missing or no pixel has data.
+        Where a band is missing, the units are others, or no pixel has data.
+
+    Warns
+    -----
+    UserWarning
+        Where more than one pixel in a hundred lies beyond the reach.
     """
     with stage("prediction"):
-        posteriors = model.posteriors(scene)
+        posteriors, novelty = model.answers(scene, check_units=check_units)
     valid = np.isfinite(posteriors[:, 0])
     if not valid.any():
         raise DataError(f"{scene.path}: no pixel has data in the bands that the model uses")
     decision = decide(posteriors[valid], np.ones(posteriors.shape[1]), dtype=np.float32)
-    return _assembled(scene, valid, posteriors[valid], decision, model)
+    result = _assembled(scene, valid, posteriors[valid], decision, model)
+    result = replace(result, novelty=novelty.reshape(scene.shape[:2]))
+    far = result.beyond_reach
+    share = np.count_nonzero(far) / np.count_nonzero(valid)
+    if share > _EXPECTED_BEYOND:
+        what = "have the class of the nearest" if classify_all else "are left unclassified"
+        warnings.warn(
+            f"{scene.path}: {share:.1%} of the pixels lie beyond the reach of those that the model "
+            f"was fitted to and {what}; --novelty FILE shows how far",
+            UserWarning,
+            stacklevel=2,
+        )
+    if classify_all:
+        return result
+    return replace(result, class_map=np.where(far, UNCLASSIFIED, result.class_map))
 
 
 def cleaned(
@@ -261,10 +304,12 @@ def cleaned(
     return replace(result, class_map=class_map), report
 
 
-def check_before(
+def checked_labels(
     scene: Scene, labels: LabelImage, features: SceneFeatures, classifier: Classifier
-) -> None:
-    """Raise what `classify_scene` would raise, as far as can be told without reading the scene.
+) -> LabelImage:
+    """Return the labels of the scene's pixels; see `LabelImage.on`.
+
+    Raises what `classify_scene` would raise, as far as can be told without reading the scene.
 
     Raises
     ------
@@ -273,10 +318,11 @@ def check_before(
     ParameterError
         For parameters out of range.
     """
-    labels.check_matches(scene)
+    labels = labels.on(scene)
     labels.check_trainable()
     features.check_parameters()
     check_classifier(classifier, scene.shape[0] * scene.shape[1])
+    return labels
 
 
 def _ids_of(labels: LabelImage, fit_on: np.ndarray | None) -> np.ndarray:

@@ -72,6 +72,9 @@ class FitReport:
         With which the labels were drawn.
     neighbor_recall : float or None
         Share of the true neighbours that the search found.
+    crossing_recall, crossing_bound : float or None
+        Share of the true edges between blocks that were found, and the least that is aimed at; None
+        where the graph is in memory.
     labels_used : mapping of int to int
         Labelled pixels with data by class.
     labels_without_data : int
@@ -87,6 +90,8 @@ class FitReport:
     neighbor_recall: float | None
     labels_used: Mapping[int, int]
     labels_without_data: int = 0
+    crossing_recall: float | None = None
+    crossing_bound: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in values that JSON can hold."""
@@ -156,6 +161,10 @@ class ClassificationReport:
         None where a model was applied.
     model : str or None
         The file of that model.
+    beyond_reach : int or None
+        Pixels beyond the reach of those that the model was fitted to; None for a fit.
+    beyond_classified : bool
+        Whether these have a class all the same.
     holdout, other_holdout : HoldoutReport, FailedHoldout or None
         Scores on held-out labels; the map is that of the first.
     cleanup : Cleanup or None
@@ -179,6 +188,8 @@ class ClassificationReport:
     memory: MemoryForecast
     fit: FitReport | None = None
     model: str | None = None
+    beyond_reach: int | None = None
+    beyond_classified: bool = False
     holdout: HoldoutReport | None = None
     other_holdout: HoldoutReport | FailedHoldout | None = None
     cleanup: Cleanup | None = None
@@ -201,6 +212,9 @@ class ClassificationReport:
             "version": __version__,
         }
         facts |= {"model": self.model, "tau": None} if self.fit is None else self.fit.to_dict()
+        if self.beyond_reach is not None:
+            facts["beyond_reach"] = self.beyond_reach
+            facts["beyond_classified"] = self.beyond_classified
         for name in ("holdout", "other_holdout"):
             part = getattr(self, name)
             facts |= {} if part is None else {name: part.to_dict()}
@@ -215,6 +229,12 @@ class ClassificationReport:
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
         lines = report_lines(self.to_dict())
+        if self.beyond_reach is not None:
+            what = "classified all the same" if self.beyond_classified else "left unclassified"
+            lines.append(
+                f"{self.beyond_reach:,} pixels lie beyond the reach of those that the model was "
+                f"fitted to ({what})"
+            )
         if self.calibration is not None:
             lines.append(_calibration_line(self.calibration))
         if self.ambiguity is not None:
@@ -246,7 +266,7 @@ def report_fit(
         features="spatial" if features.spatial else "spectral",
         n_components=features.n_components_,
         seed=seed,
-        neighbor_recall=_recall(classifier),
+        **_recalls(classifier),
         labels_used={i: int(n) for i, n in enumerate(used) if n},
         labels_without_data=int(np.count_nonzero((labels.ids > 0) & ~np.isfinite(result.margin))),
     )
@@ -289,10 +309,11 @@ def report_classification(
     )
 
 
-def _recall(classifier: Classifier) -> float | None:
-    return (
-        classifier.recall_ if isinstance(classifier, BlockClassifier) else classifier.graph_.recall
-    )
+def _recalls(classifier: Classifier) -> dict[str, float | None]:
+    if not isinstance(classifier, BlockClassifier):
+        return {"neighbor_recall": classifier.graph_.recall}
+    crossing = {name: classifier.facts_[name] for name in ("crossing_recall", "crossing_bound")}
+    return {"neighbor_recall": classifier.recall_} | crossing
 
 
 def _parameters(classifier: Classifier) -> dict[str, Any]:

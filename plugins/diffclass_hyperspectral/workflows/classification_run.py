@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.exceptions import DataError, ParameterError
@@ -32,7 +33,7 @@ from diffclass_hyperspectral.workflows.classification import (
     SceneClassification,
     ScenePoints,
     apply_model,
-    check_before,
+    checked_labels,
     classify_points,
     cleaned,
     scene_points,
@@ -85,6 +86,12 @@ class ClassificationRun:
         if self.report.fit is None:
             return True
         return bool(self.result.model.classifier.margin_curve_.is_covered)
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether blocks have the edges between them that are aimed at; true in memory."""
+        classifier = self.result.model.classifier
+        return not isinstance(classifier, BlockClassifier) or classifier.is_joined_
 
 
 def classify_with_holdout(
@@ -142,7 +149,7 @@ def classify_with_holdout(
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
     cleanup = Cleanup() if cleanup is None else cleanup
-    check_before(scene, labels, features, classifier)
+    labels = checked_labels(scene, labels, features, classifier)
     spatial = features.spatial or cleanup.is_spatial
     kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
     job_size = (scene, features, classifier, labels.n_classes)
@@ -196,6 +203,8 @@ def classify_with_model(
     scene: Scene,
     path: str | os.PathLike[str],
     *,
+    check_units: bool = True,
+    classify_all: bool = False,
     cleanup: Cleanup | None = None,
     before: Callable[[MemoryForecast], object] | None = None,
 ) -> ClassificationRun:
@@ -206,7 +215,9 @@ def classify_with_model(
     scene : Scene
         With the model's bands.
     path : path-like
-        The model, by `save_model`; load only files whose origin you trust.
+        The model, by `save_model`.
+    check_units, classify_all : bool
+        As in `apply_model`.
     cleanup : Cleanup, optional
         Nothing by default.
     before : callable, optional
@@ -219,14 +230,23 @@ def classify_with_model(
     Raises
     ------
     DataError
-        Where the file is not a model, a band is missing, or no pixel has data.
+        Where the file is not a model, a band is missing, the units are others, or no pixel has
+        data.
     """
     model = load_model(path)
     memory = forecast_prediction(scene, model)
     if before is not None:
         before(memory)
     cleanup = Cleanup() if cleanup is None else cleanup
-    return _finished(apply_model(scene, model), cleanup, memory=memory, model=str(path))
+    result = apply_model(scene, model, check_units=check_units, classify_all=classify_all)
+    return _finished(
+        result,
+        cleanup,
+        memory=memory,
+        model=str(path),
+        beyond_reach=int(np.count_nonzero(result.beyond_reach)),
+        beyond_classified=classify_all,
+    )
 
 
 @dataclass(frozen=True)

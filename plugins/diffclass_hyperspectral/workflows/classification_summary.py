@@ -13,6 +13,7 @@ MOST_LINES = 15
 UNSURE = 0.1  # margins below it
 _CLASS_LINES = 7
 _AREA_UNITS = ((1e5, "m2", 1.0), (1e7, "ha", 1e4), (math.inf, "km2", 1e6))  # largest area below
+_FAR = "far from all that the model was fitted to, their classes are guesses"
 _NO_ACCURACY = (
     "unknown: no labels were held out; --labels-per-class N or --holdout blocks holds some out"
 )
@@ -48,6 +49,8 @@ def summary_lines(
     )
     if facts["unclassified"]:
         lines.append(f"unclassified  {_unclassified(facts)}")
+    if facts.get("beyond_classified") and facts["beyond_reach"]:
+        lines.append(f"beyond reach  {_share(facts['beyond_reach'], n_data)} of the pixels: {_FAR}")
     lines += _class_lines(facts["classes"], n_data, pixel_area)
     took = "" if seconds is None else f"  ({seconds:.1f} s)"
     lines.append(f"files         {', '.join(str(path) for path in files.values())}{took}")
@@ -79,6 +82,8 @@ def _number(value: float | None) -> str:
 
 def _unclassified(facts: Mapping[str, Any]) -> str:
     parts = [(facts["missing"], "without data"), (facts["unreached"], "that no label reaches")]
+    if not facts.get("beyond_classified", True):
+        parts.append((facts["beyond_reach"], "beyond the reach of the model's pixels"))
     if "cleanup" in facts:
         parts.append((facts["cleanup"]["below_margin"], "below --min-margin"))
     told = ", ".join(f"{count:,} {what}" for count, what in parts if count)

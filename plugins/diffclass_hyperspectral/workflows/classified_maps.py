@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral.io.map_files import place_of, write_class_map, write_raster
 from diffclass_hyperspectral.io.rasters import ComputedRaster
 from diffclass_hyperspectral.io.scenes import Scene
@@ -22,6 +23,7 @@ def write_maps(
     probability: str | os.PathLike[str] | None = None,
     margin: str | os.PathLike[str] | None = None,
     ambiguity: str | os.PathLike[str] | None = None,
+    novelty: str | os.PathLike[str] | None = None,
     level: float = 0.9,
     overwrite: bool = False,
 ) -> tuple[Path, ...]:
@@ -41,6 +43,8 @@ def write_maps(
         Calibrated probabilities, one band per class, and margins.
     ambiguity : path-like, optional
         Number of classes that may be each pixel's own; see `SceneClassification.set_sizes`.
+    novelty : path-like, optional
+        Distances to the training pixels of a model; see `SceneClassification`.
     level : float, default=0.9
         Of these sets.
     overwrite : bool, default=False
@@ -54,8 +58,10 @@ def write_maps(
     Raises
     ------
     ParameterError
-        Where nothing can be written there.
+        Where nothing can be written there, or no model was applied that has a novelty.
     """
+    if novelty is not None and result.novelty is None:
+        raise ParameterError(f"{novelty}: novelty is that of a model on another scene; apply one")
 
     def place(file: str | os.PathLike[str]) -> dict[str, Any]:
         return {"overwrite": overwrite, **place_of(scene, file)}
@@ -67,6 +73,8 @@ def write_maps(
         files += write_raster(probability, result.probabilities, **bands)
     if margin is not None:
         files += write_raster(margin, result.margin, band_names=["margin"], **place(margin))
+    if novelty is not None and result.novelty is not None:
+        files += write_raster(novelty, result.novelty, band_names=["novelty"], **place(novelty))
     if ambiguity is not None:
         bands = {"band_names": [f"classes at {level:g}"], **place(ambiguity)}
         files += write_raster(ambiguity, _set_sizes(result, level), **bands)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,18 @@ import numpy as np
 from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.evaluation import (
     AreaEstimates,
+    ClassMatch,
     ReliabilityCurve,
     Scores,
     ThresholdTable,
     classification_scores,
+    match_classes,
     stratified_areas,
 )
 from diffclass.exceptions import DataError
 from diffclass.output import replacing
 from diffclass.plots import plot_evaluation
-from diffclass_hyperspectral.io.class_table import default_name
+from diffclass_hyperspectral.io.class_table import UNCLASSIFIED, default_name
 from diffclass_hyperspectral.io.images import read_image
 from diffclass_hyperspectral.io.label_files import read_labels
 from diffclass_hyperspectral.io.label_images import LabelImage
@@ -47,6 +49,8 @@ from diffclass_hyperspectral.workflows.memory_forecast import forecast_evaluatio
 from diffclass_hyperspectral.workflows.report_lines import (
     area_lines,
     certainty_lines,
+    match_lines,
+    match_warning,
     score_lines,
 )
 
@@ -59,7 +63,9 @@ class MapEvaluation:
     ----------
     scores : Scores
     names : dict of int to str
-        Names of the classes of map and truth.
+        Names of the classes by the map's ids; classes of the truth alone have ids of their own.
+    match : ClassMatch
+        Which class of the truth is which of the map.
     by_blocks : dict
         Interval of the overall accuracy with squares of the picture as independent.
     margin, probability : ReliabilityCurve or None
@@ -72,6 +78,7 @@ class MapEvaluation:
 
     scores: Scores
     names: dict[int, str]
+    match: ClassMatch
     by_blocks: dict[str, Any]
     margin: ReliabilityCurve | None = None
     probability: ReliabilityCurve | None = None
@@ -81,6 +88,7 @@ class MapEvaluation:
     def to_dict(self) -> dict[str, Any]:
         """Return everything in values that JSON can hold; None for what was not asked for."""
         return self.scores.to_dict() | {
+            "match": self.match.to_dict() | {"warning": self.warning},
             "by_blocks": self.by_blocks,
             "margin": None if self.margin is None else self.margin.to_dict(),
             "probability": describe_probability(self.probability),
@@ -88,10 +96,16 @@ class MapEvaluation:
             "areas": None if self.areas is None else self.areas.to_dict(),
         }
 
+    @property
+    def warning(self) -> str | None:
+        """What is to be said before any figure is believed."""
+        return match_warning(self.match)
+
     def lines(self) -> list[str]:
         """Return the scores as lines to read."""
         facts = self.to_dict()
-        lines = score_lines(self.scores, self.by_blocks, self.names)
+        lines = match_lines(self.match, self.names)
+        lines += score_lines(self.scores, self.by_blocks, self.names)
         lines += certainty_lines(facts)
         return lines if self.areas is None else lines + area_lines(facts["areas"], self.names)
 
@@ -187,6 +201,7 @@ def evaluate_map(
     fitted: LabelImage | None = None,
     gap: int = 1,
     areas: bool = False,
+    match: str | None = None,
 ) -> MapEvaluation:
     """Compare a class map with the truth, where that is labelled.
 
@@ -203,6 +218,9 @@ def evaluate_map(
     areas : bool, default=False
         Whether to estimate class areas; if margins are given, pixels without a
         margin are left out.
+    match : {"names", "ids", "overlap"}, optional
+        How the classes of the truth are matched with those of the map; by default as
+        `diffclass.evaluation.match_classes` does. The figures are by the map's ids.
 
     Returns
     -------
@@ -211,10 +229,10 @@ def evaluate_map(
     Raises
     ------
     DataError
-        For files of another size or place, an empty truth, or bands that are not those of the
-        classes.
+        For files of another size or place, an empty truth, bands that are not those of the
+        classes, or classes that are to be matched by names of which none is in common.
     """
-    truth.check_matches(found)
+    truth = truth.on(found)
     ids = truth.ids if fitted is None else _without(truth, fitted, gap)
     known = ids > 0
     if not known.any():
@@ -222,15 +240,23 @@ def evaluate_map(
         raise DataError(
             f"{truth.path}: no pixel is labelled{far}; there is nothing to compare with"
         )
-    entries = [*found.table.entries, *truth.table.entries]
-    entries.sort(key=lambda entry: entry.name != default_name(entry.id))
-    names = {entry.id: entry.name for entry in entries}  # the last of an id wins: one that is given
+    matched = match_classes(
+        ids[known],
+        found.ids[known],
+        given_names=truth.table.given_names,
+        own_names=found.table.given_names,
+        by=match,
+        sides=f"{truth.path} and {found.path}",
+    )
+    apart = matched.apart()
+    ids = matched.carried(ids, apart)
     margins = None if margin is None else _raster_of(margin, truth).margins()
     given = None if probability is None else _raster_of(probability, truth).probability_of(found)
     certainty = None if margins is None else measure_certainty(ids, found.ids, margins)
     return MapEvaluation(
         scores=classification_scores(ids[known], found.ids[known]),
-        names=names,
+        names=_names(matched, apart),
+        match=matched,
         by_blocks=describe_blocks(ids, found.ids, known),
         margin=None if certainty is None else certainty.margin,
         probability=measure_probability(ids, found.ids, given),
@@ -254,6 +280,18 @@ def draw_evaluation(
         figure.savefig(temporary, dpi=120, format="png")
 
 
+def _names(match: ClassMatch, apart: Mapping[int, int]) -> dict[int, str]:
+    """Return the names by the map's ids: its own, else those of the truth."""
+    names = {i: name or default_name(i) for i, name in match.own_names.items()}
+    for given, own in match.assignment.items():
+        if match.own_names[own] is None:
+            names[own] = match.given_names[given] or names[own]
+    for given, own in apart.items():
+        of_truth = "" if given == own else " of the truth"
+        names[own] = match.given_names[given] or default_name(given) + of_truth
+    return {0: UNCLASSIFIED} | names
+
+
 def _areas(truth: np.ndarray, found: np.ndarray, margin: np.ndarray | None) -> AreaEstimates:
     inside = np.ones(found.shape, dtype=bool) if margin is None else np.isfinite(margin)
     values, counts = np.unique(found[inside], return_counts=True)
@@ -265,8 +303,7 @@ def _areas(truth: np.ndarray, found: np.ndarray, margin: np.ndarray | None) -> A
 
 
 def _without(truth: LabelImage, fitted: LabelImage, gap: int) -> np.ndarray:
-    fitted.check_matches(truth)
-    return np.where(pixels_from(fitted.ids > 0) < gap, 0, truth.ids)
+    return np.where(pixels_from(fitted.on(truth).ids > 0) < gap, 0, truth.ids)
 
 
 def _raster_of(given: Path | MapRaster, truth: LabelImage) -> MapRaster:

@@ -13,6 +13,7 @@ from diffclass.clustering import DiffusionClustering
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.parameters import check_tau
+from diffclass_hyperspectral.io.scenes import Scene
 
 _MOST_ALPHA = 4
 _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
@@ -64,6 +65,16 @@ def check_clustering(model: DiffusionClustering, n_pixels: int) -> None:
         raise ParameterError(
             f"{model.n_clusters} clusters were asked for, but only {n_pixels} pixels have data; "
             f"ask for at most {n_pixels}"
+        )
+
+
+def check_components(n_components: int | None, scene: Scene) -> None:
+    """Raise `ParameterError` for more components than the scene has good bands."""
+    n_bands = int(scene.band_mask.sum())
+    if n_components is not None and n_components > n_bands:
+        raise ParameterError(
+            f"{n_components} components were asked for, but {scene.path} has {n_bands} good "
+            f"bands; ask for at most {n_bands}"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from diffclass.evaluation import Scores
+from diffclass.evaluation import ClassMatch, Scores
 
 
 def score_lines(
@@ -37,6 +37,44 @@ def score_lines(
             f"{score.n_true:>7}  {score.n_predicted:>7}"
         )
     return lines + _confusion_lines(scores)
+
+
+def match_lines(match: ClassMatch, names: Mapping[int, str]) -> list[str]:
+    """Say which class of the truth is which of the map, where it is not the one of its id."""
+    lines = []
+    warning = match_warning(match)
+    if warning is not None:
+        lines.append(f"warning: {warning}")
+    pairs = match.pairs_in_words()
+    if match.by == "overlap":
+        by_ids = match.agreement["ids"] or 0.0
+        lines.append(
+            f"classes matched by best overlap, so that all figures are upper bounds (by id "
+            f"{by_ids:.1%} agree); of the truth's classes {pairs or 'none'}"
+        )
+    elif match.by == "names" and any(i != j for i, j in match.assignment.items()):
+        lines.append(f"classes matched by name; of the truth's classes {pairs}")
+    apart = match.apart()
+    if apart and (match.by != "ids" or warning is not None):
+        lost = ", ".join(names[i] for i in apart.values())
+        lines.append(f"classes of the truth that are none of the map's, and count as wrong: {lost}")
+    return lines
+
+
+def match_warning(match: ClassMatch) -> str | None:
+    """Say that another assignment agrees far better, or that ids pair classes of other names."""
+    if match.by == "ids" and match.renames and not match.is_contradicted:
+        return f"classes are matched by id, although their names differ: {match.pairs_in_words()}"
+    if not match.is_contradicted:
+        return None
+    found, best = (match.agreement[rule] or 0.0 for rule in (match.by, "overlap"))
+    by = {"ids": "id", "names": "name"}[match.by]
+    by_names = match.agreement["names"] or 0.0
+    rule = "names" if match.by == "ids" and 2 * by_names > found + best else "overlap"
+    return (
+        f"by {by} only {found:.1%} agree, but {best:.1%} where {match.pairs_in_words('overlap')}: "
+        f"truth and map seem to number their classes differently; if they do, --match {rule}"
+    )
 
 
 def certainty_lines(certainty: Mapping[str, Any]) -> list[str]:
@@ -137,6 +175,12 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
             f"{report['label_mode']} labels, tau {report['tau']} steps; mean margin "
             f"{report['mean_margin']:.3f}, at most {max(curve['margin']):.3f}; labels covered "
             f"{curve['coverage'][-1]:.1%} of the graph by step {curve['times'][-1]}"
+        )
+    if report.get("crossing_recall") is not None:
+        lines.append(
+            f"{report['neighbor_recall']:.1%} of the true neighbours were found, and "
+            f"{report['crossing_recall']:.1%} of the edges between blocks (at least "
+            f"{report['crossing_bound']:.1%} are aimed at)"
         )
     for entry in report["classes"]:
         fitted = f", {entry['labels']} labels" if "labels" in entry else ""

@@ -161,7 +161,7 @@ def known_classes(truth: LabelImage, scene: Scene) -> np.ndarray:
     DataError
         If sizes or places differ, or no pixel with data has a class.
     """
-    truth.check_matches(scene)
+    truth = truth.on(scene)
     if not truth.ids[scene.valid].any():
         raise DataError(
             f"{truth.path}: no pixel with data has a class; there is nothing to compare"

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from diffclass import __version__
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.exceptions import DataError
 from diffclass.mapped_pages import release_pages
-from diffclass.output import replacing
+from diffclass.model_files import CLASSIFIER, read_model, write_model
+from diffclass.model_files.forms import Array, Maybe, Record
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.io.value_levels import factor_text, round_factor
+from diffclass_hyperspectral.workflows.model_forms import FEATURES, TABLE
 
 Classifier = DiffusionClassifier | BlockClassifier
 
-_KIND = "diffclass scene model 2"
+_KIND = "diffclass scene model"
 _BLOCK_PIXELS = 50_000
 
 
@@ -45,74 +50,129 @@ class SceneModel:
     wavelengths: np.ndarray | None
     table: ClassTable
 
-    def posteriors(self, scene: Scene) -> np.ndarray:
-        """Return the posteriors of a scene's pixels, as the walk has them: not calibrated.
+    def answers(self, scene: Scene, *, check_units: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Return the posteriors of a scene's pixels, as the walk has them, and their novelty.
 
         Parameters
         ----------
         scene : Scene
             With the training scene's bands, found by wavelength, or, if either has no
             wavelengths, just as many bands.
+        check_units : bool, default=True
+            Whether other units than those of the training scene are an error; a warning if not.
 
         Returns
         -------
-        ndarray of shape (rows * columns, n_classes)
-            NaN for missing pixels.
+        posteriors : ndarray of float32 of shape (rows * columns, n_classes)
+            Not calibrated; NaN for missing pixels.
+        novelty : ndarray of float32 of shape (rows * columns,)
+            Distance to the training neighbours in units of their own, see
+            `diffclass.DiffusionClassifier.raw_predict_with_novelty`; NaN for missing pixels.
 
         Raises
         ------
         DataError
-            Where a band is missing.
+            Where a band is missing, or the units are others.
         """
-        bands = matching_bands(self, scene)
-        points, valid = self.features.transform_points(_with_bands(scene, bands))
+        same = _with_bands(scene, matching_bands(self, scene))
+        self._compare_units(same, is_error=check_units)
+        points, valid = self.features.transform_points(same)
         out = np.full((valid.size, len(self.classifier.classes_)), np.nan, dtype=np.float32)
+        novelty = np.full(valid.size, np.nan, dtype=np.float32)
         places = np.flatnonzero(valid)
         for start in range(0, len(points), _BLOCK_PIXELS):
             chunk = slice(start, start + _BLOCK_PIXELS)
-            out[places[chunk]] = self.classifier.raw_predict_proba(points[chunk])
-        return out
+            if not np.isfinite(points[chunk]).all():
+                raise DataError(
+                    f"{scene.path}: its features by this model are beyond what numbers can hold; "
+                    "check its units, or save the model again"
+                )
+            posteriors, distances = self.classifier.raw_predict_with_novelty(points[chunk])
+            out[places[chunk]] = posteriors
+            novelty[places[chunk]] = np.minimum(distances, np.finfo(np.float32).max)
+        return out, novelty
+
+    def _compare_units(self, scene: Scene, *, is_error: bool) -> None:
+        factor = self.features.unit_factor(scene)
+        if factor is None:
+            return
+        said = (
+            f"{scene.path}: its values are {factor_text(factor)} than those that the model was "
+            "fitted to, in nearly all bands, so its units are others"
+        )
+        if is_error:
+            raise DataError(
+                f"{said}; multiply them with --scale {round_factor(1 / factor).replace(',', '')} "
+                "(in Python scene.scaled), or take them as they are with --scale 1 "
+                "(check_units=False)"
+            )
+        warnings.warn(said, UserWarning, stacklevel=4)
 
     def working_bytes(self, n_pixels: int, n_features: int) -> int:
-        """Return the bytes that `posteriors` holds besides the model: features, result, a block."""
+        """Return the bytes that `answers` holds besides the model: features, result, a block."""
         edges = min(n_pixels, _BLOCK_PIXELS) * self.classifier.n_neighbors
-        held = 4 * n_pixels * (n_features + len(self.classifier.classes_))
+        held = 4 * n_pixels * (n_features + len(self.classifier.classes_) + 1)
         return held + 60 * edges
 
 
-def save_model(path: str | os.PathLike[str], model: SceneModel, *, overwrite: bool = False) -> Path:
-    """Write a model to a file (by joblib; load only files whose origin you trust)."""
-    import joblib
+def _scene_model(**parts: Any) -> SceneModel:
+    model = SceneModel(**parts)
+    n_features = model.features._n_features_out
+    if model.classifier.n_features_in_ != n_features:
+        raise ValueError(f"its classifier is not one of {n_features} features")
+    if not set(model.classifier.classes_.tolist()) <= set(model.table.ids):
+        raise ValueError("its classes are not those of its table")
+    return model
 
-    with replacing(path, overwrite=overwrite) as temporary:
-        joblib.dump({"kind": _KIND, "model": model}, temporary, compress=1)
+
+_FORM = Record(
+    SceneModel,
+    {
+        "features": FEATURES,
+        "classifier": CLASSIFIER,
+        "wavelengths": Maybe(Array(("b",))),
+        "table": TABLE,
+    },
+    _scene_model,
+)
+
+
+def save_model(path: str | os.PathLike[str], model: SceneModel, *, overwrite: bool = False) -> Path:
+    """Write a model to a file.
+
+    Parameters
+    ----------
+    path : path-like
+    model : SceneModel
+        Of a `DiffusionClassifier`. Kept is what new pixels need; what `fit` found of the training
+        pixels is not.
+    overwrite : bool, default=False
+        Whether a file that exists may be replaced.
+
+    Raises
+    ------
+    ParameterError
+        Where the model has a part that no file can hold, such as a function of the user's own, or
+        nothing can be written there.
+    """
+    write_model(path, model, _FORM, kind=_KIND, version=__version__, overwrite=overwrite)
     return Path(path)
 
 
 def load_model(path: str | os.PathLike[str]) -> SceneModel:
     """Read a model that `save_model` wrote.
 
-    Loading runs code that the file contains: load only files whose origin you trust.
+    Nothing of the file is executed, and what it claims is checked before it is believed. The
+    neighbour search is indexed anew, which takes what it took in the fit.
 
     Raises
     ------
     DataError
         Where the file is missing, damaged or not a model.
     """
-    import joblib
-
     if not Path(path).is_file():
         raise DataError(f"{path}: no such model file; make one with classify --save")
-    try:
-        content: Any = joblib.load(path)
-    except Exception as error:  # a damaged pickle can raise anything
-        raise DataError(
-            f"{path}: cannot be read as a model ({type(error).__name__}); name a file of classify "
-            "--save, or save it again"
-        ) from error
-    if not (isinstance(content, dict) and content.get("kind") == _KIND):
-        raise DataError(f"{path}: is not a model of this version of diffclass; save it again")
-    return content["model"]
+    return read_model(path, _FORM, kind=_KIND)
 
 
 def matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
@@ -125,6 +185,20 @@ def matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
     DataError
         Where a band in use has no match, or counts differ and wavelengths are unknown.
     """
+    bands = _matching_bands(model, scene)
+    bad = model.features.bands_ & ~scene.band_mask[bands]
+    if bad.any():
+        shown = ", ".join(str(band + 1) for band in bands[bad][:5])
+        warnings.warn(
+            f"{scene.path}: its header or --bands calls {np.count_nonzero(bad)} bands bad that the "
+            f"model was fitted to (band {shown}{', ...' if bad.sum() > 5 else ''}); they are used",
+            UserWarning,
+            stacklevel=4,
+        )
+    return bands
+
+
+def _matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
     used = model.features.bands_
     if model.wavelengths is None or scene.wavelengths is None:
         if scene.n_bands != len(used):

@@ -18,7 +18,7 @@ from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification import (
     SceneClassification,
-    check_before,
+    checked_labels,
     classify_scene,
 )
 from diffclass_hyperspectral.workflows.memory_forecast import (
@@ -177,7 +177,7 @@ def suggest_for_scene(
     """
     features = SceneFeatures() if features is None else features
     classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
-    check_before(scene, labels, features, classifier)
+    labels = checked_labels(scene, labels, features, classifier)
     n_classes = labels.n_classes
     memory = forecast_classification(scene, features, classifier, n_classes, suggesting=True)
     if before is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from diffclass_qgis.descriptions import FLAG, INTEGER, Algorithm, Alternative, Parameter
+from diffclass_qgis.descriptions import CHOICE, FLAG, INTEGER, Algorithm, Alternative, Parameter
 from diffclass_qgis.shared_parameters import (
     EITHER_TRUTH,
     LABELS,
@@ -29,6 +29,16 @@ EVALUATE = Algorithm(
         replace(TRUTH, option="--labels"),
         TRUTH_FIELD,
         replace(TRUTH_IMAGE, option="--labels"),
+        Parameter(
+            "MATCH",
+            CHOICE,
+            "Match classes of truth and map",
+            "By name, by number or by best overlap, which makes all figures upper bounds. Not set: "
+            "the first of these under which two classes are one.",
+            "--match",
+            choices=("names", "ids", "overlap"),
+            advanced=True,
+        ),
         replace(
             LABELS,
             name="FITTED",

@@ -10,6 +10,7 @@ import click
 
 from diffclass.command_line.console import INTERRUPTED, Console, common_options
 from diffclass.command_line.forecasts import force_option, forecast_sayer
+from diffclass_hyperspectral.commands._match import match_option
 from diffclass_hyperspectral.commands._scene import as_words, scene_options
 from diffclass_hyperspectral.commands._tiles import only_one
 
@@ -56,6 +57,7 @@ class _Time(click.ParamType):
     help="Known classes to compare the maps with, on the page under Numbers; no map is made with "
     "them. An image or shapes, as for --labels.",
 )
+@match_option("--labels and --reference", "the session")
 @click.option(
     "--session",
     type=_PATH,
@@ -68,7 +70,11 @@ class _Time(click.ParamType):
     help="Components of the spectra, alone (default) or together with smoothed ones: means within "
     "fields.",
 )
-@click.option("--components", type=click.IntRange(1), help="Number of components; 20 by default.")
+@click.option(
+    "--components",
+    type=click.IntRange(1),
+    help="Number of components; by default 20, or as many as the scene has bands.",
+)
 @click.option(
     "--neighbors", type=click.IntRange(1), help="Neighbours of a pixel in the graph; 12 by default."
 )
@@ -137,6 +143,7 @@ def relabel(
     console: Console,
     labels: Path | None,
     reference: Path | None,
+    match: str | None,
     session: Path | None,
     label_variable: str | None,
     host: str,
@@ -180,6 +187,8 @@ def relabel(
     serving = Serving(console, reach, with_browser=not (no_browser or base_url), before=before)
     settings |= as_words(settings)
     files = {"labels": labels, "label_variable": label_variable, "reference": reference}
+    if match is not None and labels is None and reference is None:
+        raise click.UsageError("--match is for the classes of --labels or --reference; name one")
     if scene is None or holds_scenes(scene):
         if session is not None or any(files.values()):
             raise click.UsageError(
@@ -190,6 +199,6 @@ def relabel(
         for path in (scene, labels, reference):
             if path is not None and not path.is_dir():
                 require_file(path)  # before there is an address to open
-        options = {"settings": settings, **files}
+        options = {"settings": settings, "match": match, **files}
         serving.session(scene, session or default_session(scene), options)
     click.get_current_context().exit(INTERRUPTED)

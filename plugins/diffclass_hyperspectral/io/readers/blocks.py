@@ -79,6 +79,30 @@ class BlockArray:
         """Let go of the piece that is kept for the next rows."""
         self._kept = None
 
+    def turned(self, turn: tuple[slice, slice]) -> BlockArray:
+        """Return the array with its rows or columns reversed; nothing is read.
+
+        Parameters
+        ----------
+        turn : tuple of two slices
+            Of rows and columns; the step -1 reverses them.
+        """
+        rows, read = self._stored_shape[0], self._read_rows
+
+        def read_rows(start: int, stop: int) -> np.ndarray:
+            is_back = turn[0].step == -1
+            block = read(rows - stop, rows - start) if is_back else read(start, stop)
+            return np.asarray(block)[turn]
+
+        return BlockArray(
+            self._stored_shape,
+            self.dtype,
+            read_rows=read_rows,
+            path=self.path,
+            step=self._step,
+            bands=self._bands,
+        )
+
     def __len__(self) -> int:
         return self.shape[0]
 

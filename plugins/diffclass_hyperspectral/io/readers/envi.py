@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,8 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.mapped_pages import release_pages
+from diffclass.output import mend_pair
+from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.ascii_text import from_ascii, to_ascii
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.optional import require
@@ -23,6 +24,7 @@ from diffclass_hyperspectral.io.readers.contents import Color, Contents
 from diffclass_hyperspectral.io.readers.failures import reading, require_file
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
 
+DATA_ENDINGS = (".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
 INTERLEAVES = ("bsq", "bil", "bip")
 _NEEDED = ("lines", "samples", "bands", "data type", "interleave", "byte order")
 
@@ -88,6 +90,16 @@ def header_beside(data: Path) -> Path | None:
     return None
 
 
+def mend(path: Path) -> None:
+    """Set right a pair of which a killed writer has left no header."""
+    header = path.with_suffix(".hdr")
+    if header.exists():
+        return
+    for ending in (path.suffix,) if path != header else DATA_ENDINGS:
+        with suppress(OSError):  # a folder that cannot be written; the reader says what lacks
+            mend_pair(path.with_suffix(ending), header)
+
+
 def _require_header(data: Path) -> Path:
     header = header_beside(data)
     if header is None:
@@ -107,8 +119,8 @@ def _ascii_copy(header: Path) -> Iterator[str]:
     if raw.isascii():
         yield os.fspath(header.absolute())
         return
-    with tempfile.TemporaryDirectory() as folder:
-        copy = os.path.join(folder, "header.hdr")
+    with TemporaryFolder("diffclass-header") as folder:
+        copy = os.path.join(folder.path, "header.hdr")
         with open(copy, "w", encoding="ascii", newline="") as stream:
             stream.write(to_ascii(_decoded(raw)))
         yield copy

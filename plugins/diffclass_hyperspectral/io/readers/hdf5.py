@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from diffclass_hyperspectral.io.optional import require
-from diffclass_hyperspectral.io.readers import aviris3, emit, neon, pace, prisma, tanager
+from diffclass_hyperspectral.io.readers import aviris3, emit, neon, netcdf, pace, prisma, tanager
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.failures import reading
 from diffclass_hyperspectral.io.readers.hdf5_blocks import stored_blocks
@@ -19,7 +19,8 @@ from diffclass_hyperspectral.io.readers.matlab import Listing, pick
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
     """Open a product that is known by its layout, else the named or only array.
 
-    Arrays of three axes are (rows, columns, bands) as stored and are read in blocks of rows.
+    Arrays of three axes are (rows, columns, bands) as stored and are read in blocks of rows, unless
+    the file names its dimensions, as NetCDF-4 does.
 
     Raises
     ------
@@ -31,8 +32,15 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
         product = _product_of(file) if variable is None and n_axes == 3 else None
         if product is not None:
             return product(path, file)
+        if "/" not in (variable or "") and _names_its_dimensions(file):
+            return netcdf.read(path, variable=variable, n_axes=n_axes)
         listing = Listing(path, _shapes(file, h5py), lambda name: _load(path, file, name))
         return Contents(pick(listing, variable, n_axes=n_axes), "HDF5")
+
+
+def _names_its_dimensions(file: Any) -> bool:
+    """Tell whether it is NetCDF-4, whose dimensions say what is a row, a column and a band."""
+    return any("DIMENSION_LIST" in item.attrs for item in file.values())
 
 
 def _product_of(file: Any) -> Callable[[Path, Any], Contents] | None:

@@ -4,7 +4,8 @@ Dimensions may stand in any order: rows, columns and bands are found by their us
 what ``rioxarray`` was told, or by the coordinate of wavelengths. Values are asked for in blocks of
 rows, so that arrays of dask, and those that stay in their file, are never read whole.
 
-Coordinates are read as CF and rioxarray write them: ``x`` and ``y`` are centres of pixels, the
+Coordinates are read as CF and rioxarray write them: ``x`` and ``y`` are centres of pixels, which
+count before a transform that is stated; uneven ones are kept, but give no place on a map. The
 coordinate that the attribute or encoding ``grid_mapping`` names (by default ``spatial_ref``) holds
 the coordinate system. ``scale_factor``, ``add_offset`` and ``_FillValue`` count where they are
 attributes; where xarray has applied them they are part of the encoding.
@@ -21,7 +22,14 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, crs_text, map_info_of
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    MapInfo,
+    UnevenCentres,
+    crs_text,
+    even_steps,
+    map_info_of,
+)
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.io.readers.class_flags import classes_of_flags
 from diffclass_hyperspectral.io.readers.contents import Contents
@@ -36,8 +44,8 @@ _WAVELENGTHS = {"wavelength", "wavelengths", "wl", "wavelength_nm", "center_wave
                 "wavelength_bands", "lambda"}  # fmt: skip
 _STANDARD_NAMES = {"radiation_wavelength", "sensor_band_central_radiation_wavelength"}
 _BANDS = {"band", "bands", "channel", "channels", "spectral"} | _WAVELENGTHS
+_Transform = tuple[float, float, float, float, float, float]
 _GOOD = {"good_wavelengths", "good_bands", "bbl", "band_mask"}
-_REGULAR = 1e-3  # of a pixel, that coordinates of an even grid may be off
 
 
 def is_xarray(source: object) -> bool:
@@ -49,7 +57,8 @@ def name_of(source: Any) -> Path:
     """Return what messages call a path or an array."""
     if not is_xarray(source):
         return Path(source)
-    return Path(str(getattr(source, "name", None) or type(source).__name__))
+    named = getattr(source, "name", None) or source.encoding.get("source")
+    return Path(str(named or type(source).__name__))
 
 
 def read(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Contents:
@@ -74,7 +83,8 @@ def read(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Conten
     facts: dict[str, Any] = {"format": "xarray", "map_info": _map_info(array, axes)}
     if n_axes == 2:
         names, colors = classes_of_flags(array.attrs)
-        picture = np.asarray(_squeezed(array, axes).transpose(*axes).to_numpy())
+        stored = np.asarray(_squeezed(array, axes).transpose(*axes).to_numpy())
+        picture = stored.view(_stored_type(array))
         return Contents(
             picture, ignore_value=_nodata(array), class_names=names or None,
             class_colors=colors or None, **facts,
@@ -147,7 +157,14 @@ def picked(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Any:
     """
     if not hasattr(source, "data_vars"):
         return source
-    dataset = source
+    array = _chosen(source, variable, n_axes)
+    mapping = _mapping_name(array)
+    if mapping in source.data_vars:  # where the file was not opened with decode_coords="all"
+        array = array.assign_coords({mapping: source[mapping]})
+    return array
+
+
+def _chosen(dataset: Any, variable: str | None, n_axes: int) -> Any:
     place = name_of(dataset)
     arrays = {str(name): array for name, array in dataset.data_vars.items()}
     if variable is not None:
@@ -205,13 +222,13 @@ def _values(
     gain, offset = (
         _number(array, name, d) for name, d in (("scale_factor", 1.0), ("add_offset", 0.0))
     )
-    ignored = _nodata(array)
+    ignored, stored = _nodata(array), _stored_type(array)
     is_plain = offset == 0 and gain > 0
     if not (np.isfinite([gain, offset]).all() and gain):
         raise DataError(f"{path}: scale_factor {gain:g}, add_offset {offset:g}; correct them")
 
     def read_rows(start: int, stop: int) -> np.ndarray:
-        block = np.asarray(cube.isel({axes[0]: slice(start, stop)}).to_numpy())
+        block = np.asarray(cube.isel({axes[0]: slice(start, stop)}).to_numpy()).view(stored)
         if is_plain:
             return block
         values = block.astype(np.float32) * np.float32(gain) + np.float32(offset)
@@ -223,7 +240,7 @@ def _values(
     chunks = None if cube.chunks is None else cube.chunks[0]
     data = BlockArray(
         cube.shape,
-        cube.dtype if is_plain else np.float32,
+        stored if is_plain else np.float32,
         read_rows=read_rows,
         path=source if source.is_file() else path,
         step=1 if chunks is None else max(chunks),
@@ -244,8 +261,16 @@ def _nodata(array: Any) -> float | None:
     for name in ("_FillValue", "missing_value", "nodata"):
         value = array.attrs.get(name)
         if value is not None and np.ndim(value) == 0:
-            return float(value)
+            same = np.asarray(value).dtype == array.dtype
+            return float(np.asarray(value).view(_stored_type(array)) if same else value)
     return None
+
+
+def _stored_type(array: Any) -> np.dtype[Any]:
+    """Return the type of the values, unsigned where NetCDF-3 could only say so beside them."""
+    is_unsigned = str(array.attrs.get("_Unsigned", "")).lower() == "true"
+    signed = np.dtype(array.dtype)
+    return np.dtype(f"u{signed.itemsize}") if is_unsigned and signed.kind == "i" else signed
 
 
 def _wavelength_coordinate(array: Any, band: Hashable) -> Any:
@@ -291,45 +316,79 @@ def _names(array: Any, band: Hashable) -> tuple[str, ...] | None:
 
 
 def _map_info(array: Any, axes: tuple[Hashable, ...]) -> MapInfo | None:
+    """Return where the pixels lie.
+
+    Coordinates rule: after a choice of rows the transform of the grid mapping is a stale one. It
+    counts for dimensions without coordinates, and for the size of a single row or column.
+    """
     mapping = _grid_mapping(array)
-    transform = _transform(array, axes, mapping)
-    if transform is None:
-        return None
-    return map_info_of(Georeference(transform, _crs(array, mapping)))
+    stated = _stated_transform(mapping)
+    centres = [_centres(array, dim) for dim in axes[:2]]
+    reasons = [_unevenness(dim, values) for dim, values in zip(axes, centres, strict=False)]
+    if any(reasons):
+        y, x = (
+            np.arange(array.sizes[dim], dtype=float) if values is None else values
+            for dim, values in zip(axes, centres, strict=False)
+        )
+        return MapInfo((), uneven=UnevenCentres(y, x, "; ".join(filter(None, reasons))))
+    transform = _transform(centres, stated)
+    return None if transform is None else map_info_of(Georeference(transform, _crs(array, mapping)))
+
+
+def _mapping_name(array: Any) -> str:
+    return array.encoding.get("grid_mapping", array.attrs.get("grid_mapping", "spatial_ref"))
 
 
 def _grid_mapping(array: Any) -> dict[str, Any]:
-    name = array.encoding.get("grid_mapping", array.attrs.get("grid_mapping", "spatial_ref"))
+    name = _mapping_name(array)
     return dict(array.coords[name].attrs) if name in array.coords else {}
 
 
-def _transform(
-    array: Any, axes: tuple[Hashable, ...], mapping: dict[str, Any]
-) -> tuple[float, float, float, float, float, float] | None:
-    steps = [_first_and_step(array, dim) for dim in axes[:2]]
-    if all(step is not None for step in steps):
-        (top, down), (left, right) = (step for step in steps if step is not None)
-        return right, 0.0, left - right / 2, 0.0, down, top - down / 2
-    texts = str(mapping.get("GeoTransform", "")).split()
+def _stated_transform(mapping: dict[str, Any]) -> _Transform | None:
     try:
-        c, a, b, f, d, e = (float(text) for text in texts)  # GDAL's order
-    except ValueError:
+        c, a, b, f, d, e = (float(text) for text in str(mapping["GeoTransform"]).split())
+    except (KeyError, ValueError):
         return None
-    return a, b, c, d, e, f
+    return a, b, c, d, e, f  # GDAL's order is another
 
 
-def _first_and_step(array: Any, dim: Hashable) -> tuple[float, float] | None:
-    """Return the first coordinate of an even grid and its step, or None."""
+def _centres(array: Any, dim: Hashable) -> np.ndarray | None:
+    """Return the coordinates of a dimension, or None where it has no numbers."""
     if dim not in array.coords or array.coords[dim].dtype.kind not in "iuf":
         return None
-    values = array.coords[dim].to_numpy().astype(np.float64)
-    if len(values) < 2 or not np.isfinite(values).all():
+    return np.asarray(array.coords[dim].to_numpy().astype(np.float64))
+
+
+def _unevenness(dim: Hashable, values: np.ndarray | None) -> str | None:
+    if values is None or (len(values) == 1 and np.isfinite(values[0])):
         return None
-    step = (values[-1] - values[0]) / (len(values) - 1)
-    even = values[0] + step * np.arange(len(values))
-    if step == 0 or np.abs(values - even).max() > _REGULAR * abs(step):
+    if not np.isfinite(values).all():
+        return f"its coordinates {dim} are not all finite"
+    if even_steps(values) is not None:
         return None
-    return float(values[0]), float(step)
+    steps = np.diff(values)
+    return f"its coordinates {dim} are uneven (steps from {steps.min():.6g} to {steps.max():.6g})"
+
+
+def _transform(centres: list[np.ndarray | None], stated: _Transform | None) -> _Transform | None:
+    """Return the transform of even coordinates, completed by the one that is stated."""
+    if all(values is None for values in centres):
+        return stated
+    lines: list[tuple[float, float] | None] = [None, None]
+    if stated is not None and not (stated[1] or stated[3]):
+        a, _, c, _, e, f = stated
+        lines = [(f + e / 2, e), (c + a / 2, a)]
+    for axis, values in enumerate(centres):
+        line = lines[axis]
+        if values is not None and len(values) > 1:
+            lines[axis] = even_steps(values)
+        elif values is not None and line is not None:
+            lines[axis] = (float(values[0]), line[1])
+    rows, columns = lines
+    if rows is None or columns is None:
+        return None
+    (top, down), (left, right) = rows, columns
+    return right, 0.0, left - right / 2, 0.0, down, top - down / 2
 
 
 def _crs(array: Any, mapping: dict[str, Any]) -> str | None:

@@ -61,7 +61,7 @@ export class AuditPanel {
       textButton(`Stroke to ${says}`, `The whole stroke ${item.stroke} becomes ${says}`, () =>
         after(this.session.apply({ op: "move", stroke: item.stroke, class: item.says })), "small"),
       textButton(item.count === 1 ? "Erase pixel" : "Erase pixels", "Take the label from the contradicted pixels", () =>
-        after(this.session.paint(pixelsOf(item.pixels), 0)), "small"),
+        after(this.session.paint(pixelsOf(item.pixels), { id: 0 })), "small"),
       textButton("Remove stroke", `Take all of stroke ${item.stroke} away`, () =>
         after(this.session.apply({ op: "remove", stroke: item.stroke })), "small"),
     );

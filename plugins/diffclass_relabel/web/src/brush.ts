@@ -1,5 +1,6 @@
 // Brush and eraser: a disc moved by hand; drawn at once, sent when the button goes up.
 
+import type { Hand } from "./ahead";
 import { ICONS } from "./icons";
 import { addDisc, addLine, outline } from "./shapes";
 import { Tool } from "./tool";
@@ -12,15 +13,15 @@ abstract class Disc extends Tool {
   private pixels: Set<number> | null = null;
   private last: Place | null = null;
   private first: Place | null = null;
-  private id = 0;
+  private hand: Hand = { id: 0 };
 
-  /** What the disc paints: a class, 0 for nothing, null where it cannot. */
-  protected abstract paints(): number | null;
+  /** What the disc paints; null where it cannot. */
+  protected abstract paints(): Hand | null;
 
   override down(at: Place): void {
-    const id = this.paints();
-    if (id === null) return;
-    [this.id, this.pixels, this.last, this.first] = [id, new Set(), at, at];
+    const hand = this.paints();
+    if (!hand) return;
+    [this.hand, this.pixels, this.last, this.first] = [hand, new Set(), at, at];
     addDisc(this.pixels, at, this.bench.ui.size, this.grid);
     this.show(this.pixels);
   }
@@ -40,7 +41,7 @@ abstract class Disc extends Tool {
   override up(): void {
     const pixels = this.pixels;
     this.end();
-    if (pixels) void this.bench.session.paint(pixels, this.id);
+    if (pixels) void this.bench.session.paint(pixels, this.hand);
   }
 
   override cancel(): void {
@@ -69,7 +70,7 @@ abstract class Disc extends Tool {
 
   private show(pixels: Set<number>): void {
     const { session, painter } = this.bench;
-    painter.patchLabels(session.labels.draw(pixels, this.id));
+    painter.patchLabels(session.labels.draw(pixels, this.hand.id));
   }
 }
 
@@ -79,7 +80,7 @@ export class Brush extends Disc {
   readonly key = "p";
   readonly icon = ICONS.brush;
 
-  protected paints(): number | null {
+  protected paints(): Hand | null {
     return this.paintable();
   }
 }
@@ -90,8 +91,8 @@ export class Eraser extends Disc {
   readonly key = "e";
   readonly icon = ICONS.eraser;
 
-  protected paints(): number {
-    return 0;
+  protected paints(): Hand {
+    return { id: 0 };
   }
 }
 

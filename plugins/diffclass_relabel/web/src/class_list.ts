@@ -11,24 +11,34 @@ import type { Ui } from "./ui";
 const TWO_DIGITS = 700; // ms within which a second digit joins the first
 const MENU_WIDTH = 168; // CSS pixels, as in the style sheet
 
+/** What a row shows; its counts follow later. */
+type ShownClass = Omit<ClassState, "pixels" | "mapped" | "since">;
+
 export class ClassList {
   readonly element: HTMLElement;
   private readonly list = el("div", { class: "classes", attributes: { role: "group", "aria-label": "Class to paint" } });
   private readonly menu = new Menu("Class");
-  private readonly empty = el("div", { class: "empty" }, textButton("Add a class", "Begin with what you want to find", () => void this.add()));
+  private readonly empty = el("div", { class: "empty" }, textButton("Add a class", "Begin with what you want to find", () => this.add()));
   private digits = "";
   private digitsAt = 0;
-  /** What the rows on the screen show; the same again is not made again, so that focus stays. */
-  private made = "";
-  private renaming = 0;
+  /** The rows on the screen by class, and what they show: one that shows the same again is left alone. */
+  private rows = new Map<number, { shows: string; row: HTMLElement }>();
+  /** The class that is being named, the field for it, and what that stands in for. */
+  private naming: { id: number; field: HTMLInputElement; name: Element | null } | null = null;
+  private isPlacing = false;
+  /** When the class in hand was added, as far as the server has said. */
+  private since = 0;
 
   constructor(private readonly session: Session, private readonly ui: Ui) {
-    const add = iconButton(ICONS.plus, "Add a class", () => void this.add());
+    const add = iconButton(ICONS.plus, "Add a class", () => this.add());
     this.element = section("Classes", this.list, this.empty, this.menu.element);
     this.element.classList.add("class-section");
     this.element.querySelector("h2")!.append(add);
-    session.on("news", () => this.update());
-    ui.on("class", () => {
+    session.on("state", () => this.update()); // what is painted with must not lag behind
+    session.on("news", () => this.showCounts());
+    session.on("numbered", ({ from, to }) => this.renumber(from, to));
+    ui.on("class", (id) => {
+      this.since = session.classOf(id)?.since ?? 0;
       this.mark();
       this.list.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
     });
@@ -43,29 +53,53 @@ export class ClassList {
     if (found) this.ui.setClass(found.id);
   }
 
-  private async add(): Promise<void> {
-    const done = await this.session.apply({ op: "add_class" });
-    if (done?.class === undefined) return;
-    this.ui.setClass(done.class);
-    this.renaming = done.class;
-    this.startRenaming();
+  private add(): void {
+    const id = this.session.addClass();
+    if (!id) return;
+    this.ui.setClass(id);
+    this.rename(id);
   }
 
   private update(): void {
-    const classes = this.session.classes;
-    if (!this.session.classOf(this.ui.classId)) this.ui.setClass(classes[0]?.id ?? 0);
+    const { classes } = this.session;
+    this.keepHand();
     this.empty.hidden = classes.length > 0;
-    const made = JSON.stringify(classes.map(({ pixels: _, mapped: __, ...shown }) => shown));
-    if (made !== this.made) {
-      this.made = made;
-      renew(this.list, ...classes.map((item, k) => this.row(item, k + 1)));
-    }
-    classes.forEach((item, k) => this.showCounts(this.list.children[k] as HTMLElement, item));
+    const before = this.rows;
+    this.rows = new Map(classes.map((item, k) => [item.id, this.rowOf(item, k + 1)]));
+    const isSame = before.size === this.rows.size && [...this.rows].every(([id, { row }], k) => this.list.children[k] === row && before.has(id));
+    if (isSame) return;
+    this.isPlacing = true;
+    renew(this.list, ...[...this.rows.values()].map(({ row }) => row));
+    this.isPlacing = false;
+    this.placeField();
+    this.showCounts();
     this.mark();
-    this.startRenaming();
   }
 
-  private row(item: ClassState, place: number): HTMLElement {
+  /** Leaves in hand what is there, but not another class in its place. Of a list that was empty the
+   *  first is taken. */
+  private keepHand(): void {
+    const { session, ui, since } = this;
+    const item = session.classOf(ui.classId);
+    const isIt = item && (!since || !item.since || item.since === since);
+    const other = this.rows.size ? 0 : (session.classes[0]?.id ?? 0);
+    if (isIt) this.since = item.since;
+    else if (ui.classId !== other) ui.setClass(other);
+  }
+
+  private renumber(from: number, to: number): void {
+    this.menu.close();
+    if (this.naming?.id === from) this.naming.id = to;
+  }
+
+  /** The row of a class: the one on the screen if it would show the same. */
+  private rowOf({ pixels: _, mapped: __, since: ___, ...item }: ClassState, place: number): { shows: string; row: HTMLElement } {
+    const shows = JSON.stringify([item, place]);
+    const known = this.rows.get(item.id);
+    return known?.shows === shows ? known : { shows, row: this.row(item, place) };
+  }
+
+  private row(item: ShownClass, place: number): HTMLElement {
     const row = el("div", { class: "class-row", attributes: { "data-class": String(item.id) } });
     row.classList.toggle("hidden-class", item.hidden);
     onMenu(row, () => this.openMenu(item, row));
@@ -85,7 +119,7 @@ export class ClassList {
     return row;
   }
 
-  private colorButton(item: ClassState): HTMLElement {
+  private colorButton(item: ShownClass): HTMLElement {
     const input = el("input", {
       title: `Colour of ${item.name}`,
       attributes: { type: "color", "aria-label": `Colour of ${item.name}` },
@@ -95,7 +129,7 @@ export class ClassList {
     return input;
   }
 
-  private nameButton(item: ClassState): HTMLElement {
+  private nameButton(item: ShownClass): HTMLElement {
     return el("button", {
       class: "class-name",
       text: item.name,
@@ -111,10 +145,12 @@ export class ClassList {
     return button;
   }
 
-  private showCounts(row: HTMLElement, item: ClassState): void {
-    const counts = row.querySelector<HTMLElement>(".counts")!;
-    counts.textContent = item.pixels ? count(item.pixels) : "";
-    counts.title = `${count(item.pixels)} labelled, ${count(item.mapped)} in the map`;
+  private showCounts(): void {
+    for (const { id, pixels, mapped } of this.session.classes) {
+      const counts = this.rows.get(id)!.row.querySelector<HTMLElement>(".counts")!;
+      counts.textContent = pixels ? count(pixels) : "";
+      counts.title = `${count(pixels)} labelled, ${count(mapped)} in the map`;
+    }
   }
 
   private mark(): void {
@@ -125,39 +161,50 @@ export class ClassList {
     }
   }
 
-  rename(id: number): void {
-    this.renaming = id;
-    this.startRenaming();
-  }
-
-  /** Puts a field in the place of the name, once the row is there. */
-  private startRenaming(): void {
-    const item = this.session.classOf(this.renaming);
-    const name = this.list.querySelector(`[data-class="${this.renaming}"] .class-name`);
-    if (!item || !name) return;
-    this.renaming = 0;
+  /** Puts a field in the place of a class's name. */
+  private rename(id: number): void {
+    this.finish(true);
     const field = el("input", { class: "class-name", attributes: { type: "text", maxlength: String(LONGEST_NAME), "aria-label": "Name of the class" } });
-    field.value = item.name;
-    let over = false;
-    const finish = (keep: boolean) => {
-      if (over) return;
-      over = true;
-      const text = field.value.trim();
-      field.replaceWith(name);
-      if (keep && text && text !== item.name) void this.session.apply({ op: "rename_class", id: item.id, name: text });
-    };
-    field.addEventListener("blur", () => finish(true));
+    field.value = this.session.classOf(id)?.name ?? "";
+    field.addEventListener("blur", () => this.finish(true));
     field.addEventListener("keydown", (event) => {
       event.stopPropagation();
-      if (event.key === "Enter") finish(true);
-      if (event.key === "Escape") finish(false);
+      if (event.key === "Enter") this.finish(true);
+      if (event.key === "Escape") this.finish(false);
     });
-    name.replaceWith(field);
+    this.naming = { id, field, name: null };
+    this.placeField();
     field.select();
-    field.focus();
   }
 
-  private openMenu(item: ClassState, row: HTMLElement): void {
+  /** Shows the field where the name is; rows that are made anew meanwhile do not disturb what is typed. */
+  private placeField(): void {
+    const { naming } = this;
+    if (!naming || naming.field.closest(".class-row") === this.rows.get(naming.id)?.row) return;
+    naming.name = this.rows.get(naming.id)?.row.querySelector(".class-name") ?? null;
+    if (!naming.name) this.naming = null; // the class is gone
+    naming.name?.replaceWith(naming.field);
+    naming.field.focus();
+  }
+
+  private finish(keep: boolean): void {
+    const { naming } = this;
+    if (!naming || this.isPlacing) return;
+    this.naming = null; // taking the field away blurs it
+    const { id, field, name } = naming;
+    const text = field.value.trim();
+    field.replaceWith(name!);
+    if (keep && text && text !== this.session.classOf(id)?.name) void this.session.apply({ op: "rename_class", id, name: text });
+  }
+
+  /** Merges a class into another, which is then in hand in its place. */
+  private merge(source: number, into: number): void {
+    const wasInHand = this.ui.classId === source;
+    void this.session.apply({ op: "merge_classes", source, into });
+    if (wasInHand && !this.session.classOf(source)) this.ui.setClass(into);
+  }
+
+  private openMenu(item: ShownClass, row: HTMLElement): void {
     const { session, menu } = this;
     const others = session.classes.filter((other) => other.id !== item.id);
     const entries: Node[] = [
@@ -170,12 +217,12 @@ export class ClassList {
     if (others.length) entries.push(el("p", { class: "muted", text: "Merge into" }));
     for (const other of others) {
       const entry = menu.entry(other.name, `${item.name} becomes ${other.name}`, () =>
-        void session.apply({ op: "merge_classes", source: item.id, into: other.id }));
+        this.merge(item.id, other.id));
       entry.prepend(swatch(other.color));
       entries.push(entry);
     }
     const remove = menu.entry("Remove", "Remove this class", () => void session.apply({ op: "remove_class", id: item.id }));
-    remove.disabled = item.pixels > 0;
+    remove.disabled = (session.classOf(item.id)?.pixels ?? 0) > 0;
     if (remove.disabled) remove.title = "It has labels: erase them first, or merge it";
     const box = row.getBoundingClientRect();
     menu.open([...entries, el("hr"), remove], box.right - MENU_WIDTH, box.bottom);

@@ -86,14 +86,16 @@ export function hangBelow(menu: HTMLElement, above: () => HTMLElement): void {
   menu.addEventListener("beforetoggle", () => (menu.style.top = `${above().getBoundingClientRect().bottom + GAP}px`));
 }
 
-/** Puts other children in the place of an element's; the focus stays at its place among them. */
+/** Puts other children in the place of an element's; those that stay are not touched if as many are
+ *  there, so that a press on one becomes a click. The focus stays at its place among them. */
 export function renew(parent: Element, ...children: Element[]): void {
   const path: number[] = [];
   let focused = document.activeElement;
   if (!parent.contains(focused)) focused = null;
   for (let at = focused; at && at !== parent; at = at.parentElement) path.unshift([...at.parentElement!.children].indexOf(at));
-  parent.replaceChildren(...children);
-  if (!focused) return;
+  if (children.length !== parent.children.length) parent.replaceChildren(...children);
+  else children.forEach((child, k) => child !== parent.children[k] && parent.children[k].replaceWith(child));
+  if (!focused || parent.contains(document.activeElement)) return;
   const there = path.reduce<Element | undefined>((at, place) => at?.children[place], parent);
   (there as HTMLElement | undefined)?.focus({ preventScroll: true });
 }

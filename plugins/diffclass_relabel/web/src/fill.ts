@@ -1,6 +1,7 @@
 // Flood fill: the connected piece of the map under the pointer becomes a stroke; labels of other
 // classes in it were painted by hand and stay.
 
+import type { Hand } from "./ahead";
 import { count } from "./dom";
 import { ICONS } from "./icons";
 import { eachPixel } from "./runs";
@@ -13,14 +14,15 @@ export class Fill extends Tool {
   readonly key = "f";
   readonly icon = ICONS.fill;
 
-  private pressed: Place | null = null;
+  private pressed: [Place, Hand] | null = null;
 
   override down(at: Place): void {
-    this.pressed = at;
+    const hand = this.paintable();
+    this.pressed = hand && [at, hand];
   }
 
   override up(): void {
-    if (this.pressed) void this.flood(this.pressed);
+    if (this.pressed) void this.flood(...this.pressed);
     this.pressed = null;
   }
 
@@ -28,10 +30,9 @@ export class Fill extends Tool {
     this.pressed = null;
   }
 
-  private async flood(at: Place): Promise<void> {
+  private async flood(at: Place, hand: Hand): Promise<void> {
     const { session, view, tell } = this.bench;
-    const id = this.paintable();
-    if (id === null || !view.contains(at)) return;
+    if (!view.contains(at)) return;
     if (!session.hasMap) return tell("There is no map to fill from yet. Paint a few strokes first.");
     const pixel = Math.floor(at.row) * view.columns + Math.floor(at.column);
     const answer = await session.ask({ ask: "segment", pixel });
@@ -40,10 +41,10 @@ export class Fill extends Tool {
     let spared = 0;
     eachPixel(answer.pixels, (item) => {
       const label = session.labels.shown[item];
-      if (label === 0 || label === id) pixels.add(item);
+      if (label === 0 || label === hand.id) pixels.add(item);
       else spared++;
     });
     if (spared) tell(`${count(spared)} pixels keep the label of another class.`);
-    await session.paint(pixels, id);
+    await session.paint(pixels, hand);
   }
 }

@@ -94,7 +94,7 @@ export class HistoryPanel {
   }
 
   private go(number: number): void {
-    const steps = number - this.answer!.step;
+    const steps = number - this.session.state!.step; // the list may be older
     if (steps) void this.session.apply({ op: steps < 0 ? "undo" : "redo", steps: Math.abs(steps) });
   }
 

@@ -1,5 +1,6 @@
 // Import: labels of a file, sent from here or read by the server, as one operation that undo takes back.
 
+import { ClassMatching } from "./class_matching";
 import { count, el, hangBelow, textButton } from "./dom";
 import { ICONS } from "./icons";
 import { LONGEST_NAME, type Operation, type ReadLabelsAnswer, type SentFile } from "./protocol.generated";
@@ -11,6 +12,7 @@ export class ImportMenu {
   readonly element: HTMLElement;
   private readonly menu = el("div", { class: "menu import", attributes: { popover: "auto", id: "import-menu", "aria-label": "Import labels" } });
   private readonly result = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
+  private readonly question = el("div", { class: "question" });
   private readonly files = el("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": "Label files" }, on: { change: () => void this.send() } });
   private readonly path = el("input", {
     attributes: { type: "text", placeholder: "path beside the scene", "aria-label": "Path of a label file, beside the scene", spellcheck: "false" },
@@ -28,6 +30,7 @@ export class ImportMenu {
       textButton("Choose files\u2026", "Label files of this machine", () => this.files.click()),
       this.files,
       el("div", { class: "import-path" }, this.path, textButton("Read", "Read the file at this path, on the server's machine", () => this.readPath())),
+      this.question,
       this.result,
     );
     const button = el(
@@ -56,32 +59,60 @@ export class ImportMenu {
 
   private async take(from: { path: string } | { files: SentFile[] }): Promise<void> {
     const variable = this.variable.value.trim();
+    this.question.replaceChildren();
     this.tell("Reading\u2026");
+    const seen = this.session.version; // the file's classes are matched with those of now
     const answer = await this.session.ask({ ask: "read_labels", ...from, ...(variable ? { variable } : {}) });
-    const done = answer && (await this.session.apply(operationOf(answer)));
-    this.tell(done ? summary(answer!) : "Nothing was imported.");
+    if (answer?.asks) return this.ask(answer, seen);
+    await this.add(answer && { ...answer, seen, chosen: new Map(answer.classes.map(({ id, to }) => [id, to])) });
+  }
+
+  private async add(labels: Chosen | null | undefined): Promise<void> {
+    const done = labels && (await this.session.apply(operationOf(labels), { seen: labels.seen }));
+    this.tell(done ? summary(labels) : "Nothing was imported.");
+  }
+
+  /** Neither names nor numbers tell which class is which: the user does. */
+  private ask(answer: ReadLabelsAnswer, seen: number): void {
+    const full = new Set(answer.classes.filter((item) => !item.new).map(({ id }) => id));
+    const rows = answer.classes.filter((item) => item.count);
+    const matching = new ClassMatching(this.session, rows, "new class", new Map(), full);
+    const decide = (labels: Chosen | null) => {
+      this.question.replaceChildren();
+      void this.add(labels);
+    };
+    this.tell("");
+    this.question.replaceChildren(
+      el("p", { text: "Neither names nor numbers tell which classes of the file are the session\u2019s. Which are they?" }),
+      matching.element,
+      el("div", { class: "choices" },
+        textButton("Cancel", "Import nothing", () => decide(null)),
+        textButton("Import", "Import with these classes", () => decide({ ...answer, seen, classes: rows, chosen: matching.chosen }), "primary")),
+    );
+    matching.element.querySelector("select")?.focus();
   }
 
   private tell(text: string): void {
-    this.result.hidden = false;
+    this.result.hidden = !text;
     this.result.textContent = text;
   }
 }
 
-function operationOf({ title, classes, strokes }: ReadLabelsAnswer): Operation {
-  return {
-    op: "batch",
-    name: title,
-    operations: [
-      ...classes.map((item): Operation => ({ op: "add_class", ...item })),
-      ...strokes.map((item): Operation => ({ op: "stroke", ...item })),
-    ],
-  };
+/** Labels of a file, which of the session's classes each of theirs is (0: a new one), and the state that had these. */
+type Chosen = ReadLabelsAnswer & { chosen: Map<number, number>; seen: number };
+
+function operationOf({ title, classes, chosen }: Chosen): Operation {
+  const added = classes.filter(({ id }) => !chosen.get(id)).map((item): Operation => ({ op: "add_class", ...item.new }));
+  const strokes = classes.filter((item) => item.count).map((item): Operation => ({ op: "stroke", class: chosen.get(item.id) || (item.new?.id ?? 0), pixels: item.pixels }));
+  return { op: "batch", name: title, operations: [...added, ...strokes] };
 }
 
-function summary({ classes, strokes, count: pixels, left_out }: ReadLabelsAnswer): string {
-  const found = strokes.length === 1 ? "1 class" : `${strokes.length} classes`;
-  const added = classes.length ? `, ${classes.length} of them new to the list` : "";
+function summary({ classes, chosen, left_out }: Chosen): string {
+  const filled = classes.filter((item) => item.count);
+  const pixels = filled.reduce((sum, item) => sum + item.count, 0);
+  const found = filled.length === 1 ? "1 class" : `${filled.length} classes`;
+  const n = classes.filter(({ id }) => !chosen.get(id)).length;
+  const added = n ? `, ${n} of them new to the list` : "";
   const without = left_out ? `; ${count(left_out)} without data were left out` : "";
   return `Imported ${count(pixels)} pixels of ${found}${added}${without}. Undo takes it back.`;
 }

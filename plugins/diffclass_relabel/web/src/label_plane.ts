@@ -65,6 +65,11 @@ export class LabelPlane {
     this.patches = this.patches.filter((other) => other !== patch);
   }
 
+  /** A class has another id than what was painted with it. */
+  renumber(from: number, to: number): void {
+    for (const patch of this.patches) if (patch.id === from) patch.id = to;
+  }
+
   /** Makes what is shown again, without a stroke that is still being drawn; says whether it is another. */
   rebuild(): boolean {
     const before = this.shown;

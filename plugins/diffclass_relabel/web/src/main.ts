@@ -89,6 +89,7 @@ function start(transport: Transport): void {
     before = inHand();
   });
   session.on("labels", () => inHand().refresh());
+  session.on("numbered", ({ from, to }) => ui.classId === from && ui.setClass(to));
   const pointer = new Pointer(stage.area, view, ui, inHand);
   const cursor = new KeyCursor(stage.area, { session, view, ui, overlay, tool: inHand });
   const pixelMenu = new PixelMenu(session, ui, view);
@@ -182,7 +183,7 @@ function start(transport: Transport): void {
     k: () => compare.toggle(),
     q: () => spectra.toggle(),
     w: () => ui.hover && ui.inspect(ui.hover),
-    t: () => void session.ask({ ask: "live", on: !session.state?.live }),
+    t: () => void session.setLive(!session.state?.live),
     r: () => void session.ask({ ask: "update" }),
     d: toggleTheme,
     "?": showHelp,

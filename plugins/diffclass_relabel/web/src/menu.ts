@@ -41,7 +41,7 @@ export class Menu {
     this.buttons()[0]?.focus();
   }
 
-  private close(): void {
+  close(): void {
     if (!this.element.matches(":popover-open")) return;
     const focused = this.element.contains(document.activeElement);
     this.element.hidePopover();

@@ -1,8 +1,9 @@
 // The session in numbers: accuracy and its course, the confusion matrix, the classes, the last change.
 
 import { className } from "./class_list";
-import { count, el } from "./dom";
-import { NO_DATA, type AccuracyFacts, type AccuracyPoint, type AreaFacts, type ChangeFacts, type ClassNumbers, type ForeignClass, type NumbersAnswer } from "./protocol.generated";
+import { ClassMatching } from "./class_matching";
+import { count, el, textButton } from "./dom";
+import { NO_DATA, type AccuracyFacts, type AccuracyPoint, type AreaFacts, type ChangeFacts, type ClassNumbers, type ForeignClass, type NumbersAnswer, type ReferenceMatch } from "./protocol.generated";
 import type { Session } from "./session";
 import { svg } from "./svg";
 
@@ -21,6 +22,7 @@ export class NumbersPanel {
   private shown: number | null = null; // version of the map that the numbers are of
   private timer = 0;
   private opened = new Set<string>();
+  private readonly chosen = new Map<number, number>(); // class of the session by that of the reference, not confirmed yet
 
   constructor(private readonly session: Session) {
     for (const [value, text] of [["held_out", "Own labels, held out"], ["reference", "Reference image"]]) {
@@ -60,9 +62,11 @@ export class NumbersPanel {
   }
 
   private draw(answer: NumbersAnswer): void {
-    const { accuracy, change, history } = answer;
+    const { accuracy, change, history, match } = answer;
     this.content.replaceChildren(
-      ...(accuracy ? [this.headline(accuracy, answer.by), course(history)] : [el("p", { class: "muted empty", text: answer.note })]),
+      ...(match?.asks ? [this.matching(match)] : []),
+      ...(accuracy ? [this.headline(accuracy, answer), course(history)] : [el("p", { class: "muted empty", text: answer.note })]),
+      ...(match && !match.asks ? [this.matching(match)] : []),
       this.classes(answer.classes, answer.pixel_area, accuracy !== null),
       ...(accuracy && answer.areas ? [this.areas(answer.areas, answer.pixel_area, accuracy)] : []),
       ...(accuracy ? [this.confusion(accuracy)] : []),
@@ -70,7 +74,7 @@ export class NumbersPanel {
     );
   }
 
-  private headline(found: AccuracyFacts, by: By): HTMLElement {
+  private headline(found: AccuracyFacts, { by, match }: NumbersAnswer): HTMLElement {
     const [lower, upper] = found.interval;
     const what = by === "reference" ? "pixels of the reference that are not labelled" : "labelled pixels, a third of the pieces held out at a time";
     return el("div", {},
@@ -79,8 +83,27 @@ export class NumbersPanel {
         el("dt", { text: "average" }), el("dd", {}, el("b", { text: percent(found.average) })),
         el("dt", { text: "kappa" }), el("dd", {}, el("b", { text: found.kappa === null ? "\u2013" : found.kappa.toFixed(3).replace("-", "\u2212") })),
       ),
-      el("p", { class: "muted", text: `on ${count(found.n_pixels)} ${what}` }),
+      el("p", { class: "muted", text: `on ${count(found.n_pixels)} ${what}${match?.by === "overlap" ? "; upper bounds, as classes are matched by best overlap" : ""}` }),
     );
+  }
+
+  /** Which class of the reference is which of the session's: asked where it is not clear. */
+  private matching(match: ReferenceMatch): HTMLElement {
+    const matching = new ClassMatching(this.session, match.classes, "none of these", this.chosen);
+    const buttons = [textButton("Match", "Count with these classes", () => void this.match(matching.chosen), match.asks ? "primary" : "")];
+    if (match.asks && match.by !== "overlap") {
+      const present = new Map(match.classes.map(({ id, to }) => [id, to]));
+      buttons.unshift(textButton("Leave as it is", "Count as before, and do not ask again", () => void this.match(present)));
+    }
+    const box = [el("p", { class: match.asks ? "" : "muted", text: saying(match) }), matching.element, el("div", { class: "choices" }, ...buttons)];
+    return match.asks ? el("div", { class: "question" }, ...box) : this.fold("Classes of the reference", false, ...box);
+  }
+
+  private async match(chosen: Map<number, number>): Promise<void> {
+    const answer = await this.session.ask({ ask: "match_reference", pairs: [...chosen].filter(([, to]) => to).flat() });
+    if (!answer) return;
+    this.chosen.clear();
+    this.draw(answer);
   }
 
   private classes(rows: ClassNumbers[], area: number | null, scored: boolean): HTMLElement {
@@ -161,6 +184,17 @@ headOf(head), el("tbody", {}, ...body))));
     box.addEventListener("toggle", () => (box.open === open ? this.opened.delete(title) : this.opened.add(title)));
     return box;
   }
+}
+
+/** What decided which class of the reference is which of the session's. */
+function saying({ by, asks, agreement, by_overlap }: ReferenceMatch): string {
+  if (by === "overlap") {
+    return asks ? "The reference and the session have no class name or number in common. Which classes are they?" : "Matched by best overlap.";
+  }
+  if (asks) {
+    return `By ${by === "names" ? "name" : "number"} ${percent(agreement)} agree, but ${percent(by_overlap)} with the classes below: reference and session seem to number them differently. Which are they?`;
+  }
+  return { names: "Matched by name.", ids: "Matched by number.", choice: "Matched as chosen here." }[by];
 }
 
 /** Overall (strong) and average accuracy of the maps so far, the axis cut below the lowest. */

@@ -1,5 +1,6 @@
 // Polygon and lasso: an outline that is filled with the class when it is closed.
 
+import type { Hand } from "./ahead";
 import { ICONS } from "./icons";
 import { polygonPixels } from "./shapes";
 import { Tool } from "./tool";
@@ -15,11 +16,10 @@ abstract class Outline extends Tool {
     this.sketch();
   }
 
-  protected fill(): void {
-    const id = this.paintable();
+  protected fill(hand: Hand | null): void {
     const pixels = polygonPixels(this.corners, this.grid);
     this.cancel();
-    if (id !== null) void this.bench.session.paint(pixels, id);
+    if (hand) void this.bench.session.paint(pixels, hand);
   }
 
   protected sketch(tip: Place | null = null): void {
@@ -36,9 +36,11 @@ export class Polygon extends Outline {
   readonly icon = ICONS.polygon;
 
   private pressed: Place | null = null;
+  private hand: Hand | null = null;
 
   override down(at: Place): void {
-    if (this.paintable() === null) return;
+    this.hand = this.paintable();
+    if (!this.hand) return;
     this.pressed = at;
     this.sketch(at);
   }
@@ -47,7 +49,7 @@ export class Polygon extends Outline {
     const at = this.pressed;
     this.pressed = null;
     if (!at) return;
-    if (this.corners.length > 2 && this.isNear(at, this.corners[0])) return this.fill();
+    if (this.corners.length > 2 && this.isNear(at, this.corners[0])) return this.fill(this.hand);
     const last = this.corners.at(-1);
     if (!last || !this.isNear(at, last)) this.corners.push(at); // a double click makes one corner
     this.sketch();
@@ -72,7 +74,7 @@ export class Polygon extends Outline {
   }
 
   override finish(): void {
-    if (this.corners.length > 2) this.fill();
+    if (this.corners.length > 2) this.fill(this.paintable());
   }
 
   override back(): void {
@@ -93,8 +95,11 @@ export class Lasso extends Outline {
   readonly key = "a";
   readonly icon = ICONS.lasso;
 
+  private hand: Hand | null = null;
+
   override down(at: Place): void {
-    if (this.paintable() !== null) this.corners = [at];
+    this.hand = this.paintable();
+    if (this.hand) this.corners = [at];
   }
 
   override drag(places: Place[]): void {
@@ -104,6 +109,6 @@ export class Lasso extends Outline {
   }
 
   override up(): void {
-    if (this.corners.length) this.fill();
+    if (this.corners.length) this.fill(this.hand);
   }
 }

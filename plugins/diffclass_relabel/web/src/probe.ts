@@ -1,6 +1,6 @@
 // `window.diffclass`: what tests (and curious users) may look at. Nothing in the page depends on it.
 //
-//   state           the session's state as the server last sent it
+//   state           the session's state: as the server last sent it, with what was done here since
 //   map, labels     Uint8Array of class ids, row * columns + column; map is null before the first
 //   view, layers    the view (scale, offset) and the layers (visible, opacity)
 //   lastMapVersion  version of the map on the screen, null before the first

@@ -7,6 +7,7 @@ export const LONGEST_NAME = 200;
 export const MOST_SUGGESTIONS = 200;
 export const NO_DATA = 255;
 export const PART_LENGTH = 524288;
+export const PALETTE = ["#e69f00", "#56b4e9", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#0000ff", "#781e00", "#a5f096", "#6969ff", "#4b3c5a", "#3c1ea5", "#e10f4b", "#ffa5b4", "#6996ff", "#ff965a", "#a5e1ff", "#003c78", "#780f2d", "#2d3ce1", "#a53c00", "#f0f078", "#3c5ac3", "#007878", "#1e783c", "#5a5a87", "#e1f0c3", "#96c387", "#ffa5d2", "#1e3c96", "#5ad269"];
 
 /** An operation: the unit of undo, of the log and of replay. */
 export type Operation =
@@ -69,6 +70,8 @@ export type Question =
   | { ask: "read_labels"; path?: string; files?: SentFile[]; variable?: string }
   /** accuracy, a table of the classes, and what the last map changed */
   | { ask: "numbers"; by?: "reference" | "held_out" }
+  /** say which class of the reference is which of the session's; the numbers then */
+  | { ask: "match_reference"; pairs: number[] }
   /** the operations that can be undone and done again */
   | { ask: "history" }
   /** the map of an earlier state of the history, or else the reference */
@@ -96,6 +99,7 @@ export interface Answers {
   segment: SegmentAnswer;
   read_labels: ReadLabelsAnswer;
   numbers: NumbersAnswer;
+  match_reference: NumbersAnswer;
   history: HistoryAnswer;
   compare: CompareAnswer;
   live: LiveAnswer;
@@ -183,6 +187,8 @@ export interface Hello {
   /** The session's own; a page names it when it comes back. */
   id: string;
   state: SessionState;
+  /** Number of this page's newest operation in the state; 0: none. */
+  included: number;
 }
 
 /** The scene: size and bands. */
@@ -274,6 +280,8 @@ export interface ClassState {
   pixels: number;
   /** Pixels of the map. */
   mapped: number;
+  /** Version in which it was added: an id may be another class's later. */
+  since: number;
 }
 
 export interface StrokeState {
@@ -295,6 +303,8 @@ export interface Foreign {
 export interface StateMessage {
   kind: "state";
   state: SessionState;
+  /** Number of this page's newest operation in the state; 0: none. */
+  included: number;
 }
 
 /** An operation is done and on disk. */
@@ -432,13 +442,33 @@ export interface SegmentAnswer {
 /** The labels of a file: what to add to the session, as one operation. */
 export interface ReadLabelsAnswer {
   title: string;
-  /** Those that the session lacks. */
-  classes: NewClass[];
-  strokes: ClassPixels[];
-  /** Labelled pixels with data. */
-  count: number;
+  classes: FileClass[];
+  /** Neither names nor numbers tell which class is which: ask the user. */
+  asks: boolean;
   /** Labelled pixels without data. */
   left_out: number;
+}
+
+/** A class of a label file; the session's class that it is gets its pixels. */
+export interface FileClass {
+  /** In the file. */
+  id: number;
+  name: string;
+  color: string;
+  /** Pixels of it. */
+  count: number;
+  /** Those of them that have a class in the session. */
+  compared: number;
+  /** Those of these whose class is the proposed one. */
+  agreed: number;
+  /** The session's class that it is; 0: none. */
+  to: number;
+  /** The one that it may be; 0: none. */
+  proposed: number;
+  /** start, length, start, length, ... */
+  pixels: number[];
+  /** To be added if it is none; null where the list is full. */
+  new: NewClass | null;
 }
 
 /** A class to add. */
@@ -448,12 +478,6 @@ export interface NewClass {
   color: string;
 }
 
-export interface ClassPixels {
-  class: number;
-  /** start, length, start, length, ... */
-  pixels: number[];
-}
-
 /** The session in numbers. */
 export interface NumbersAnswer {
   by: "reference" | "held_out";
@@ -461,6 +485,8 @@ export interface NumbersAnswer {
   /** Why there is no accuracy. */
   note: string;
   accuracy: AccuracyFacts | null;
+  /** Null where the map is compared with own labels. */
+  match: ReferenceMatch | null;
   history: AccuracyPoint[];
   classes: ClassNumbers[];
   areas: AreaFacts | null;
@@ -487,6 +513,37 @@ export interface AccuracyFacts {
 export interface ForeignClass {
   class: number;
   name: string;
+}
+
+/** Which class of the reference is which of the session's. */
+export interface ReferenceMatch {
+  /** What decided; "choice": a user. */
+  by: "names" | "ids" | "overlap" | "choice";
+  /** Another match agrees far better, or overlap alone decided. */
+  asks: boolean;
+  /** Share of the pixels that agree. */
+  agreement: number;
+  /** Share that would agree after the best match: an upper bound. */
+  by_overlap: number;
+  classes: GivenClass[];
+}
+
+/** A class of a file, and which class of the session it may be. */
+export interface GivenClass {
+  /** In the file. */
+  id: number;
+  name: string;
+  color: string;
+  /** Pixels of it. */
+  count: number;
+  /** Those of them that have a class in the session. */
+  compared: number;
+  /** Those of these whose class is the proposed one. */
+  agreed: number;
+  /** The session's class that it is; 0: none. */
+  to: number;
+  /** The one that it may be; 0: none. */
+  proposed: number;
 }
 
 /** The accuracy of an earlier map. */

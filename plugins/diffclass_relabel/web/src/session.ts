@@ -1,5 +1,6 @@
 // The session as the page knows it: scene, state, planes; everything that the user does goes through here.
 
+import { nextId, stateAfter, type Hand } from "./ahead";
 import { Emitter } from "./emitter";
 import { LabelPlane, operationOf } from "./label_plane";
 import { overlap, type Window } from "./contours";
@@ -44,6 +45,18 @@ interface SessionEvents {
   compared: Uint8Array;
   latency: number;
   message: string;
+  /** A new class has another id than it was shown with. */
+  numbered: { from: number; to: number };
+}
+
+/** How an operation came about. */
+interface Circumstances {
+  /** When the user did it. */
+  asked?: number;
+  /** Version of the state that it goes by. */
+  seen?: number;
+  /** Id that a class which it adds is shown with. */
+  newId?: number;
 }
 
 /** Operations that leave the map as it is. */
@@ -53,6 +66,7 @@ export class Session extends Emitter<SessionEvents> {
   scene: SceneInfo | null = null;
   geo: Geography | null = null;
   presets: Preset[] = [];
+  /** As it will be once everything that was done here is done there. */
   state: SessionState | null = null;
   readonly labels = new LabelPlane();
   map: MapSoFar | null = null;
@@ -69,17 +83,24 @@ export class Session extends Emitter<SessionEvents> {
   private awaited = 0;
   /** What was in view when the present map was drawn; null while a part of it is not. */
   private seen: Window | null = null;
-  /** An operation is done; the state that tells of it is still on its way. */
-  private settling = false;
+  /** The state as the server sent it last. */
+  private told: SessionState | null = null;
+  /** What was asked of the live switch and has no answer yet. */
+  private readonly lives: boolean[] = [];
 
   constructor(readonly socket: Socket) {
     super();
     socket.on("hello", (hello) => this.greet(hello));
     socket.on("state", (state) => this.setState(state));
-    socket.on("done", () => (this.settling = true));
+    socket.on("numbered", ({ from, to }) => this.renumber(from, to));
     socket.on("pending", () => this.news.come());
     socket.on("binary", (buffer) => this.receive(buffer));
     socket.on("refused", (message) => this.emit("message", message));
+  }
+
+  /** Version of the state that the server has told of last. */
+  get version(): number {
+    return this.told?.version ?? 0;
   }
 
   get classes(): ClassState[] {
@@ -107,7 +128,7 @@ export class Session extends Emitter<SessionEvents> {
 
   /** Whether something that was done here is not in the state yet. */
   get isUnanswered(): boolean {
-    return this.settling || this.socket.pending.length > 0;
+    return this.socket.ahead.length > 0 || this.socket.pending.length > 0;
   }
 
   /** Whether the map lags behind the labels. */
@@ -115,23 +136,50 @@ export class Session extends Emitter<SessionEvents> {
     return Boolean(this.state && (this.state.stale || this.isUnanswered));
   }
 
-  /** Applies an operation; null where it was refused (the page says why by itself). `asked` is when
-   *  the user did it. */
-  async apply(operation: Operation, asked = performance.now()): Promise<Done | null> {
+  /** Applies an operation; null where it was refused (the page says why by itself). It counts in the
+   *  state at once. */
+  async apply(operation: Operation, { asked = performance.now(), seen = this.version, newId = 0 }: Circumstances = {}): Promise<Done | null> {
     const isMapped = !UNMAPPED.has(operation.op) && Boolean(this.state?.live);
     if (isMapped) this.clock = asked;
-    const done = await this.socket.apply(operation).catch(() => null);
+    const sent = this.socket.apply(operation, seen, newId);
+    this.lay();
+    const done = await sent.catch(() => null);
+    if (!done || newId) this.lay();
     if (isMapped) this.awaited = done?.version ?? this.awaited;
     if (isMapped && !done) this.clock = null;
     return done;
   }
 
+  /** Adds a class and returns its id, which the server may yet change; 0 where there is no room. */
+  addClass(): number {
+    const id = nextId(this.classes);
+    void this.apply({ op: "add_class" }, { newId: id });
+    return id;
+  }
+
+  /** The class of an id to paint with: it stays the same, whatever the server numbers it. */
+  handOf(id: number): Hand {
+    const hand = { id };
+    this.socket.ahead.find((item) => id && item.newId === id)?.hands.push(hand);
+    return hand;
+  }
+
+  /** Has the map follow each change, or wait. */
+  async setLive(on: boolean): Promise<void> {
+    this.lives.push(on);
+    this.lay();
+    const answer = await this.ask({ ask: "live", on });
+    this.lives.shift();
+    if (answer && this.told) this.told = { ...this.told, live: answer.on };
+    this.lay();
+  }
+
   /** Paints or erases (id 0) pixels: sent and shown at once, taken back if refused. */
-  async paint(pixels: Set<number>, id: number): Promise<void> {
+  async paint(pixels: Set<number>, { id }: Hand): Promise<void> {
     if (pixels.size === 0) return this.changeLabels();
     const asked = performance.now();
     const patch = this.labels.add(pixels, id);
-    const done = this.apply(operationOf(patch), asked);
+    const done = this.apply(operationOf(patch), { asked });
     this.changeLabels();
     if (await done) {
       patch.confirmed = true;
@@ -185,9 +233,32 @@ export class Session extends Emitter<SessionEvents> {
   }
 
   private setState(state: SessionState): void {
-    this.state = state;
-    this.settling = false;
+    this.told = state;
     if (state.problem) this.clock = null; // there will be no map
+    const taken = this.socket.ahead.map((item) => item.newId).filter((id) => id && state.classes.some((item) => item.id === id));
+    for (const id of taken) this.renumber(id, this.freeId());
+    this.lay();
+  }
+
+  /** An id that neither a class of the server's nor one that was added here has. */
+  private freeId(): number {
+    return nextId(stateAfter(this.told!, this.socket.ahead).classes);
+  }
+
+  /** Puts another id in the place of that of a new class. */
+  private renumber(from: number, to: number): void {
+    if (this.socket.ahead.some((item) => item.newId === to)) this.renumber(to, this.freeId());
+    this.socket.renumber(from, to);
+    this.labels.renumber(from, to);
+    this.emit("numbered", { from, to });
+    this.lay();
+    this.changeLabels();
+  }
+
+  /** Lays over the server's state what it does not include. */
+  private lay(): void {
+    if (!this.told) return;
+    const state = (this.state = { ...stateAfter(this.told, this.socket.ahead), live: this.lives.at(-1) ?? this.told.live });
     this.labels.setLocked(state.classes.filter((item) => item.locked).map((item) => item.id));
     this.emit("state", state);
     this.stopClock();

@@ -1,5 +1,6 @@
 // The connection: numbers every message, reconnects by itself and resends what has no answer.
 
+import { named, renumber, type Ahead } from "./ahead";
 import { Emitter } from "./emitter";
 import { PART_LENGTH } from "./protocol.generated";
 import type { Answers, Done, Foreign, Hello, Moved, Operation, Question, Preparing, SessionState, Start, TextMessage } from "./protocol.generated";
@@ -32,16 +33,21 @@ interface SocketEvents {
   failed: string;
   state: SessionState;
   binary: ArrayBuffer;
-  done: Done;
   /** Why something was refused that the user had asked for. */
   refused: string;
   /** The number of operations that are not on the server's disk yet changed. */
   pending: number;
+  /** The server has numbered a new class otherwise than the page. */
+  numbered: { from: number; to: number };
 }
 
 interface Waiting {
-  text: string;
+  message: object;
   operation: Operation | null;
+  /** Operations without which this one would mean another thing: it waits for their answers, and is
+   *  refused with them. */
+  needs: number[];
+  sent: boolean;
   /** Asked by the page itself: a refusal is not shown to the user. */
   quiet: boolean;
   resolve: (answer: any) => void;
@@ -60,6 +66,9 @@ export class Socket extends Emitter<SocketEvents> {
   private wait = FIRST_WAIT;
   private greeted = false;
   private readonly waiting = new Map<number, Waiting>();
+  /** Operations that are not in the newest state, oldest first. */
+  private readonly unincluded = new Map<number, Ahead>();
+  private included = 0;
 
   constructor(readonly transport: Transport) {
     super();
@@ -72,6 +81,11 @@ export class Socket extends Emitter<SocketEvents> {
       .map(([seq, item]) => ({ seq, operation: item.operation! }));
   }
 
+  /** What was done here and is not in the newest state, oldest first. */
+  get ahead(): Ahead[] {
+    return [...this.unincluded.values()];
+  }
+
   open(): void {
     this.conversation = this.transport.converse(this.client, {
       message: (data) => this.receive(data),
@@ -79,16 +93,31 @@ export class Socket extends Emitter<SocketEvents> {
     }, this.session);
   }
 
-  /** Sends an operation; resolves when it is on the server's disk, with what the server made. */
-  apply(operation: Operation): Promise<Done> {
-    const sent = this.send<Done>({ op: operation }, operation);
+  /** Sends an operation; resolves when it is on the server's disk, with what the server made.
+   *
+   *  `seen` is the version of the state in which it was done: the server refuses it where others have
+   *  changed what it is about. A new class has the id `newId` until the server has numbered it. */
+  apply(operation: Operation, seen: number, newId = 0): Promise<Done> {
+    const needs = this.neededBy(operation);
+    this.unincluded.set(this.seq + 1, { operation, newId, hands: [] });
+    const sent = this.send<Done>({ op: operation, seen }, { operation, needs });
     this.emit("pending", this.pending.length);
     return sent;
   }
 
+  /** Puts another id in the place of that of a class which the server has not numbered yet. */
+  renumber(from: number, to: number): void {
+    for (const ahead of this.ahead) {
+      renumber(ahead.operation, from, to);
+      if (ahead.newId !== from) continue;
+      ahead.newId = to;
+      for (const hand of ahead.hands) hand.id = to;
+    }
+  }
+
   /** Sends a question; resolves with the answer. */
   ask<A extends Ask>(question: QuestionOf<A>): Promise<AnswerTo<A>> {
-    return this.send<AnswerTo<A>>(question, null, UNASKED.has(question.ask));
+    return this.send<AnswerTo<A>>(question, { quiet: UNASKED.has(question.ask) });
   }
 
   /** Says what to show or to open, where nothing is open yet. */
@@ -101,13 +130,32 @@ export class Socket extends Emitter<SocketEvents> {
     this.conversation?.close();
   }
 
-  private send<Answer>(message: object, operation: Operation | null, quiet = false): Promise<Answer> {
+  private send<Answer>(message: object, about: Partial<Waiting>): Promise<Answer> {
     const seq = ++this.seq;
-    const text = JSON.stringify({ seq, ...message });
     return new Promise((resolve, reject) => {
-      this.waiting.set(seq, { text, operation, quiet, resolve, reject });
-      if (this.greeted) this.transmit(text);
+      this.waiting.set(seq, { message, operation: null, needs: [], quiet: false, ...about, sent: false, resolve, reject });
+      this.flush();
     });
+  }
+
+  /** Sends what waits, in its order: nothing passes what has to wait for an answer itself. */
+  private flush(): void {
+    if (!this.greeted) return;
+    for (const [seq, item] of this.waiting) {
+      if (item.sent) continue;
+      if (item.needs.some((needed) => this.waiting.has(needed))) return;
+      item.sent = true;
+      this.transmit(JSON.stringify({ seq, ...item.message }));
+    }
+  }
+
+  /** What an operation needs: that the classes it names were added; undo, that there is what it takes back. */
+  private neededBy(operation: Operation): number[] {
+    const ids = named(operation);
+    const adding = [...this.unincluded].filter(([seq, { newId }]) => newId && ids.includes(newId) && this.waiting.has(seq));
+    const { op } = operation;
+    const last = op === "undo" || op === "redo" ? this.pending.filter((item) => item.operation.op !== op).at(-1) : undefined;
+    return [...adding.map(([seq]) => seq), ...(last ? [last.seq] : [])];
   }
 
   /** Sends a message, in parts if it is long: "+" and a part where more follow, "=" and the last. */
@@ -141,6 +189,7 @@ export class Socket extends Emitter<SocketEvents> {
       case "failed":
         return this.emit("failed", message.message);
       case "state":
+        this.include(message.included);
         return this.emit("state", message.state);
       case "done":
         return this.done(message);
@@ -158,10 +207,25 @@ export class Socket extends Emitter<SocketEvents> {
     this.session = message.id;
     this.reason = "";
     this.wait = FIRST_WAIT;
+    this.include(message.included);
     this.emit("hello", message);
     this.change("open");
     // The server knows by client and seq what it has done already.
-    for (const item of this.waiting.values()) this.transmit(item.text);
+    for (const item of this.waiting.values()) item.sent = false;
+    this.flush();
+  }
+
+  /** The newest state has the operations up to a number. */
+  private include(seq: number): void {
+    this.included = seq;
+    this.prune();
+  }
+
+  /** Forgets what is in the newest state. That a class was added stays until its id is known. */
+  private prune(): void {
+    for (const [seq, { newId }] of this.unincluded) {
+      if (seq <= this.included && !(newId && this.waiting.has(seq))) this.unincluded.delete(seq);
+    }
   }
 
   private foreign({ scene }: Foreign): void {
@@ -171,16 +235,29 @@ export class Socket extends Emitter<SocketEvents> {
 
   private done(message: Done): void {
     const item = this.settle(message.seq);
-    this.emit("done", message);
+    const newId = this.unincluded.get(message.seq)?.newId;
+    if (newId && message.class && message.class !== newId) this.emit("numbered", { from: newId, to: message.class });
+    this.prune();
     item?.resolve(message);
+    this.flush();
     this.emit("pending", this.pending.length);
   }
 
   private refused(seq: number | null, message: string): void {
-    const item = seq === null ? undefined : this.settle(seq);
-    if (!item?.quiet) this.emit("refused", message);
-    item?.reject(new Error(message));
+    const given = seq === null ? [] : this.giveUp(seq);
+    const more = given.length > 1 ? ` (and ${given.length - 1} more that went with it)` : "";
+    if (!given[0]?.quiet) this.emit("refused", message + more);
+    for (const item of given) item.reject(new Error(message));
+    this.flush();
     this.emit("pending", this.pending.length);
+  }
+
+  /** Takes away what was refused, and what needs it. */
+  private giveUp(seq: number): Waiting[] {
+    const item = this.settle(seq);
+    this.unincluded.delete(seq);
+    const needing = [...this.waiting].filter(([, other]) => other.needs.includes(seq)).map(([other]) => other);
+    return [...(item ? [item] : []), ...needing.flatMap((other) => this.giveUp(other))];
   }
 
   private settle(seq: number): Waiting | undefined {
@@ -204,7 +281,7 @@ export class Socket extends Emitter<SocketEvents> {
 
   /** Something on the way, such as a proxy, lets no message of that length pass: do not try for ever. */
   private giveUpLongest(): void {
-    const [longest] = [...this.waiting].sort(([, a], [, b]) => b.text.length - a.text.length);
+    const [longest] = [...this.waiting].sort(([, a], [, b]) => lengthOf(b) - lengthOf(a));
     if (longest) this.refused(longest[0], "This change is too long for the connection; paint it in several pieces.");
   }
 
@@ -212,6 +289,10 @@ export class Socket extends Emitter<SocketEvents> {
     this.connection = connection;
     this.emit("connection", connection);
   }
+}
+
+function lengthOf(item: Waiting): number {
+  return JSON.stringify(item.message).length;
 }
 
 /** Thirty-two random digits; `crypto.randomUUID` is missing where the connection is not encrypted. */

@@ -108,10 +108,11 @@ export class TauSlider {
       this.session.setPreview(null);
       return;
     }
-    await this.session.apply({ op: "tau", tau });
     this.wanted = null;
-    if (!this.session.state?.live) this.session.setPreview(null);
+    const done = this.session.apply({ op: "tau", tau });
     this.show();
+    await done;
+    if (!this.session.state?.live && this.wanted === null) this.session.setPreview(null);
   }
 
   private refreshWhenIdle(): void {

@@ -1,5 +1,6 @@
 // What a tool is, and what it may use.
 
+import type { Hand } from "./ahead";
 import type { Overlay } from "./overlay";
 import type { Painter } from "./painter";
 import type { ClassState } from "./protocol.generated";
@@ -64,13 +65,14 @@ export abstract class Tool {
     return { rows: this.bench.view.rows, columns: this.bench.view.columns };
   }
 
-  /** The class to paint, or null; the user is then told why. */
-  protected paintable(): number | null {
+  /** The class to paint, or null; the user is then told why. What is painted is in the class that
+   *  was in hand when the button went down. */
+  protected paintable(): Hand | null {
     const { session, ui, tell } = this.bench;
     const item = session.classOf(ui.classId);
     if (item?.hidden) void this.unhide(item);
-    if (item) return ui.classId;
-    tell("There is no class to paint yet. Add one in the list on the right.");
+    if (item) return session.handOf(item.id);
+    tell(session.classes.length ? "No class is in hand. Choose one in the list on the right." : "There is no class to paint yet. Add one in the list on the right.");
     return null;
   }
 }

@@ -56,7 +56,7 @@ function liveSwitch(session: Session): HTMLElement {
   button.append(el("span", { class: "knob" }), label);
   const update = textButton("Update", "Compute the map now (r)", () => void session.ask({ ask: "update" }), "primary");
   button.addEventListener("click", () => {
-    void session.ask({ ask: "live", on: !session.state?.live });
+    void session.setLive(!session.state?.live);
   });
   session.on("news", () => {
     const { live, stale, computing } = session.state!;

@@ -1,0 +1,299 @@
+"""Which class of one labelling is which of another: by name, by id, or by best overlap.
+
+Two labellings of the same points may number their classes differently. Three rules say which class
+of the *given* labels (a truth, a reference, a file) is which of the *own* ones (a map, a session):
+
+- **names**: classes of one name are one, whatever their ids; upper and lower case, spaces and
+  underscores do not count. Where the names that are found leave the ids as they are, classes of
+  which one or both have no name are matched by id.
+- **ids**: classes of one id are one.
+- **overlap**: the assignment with most points in agreement (the Hungarian method, each class once;
+  among equal ones that which keeps most ids). As it is chosen by the points that are then counted,
+  accuracy after it is an upper bound.
+
+Unless one is asked for, names count if there is one in common, else ids if there is one in common,
+else overlap. Whatever counts, it is *contradicted* where the best overlap agrees far better: where
+it raises Cohen's kappa by a quarter or by half of what is missing to 1, and more points agree than
+chance would add (see `far_more`). An agreement that is contradicted is to be told, not corrected in
+silence: a bad map and another numbering look the same.
+
+Source: H. W. Kuhn, The Hungarian method for the assignment problem, 1955.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+
+from diffclass.exceptions import DataError
+
+MatchRule = Literal["names", "ids", "overlap"]
+MATCH_RULES: tuple[str, ...] = get_args(MatchRule)
+
+_LIFT = 0.25  # of kappa
+_BORNE_OUT = 0.5  # kappa
+_MOST_SHOWN = 8  # pairs in a sentence
+
+Pairs = Mapping[int, int]
+Names = Mapping[int, str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMatch:
+    """Which given class is which own one, and how far each rule agrees.
+
+    Attributes
+    ----------
+    by : {"names", "ids", "overlap", "choice"}
+        The rule that counts; "choice" where the pairs were given.
+    rules : mapping of str to mapping of int to int
+        Own class of each given class that has one, by each rule.
+    given_names, own_names : mapping of int to str or None
+        The classes of each side.
+    counts : ndarray of int of shape (n_given, n_own)
+        Points of both classes, in the order of the names.
+    n_given, n_own : ndarray of int
+        Points of each class; those of no class on the other side count too.
+    """
+
+    by: str
+    rules: Mapping[str, Pairs]
+    given_names: Names
+    own_names: Names
+    counts: np.ndarray
+    n_given: np.ndarray
+    n_own: np.ndarray
+
+    @property
+    def assignment(self) -> Pairs:
+        """Own class of each given class that has one."""
+        return self.rules[self.by]
+
+    @property
+    def unmatched(self) -> list[int]:
+        """Given classes that have no own one."""
+        return [i for i in self.given_names if i not in self.assignment]
+
+    @cached_property
+    def agreement(self) -> dict[str, float | None]:
+        """Share of the given points whose class is the own one, by each rule; None for none."""
+        n = int(self.n_given.sum())
+        return {
+            rule: self._shared(pairs) / n if n and (pairs or rule != "names") else None
+            for rule, pairs in self.rules.items()
+        }
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether another assignment agrees far better than the one that counts."""
+        found, best = (self._shared(self.rules[rule]) for rule in (self.by, "overlap"))
+        kappa = self._kappa(self.assignment, self.n_given)
+        lift = self._kappa(self.rules["overlap"], self.n_given) - kappa
+        is_beyond = far_more(best - found, int(self.n_given.sum())) or not found
+        return bool(best > found and is_beyond and lift >= min(_LIFT, (1 - kappa) / 2))
+
+    @property
+    def is_borne_out(self) -> bool:
+        """Whether the points that have classes on both sides agree, with a kappa of a half."""
+        agreed, n_both = self._shared(self.assignment), self.counts.sum(axis=1)
+        is_alike = self._kappa(self.assignment, n_both) >= _BORNE_OUT
+        return is_alike and far_more(agreed, int(n_both.sum())) and not self.is_contradicted
+
+    @property
+    def renames(self) -> bool:
+        """Whether two classes that are one have names that differ."""
+        names = [(self.given_names[i], self.own_names[j]) for i, j in self.assignment.items()]
+        return any(a and b and _plain(a) != _plain(b) for a, b in names)
+
+    def carried(self, ids: np.ndarray, unmatched: Mapping[int, int]) -> np.ndarray:
+        """Return given ids as own ones; the same array where no id changes.
+
+        Parameters
+        ----------
+        ids : ndarray of int
+            0 = none, which stays.
+        unmatched : mapping of int to int
+            What given classes without an own one become.
+        """
+        become = {**unmatched, **self.assignment}
+        own = [become[i] for i in self.given_names]
+        if own == list(self.given_names):
+            return ids  # as nearly always: of many pixels no copy is made
+        return np.array([*own, 0], dtype=np.int32)[_places(ids, self.given_names)]
+
+    def apart(self) -> dict[int, int]:
+        """Return ids for the given classes without an own one, which no own class has.
+
+        They keep their ids where these are free.
+        """
+        taken = {*self.own_names}
+        after = max([0, *taken, *self.given_names])
+        ids: dict[int, int] = {}
+        for given in self.unmatched:
+            if given in taken:
+                after += 1
+            ids[given] = after if given in taken else given
+        return ids
+
+    def pairs_in_words(self, rule: str | None = None) -> str:
+        """Return the pairs of a rule as a text, as "10 is 2 (corn), 11 is 3"; of many the first."""
+        said = []
+        for given, own in sorted(self.rules[rule or self.by].items()):
+            name, other = self.own_names[own], self.given_names[given]
+            differs = bool(name and other and _plain(name) != _plain(other))
+            first = f"{given} ({other})" if differs else str(given)
+            said.append(f"{first} is {own}" + (f" ({name or other})" if name or other else ""))
+        more = len(said) - _MOST_SHOWN
+        return ", ".join(said[:_MOST_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as values that JSON can hold."""
+        return {
+            "by": self.by,
+            "assignment": {str(given): own for given, own in sorted(self.assignment.items())},
+            "unmatched": self.unmatched,
+            "overall_accuracy": dict(self.agreement),
+            "is_upper_bound": self.by == "overlap",
+            "is_contradicted": self.is_contradicted,
+        }
+
+    def _shared(self, pairs: Pairs) -> int:
+        return int(sum(self.counts[place] for place in self._places(pairs)))
+
+    def _places(self, pairs: Pairs) -> list[tuple[int, int]]:
+        rows = {given: row for row, given in enumerate(self.given_names)}
+        columns = {own: column for column, own in enumerate(self.own_names)}
+        return [(rows[given], columns[own]) for given, own in pairs.items()]
+
+    def _kappa(self, pairs: Pairs, n_given: np.ndarray) -> float:
+        """Return Cohen's kappa of some pairs, of so many points of each given class."""
+        n = int(n_given.sum())
+        if not n:
+            return 0.0
+        by_chance = sum(float(n_given[i]) * self.n_own[j] for i, j in self._places(pairs)) / n**2
+        agreed = self._shared(pairs) / n
+        return (agreed - by_chance) / (1 - by_chance) if agreed < 1 else 1.0
+
+
+def match_classes(
+    given: ArrayLike,
+    own: ArrayLike,
+    *,
+    given_names: Names,
+    own_names: Names,
+    by: str | None = None,
+    pairs: Pairs | None = None,
+    sides: str = "the two",
+) -> ClassMatch:
+    """Say which class of some labels is which of others.
+
+    Parameters
+    ----------
+    given, own : array-like of int of shape (n,)
+        Class of each point on both sides, 0 = none.
+    given_names, own_names : mapping of int to str or None
+        All classes of each side; None for one without a name.
+    by : {"names", "ids", "overlap"}, optional
+        The rule; by default the first of these under which two classes are one.
+    pairs : mapping of int to int, optional
+        Own class of each given one, in place of a rule.
+    sides : str
+        What messages call the two.
+
+    Raises
+    ------
+    DataError
+        For ``by="names"`` where no name is in common.
+
+    Examples
+    --------
+    >>> match = match_classes([10, 10, 11], [2, 2, 3], given_names={10: None, 11: None},
+    ...                       own_names={2: None, 3: None})
+    >>> match.by, match.assignment, match.agreement["ids"]
+    ('overlap', {10: 2, 11: 3}, 0.0)
+    """
+    given, own = np.asarray(given), np.asarray(own)
+    counts, n_given, n_own = _counted(given, own, list(given_names), list(own_names))
+    rules: dict[str, Pairs] = {
+        "names": _by_names(given_names, own_names),
+        "ids": {i: i for i in given_names if i in own_names},
+        "overlap": _by_overlap(counts, list(given_names), list(own_names)),
+    }
+    if pairs is not None:
+        by, rules["choice"] = "choice", dict(pairs)
+    if by == "names" and not rules["names"]:
+        raise DataError(f"{sides} have no class name in common; match by ids or overlap")
+    by = by or next((rule for rule in ("names", "ids") if rules[rule]), "overlap")
+    return ClassMatch(by, rules, dict(given_names), dict(own_names), counts, n_given, n_own)
+
+
+def best_assignment(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and columns of the assignment, each once, whose weights have the largest sum."""
+    return linear_sum_assignment(weights, maximize=True)
+
+
+def far_more(n_more: int, n_points: int) -> bool:
+    """Whether so many points more, of all points, are beyond chance: two standard deviations.
+
+    At most those of as many throws of a coin with sides -1 and 1, sqrt(n).
+    """
+    return n_more > 0 and n_more >= 2 * n_points**0.5
+
+
+def _counted(
+    given: np.ndarray, own: np.ndarray, rows: list[int], columns: list[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the points of each pair of classes, of each row, and of each column where a row is."""
+    known = given > 0
+    i, j = _places(given[known], rows), _places(own[known], columns)
+    width = len(columns) + 1  # the last column is for no class
+    table = np.bincount(i * width + j, minlength=len(rows) * width)
+    table = table.reshape(len(rows), width)
+    return table[:, :-1], table.sum(axis=1), table[:, :-1].sum(axis=0)
+
+
+def _places(ids: np.ndarray, known: Iterable[int]) -> np.ndarray:
+    """Return the place of each id in a list, or the one after the last where it is not there."""
+    listed = np.array([*known, 0])
+    order = np.argsort(listed)
+    return order[np.searchsorted(listed, np.where(np.isin(ids, listed), ids, 0), sorter=order)]
+
+
+def _by_overlap(counts: np.ndarray, given: list[int], own: list[int]) -> Pairs:
+    is_same = np.array(given)[:, None] == np.array(own)[None, :]
+    weights = counts * (min(counts.shape) + 1.0) + is_same  # ids decide among equal overlaps alone
+    pairs = zip(*(places.tolist() for places in best_assignment(weights)), strict=True)
+    return {given[i]: own[j] for i, j in pairs if counts[i, j]}
+
+
+def _by_names(given: Names, own: Names) -> Pairs:
+    pairs: dict[int, int] = {}
+    for key in (str, _plain):
+        pairs |= _alike(given, own, key, pairs)
+    if not all(i == j for i, j in pairs.items()):
+        return pairs
+    for i in given:
+        if pairs and i in own and not (given[i] and own[i]):
+            pairs.setdefault(i, i)
+    return pairs
+
+
+def _alike(given: Names, own: Names, key: Callable[[str], str], pairs: Pairs) -> dict[int, int]:
+    """Pair classes whose names have a key that no other class of their side has."""
+    sides = []
+    for names, taken in ((given, set(pairs)), (own, set(pairs.values()))):
+        keys = [(key(name), i) for i, name in names.items() if name and i not in taken]
+        texts = [text for text, _ in keys]
+        sides.append({text: i for text, i in keys if texts.count(text) == 1})
+    return {i: sides[1][text] for text, i in sides[0].items() if text in sides[1]}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_]+", " ", name).strip().casefold()

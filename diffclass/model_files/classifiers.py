@@ -1,0 +1,240 @@
+"""The parts of a `DiffusionClassifier` that stand in a file: what new points need of it.
+
+A neighbour search is kept as its parameters and points, and indexes them again when it is read:
+the index of a search holds what only its own library can check.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from diffclass.classifier import DiffusionClassifier
+from diffclass.kernels import (
+    DensityWeighted,
+    Directed,
+    Gaussian,
+    LocalCovariance,
+    LocalDiscriminant,
+    SharedNeighbors,
+    directed,
+    isotropic,
+    local_covariance,
+    local_discriminant,
+)
+from diffclass.kernels._kernel import _as_they_are
+from diffclass.kernels.density_weighted import FittedDensityWeighted
+from diffclass.kernels.directed_field import aligned_mean
+from diffclass.kernels.shared_neighbors import FittedSharedNeighbors
+from diffclass.label_diffusion import AmbientOpinion, Calibration
+from diffclass.model_files.forms import (
+    Array,
+    Choice,
+    Codes,
+    Flag,
+    Form,
+    Listed,
+    Maybe,
+    Number,
+    OneOf,
+    Record,
+    Sparse,
+    Text,
+    Whole,
+)
+from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch, default_search
+from diffclass.neighbors.cuda_search import CudaSearch
+from diffclass.neighbors.search import Search
+from diffclass.new_points import NewPoints
+from diffclass.operators.warped import WarpedValues
+from diffclass.point_graph import StepsToPoints
+
+# Letters of sizes: n fitted points with d features, p of them searched; c classes, m labels.
+_POINTS, _OF_EACH, _OF_CLASSES = Array(("n", "d")), Array(("n",)), Array(("n", "c"))
+_NEIGHBORS = Whole(1, 4096)
+_SEED = Maybe(Whole(0, 2**32 - 1))
+_NAME_OR_NUMBER = OneOf({"name": Text(), "number": Number()})
+
+
+_INDEXED: dict[str, Form] = {"points": Array(("n", "p")), "n_neighbors": _NEIGHBORS}
+
+
+def _indexed(kind: type[Search], fields: dict[str, Form]) -> Record:
+    def make(points: np.ndarray, **parameters: Any) -> Search:
+        if "random_state" in parameters and parameters["random_state"] is None:
+            parameters["random_state"] = 0  # the same answers whenever the file is read
+        if (parameters.get("n_lists") or 0) > len(points):
+            raise ValueError("more lists than points")
+        return kind(**parameters).fit(points)
+
+    return Record(kind, _INDEXED | fields, make)
+
+
+def _on_this_machine(points: np.ndarray, n_neighbors: int) -> Search:
+    return default_search(points, n_neighbors, random_state=0).fit(points)
+
+
+_SEARCHES = OneOf({
+    "exact": _indexed(ExactSearch, {}),
+    "inverted file": _indexed(
+        InvertedFileSearch,
+        {"n_lists": Maybe(Whole(1)), "n_probes": Maybe(Whole(1)), "random_state": _SEED},
+    ),
+    "NN-descent": _indexed(NNDescentSearch, {"random_state": _SEED}),
+    "device": Record(CudaSearch, _INDEXED, _on_this_machine),
+})  # fmt: skip
+
+_PLACINGS = OneOf({
+    "as they are": Choice({"as they are": _as_they_are}),
+    "directed": Record(directed._DirectedPlacing, {
+        "joint": Record(directed._Joint, {
+            "center": Array(("d",)), "unit": Number(), "middle": Array(("f",)),
+            "value_unit": Array(("f",), may_be_infinite=True), "epsilon": Number(),
+        }),
+        "values_at": Record(directed._Continued, {
+            "points": _POINTS, "values": Array(("n", "f")), "neighbor": _NEIGHBORS,
+            "mean": Choice({"mean": directed._mean, "aligned": aligned_mean}),
+        }),
+    }),
+})  # fmt: skip
+
+_RULES = OneOf({
+    "one": Record(isotropic.OneScale, {"scale": Number()}),
+    "own": Record(isotropic.OwnScale, {"neighbor": _NEIGHBORS}),
+    "attached": Record(isotropic.AttachedScale, {"scale": Number(), "neighbor": _NEIGHBORS}),
+})  # fmt: skip
+
+_DISCRIMINANTS = OneOf({
+    "linear": Record(local_discriminant.Linear, {
+        "center": Array(("d",)), "directions": Array(("d", None)),
+    }),
+    "quadratic": Record(local_discriminant.Quadratic, {
+        "center": Array(("d",)), "means": Array((None, "d")),
+        "whiteners": Listed(Array(("d", "d"))), "shares": Array((None,)), "roots": Array((None,)),
+    }),
+})  # fmt: skip
+
+_FITTED: dict[str, Form] = {}
+_FITTED |= {
+    "isotropic": Record(isotropic.FittedIsotropic, {
+        "profile": Choice({"exponentials": isotropic.exponentials}), "scales": _OF_EACH,
+        "rule": _RULES,
+    }),
+    "shared neighbours": Record(FittedSharedNeighbors, {
+        "kernel": OneOf(_FITTED), "bumps": Sparse(("n", "n")), "root_degrees": _OF_EACH,
+        "power": Number(),
+    }),
+    "density-weighted": Record(FittedDensityWeighted, {
+        "kernel": OneOf(_FITTED), "ratios": _OF_EACH, "unit": Number(), "power": Number(),
+        "neighbor": _NEIGHBORS,
+    }),
+    "local covariance": Record(local_covariance.FittedLocalCovariance, {
+        "gaussians": Record(local_covariance.LocalGaussians, {
+            "points": _POINTS, "factors": Array(("n", None, "d")), "noise": _OF_EACH,
+        }),
+        "noise_floor": Number(), "scales": _OF_EACH,
+        "form": Choice({name: name for name in local_covariance._ENERGIES}),
+        "neighbor": Maybe(_NEIGHBORS),
+    }),
+    "local discriminant": Record(local_discriminant.FittedLocalDiscriminant, {
+        "kernel": OneOf(_FITTED), "points": _POINTS, "anchors": Array(("a", "d")),
+        "blend": Sparse(("n", "a"), sp.csc_array),
+        "discriminants": Listed(Maybe(_DISCRIMINANTS), "a"), "strength": Number(),
+    }),
+}  # fmt: skip
+
+# What the report says of how it was fitted
+_KERNELS: dict[str, Form] = {}
+_KERNELS |= {
+    "Gaussian": Record(Gaussian, {"bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS}),
+    "SharedNeighbors": Record(SharedNeighbors, {
+        "kernel": Maybe(OneOf(_KERNELS)), "power": Number(),
+    }),
+    "DensityWeighted": Record(DensityWeighted, {
+        "kernel": Maybe(OneOf(_KERNELS)), "power": Number(), "neighbor": _NEIGHBORS,
+    }),
+    "LocalCovariance": Record(LocalCovariance, {
+        "rank": Whole(1), "form": Text(), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
+        "floor": Number(),
+    }),
+    "Directed": Record(Directed, {
+        "epsilon": Number(), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
+        "candidates": Whole(1),
+    }),
+    "LocalDiscriminant": Record(LocalDiscriminant, {
+        "kernel": Maybe(OneOf(_KERNELS)), "method": Text(), "evidence": Text(),
+        "strength": Number(), "neighborhood": Whole(1), "shrinkage": _NAME_OR_NUMBER,
+        "n_anchors": Maybe(Whole(1)), "random_state": _SEED,
+    }),
+}  # fmt: skip
+
+_STEPS = Record(StepsToPoints, {
+    "search": _SEARCHES, "scales": Maybe(_OF_EACH), "density": _OF_EACH, "alpha": Number(),
+    "placing": _PLACINGS, "kernel": OneOf(_FITTED),
+})  # fmt: skip
+
+_AMBIENT = Record(AmbientOpinion, {
+    "labelled": Array(("l", "d")), "coefficients": Array(("l", "c")), "width": Number(),
+    "temperature": Number(), "gain": Number(may_be_nan=True), "error": Number(may_be_nan=True),
+    "n_left_out": Whole(),
+})  # fmt: skip
+
+_NEW_POINTS = Record(NewPoints, {
+    "class_weight": Array(("c",)), "labelled": Array(("m", "d")),
+    "labelled_codes": Codes(("m",), below="c"), "steps": _STEPS,
+    "values": OneOf({
+        "plain": _OF_CLASSES,
+        "warped": Record(WarpedValues, {
+            "scores": _OF_CLASSES, "products": _OF_CLASSES, "forward_exponent": Number(),
+        }),
+    }),
+    "ambient": Maybe(_AMBIENT),
+    "dtype": Choice({name: np.dtype(name) for name in ("float32", "float64")}),
+})  # fmt: skip
+
+_CALIBRATION = Record(Calibration, {
+    "temperature": Number(), "map_temperature": Number(), "n_left_out": Whole(),
+    "log_loss_before": Number(may_be_nan=True), "log_loss_after": Number(may_be_nan=True),
+    "conformity": Array((None,)),
+})  # fmt: skip
+
+_PARAMETERS: dict[str, Form] = {
+    "n_neighbors": _NEIGHBORS,
+    "kernel": Maybe(OneOf(_KERNELS)),
+    "alpha": Number(),
+    "label_mode": Text(),
+    "measure": Text(),
+    "tau": _NAME_OR_NUMBER,
+    "max_time": Maybe(Whole(1)),
+    "class_prior": Maybe(OneOf({"name": Text(), "shares": Listed(Number())})),
+    "kept_share": Maybe(Number()),
+    "rounds": Whole(),
+    "warp_floor": Number(),
+    "warp_forward_exponent": Number(),
+    "ambient": Flag(),
+    "symmetrize": Text(),
+    "random_state": _SEED,
+    "device": Text(),
+}
+
+
+def _answering(**found: Any) -> DiffusionClassifier:
+    return DiffusionClassifier.answering(
+        found.pop("_new_points"),
+        found.pop("calibration_"),
+        classes=found.pop("classes_"),
+        n_features=found.pop("n_features_in_"),
+        **found,
+    )
+
+
+_FOUND: dict[str, Form] = {
+    "n_features_in_": Whole(1),
+    "classes_": Array(("c",), "iuf"),
+    "calibration_": _CALIBRATION,
+    "_new_points": _NEW_POINTS,
+}
+
+CLASSIFIER = Record(DiffusionClassifier, _FOUND | _PARAMETERS, _answering)

@@ -1,0 +1,164 @@
+"""Folders that are removed at their end, or, where their process was killed, by the next one.
+
+A folder is locked as long as its process lives; the system unlocks what a killed one had. Whoever
+needs a folder of the same name takes those that nobody has locked away, and never others. Where
+folders cannot be locked (Windows, some network file systems) those of killed processes stay.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import count, islice
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+ENDING = ".part"
+_SEARCHED = 16  # numbers, among which those of killed processes are looked for
+
+
+class TemporaryFolder:
+    """A new folder for its owner only; it goes with the object, with a block, or by `remove`.
+
+    Parameters
+    ----------
+    stem : str
+        The name is this, a number and ".part".
+    parent : Path, optional
+        The folder to make it in; that for the system's temporary files by default.
+    left : callable, optional
+        Called with each folder of the stem that a killed process left, before it is removed.
+
+    Attributes
+    ----------
+    path : Path
+
+    Raises
+    ------
+    OSError
+        If no folder can be made there.
+    """
+
+    def __init__(
+        self,
+        stem: str,
+        *,
+        parent: Path | None = None,
+        left: Callable[[Path], object] | None = None,
+    ):
+        parent = Path(tempfile.gettempdir()) if parent is None else parent
+        sweep(stem, parent=parent, left=left)
+        self.path, descriptor = _made(stem, parent)
+        self._end = weakref.finalize(self, _remove, self.path, descriptor, os.getpid())
+
+    def remove(self) -> None:
+        """Remove the folder with all that is in it."""
+        self._end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.remove()
+
+
+def sweep(stem: str, *, parent: Path, left: Callable[[Path], object] | None = None) -> None:
+    """Remove the folders of a stem that killed processes left; see `TemporaryFolder`."""
+    for path in islice(_names(stem, parent), _SEARCHED):
+        with suppress(OSError):  # none there, or one that cannot be locked
+            if os.stat(path, follow_symlinks=False).st_uid != os.geteuid():
+                continue
+            descriptor = lock(path)
+            if descriptor is None:
+                continue
+            try:
+                if left is not None:
+                    left(path)
+            finally:
+                _remove(path, descriptor, os.getpid())
+
+
+def lock(folder: Path) -> int | None:
+    """Lock a folder until its descriptor is closed or the process ends.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    int or None
+        The descriptor; None if the folder is locked or gone.
+
+    Raises
+    ------
+    OSError
+        If it is no folder, or folders cannot be locked there.
+    """
+    if sys.platform == "win32":
+        raise OSError(errno.ENOTSUP, "folders cannot be locked")
+    import fcntl
+
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return None
+    is_ours = False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_ours = _still_there(folder, os.fstat(descriptor))
+    except BlockingIOError:
+        pass
+    finally:
+        if not is_ours:
+            os.close(descriptor)
+    return descriptor if is_ours else None
+
+
+def _still_there(folder: Path, facts: os.stat_result) -> bool:
+    """Tell whether a folder that was opened is still that of its name."""
+    try:
+        return os.path.samestat(facts, os.stat(folder, follow_symlinks=False))
+    except FileNotFoundError:
+        return False
+
+
+def _names(stem: str, parent: Path) -> Iterator[Path]:
+    return (parent / f"{stem}.{number}{ENDING}" for number in count(1))
+
+
+def _made(stem: str, parent: Path) -> tuple[Path, int | None]:
+    """Return a new folder and its lock, which is None where folders cannot be locked."""
+    for path in _names(stem, parent):
+        try:
+            path.mkdir(mode=0o700)
+            descriptor = lock(path)
+        except FileExistsError:
+            continue
+        except OSError:
+            if path.is_dir():
+                return path, None
+            raise
+        if descriptor is not None:  # else somebody took it for left over, and removes it
+            return path, descriptor
+    raise AssertionError  # numbers do not end
+
+
+def _remove(path: Path, descriptor: int | None, owner: int) -> None:
+    if os.getpid() != owner:  # of a process that was forked: the folder is not its own
+        return
+    shutil.rmtree(path, ignore_errors=True)
+    if descriptor is not None:
+        os.close(descriptor)

@@ -1,0 +1,27 @@
+"""The option that says which class of one file is which of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+RULES = ("names", "ids", "overlap")  # `MATCH_RULES`, without what it takes to import them
+
+
+def match_option(given: str, own: str) -> Callable[..., Any]:
+    """Add ``--match``.
+
+    Parameters
+    ----------
+    given, own : str
+        What the classes of which file are matched with.
+    """
+    return click.option(
+        "--match",
+        type=click.Choice(RULES),
+        help=f"How classes of {given} are matched with those of {own}: by name, by id, or by best "
+        "overlap, each class once. By default the first of these under which two classes are one; "
+        "that another agrees far better is said.",
+    )

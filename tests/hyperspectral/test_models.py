@@ -1,0 +1,351 @@
+"""Saved models on other scenes: units, bands and places they do not know, and files that lie."""
+
+from __future__ import annotations
+
+import json
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diffclass.classifier import DiffusionClassifier
+from diffclass.command_line.main import run
+from diffclass.datasets import make_tissue_scene
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.kernels import SharedNeighbors
+from diffclass_hyperspectral import (
+    LabelImage,
+    Scene,
+    SceneFeatures,
+    classify_scene,
+    load_model,
+    open_scene,
+    open_tiles,
+    read_labels,
+    save_model,
+)
+from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion
+from diffclass_hyperspectral.io.value_levels import round_factor, unit_factor, value_levels
+from diffclass_hyperspectral.workflows.classification import apply_model
+
+TISSUE = make_tissue_scene(48, 48, random_state=0)
+NM = np.linspace(450, 900, TISSUE.cube.shape[2])
+LABELS = np.where(np.random.default_rng(0).random((48, 48)) < 0.05, TISSUE.truth, 0)
+
+
+def scene_of(cube=TISSUE.cube, **facts):
+    return Scene.from_array(cube, wavelengths=NM, **facts)
+
+
+def fitted(cube=TISSUE.cube, *, features=None, **given):
+    classifier = DiffusionClassifier(random_state=0, **given)
+    return classify_scene(
+        scene_of(cube), LabelImage.from_array(LABELS), features=features, classifier=classifier
+    )
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fitted().model
+
+
+# --- units ---------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.floats(-6, 6),
+    st.integers(1, 30),
+    st.floats(0, 0.9),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
+def test_any_factor_of_units_is_found(decades, n_bands, zeros, signed, seed):
+    """Whatever the bands, zeros for missing pixels and signs: from 10 on, and not up to 3."""
+    rng = np.random.default_rng(seed)
+    spectra = rng.uniform(0.2, 1, size=(300, n_bands)) * rng.uniform(0.01, 1, size=n_bands)
+    if signed:
+        spectra *= rng.choice([-1, 1], size=spectra.shape)
+    other = spectra[rng.permutation(300)[:200]] * 10**decades
+    other[rng.random(len(other)) < zeros] = 0
+    found = unit_factor(value_levels(other), value_levels(spectra))
+    if abs(decades) <= np.log10(3):
+        assert found is None
+    elif abs(decades) >= 1 and zeros < 0.4:
+        assert abs(np.log10(found) - decades) < 0.3
+        assert abs(decades - round(decades)) > 0.2 or found == 10.0 ** round(decades)
+
+
+def test_factors_to_read():
+    texts = [round_factor(f) for f in (1e4, 9999.0, 250.4, 1e-4, 0.00123, 1e-12, 3e16, 7.0)]
+    assert texts == ["10,000", "10,000", "250", "0.0001", "0.0012", "1e-12", "3e+16", "7"]
+
+
+@pytest.mark.parametrize("factor", [1e-4, 1e-2, 0.1, 10, 255, 1e4])
+@pytest.mark.parametrize("spatial", [False, True])
+def test_other_units_are_refused_and_mended(factor, spatial):
+    """By the factor that is named, the map is that of the scene in its own units."""
+    known = fitted(features=SceneFeatures(spatial=spatial)).model
+    expected = apply_model(scene_of(), known).class_map
+    other = scene_of((TISSUE.cube * factor).astype(np.float32))
+    with pytest.raises(DataError, match=r"times (larger|smaller)") as refused:
+        apply_model(other, known)
+    scale = float(str(refused.value).split("--scale ")[1].split(" ")[0])
+    assert scale == pytest.approx(1 / factor, rel=0.02)
+    found = apply_model(other.scaled(1 / factor), known).class_map
+    assert (found == expected).mean() > 0.999
+
+
+@pytest.mark.parametrize("metric", ["angle", "correlation"])
+def test_shapes_of_spectra_have_no_units(metric):
+    known = fitted(features=SceneFeatures(metric=metric)).model
+    expected = apply_model(scene_of(), known).class_map
+    found = apply_model(scene_of((TISSUE.cube * 1e4).astype(np.float32)), known).class_map
+    assert (found == expected).mean() > 0.999
+
+
+@pytest.mark.parametrize("factor", [0.6, 1.5])
+def test_a_darker_scene_is_none_in_other_units(model, factor):
+    assert model.features.unit_factor(scene_of(TISSUE.cube * np.float32(factor))) is None
+
+
+def test_integers_and_floats_have_the_units_that_their_headers_state(model):
+    counts = np.rint(TISSUE.cube * 10_000).astype(np.uint16)
+    expected = apply_model(scene_of(), model).class_map
+    found = apply_model(scene_of(counts, scale_factor=10_000.0), model).class_map
+    assert (found == expected).mean() > 0.99
+    with pytest.raises(DataError, match="about 10,000 times larger"):
+        apply_model(scene_of(counts), model)
+    with (
+        pytest.warns(UserWarning, match="beyond the reach"),
+        pytest.warns(UserWarning, match="times larger"),
+    ):
+        apply_model(scene_of(counts), model, check_units=False)
+
+
+def test_scales_that_are_none():
+    for factor in (0, -1, np.nan, np.inf):
+        with pytest.raises(ParameterError, match="scale"):
+            scene_of().scaled(factor)
+
+
+def test_a_tile_without_its_scale_is_told_of():
+    """In a mosaic too: of which the first one's units count."""
+    counts = np.rint(TISSUE.cube * 10_000).astype(np.uint16)
+    with pytest.warns(UserWarning, match="about 10,000 times larger than those of array"):
+        open_tiles([scene_of(), scene_of(counts)])
+    open_tiles([scene_of(), scene_of(counts, scale_factor=1e4), scene_of(counts).scaled(1e-4)])
+    open_tiles([scene_of(), scene_of(np.full_like(TISSUE.cube, np.nan))])
+
+
+@pytest.mark.data
+def test_parts_of_real_scenes_have_one_unit(data_folder):
+    from scipy.io import loadmat
+
+    jasper = loadmat(data_folder / "jasper_ridge" / "jasperRidge2_R198.mat")["Y"]
+    salinas = loadmat(data_folder / "salinas_a" / "SalinasA_corrected.mat")["salinasA_corrected"]
+    for cube in (jasper.T.reshape(100, 100, -1), salinas):
+        parts = [cube[i : i + 10, j : j + 10] for i in range(0, 80, 10) for j in range(0, 80, 10)]
+        levels = [value_levels(p.reshape(-1, cube.shape[2]).astype(float)) for p in parts]
+        whole = value_levels(cube.reshape(-1, cube.shape[2]).astype(float))
+        assert all(unit_factor(part, whole) is None for part in levels)
+        assert all(unit_factor(a, b) is None for a in levels for b in levels[::5])
+        assert all(unit_factor(part * 1e4, whole) is not None for part in levels)
+
+
+# --- reach ---------------------------------------------------------------------------------------
+
+
+def test_novelty_is_distance_in_units_of_the_neighbours_own(model):
+    """As by a naive search; missing pixels have none."""
+    cube = TISSUE.cube.copy()
+    cube[2, 3] = np.nan
+    cube[:, 40:] += 0.4 * np.linspace(-1, 1, cube.shape[2]) ** 2
+    with pytest.warns(UserWarning, match="beyond the reach .* left unclassified"):
+        result = apply_model(scene_of(cube), model)
+    train = model.features.transform(scene_of())
+    new = model.features.transform(scene_of(cube))
+    valid = np.isfinite(new).all(axis=1)
+    apart = np.linalg.norm(train[:, None] - train[None], axis=2)
+    scales = np.sort(apart, axis=1)[:, 7]
+    there = np.linalg.norm(new[valid][:, None] - train[None], axis=2)
+    nearest = np.argsort(there, axis=1)[:, :12]
+    expected = np.take_along_axis(there / scales, nearest, axis=1).min(axis=1)
+    np.testing.assert_allclose(result.novelty.ravel()[valid], expected, rtol=2e-2, atol=2e-2)
+    assert np.isnan(result.novelty[2, 3])
+    sure = np.abs(expected - 5) > 0.2
+    np.testing.assert_array_equal(
+        (result.class_map.ravel()[valid] == 0)[sure], (expected > 5)[sure]
+    )
+    assert result.beyond_reach.sum() > 150
+    with pytest.warns(UserWarning, match="have the class of the nearest"):
+        everywhere = apply_model(scene_of(cube), model, classify_all=True)
+    assert (everywhere.class_map == 0).sum() == 1
+    near = ~result.beyond_reach
+    np.testing.assert_array_equal(everywhere.class_map[near], result.class_map[near])
+
+
+def test_what_lies_beyond_is_counted_in_every_part(model):
+    cube = TISSUE.cube.copy()
+    cube[:, 40:] += 0.4 * np.linspace(-1, 1, cube.shape[2]) ** 2
+    with pytest.warns(UserWarning, match="beyond the reach"):
+        result = apply_model(scene_of(cube), model)
+    part = result.part(slice(0, 10), slice(30, 48))
+    assert part.n_unreached == result.n_unreached == 0
+    np.testing.assert_array_equal(part.beyond_reach, result.beyond_reach[:10, 30:48])
+    assert (part.class_map[part.beyond_reach] == 0).all()
+
+
+@pytest.mark.data
+def test_a_real_scene_in_other_units_or_from_elsewhere(data_folder):
+    """Of a tile of the same kind next to nothing is left out, of another scene nearly all."""
+    from scipy.io import loadmat
+
+    folder = data_folder / "salinas_a"
+    cube = loadmat(folder / "SalinasA_corrected.mat")["salinasA_corrected"]
+    labels = read_labels(folder / "SalinasA_gt.mat")
+    scene = Scene.from_array(cube)
+    known = classify_scene(scene, labels).model
+    assert apply_model(Scene.from_array(cube[20:60, 20:60]), known).beyond_reach.mean() < 0.01
+    with pytest.raises(DataError, match="about 10,000 times smaller"):
+        apply_model(Scene.from_array(cube / 10_000), known)
+    pines = loadmat(data_folder / "indian_pines" / "IP_200_M.mat")["data_M"].astype(np.float32)
+    pines = np.concatenate([pines, pines[..., -4:]], axis=2) * 10
+    with pytest.warns(UserWarning, match="beyond the reach"):
+        found = apply_model(Scene.from_array(pines), known, check_units=False)
+    assert (found.class_map > 0).mean() < 0.01
+
+
+# --- bands ---------------------------------------------------------------------------------------
+
+
+def test_bands_that_are_bad_in_the_other_scene(model):
+    bad = np.ones(len(NM), dtype=bool)
+    bad[[2, 5]] = False
+    with pytest.warns(UserWarning, match=r"2 bands bad that the model was fitted to \(band 3, 6\)"):
+        found = apply_model(scene_of(band_mask=bad), model)
+    np.testing.assert_array_equal(found.class_map, apply_model(scene_of(), model).class_map)
+    empty = TISSUE.cube.copy()
+    empty[..., 5] = np.nan
+    with (
+        pytest.warns(UserWarning, match=r"band 6"),
+        pytest.raises(DataError, match="no pixel has data in the bands that the model uses"),
+    ):
+        apply_model(scene_of(empty, band_mask=np.arange(len(NM)) != 5), model)
+
+
+def test_values_that_mean_no_data(model):
+    cube = TISSUE.cube.copy()
+    cube[:4] = -9999
+    found = apply_model(scene_of(cube, ignore_value=-9999.0), model)
+    assert (found.class_map[:4] == 0).all()
+    assert found.n_missing == 4 * 48
+    assert np.isnan(found.novelty[:4]).all()
+    with pytest.warns(UserWarning, match=r"8\.3% of the pixels lie beyond"):
+        found = apply_model(scene_of(cube), model)
+    assert (found.class_map[:4] == 0).all()
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        SceneFeatures(), SceneFeatures(5, metric="angle"), SceneFeatures(spatial=True),
+        SceneFeatures(np.int64(4), spatial=True, scales=[0, 1.5, GridDiffusion(8, bandwidth=0.5)]),
+        SceneFeatures(spatial=True, scales=(GaussianSmoothing(2.0),), metric="correlation"),
+        SceneFeatures(spatial=True, position_weight=0.01, field_power=0),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_model_from_a_file_is_the_same(tmp_path, features):
+    known = fitted(features=features).model
+    save_model(tmp_path / "m", known)
+    again = load_model(tmp_path / "m")
+    first, second = (apply_model(scene_of(), each) for each in (known, again))
+    np.testing.assert_array_equal(first.raw_posteriors[:], second.raw_posteriors[:])
+    np.testing.assert_array_equal(first.novelty, second.novelty)
+    np.testing.assert_array_equal(first.posteriors, second.posteriors)
+    assert again.table == known.table
+    np.testing.assert_array_equal(again.wavelengths, known.wavelengths)
+    save_model(tmp_path / "n", again)
+    third = apply_model(scene_of(), load_model(tmp_path / "n"))
+    np.testing.assert_array_equal(third.raw_posteriors[:], first.raw_posteriors[:])
+
+
+class _Own(GaussianSmoothing):
+    pass
+
+
+def test_models_with_the_users_own_parts_are_not_saved(tmp_path):
+    known = fitted(features=SceneFeatures(spatial=True, scales=(_Own(1.0),))).model
+    with pytest.raises(ParameterError, match="cannot be kept in a file"):
+        save_model(tmp_path / "m", known)
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_of_another_kind(tmp_path, model):
+    place = tmp_path / "m"
+    place.write_bytes(zlib.compress(b"\x80\x04\x95what joblib wrote before"))
+    with pytest.raises(DataError, match="m: is damaged, or no diffclass scene model"):
+        load_model(place)
+    with pytest.raises(DataError, match="no such model file; make one with classify --save"):
+        load_model(tmp_path / "nowhere")
+    save_model(place, model, overwrite=True)
+    with pytest.raises(ParameterError, match="exists"):
+        save_model(place, model)
+
+
+def test_by_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    np.save("scene.npy", TISSUE.cube)
+    np.save("labels.npy", LABELS)
+    np.save("counts.npy", np.rint(TISSUE.cube * 10_000).astype(np.uint16))
+    far = TISSUE.cube.copy()
+    far[:, 24:] = far[:, 24:] * np.linspace(0.5, 2, far.shape[2])
+    np.save("far.npy", far)
+
+    def call(*words, code=0):
+        assert run([*words, "--json", "-q"]) == code
+        said = capsys.readouterr()
+        return json.loads(said.out) if code == 0 else said.err
+
+    kept = ("--model", "m.model", "-o", "map.npy", "--overwrite")
+    call("classify", "scene.npy", "--labels", "labels.npy", "-o", "a.npy", "--save", "m.model")
+    said = call("classify", "counts.npy", *kept, code=3)
+    assert "about 10,000 times larger" in said
+    assert "--scale 0.0001" in said
+    scaled = ("classify", "counts.npy", *kept, "--scale", "0.0001", "--report", "r.json")
+    assert call(*scaled)["beyond_reach"] == 0
+    assert (np.load("map.npy") == np.load("a.npy")).mean() > 0.97
+    assert call("rerun", "r.json", "--into", "again")["same_map"]
+    first = call("classify", "far.npy", *kept, "--novelty", "n.npy", "--report", "s.json")
+    n_far = np.count_nonzero(np.load("n.npy") > 5)
+    assert first["beyond_reach"] == first["unclassified"] == n_far > 100
+    assert np.count_nonzero(np.load("map.npy") == 0) == n_far
+    assert not first["beyond_classified"]
+    second = call("classify", "far.npy", *kept, "--classify-all")
+    assert (second["beyond_reach"], second["unclassified"]) == (n_far, 0)
+    assert second["beyond_classified"]
+    assert call("rerun", "s.json", "--into", "third")["same_map"]
+    assert (tmp_path / "third" / "n.npy").exists()
+    words = ("classify", "scene.npy", "--labels", "labels.npy", "-o", "b.npy")
+    assert "no effect" in call(*words, "--novelty", "x.npy", code=2)
+    assert "no effect" in call(*words, "--classify-all", code=2)
+    call("classify", "scene.npy", *kept, "--scale", "0", code=2)
+    capsys.readouterr()
+    assert run(["classify", "far.npy", *kept]) == 0
+    said = capsys.readouterr()
+    assert f"{n_far:,} beyond the reach of the model's pixels" in said.out
+    assert run(["classify", "far.npy", *kept, "--classify-all"]) == 0
+    assert "their classes are guesses" in capsys.readouterr().out
+    assert open_scene("scene.npy").scale_factor == 1
+
+
+def test_a_kernel_of_the_command_is_told_of_in_its_report(tmp_path):
+    known = fitted(kernel=SharedNeighbors()).model
+    save_model(tmp_path / "m", known)
+    assert repr(load_model(tmp_path / "m").classifier) == repr(known.classifier)

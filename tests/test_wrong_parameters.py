@@ -1,0 +1,92 @@
+"""Every parameter of every public estimator, given what it cannot be: one clear error or none."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+import diffclass
+import diffclass.features
+import diffclass.kernels
+import diffclass.neighbors
+from diffclass import DiffusionClassifier, markov_operator
+from diffclass.blocks import BlockClassifier
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.kernels import Kernel
+from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch, Search
+
+POINTS = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[0.0], [6.0]], 20, axis=0)
+LABELS = np.full(40, -1)
+LABELS[[0, 1, 20, 21]] = 0, 0, 1, 1
+WRONG = ("rbf", -1, np.zeros(3), object())
+
+
+def estimators():
+    chapters = (diffclass, diffclass.features, diffclass.kernels, diffclass.neighbors)
+    found = {
+        kind.__name__: kind
+        for chapter in chapters
+        for kind in map(
+            partial(getattr, chapter), {*dir(chapter), *getattr(chapter, "__all__", ())}
+        )
+        if inspect.isclass(kind)
+        and issubclass(kind, BaseEstimator)
+        and not inspect.isabstract(kind)
+    }
+    del found["BaseEstimator"], found["Search"]
+    return sorted(found.items())
+
+
+def fitted(estimator):
+    """Let an estimator do its work; a kernel or a search does it for a classifier."""
+    if isinstance(estimator, Kernel):
+        return DiffusionClassifier(kernel=estimator, random_state=0).fit(POINTS, LABELS)
+    if isinstance(estimator, Search):
+        return DiffusionClassifier(search=estimator, random_state=0).fit(POINTS, LABELS)
+    return estimator.fit(POINTS, LABELS)
+
+
+@pytest.mark.parametrize(("name", "kind"), estimators())
+def test_wrong_values_are_named(name, kind):
+    parameters = inspect.signature(kind).parameters
+    missing = {p.name: "rbf" for p in parameters.values() if p.default is inspect.Parameter.empty}
+    for parameter in parameters:
+        if parameter in ("random_state", "n_init"):
+            continue  # scikit-learn says what it takes
+        for value in WRONG:
+            with warnings.catch_warnings(), contextlib.suppress(ParameterError, DataError):
+                warnings.simplefilter("ignore")
+                fitted(kind(**{**missing, parameter: value}))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", diffclass.kernels.Gaussian, 3])
+def test_what_is_no_kernel(kernel, tmp_path):
+    for attempt in (
+        lambda: markov_operator(POINTS, kernel=kernel),
+        lambda: diffclass.DiffusionMap(2, kernel=kernel).fit(POINTS),
+        lambda: BlockClassifier(kernel=kernel, scratch=tmp_path).fit(POINTS, LABELS),
+        lambda: fitted(diffclass.kernels.SharedNeighbors(kernel)),
+    ):
+        with pytest.raises(
+            ParameterError, match=r"kernel = .*such as diffclass\.kernels\.Gaussian"
+        ):
+            attempt()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("search", [InvertedFileSearch, NNDescentSearch])
+@pytest.mark.parametrize("constant", [0.0, 2.0**30, "largest"])
+def test_a_constant_feature_leaves_the_neighbors(search, dtype, constant):
+    """The sum of a band of fill values overflows; its mean, and then all distances, did."""
+    X = np.random.default_rng(0).normal(size=(2000, 3)).astype(dtype)
+    X[:, 1] = np.finfo(dtype).max if constant == "largest" else constant
+    found = search(5, random_state=0).fit_transform(X)
+    true = ExactSearch(5).fit_transform(X[:, [0, 2]])
+    reach = np.maximum.reduceat(true.data, true.indptr[:-1])
+    assert np.mean(found.data <= np.repeat(reach, np.diff(found.indptr)) * (1 + 1e-5)) > 0.95
