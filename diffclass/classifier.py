@@ -447,8 +447,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         posteriors : ndarray of shape (m, n_classes)
         novelty : ndarray of shape (m,)
             Distance to a fitted point in units of its own distance to its seventh neighbour, the
-            least among the neighbours of the new point. Above `diffclass.point_graph.REACH`, 5,
-            nothing is known. 0 with ``affinity="precomputed"``.
+            least among the neighbours of the new point. Above 5 nothing is known. 0 with
+            ``affinity="precomputed"``.
         """
         check_is_fitted(self)
         return self._new_points.posteriors(self._checked(X, reset=False))

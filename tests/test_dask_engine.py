@@ -150,7 +150,8 @@ def test_workers_killed_while_the_graph_is_built_leave_nothing(undisturbed, engi
         pids = list(engine.client.run(os.getpid, on_error="ignore").values())
         killed.append(pids[rng.integers(len(pids))])
         # what a writer leaves that is killed in the middle of a file
-        left = tmp_path / "run" / "scratch" / stage / f".found.0.npy.{killed[-1]}.npy"
+        left = tmp_path / "run" / "scratch" / stage / ".found.0.npy.1.part" / "new.npy"
+        left.parent.mkdir()
         left.write_bytes(b"half of it")
         os.kill(killed[-1], signal.SIGKILL)
 

@@ -7,6 +7,7 @@ grows with the number of blocks, see `expected_guests`. Budgets count on the mos
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 
 from diffclass._validation import check_positive
 from diffclass.exceptions import ParameterError
@@ -87,8 +88,12 @@ def block_points_within(memory: float, n_features: int, n_neighbors: int) -> int
     needed = task_bytes(LEAST_BLOCK, n_features, n_neighbors)
     if memory < needed:
         raise too_little(memory, needed, least_block(n_features, n_neighbors))
-    fixed = _PROCESS + _CHUNKS
-    return int((memory - fixed) / (needed - fixed) * LEAST_BLOCK)
+    return (
+        bisect_right(
+            range(2**40), memory, key=lambda points: task_bytes(points, n_features, n_neighbors)
+        )
+        - 1
+    )
 
 
 def least_block(n_features: int, n_neighbors: int) -> str:

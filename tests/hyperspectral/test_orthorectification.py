@@ -104,7 +104,7 @@ def test_a_map_is_read_as_labels_of_the_sensor(folder, capsys):
     assert read_labels("map.tif").shape == (ROWS, COLUMNS + 1)
     moved = map_info_of(Georeference((0.001, 0.0, 10.01, 0.0, -0.001, 45.0), "EPSG:4326"))
     write_class_map("moved.tif", read_labels("map.tif").ids, map_info=moved)
-    with pytest.raises(DataError, match=r"moved\.tif: its corner lies 10\.0 pixels"):
+    with pytest.raises(DataError, match=r"moved\.tif: a corner lies 10\.0 pixels"):
         read_labels("moved.tif", grid=scene)
 
 

@@ -49,7 +49,7 @@ class SceneClassification:
         Features and classifier, fitted or given.
     novelty : ndarray of shape (rows, columns) or None
         Of a model that was given: distance of each pixel to its training neighbours in units of
-        their own; NaN where the scene has no data. Above `diffclass.point_graph.REACH`, 5, a pixel
+        their own; NaN where the scene has no data. Above 5 a pixel
         lies beyond their reach.
     """
 
