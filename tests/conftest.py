@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-# before anything compiles: a test must not run yesterday's binary
-os.environ.setdefault("DIFFCLASS_NUMBA_CACHE", "0")
 # small work on a busy machine mostly waits for its second thread to get its turn
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

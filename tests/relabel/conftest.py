@@ -132,11 +132,9 @@ def page(gate, connect):
 
 
 @pytest.fixture(scope="session")
-def process_environment(tmp_path_factory):
-    """For separate processes: they share compiled loops, but not with earlier runs."""
+def process_environment():
+    """For separate processes, which are to share the machine."""
     return os.environ | {
-        "DIFFCLASS_NUMBA_CACHE": "1",
-        "NUMBA_CACHE_DIR": str(tmp_path_factory.mktemp("numba")),
         "NUMBA_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
         "PYTHONUNBUFFERED": "1",
