@@ -51,7 +51,7 @@ class Tab:
 
     def close(self):
         self.context.close()
-        assert self.errors == []
+        assert not self.errors, self.errors
 
     def js(self, code, argument=None):
         return self.page.evaluate(code, argument)

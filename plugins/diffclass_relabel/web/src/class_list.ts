@@ -67,11 +67,9 @@ export class ClassList {
     const before = this.rows;
     this.rows = new Map(classes.map((item, k) => [item.id, this.rowOf(item, k + 1)]));
     const isSame = before.size === this.rows.size && [...this.rows].every(([id, { row }], k) => this.list.children[k] === row && before.has(id));
-    if (isSame) return;
-    this.isPlacing = true;
-    renew(this.list, ...[...this.rows.values()].map(({ row }) => row));
-    this.isPlacing = false;
+    if (!isSame) this.placing(() => renew(this.list, ...[...this.rows.values()].map(({ row }) => row)));
     this.placeField();
+    if (isSame) return;
     this.showCounts();
     this.mark();
   }
@@ -181,10 +179,20 @@ export class ClassList {
   private placeField(): void {
     const { naming } = this;
     if (!naming || naming.field.closest(".class-row") === this.rows.get(naming.id)?.row) return;
-    naming.name = this.rows.get(naming.id)?.row.querySelector(".class-name") ?? null;
-    if (!naming.name) this.naming = null; // the class is gone
-    naming.name?.replaceWith(naming.field);
+    this.placing(() => {
+      if (naming.name) naming.field.replaceWith(naming.name); // the row may be that of another class now
+      naming.name = this.rows.get(naming.id)?.row.querySelector(".class-name") ?? null;
+      if (!naming.name) this.naming = null; // the class is gone
+      naming.name?.replaceWith(naming.field);
+    });
     naming.field.focus();
+  }
+
+  /** Moves rows and the field, which is blurred by that but not left. */
+  private placing(move: () => void): void {
+    this.isPlacing = true;
+    move();
+    this.isPlacing = false;
   }
 
   private finish(keep: boolean): void {
