@@ -374,14 +374,6 @@ def fuzz(
     return counts, wrong
 
 
-def within(seconds: float, *, first: int = 0) -> Iterator[int]:
-    """Yield numbers of cases until the time is over."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        yield first
-        first += 1
-
-
 def main() -> None:
     """Run the cases that are asked for and print the counts."""
     parser = argparse.ArgumentParser(description=__doc__)

@@ -1,10 +1,8 @@
-"""Mutated files through the commands, for a minute where CI runs; a failing case has a number."""
+"""Mutated files through the commands; a failing case has a number."""
 
 from __future__ import annotations
 
 import os
-import time
-from itertools import count
 
 import pytest
 
@@ -14,7 +12,7 @@ from diffclass_hyperspectral.workflows.classification import apply_model
 from . import fuzz
 from .fuzz_files import LABEL_FILES, MODEL_FILES, SCENE_FILES
 
-SECONDS = float(os.environ.get("DIFFCLASS_FUZZ_SECONDS", "60" if os.environ.get("CI") else "10"))
+N_CASES = int(os.environ.get("DIFFCLASS_FUZZ_CASES", "100"))
 
 
 @pytest.mark.parametrize("kind", SCENE_FILES)
@@ -44,7 +42,7 @@ def test_models_are_good_before_they_are_damaged(tmp_path, kind):
 
 @pytest.mark.slow
 def test_no_file_ends_in_a_traceback_a_hang_or_a_mess():
-    counts, wrong = fuzz.fuzz(fuzz.within(SECONDS))
+    counts, wrong = fuzz.fuzz(range(N_CASES))
     assert not wrong, [(case.number, case.kind, outcome) for case, outcome in wrong]
     assert counts["exit 0"] > 0
     assert counts["exit 3"] > 0
@@ -77,10 +75,3 @@ def test_what_is_wrong_is_found(tmp_path):
     assert judge(0, '{"a": Infinity}', "", {}, folder)
     (folder / ".map.npy.part").touch()
     assert judge(3, "", fine, {}, folder)
-
-
-def test_the_time_is_kept():
-    begun = time.monotonic()
-    numbers = fuzz.within(0.05)
-    assert next(numbers) == next(count())
-    assert time.monotonic() - begun < 5
