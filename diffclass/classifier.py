@@ -109,9 +109,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk. "auto" takes absorbing ones, or, with one label per
         class, summed ones if their map cuts the graph less; see `diffclass.diffuse_labels`.
-    measure : {"operator", "counting"}, default="operator"
-        The measure in which the labels of a class, if free or summed, are scaled to 1: the
-        stationary distribution, or counting.
     tau : "auto", "margin" or int, default="auto"
         Diffusion time in steps, or the rule that chooses it: by margin and cut, or by the margin
         alone (see `diffclass.label_diffusion.stopping_time`).
@@ -213,7 +210,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         kernel: Kernel | None = None,
         alpha: float = 0.0,
         label_mode: str = "auto",
-        measure: str = "operator",
         tau: str | int = "auto",
         max_time: int | None = None,
         class_prior: ArrayLike | None = None,
@@ -232,7 +228,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.kernel = kernel
         self.alpha = alpha
         self.label_mode = label_mode
-        self.measure = measure
         self.tau = tau
         self.max_time = max_time
         self.class_prior = class_prior
@@ -588,7 +583,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             operator,
             labels.codes,
             label_mode=self.label_mode,
-            measure=self.measure,
             tau=self.tau,
             max_time=self.max_time,
             class_prior=self.class_prior,

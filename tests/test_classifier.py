@@ -74,29 +74,13 @@ def test_is_the_functions_in_a_row(blobs, labels):
     A = markov_operator(X, alpha=0.5, kernel=Gaussian(bandwidth="global"))
     expected = diffuse_labels(A, y, label_mode=labels)
     assert (clf.raw_label_distributions_ == expected.posteriors).all()
+    calibration = calibrate(A, np.where(y == -1, -1, np.searchsorted(expected.classes, y)), expected)
+    assert (clf.label_distributions_ == calibration.apply(expected.posteriors)).all()
     assert (clf.margin_ == expected.margin).all()
     assert clf.tau_ == expected.tau
     assert (clf.transduction_ == expected.classes[expected.codes]).all()
     assert vars(clf.kernel) == vars(Gaussian(bandwidth="global"))  # fitting leaves it alone
     assert clf.graph_.operator is clf.operator_
-
-
-@pytest.mark.parametrize("labels", ["free", "summed"])
-def test_counting_measure(blobs, labels):
-    X, y, _ = blobs
-    kernel = Gaussian(bandwidth="global")
-    clf = DiffusionClassifier(label_mode=labels, measure="counting", kernel=kernel).fit(X, y)
-    A = markov_operator(X, kernel=kernel)
-    expected = diffuse_labels(A, y, label_mode=labels, measure="counting")
-    assert (clf.raw_label_distributions_ == expected.posteriors).all()
-    codes = np.where(y == -1, -1, np.searchsorted(expected.classes, y))
-    calibration = calibrate(A, codes, expected)
-    assert (clf.label_distributions_ == calibration.apply(expected.posteriors)).all()
-    chi = np.stack([(y == k) / np.sum(y == k) for k in expected.classes], axis=1)
-    at_five = diffuse_labels(A, y, label_mode="free", measure="counting", tau=5).values
-    np.testing.assert_allclose(at_five, A.apply(chi, 5), atol=1e-12)
-    with pytest.raises(ParameterError, match="measure"):
-        DiffusionClassifier(measure="lebesgue").fit(X, y)
 
 
 @ALL

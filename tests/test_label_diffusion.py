@@ -58,17 +58,12 @@ def marked(n, labels):
 
 
 @pytest.mark.parametrize("t", [1, 2, 5, 17, 64, 256])
-@pytest.mark.parametrize("measure", ["operator", "counting"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_free_labels(problem, rng, t, measure, weighted):
+def test_free_labels(problem, rng, t, weighted):
     A, dense, codes = problem
     weight = rng.random(60) if weighted else None
-    result = diffuse_labels(
-        A, codes, label_mode="free", tau=t, measure=measure, label_weight=weight
-    )
-    N = naive.free_labels(
-        dense, A.stationary_distribution, codes, 3, t, measure=measure, weight=weight
-    )
+    result = diffuse_labels(A, codes, label_mode="free", tau=t, label_weight=weight)
+    N = naive.free_labels(dense, A.stationary_distribution, codes, 3, t, weight=weight)
     np.testing.assert_allclose(result.values, N, rtol=1e-11, atol=1e-12)
     p = naive.posteriors(N, np.ones(3) / 3)
     np.testing.assert_allclose(result.posteriors, p, rtol=1e-10)
@@ -79,15 +74,12 @@ def test_free_labels(problem, rng, t, measure, weighted):
 
 
 @pytest.mark.parametrize("tau", [1, 2, 5, 17, 64, 256])
-@pytest.mark.parametrize("measure", ["operator", "counting"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_summed_labels(problem, rng, tau, measure, weighted):
+def test_summed_labels(problem, rng, tau, weighted):
     A, dense, codes = problem
-    options = {"measure": measure, "weight": rng.random(60) if weighted else None}
-    result = diffuse_labels(
-        A, codes, label_mode="summed", tau=tau, measure=measure, label_weight=options["weight"]
-    )
-    N = naive.summed_labels(dense, A.stationary_distribution, codes, 3, tau, **options)
+    weight = rng.random(60) if weighted else None
+    result = diffuse_labels(A, codes, label_mode="summed", tau=tau, label_weight=weight)
+    N = naive.summed_labels(dense, A.stationary_distribution, codes, 3, tau, weight=weight)
     np.testing.assert_allclose(result.values, N, rtol=1e-10)
     p = naive.posteriors(N, np.ones(3) / 3)
     np.testing.assert_allclose(result.posteriors, p, rtol=1e-9)
@@ -662,7 +654,6 @@ def test_five_hundred_labels_in_one_class_and_five_in_the_others():
         ({"tau": None}, "tau"),
         ({"tau": True}, "tau"),
         ({"max_time": 0}, "max_time"),
-        ({"measure": "lebesgue"}, "'operator', 'counting'"),
         ({"class_prior": [1, 1]}, "each of the 3 classes"),
         ({"class_prior": [1, 1, 0]}, "above 0"),
         ({"class_prior": [1, 1, np.nan]}, "above 0"),

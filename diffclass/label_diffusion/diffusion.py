@@ -13,9 +13,8 @@ weigh alike, unless weights that give all of them the same mass cut the graph le
 They can also count in two other ways.
 
 *Free* labels follow Coifman et al. 2005, section 3: the indicator chi_i of the labelled points of
-class i is scaled so that <chi_i, pi> = 1 (or to sum 1, in counting measure) and diffused. On a
-connected graph every class tends to the same constant 1, so a class with few labels is at no
-disadvantage.
+class i is scaled so that <chi_i, pi> = 1 and diffused. On a connected graph every class tends to the
+same constant 1, so a class with few labels is at no disadvantage.
 
 *Summed* labels are free labels summed over the walk,
 
@@ -96,8 +95,6 @@ class LabelDiffusion:
         The weights w_i; they sum to 1.
     label_mode : {"absorbing", "summed", "free"}
         How the labels counted.
-    measure : {"operator", "counting"}
-        The measure in which free and summed ones were scaled to 1.
     weighting : {"equal", "balanced", "matched"}
         How they were chosen; see `diffclass.label_diffusion.class_weights`.
     codes : ndarray of int of shape (n,)
@@ -120,7 +117,6 @@ class LabelDiffusion:
     values: np.ndarray
     class_weight: np.ndarray
     label_mode: str
-    measure: str
     weighting: str
     codes: np.ndarray
     probability: np.ndarray
@@ -148,7 +144,6 @@ def diffuse_labels(
     max_time: int | None = None,
     class_prior: ArrayLike | None = None,
     kept_share: float | None = None,
-    measure: str = "operator",
     label_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> LabelDiffusion:
@@ -179,9 +174,6 @@ def diffuse_labels(
     kept_share : float, optional
         Share of the largest margin, 0 to 1, that tau has to keep; 1 with ``tau="margin"`` is the
         paper's own rule. By default see `stopping_time.kept_share`.
-    measure : {"operator", "counting"}, default="operator"
-        The measure in which free and summed labels are scaled to 1: pi or counting. With a warped
-        operator each class is scaled in the measure of its own walk.
     label_weight : array-like of shape (n,), optional
         Weight of each label, 0 to 1: the mass of a free or summed label, or the probability that
         the walk stops at an absorbing one.
@@ -246,7 +238,7 @@ def diffuse_labels(
     rules = _Rules(
         classes=classes,
         prior=prior,
-        how=_Counting(label_mode, measure),
+        label_mode=label_mode,
         may_sum=may_sum,
         tau=tau,
         max_time=max_time,
@@ -287,7 +279,6 @@ def start_walk(
     n_classes: int | None = None,
     *,
     label_mode: str,
-    measure: str = "operator",
 ) -> Walk:
     """Return the walk of labels at time 0.
 
@@ -300,7 +291,7 @@ def start_walk(
         0 to 1; 1 by default.
     n_classes : int, optional
         By default one more than the largest code.
-    label_mode, measure
+    label_mode
         As in `diffuse_labels`.
 
     Raises
@@ -308,7 +299,6 @@ def start_walk(
     DataError
         If the operator is warped for another number of classes.
     """
-    check_choice(measure, "measure", ("operator", "counting"))
     label_weight = np.ones(len(codes)) if label_weight is None else label_weight
     n_classes = int(codes.max()) + 1 if n_classes is None else n_classes
     if isinstance(operator, WarpedOperator):
@@ -322,15 +312,7 @@ def start_walk(
     if label_mode == "absorbing":
         return AbsorbingWalk(operator, codes, label_weight, n_classes)
     free_walk = FreeWalk if label_mode == "free" else SummedWalk
-    return free_walk(operator, codes, label_weight, n_classes, measure=measure)
-
-
-@dataclass(frozen=True)
-class _Counting:
-    """How labels count."""
-
-    label_mode: str
-    measure: str
+    return free_walk(operator, codes, label_weight, n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,7 +321,7 @@ class _Rules:
 
     classes: np.ndarray
     prior: np.ndarray | None
-    how: _Counting
+    label_mode: str
     may_sum: bool
     tau: str | int
     max_time: int | None
@@ -352,9 +334,9 @@ def _diffused(
     label_weight: np.ndarray,
     rules: _Rules,
 ) -> LabelDiffusion:
-    classes, how = rules.classes, rules.how
-    start = partial(start_walk, operator, codes, label_weight, len(classes), measure=how.measure)
-    walk = start(label_mode=how.label_mode)
+    classes = rules.classes
+    start = partial(start_walk, operator, codes, label_weight, len(classes))
+    walk = start(label_mode=rules.label_mode)
     tau, max_time = checked_times(
         rules.tau, rules.max_time, len(operator), goes_by_cut=walk.goes_by_cut
     )
@@ -368,14 +350,15 @@ def _diffused(
             is_large=len(codes) > _FEW_POINTS,
         )
         reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
-        found = _read_off(walk, classes, rules.prior, stopped, how=how, reach=reach)
+        found = _read_off(
+            walk, classes, rules.prior, stopped, label_mode=rules.label_mode, reach=reach
+        )
         if not (rules.may_sum and stopped.is_by_cut):
             return found
         walk = start(label_mode="summed")
         walk.advance_map(_SUMMED_TAU)
         stopped = Stopped(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
-        how = _Counting("summed", how.measure)
-        summed = _read_off(walk, classes, None, stopped, how=how, reach=reach)
+        summed = _read_off(walk, classes, None, stopped, label_mode="summed", reach=reach)
         return _less_cut(walk.operator, found, summed)
 
 
@@ -394,7 +377,7 @@ def _read_off(
     prior: np.ndarray | None,
     stopped: Stopped,
     *,
-    how: _Counting,
+    label_mode: str,
     reach: Reach,
 ) -> LabelDiffusion:
     values, dtype = walk.values(), walk.operator.dtype
@@ -406,8 +389,7 @@ def _read_off(
         classes=classes,
         values=values,
         class_weight=weight,
-        label_mode=how.label_mode,
-        measure=how.measure,
+        label_mode=label_mode,
         weighting=weighting,
         codes=decision.codes,
         probability=decision.probability,

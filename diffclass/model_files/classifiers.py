@@ -205,7 +205,6 @@ _PARAMETERS: dict[str, Form] = {
     "kernel": Maybe(OneOf(_KERNELS)),
     "alpha": Number(),
     "label_mode": Text(),
-    "measure": Text(),
     "tau": _NAME_OR_NUMBER,
     "max_time": Maybe(Whole(1)),
     "class_prior": Maybe(OneOf({"name": Text(), "shares": Listed(Number())})),
