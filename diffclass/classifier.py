@@ -134,8 +134,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         (m, n) affinities of new points to the fitted ones; kernel and neighbours are not used.
     search : NeighborSearch, optional
         Like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
-    symmetrize : {"union", "mutual"}, default="union"
-        See `neighbors_graph`.
     random_state : int, RandomState or None, default=None
         Seeds the neighbour search, where it is not exact.
     device : {"cpu", "cuda"}, default="cpu"
@@ -220,7 +218,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         ambient: bool = False,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
-        symmetrize: str = "union",
         random_state: RandomState = None,
         device: str = "cpu",
     ):
@@ -238,7 +235,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.ambient = ambient
         self.affinity = affinity
         self.search = search
-        self.symmetrize = symmetrize
         self.random_state = random_state
         self.device = device
 
@@ -570,7 +566,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             kernel,
             n_neighbors=self.n_neighbors,
             search=self.search,
-            symmetrize=self.symmetrize,
             random_state=self.random_state,
             device=self.device,
             **given,

@@ -25,10 +25,10 @@ def nearest(X, n_neighbors):
     return mask
 
 
-def neighbors_graph(X, n_neighbors, symmetrize="union"):
+def neighbors_graph(X, n_neighbors):
     """Squared distances and mask of the symmetric graph, the diagonal among its edges."""
     mask = nearest(X, n_neighbors)
-    mask = mask | mask.T if symmetrize == "union" else mask & mask.T
+    mask = mask | mask.T
     np.fill_diagonal(mask, True)
     return np.where(mask, squared_distances(X), 0.0), mask
 

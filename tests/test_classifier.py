@@ -387,10 +387,9 @@ def test_pickles_and_clones(blobs, search):
     assert (again.label_distributions_ == clf.label_distributions_).all()
 
 
-@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
-def test_correlation(blobs, symmetrize):
+def test_correlation(blobs):
     X, y, truth = blobs
-    clf = DiffusionClassifier(kernel=Correlation(threshold=0.5), symmetrize=symmetrize)
+    clf = DiffusionClassifier(kernel=Correlation(threshold=0.5))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnreachedWarning)
         clf.fit(X, y)
@@ -533,7 +532,6 @@ def test_label_weights_of_zero(blobs):
         ({"tau": 0}, "tau"),
         ({"max_time": 0}, "max_time"),
         ({"affinity": "cosine"}, "'precomputed'"),
-        ({"symmetrize": "both"}, "symmetrize"),
         ({"class_prior": [1]}, "3 classes"),
         ({"affinity": "precomputed", "ambient": True}, "has none"),
     ],

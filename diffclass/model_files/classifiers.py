@@ -213,7 +213,6 @@ _PARAMETERS: dict[str, Form] = {
     "warp_floor": Number(),
     "warp_forward_exponent": Number(),
     "ambient": Flag(),
-    "symmetrize": Text(),
     "random_state": _SEED,
     "device": Text(),
 }
