@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap
     from diffclass.exceptions import DataError, DiffclassError, ParameterError, UnreachedWarning
     from diffclass.geometric_harmonics import GeometricHarmonics
-    from diffclass.label_diffusion import diffuse_labels
+    from diffclass.label_diffusion import StoppingRule, diffuse_labels
     from diffclass.mode_clustering import DiffusionModes
     from diffclass.multiscale import DiffusionWavelets, diffusion_wavelets
     from diffclass.neighbors import neighbors_graph
@@ -47,6 +47,7 @@ __all__ = [
     "ParameterError",
     "PointGraph",
     "RelabelSession",
+    "StoppingRule",
     "Suggestions",
     "UnreachedWarning",
     "WarpedOperator",
@@ -79,6 +80,7 @@ _HOMES = {
     "PointGraph": "point_graph",
     "RelabelSession": "relabel",
     "Eigenpairs": "spectral.eigenpairs",
+    "StoppingRule": "label_diffusion",
     "Suggestions": "acquisition",
     "UnreachedWarning": "exceptions",
     "WarpedOperator": "operators.warped",

@@ -26,6 +26,7 @@ from diffclass.label_diffusion import (
     join_features,
     map_scores,
 )
+from diffclass.label_diffusion.stopping_time import Tau
 from diffclass.neighbors import NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.cuda import processor_of
@@ -109,16 +110,12 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk. "auto" takes absorbing ones, or, with one label per
         class, summed ones if their map cuts the graph less; see `diffclass.diffuse_labels`.
-    tau : "auto", "margin" or int, default="auto"
-        Diffusion time in steps, or the rule that chooses it: by margin and cut, or by the margin
-        alone (see `diffclass.label_diffusion.stopping_time`).
-    max_time : int, optional
-        Last time that the rule looks at; see `diffclass.diffuse_labels`.
+    tau : "auto", "margin", StoppingRule or int, default="auto"
+        Diffusion time in steps, or the rule that chooses it: by margin and cut, by the margin
+        alone, or with limits of one's own (see `diffclass.StoppingRule`).
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected sizes of the classes among the points, in the order of ``classes_``. The map's
         classes get these shares, unless that cuts the graph clearly more.
-    kept_share : float, optional
-        Share of the largest margin, 0 to 1, that tau has to keep.
     rounds : int, default=0
         Largest number of further diffusions, each by operators that are warped class by class with
         the posteriors before. Rounds end early if one changes the class of fewer than a thousandth
@@ -208,10 +205,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         kernel: Kernel | None = None,
         alpha: float = 0.0,
         label_mode: str = "auto",
-        tau: str | int = "auto",
-        max_time: int | None = None,
+        tau: Tau = "auto",
         class_prior: ArrayLike | None = None,
-        kept_share: float | None = None,
         rounds: int = 0,
         warp_floor: float = WARP_FLOOR,
         warp_forward_exponent: float = FORWARD_EXPONENT,
@@ -226,9 +221,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.alpha = alpha
         self.label_mode = label_mode
         self.tau = tau
-        self.max_time = max_time
         self.class_prior = class_prior
-        self.kept_share = kept_share
         self.rounds = rounds
         self.warp_floor = warp_floor
         self.warp_forward_exponent = warp_forward_exponent
@@ -579,9 +572,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             labels.codes,
             label_mode=self.label_mode,
             tau=self.tau,
-            max_time=self.max_time,
             class_prior=self.class_prior,
-            kept_share=self.kept_share,
             label_weight=labels.weight,
             groups=labels.groups,
         )

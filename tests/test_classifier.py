@@ -22,6 +22,7 @@ from diffclass import (
     DataError,
     DiffusionClassifier,
     ParameterError,
+    StoppingRule,
     UnreachedWarning,
     diffuse_labels,
     markov_operator,
@@ -74,7 +75,9 @@ def test_is_the_functions_in_a_row(blobs, labels):
     A = markov_operator(X, alpha=0.5, kernel=Gaussian(bandwidth="global"))
     expected = diffuse_labels(A, y, label_mode=labels)
     assert (clf.raw_label_distributions_ == expected.posteriors).all()
-    calibration = calibrate(A, np.where(y == -1, -1, np.searchsorted(expected.classes, y)), expected)
+    calibration = calibrate(
+        A, np.where(y == -1, -1, np.searchsorted(expected.classes, y)), expected
+    )
     assert (clf.label_distributions_ == calibration.apply(expected.posteriors)).all()
     assert (clf.margin_ == expected.margin).all()
     assert clf.tau_ == expected.tau
@@ -530,7 +533,7 @@ def test_label_weights_of_zero(blobs):
         ({"label_mode": "sticky"}, "label_mode"),
         ({"tau": "late"}, "tau"),
         ({"tau": 0}, "tau"),
-        ({"max_time": 0}, "max_time"),
+        ({"tau": StoppingRule(max_time=0)}, r"tau\.max_time = 0; it has to be a whole number"),
         ({"affinity": "cosine"}, "'precomputed'"),
         ({"class_prior": [1]}, "3 classes"),
         ({"affinity": "precomputed", "ambient": True}, "has none"),

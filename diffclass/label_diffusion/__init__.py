@@ -15,7 +15,7 @@ from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.map_scores import map_scores
 from diffclass.label_diffusion.posteriors import Decision, decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
-from diffclass.label_diffusion.stopping_time import MarginCurve
+from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule
 
 __all__ = [
     "AmbientOpinion",
@@ -24,6 +24,7 @@ __all__ = [
     "LabelDiffusion",
     "MarginCurve",
     "Reach",
+    "StoppingRule",
     "calibrate",
     "decide",
     "diffuse_labels",

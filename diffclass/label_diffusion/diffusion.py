@@ -13,8 +13,8 @@ weigh alike, unless weights that give all of them the same mass cut the graph le
 They can also count in two other ways.
 
 *Free* labels follow Coifman et al. 2005, section 3: the indicator chi_i of the labelled points of
-class i is scaled so that <chi_i, pi> = 1 and diffused. On a connected graph every class tends to the
-same constant 1, so a class with few labels is at no disadvantage.
+class i is scaled so that <chi_i, pi> = 1 and diffused. On a connected graph every class tends to
+the same constant 1, so a class with few labels is at no disadvantage.
 
 *Summed* labels are free labels summed over the walk,
 
@@ -47,13 +47,12 @@ from diffclass.label_diffusion.class_weights import chosen_weights, counted_ever
 from diffclass.label_diffusion.cut import Cut, cut_of
 from diffclass.label_diffusion.parameters import (
     checked_prior,
-    checked_share,
-    checked_times,
+    checked_tau,
     checked_weights,
 )
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
-from diffclass.label_diffusion.stopping_time import MarginCurve, kept_share
+from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule, Tau, kept_share
 from diffclass.label_diffusion.walking import Stopped, walk_along_curve, walk_to_tau
 from diffclass.label_diffusion.walks import (
     AbsorbingWalk,
@@ -140,10 +139,8 @@ def diffuse_labels(
     y: Any,
     *,
     label_mode: str = "auto",
-    tau: str | int = "auto",
-    max_time: int | None = None,
+    tau: Tau = "auto",
     class_prior: ArrayLike | None = None,
-    kept_share: float | None = None,
     label_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> LabelDiffusion:
@@ -160,20 +157,14 @@ def diffuse_labels(
         are free ones summed over the walk. "auto" takes absorbing labels or, with one label per
         class, ``tau="auto"``, no prior and up to 65,536 points, summed ones of tau = 256 if their
         map cuts the graph less. With a warped operator, summed labels count as free ones.
-    tau : "auto", "margin" or int, default="auto"
-        Time in steps, or the rule that chooses it: by margin and cut, or by the margin alone (see
-        `diffclass.label_diffusion.stopping_time`). Free, summed and warped labels, whose classes
-        have the same mass, always go by the margin. Summed labels have the tau of free ones;
-        the sum ends at 3 tau, or at 6 tau with one label per class.
-    max_time : int, optional
-        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
-        Where "auto" goes by the cut, it is 16,384 for up to 32,768 points.
+    tau : "auto", "margin", StoppingRule or int, default="auto"
+        Time in steps, or the rule that chooses it: by margin and cut, by the margin alone, or with
+        limits of one's own (see `diffclass.label_diffusion.stopping_time`). Free, summed and warped
+        labels, whose classes have the same mass, always go by the margin. Summed labels have the
+        tau of free ones; the sum ends at 3 tau, or at 6 tau with one label per class.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected sizes of the classes among the points. The map's classes get these shares, unless
         that cuts the graph clearly more.
-    kept_share : float, optional
-        Share of the largest margin, 0 to 1, that tau has to keep; 1 with ``tau="margin"`` is the
-        paper's own rule. By default see `stopping_time.kept_share`.
     label_weight : array-like of shape (n,), optional
         Weight of each label, 0 to 1: the mass of a free or summed label, or the probability that
         the walk stops at an absorbing one.
@@ -197,8 +188,8 @@ def diffuse_labels(
     Warns
     -----
     ConvergenceWarning
-        If the labels do not cover the graph by ``max_time``; the time of greatest coverage is
-        then used.
+        If the labels do not cover the graph by the rule's last time, that of greatest coverage,
+        which is then used.
 
     Notes
     -----
@@ -240,9 +231,8 @@ def diffuse_labels(
         prior=prior,
         label_mode=label_mode,
         may_sum=may_sum,
-        tau=tau,
-        max_time=max_time,
-        kept_share=checked_share(kept_share, label_mode, n_labels),
+        tau=checked_tau(tau),
+        usual_share=kept_share(label_mode, n_labels),
     )
     if isinstance(operator, WarpedOperator) or len(operator) < LARGE:
         return _diffused(operator, codes, label_weight, rules)
@@ -323,9 +313,8 @@ class _Rules:
     prior: np.ndarray | None
     label_mode: str
     may_sum: bool
-    tau: str | int
-    max_time: int | None
-    kept_share: float
+    tau: int | StoppingRule
+    usual_share: float
 
 
 def _diffused(
@@ -337,15 +326,11 @@ def _diffused(
     classes = rules.classes
     start = partial(start_walk, operator, codes, label_weight, len(classes))
     walk = start(label_mode=rules.label_mode)
-    tau, max_time = checked_times(
-        rules.tau, rules.max_time, len(operator), goes_by_cut=walk.goes_by_cut
-    )
     with stage("diffusion"):
         stopped = walk_to_tau(
             walk,
-            tau,
-            max_time=max_time,
-            kept_share=rules.kept_share,
+            rules.tau,
+            usual_share=rules.usual_share,
             balancing=rules.prior is None,
             is_large=len(codes) > _FEW_POINTS,
         )

@@ -28,7 +28,7 @@ from diffclass.kernels._kernel import _as_they_are
 from diffclass.kernels.density_weighted import FittedDensityWeighted
 from diffclass.kernels.directed_field import aligned_mean
 from diffclass.kernels.shared_neighbors import FittedSharedNeighbors
-from diffclass.label_diffusion import AmbientOpinion, Calibration
+from diffclass.label_diffusion import AmbientOpinion, Calibration, StoppingRule
 from diffclass.model_files.forms import (
     Array,
     Choice,
@@ -200,15 +200,17 @@ _CALIBRATION = Record(Calibration, {
     "conformity": Array((None,)),
 })  # fmt: skip
 
+_STOPPING_RULE = Record(StoppingRule, {
+    "by": Text(), "max_time": Maybe(Whole(1)), "kept_share": Maybe(Number()),
+})  # fmt: skip
+
 _PARAMETERS: dict[str, Form] = {
     "n_neighbors": _NEIGHBORS,
     "kernel": Maybe(OneOf(_KERNELS)),
     "alpha": Number(),
     "label_mode": Text(),
-    "tau": _NAME_OR_NUMBER,
-    "max_time": Maybe(Whole(1)),
+    "tau": OneOf({"name": Text(), "number": Number(), "rule": _STOPPING_RULE}),
     "class_prior": Maybe(OneOf({"name": Text(), "shares": Listed(Number())})),
-    "kept_share": Maybe(Number()),
     "rounds": Whole(),
     "warp_floor": Number(),
     "warp_forward_exponent": Number(),

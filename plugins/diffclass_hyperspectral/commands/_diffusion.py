@@ -168,12 +168,14 @@ def diffusion_classifier(
     device: str,
 ) -> DiffusionClassifier:
     """Return the classifier that was asked for, all else with the library's defaults."""
-    from diffclass import kernels
+    from diffclass import StoppingRule, kernels
     from diffclass.classifier import DiffusionClassifier
     from diffclass.operators import processor_of
 
     processor_of(device)  # says now what is missing
-    given = {"n_neighbors": neighbors, "label_mode": label_mode, "tau": tau, "max_time": max_time}
+    rule = None if max_time is None else StoppingRule(max_time=max_time)
+    time = rule if tau is None else tau
+    given = {"n_neighbors": neighbors, "label_mode": label_mode, "tau": time}
     chosen = {name: value for name, value in given.items() if value is not None}
     return DiffusionClassifier(
         kernel=_KERNELS[kernel](kernels),
