@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from diffclass.multiscale import DiffusionWavelets, diffusion_wavelets
     from diffclass.neighbors import neighbors_graph
     from diffclass.operators.markov import MarkovOperator
-    from diffclass.operators.warped import WarpedOperator, warped_operator
+    from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
     from diffclass.point_graph import PointGraph, markov_operator
     from diffclass.regression import EigenfunctionRegressor
     from diffclass.relabel import RelabelSession
@@ -50,6 +50,7 @@ __all__ = [
     "StoppingRule",
     "Suggestions",
     "UnreachedWarning",
+    "Warp",
     "WarpedOperator",
     "__version__",
     "diffuse_labels",
@@ -83,6 +84,7 @@ _HOMES = {
     "StoppingRule": "label_diffusion",
     "Suggestions": "acquisition",
     "UnreachedWarning": "exceptions",
+    "Warp": "operators.warped",
     "WarpedOperator": "operators.warped",
     "diffuse_labels": "label_diffusion",
     "diffusion_wavelets": "multiscale",

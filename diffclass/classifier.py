@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import RandomState, check_choice, check_kind, check_level, check_positive
+from diffclass._validation import RandomState, check_choice, check_kind, check_level
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
@@ -26,18 +26,15 @@ from diffclass.label_diffusion import (
     join_features,
     map_scores,
 )
+from diffclass.label_diffusion.diffusion import LABEL_MODE_CHOICES
+from diffclass.label_diffusion.parameters import checked_tau
 from diffclass.label_diffusion.stopping_time import Tau
 from diffclass.neighbors import NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.cuda import processor_of
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.processor import Processor
-from diffclass.operators.warped import (
-    FORWARD_EXPONENT,
-    WARP_FLOOR,
-    WarpedOperator,
-    warped_operator,
-)
+from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
 from diffclass.point_graph import FoundNeighbors, PointGraph, find_neighbors
 from diffclass.targets import UNLABELLED, encode_labels
 
@@ -116,12 +113,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected sizes of the classes among the points, in the order of ``classes_``. The map's
         classes get these shares, unless that cuts the graph clearly more.
-    rounds : int, default=0
-        Largest number of further diffusions, each by operators that are warped class by class with
-        the posteriors before. Rounds end early if one changes the class of fewer than a thousandth
-        of the points.
-    warp_floor, warp_forward_exponent : float, default=0.4, 0.25
-        See `diffclass.warped_operator`.
+    warp : Warp, optional
+        Further rounds of diffusion, each by operators that are warped class by class with the
+        posteriors before; see `diffclass.Warp`. By default there are none.
     ambient : bool, default=False
         Whether a smooth function of the features may count beside the graph. It does where labels
         left out say by more than their error that it names classes better; see
@@ -207,9 +201,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         label_mode: str = "auto",
         tau: Tau = "auto",
         class_prior: ArrayLike | None = None,
-        rounds: int = 0,
-        warp_floor: float = WARP_FLOOR,
-        warp_forward_exponent: float = FORWARD_EXPONENT,
+        warp: Warp | None = None,
         ambient: bool = False,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
@@ -222,9 +214,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.label_mode = label_mode
         self.tau = tau
         self.class_prior = class_prior
-        self.rounds = rounds
-        self.warp_floor = warp_floor
-        self.warp_forward_exponent = warp_forward_exponent
+        self.warp = warp
         self.ambient = ambient
         self.affinity = affinity
         self.search = search
@@ -299,6 +289,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         UnreachedWarning
             If no label reaches some points; it says why.
         """
+        self.check_parameters()
         X = self._checked(X, reset=True)
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
         labels = _Labels(codes, _weights(label_weight), groups)
@@ -330,6 +321,20 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             found,
         )
         return self
+
+    def check_parameters(self) -> None:
+        """Raise `ParameterError` for parameters that no points can be fitted with."""
+        check_choice(self.label_mode, "label_mode", LABEL_MODE_CHOICES)
+        checked_tau(self.tau)
+        if self.warp is not None:
+            check_kind(self.warp, "warp", Warp, example="Warp(rounds=1)").check()
+        check_kind(self.ambient, "ambient", (bool, np.bool_), example="True")
+        if self.affinity is not None:
+            check_choice(self.affinity, "affinity", ("precomputed",))
+            if self.ambient:
+                raise ParameterError(
+                    "ambient=True needs features, and a precomputed affinity has none; leave it out"
+                )
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each new point.
@@ -503,13 +508,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        check_kind(self.ambient, "ambient", (bool, np.bool_), example="True")
-        if self.affinity is not None:
-            check_choice(self.affinity, "affinity", ("precomputed",))
-            if self.ambient:
-                raise ParameterError(
-                    "ambient=True needs features, and a precomputed affinity has none; leave it out"
-                )
         return validate_data(
             self,
             X,
@@ -578,16 +576,16 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _warped_rounds(self, diffused: LabelDiffusion, labels: _Labels) -> LabelDiffusion:
-        check_positive(self.rounds, "rounds", integer=True, zero=True)
         self.warped_: WarpedOperator | None = None
         self.n_rounds_ = 0
-        while self.n_rounds_ < self.rounds:
+        warp = self.warp
+        while warp is not None and self.n_rounds_ < warp.rounds:
             self.warped_ = warped_operator(
                 self.operator_,
                 diffused.posteriors,
                 y=labels.codes,
-                floor=self.warp_floor,
-                forward_exponent=self.warp_forward_exponent,
+                floor=warp.floor,
+                forward_exponent=warp.forward_exponent,
             )
             before = diffused.codes
             diffused = self._diffused(self.warped_, labels)

@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from diffclass import (
     DiffusionClassifier,
     Eigenpairs,
+    Warp,
     diffuse_labels,
     leading_eigenpairs,
     markov_operator,
@@ -501,7 +502,7 @@ def test_margins_are_those_of_the_map_with_its_prior_and_warping():
     for name, options in {
         "plain": {},
         "prior": {"class_prior": [1.3, 1, 1, 1]},
-        "warped": {"rounds": 2},
+        "warped": {"warp": Warp(rounds=2)},
     }.items():
         clf = DiffusionClassifier(label_mode="free", **options).fit(X, y)
         walk = clf.operator_ if clf.warped_ is None else clf.warped_

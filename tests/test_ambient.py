@@ -9,7 +9,7 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
-from diffclass import DiffusionClassifier, UnreachedWarning, diffuse_labels, markov_operator
+from diffclass import DiffusionClassifier, UnreachedWarning, Warp, diffuse_labels, markov_operator
 from diffclass.label_diffusion import ambient, calibrate, join_features
 from diffclass.label_diffusion.ambient import _opinion
 from diffclass.label_diffusion.left_out import leave_labels_out
@@ -182,7 +182,7 @@ def test_points_that_no_label_reaches_stay_so(cube):
 
 def test_warped_walks_decide_alone(cube):
     X, codes, _ = cube
-    clf = DiffusionClassifier(ambient=True, rounds=1).fit(X, codes)
+    clf = DiffusionClassifier(ambient=True, warp=Warp()).fit(X, codes)
     assert not clf.ambient_.counts
 
 

@@ -346,7 +346,8 @@ def test_graphs_are_scipys(cases):
     least = np.minimum(either, both)
     np.fill_diagonal(least, 0)
     mask = (dense > 0) | (dense.T > 0)
-    merged = sp.csr_array((cases["merged data"], cases["merged indices"], cases["starts"]), (13, 13))
+    arrays = cases["merged data"], cases["merged indices"], cases["starts"]
+    merged = sp.csr_array(arrays, (13, 13))
     assert (merged.toarray() == np.where(mask, least, 0)).all()
     assert merged.nnz == np.count_nonzero(mask | np.eye(13, dtype=bool))
 

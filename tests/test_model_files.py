@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from diffclass import DiffusionClassifier, StoppingRule
+from diffclass import DiffusionClassifier, StoppingRule, Warp
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import (
     DensityWeighted,
@@ -109,7 +109,7 @@ def test_the_same_model_makes_the_same_file(tmp_path, points):
         {"kernel": SharedNeighbors(Directed())},
         {"kernel": SharedNeighbors(LocalDiscriminant(Directed()))},
         {"kernel": LocalDiscriminant(method="quadratic")},
-        {"rounds": 2}, {"ambient": True}, {"class_prior": [0.2, 0.3, 0.5]}, {"tau": 7},
+        {"warp": Warp(rounds=2)}, {"ambient": True}, {"class_prior": [0.2, 0.3, 0.5]}, {"tau": 7},
         {"tau": "margin"}, {"tau": StoppingRule("margin", max_time=40, kept_share=0.9)},
         {"search": ExactSearch(9)}, {"search": NNDescentSearch(8, random_state=3)},
         {"search": InvertedFileSearch(8, random_state=1)},

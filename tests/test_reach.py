@@ -13,6 +13,7 @@ from diffclass import (
     DiffusionClassifier,
     MarkovOperator,
     StoppingRule,
+    Warp,
     diffuse_labels,
     markov_operator,
 )
@@ -83,7 +84,7 @@ def test_strips_that_are_warped():
     y = marked(6000, {0: 3, 5999: 7})
     for label_mode in ("free", "absorbing"):
         clf = DiffusionClassifier(
-            label_mode=label_mode, rounds=1, tau=StoppingRule(max_time=500)
+            label_mode=label_mode, warp=Warp(), tau=StoppingRule(max_time=500)
         ).fit(X, y)
         np.testing.assert_array_equal(clf.transduction_, np.repeat([3, 7], 3000))
 

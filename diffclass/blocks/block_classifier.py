@@ -27,6 +27,7 @@ from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, Decision
+from diffclass.label_diffusion.parameters import checked_tau
 from diffclass.label_diffusion.stopping_time import MarginCurve, Tau
 from diffclass.progress import in_parts, stage
 from diffclass.targets import encode_labels
@@ -232,9 +233,10 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def check_parameters(self) -> None:
-        """Raise `ParameterError` for a kernel or labels that do not work in blocks."""
+        """Raise `ParameterError` for a kernel, labels or a time that do not work in blocks."""
         BlockKernel.of(self.kernel)
         check_label_mode(self.label_mode)
+        checked_tau(self.tau)
 
     @property
     def raw_label_distributions_(self) -> np.ndarray:

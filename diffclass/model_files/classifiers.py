@@ -48,7 +48,7 @@ from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
 from diffclass.neighbors.cuda_search import CudaSearch
 from diffclass.neighbors.search import Search
 from diffclass.new_points import NewPoints
-from diffclass.operators.warped import WarpedValues
+from diffclass.operators.warped import Warp, WarpedValues
 from diffclass.point_graph import StepsToPoints
 
 # Letters of sizes: n fitted points with d features, p of them searched; c classes, m labels.
@@ -204,6 +204,8 @@ _STOPPING_RULE = Record(StoppingRule, {
     "by": Text(), "max_time": Maybe(Whole(1)), "kept_share": Maybe(Number()),
 })  # fmt: skip
 
+_WARP = Record(Warp, {"rounds": Whole(1), "floor": Number(), "forward_exponent": Number()})
+
 _PARAMETERS: dict[str, Form] = {
     "n_neighbors": _NEIGHBORS,
     "kernel": Maybe(OneOf(_KERNELS)),
@@ -211,9 +213,7 @@ _PARAMETERS: dict[str, Form] = {
     "label_mode": Text(),
     "tau": OneOf({"name": Text(), "number": Number(), "rule": _STOPPING_RULE}),
     "class_prior": Maybe(OneOf({"name": Text(), "shares": Listed(Number())})),
-    "rounds": Whole(),
-    "warp_floor": Number(),
-    "warp_forward_exponent": Number(),
+    "warp": Maybe(_WARP),
     "ambient": Flag(),
     "random_state": _SEED,
     "device": Text(),

@@ -168,7 +168,7 @@ def diffusion_classifier(
     device: str,
 ) -> DiffusionClassifier:
     """Return the classifier that was asked for, all else with the library's defaults."""
-    from diffclass import StoppingRule, kernels
+    from diffclass import StoppingRule, Warp, kernels
     from diffclass.classifier import DiffusionClassifier
     from diffclass.operators import processor_of
 
@@ -179,7 +179,7 @@ def diffusion_classifier(
     chosen = {name: value for name, value in given.items() if value is not None}
     return DiffusionClassifier(
         kernel=_KERNELS[kernel](kernels),
-        rounds=rounds,
+        warp=Warp(rounds) if rounds else None,
         ambient=ambient,
         random_state=seed,
         device=device,
