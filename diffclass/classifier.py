@@ -18,8 +18,8 @@ from diffclass._validation import RandomState, check_choice, check_kind, check_l
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
-    AmbientOpinion,
     Calibration,
+    FeatureOpinion,
     LabelDiffusion,
     calibrate,
     diffuse_labels,
@@ -116,10 +116,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     warp : Warp, optional
         Further rounds of diffusion, each by operators that are warped class by class with the
         posteriors before; see `diffclass.Warp`. By default there are none.
-    ambient : bool, default=False
+    join_features : bool, default=False
         Whether a smooth function of the features may count beside the graph. It does where labels
         left out say by more than their error that it names classes better; see
-        `diffclass.label_diffusion.ambient`. `fit` then also finds the calibration.
+        `diffclass.label_diffusion.feature_opinion`. `fit` then also finds the calibration.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `predict` the
         (m, n) affinities of new points to the fitted ones; kernel and neighbours are not used.
@@ -152,8 +152,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     diffusion_ : LabelDiffusion
         The diffused labels of the last round, joined with what the features say where that counts;
         the other results are taken from it.
-    ambient_ : AmbientOpinion or None
-        What the features say, and whether it counts; None without ``ambient``.
+    feature_opinion_ : FeatureOpinion or None
+        What the features say, and whether it counts; None without ``join_features``.
     tau_ : int
         Time in use, in steps.
     margin_curve_ : MarginCurve
@@ -202,7 +202,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         tau: Tau = "auto",
         class_prior: ArrayLike | None = None,
         warp: Warp | None = None,
-        ambient: bool = False,
+        join_features: bool = False,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
         random_state: RandomState = None,
@@ -215,7 +215,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.tau = tau
         self.class_prior = class_prior
         self.warp = warp
-        self.ambient = ambient
+        self.join_features = join_features
         self.affinity = affinity
         self.search = search
         self.random_state = random_state
@@ -300,14 +300,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         diffused = self._warped_rounds(diffused, labels)
         self._walked = replace(diffused, classes=self.classes_)
         self.diffusion_, found = self._with_features(X, labels)
-        labelled = np.flatnonzero(codes != UNLABELLED)
+        labelled, opinion = np.flatnonzero(codes != UNLABELLED), self.feature_opinion_
         self._new_points = NewPoints(
             steps=self.graph_.steps,
             values=self._walked.values
             if self.warped_ is None
             else self.warped_.kept(self._walked.values),
             class_weight=self._walked.class_weight,
-            ambient=self.ambient_ if self.ambient_ is not None and self.ambient_.counts else None,
+            feature_opinion=opinion if opinion is not None and opinion.counts else None,
             labelled=None if self.affinity else X[labelled],
             labelled_codes=codes[labelled],
             dtype=self.operator_.dtype,
@@ -328,12 +328,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         checked_tau(self.tau)
         if self.warp is not None:
             check_kind(self.warp, "warp", Warp, example="Warp(rounds=1)").check()
-        check_kind(self.ambient, "ambient", (bool, np.bool_), example="True")
+        check_kind(self.join_features, "join_features", (bool, np.bool_), example="True")
         if self.affinity is not None:
             check_choice(self.affinity, "affinity", ("precomputed",))
-            if self.ambient:
+            if self.join_features:
                 raise ParameterError(
-                    "ambient=True needs features, and a precomputed affinity has none; leave it out"
+                    "join_features=True needs features, and a precomputed affinity has none; leave "
+                    "it out"
                 )
 
     def predict(self, X: Any) -> np.ndarray:
@@ -596,10 +597,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
     def _with_features(self, X: Any, labels: _Labels) -> tuple[LabelDiffusion, Calibration | None]:
         """Return the map, joined with what the features say, and its calibration if found."""
-        self.ambient_: AmbientOpinion | None = None
-        if not self.ambient:
+        self.feature_opinion_: FeatureOpinion | None = None
+        if not self.join_features:
             return self._walked, None
-        self.ambient_, joined, calibration = join_features(
+        self.feature_opinion_, joined, calibration = join_features(
             self.operator_ if self.warped_ is None else self.warped_,
             X,
             labels.codes,

@@ -41,7 +41,7 @@ ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
         DiffusionClassifier(),
         DiffusionClassifier(label_mode="free"),
         DiffusionClassifier(label_mode="absorbing"),
-        DiffusionClassifier(ambient=True),
+        DiffusionClassifier(join_features=True),
     ],
     expected_failed_checks=lambda _: {
         "check_classifiers_classes": "scikit-learn exempts its own semi-supervised classifiers "
@@ -536,7 +536,7 @@ def test_label_weights_of_zero(blobs):
         ({"tau": StoppingRule(max_time=0)}, r"tau\.max_time = 0; it has to be a whole number"),
         ({"affinity": "cosine"}, "'precomputed'"),
         ({"class_prior": [1]}, "3 classes"),
-        ({"affinity": "precomputed", "ambient": True}, "has none"),
+        ({"affinity": "precomputed", "join_features": True}, "has none"),
     ],
 )
 def test_refuses_parameters(blobs, parameters, message):

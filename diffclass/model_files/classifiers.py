@@ -28,7 +28,7 @@ from diffclass.kernels._kernel import _as_they_are
 from diffclass.kernels.density_weighted import FittedDensityWeighted
 from diffclass.kernels.directed_field import aligned_mean
 from diffclass.kernels.shared_neighbors import FittedSharedNeighbors
-from diffclass.label_diffusion import AmbientOpinion, Calibration, StoppingRule
+from diffclass.label_diffusion import Calibration, FeatureOpinion, StoppingRule
 from diffclass.model_files.forms import (
     Array,
     Choice,
@@ -175,7 +175,7 @@ _STEPS = Record(StepsToPoints, {
     "placing": _PLACINGS, "kernel": OneOf(_FITTED),
 })  # fmt: skip
 
-_AMBIENT = Record(AmbientOpinion, {
+_FEATURE_OPINION = Record(FeatureOpinion, {
     "labelled": Array(("l", "d")), "coefficients": Array(("l", "c")), "width": Number(),
     "temperature": Number(), "gain": Number(may_be_nan=True), "error": Number(may_be_nan=True),
     "n_left_out": Whole(),
@@ -190,7 +190,7 @@ _NEW_POINTS = Record(NewPoints, {
             "scores": _OF_CLASSES, "products": _OF_CLASSES, "forward_exponent": Number(),
         }),
     }),
-    "ambient": Maybe(_AMBIENT),
+    "feature_opinion": Maybe(_FEATURE_OPINION),
     "dtype": Choice({name: np.dtype(name) for name in ("float32", "float64")}),
 })  # fmt: skip
 
@@ -214,7 +214,7 @@ _PARAMETERS: dict[str, Form] = {
     "tau": OneOf({"name": Text(), "number": Number(), "rule": _STOPPING_RULE}),
     "class_prior": Maybe(OneOf({"name": Text(), "shares": Listed(Number())})),
     "warp": Maybe(_WARP),
-    "ambient": Flag(),
+    "join_features": Flag(),
     "random_state": _SEED,
     "device": Text(),
 }

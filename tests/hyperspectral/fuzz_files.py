@@ -218,7 +218,7 @@ def _model_bytes(kind: str) -> bytes:
 _MODELS: dict[str, Callable[[], dict[str, object]]] = {
     "spectral": dict,
     "spatial": lambda: {"spatial": True},
-    "warped, with features": lambda: {"warp": Warp(), "ambient": True},
+    "warped, with features": lambda: {"warp": Warp(), "join_features": True},
     "shaped": lambda: {"kernel": SharedNeighbors(LocalDiscriminant(Directed(), n_anchors=4))},
 }
 

@@ -109,8 +109,8 @@ def test_info(call, files):
 
 def test_features_beside_the_graph(classify):
     plain = classify("-o", "map.npy", "--labels-per-class", "10")
-    joined = classify("-o", "joined.npy", "--labels-per-class", "10", "--ambient")
-    assert joined["parameters"]["ambient"] is True
+    joined = classify("-o", "joined.npy", "--labels-per-class", "10", "--join-features")
+    assert joined["parameters"]["join_features"] is True
     kept, gained = (r["holdout"]["overall_accuracy"] for r in (plain, joined))
     assert gained > kept - 0.05
 

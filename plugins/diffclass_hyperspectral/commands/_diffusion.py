@@ -125,7 +125,7 @@ _OPTIONS = (
         "posteriors.",
     ),
     click.option(
-        "--ambient",
+        "--join-features",
         is_flag=True,
         help="Let the features count beside the graph where labels left out speak for it, as in "
         "mixtures without borders.",
@@ -164,7 +164,7 @@ def diffusion_classifier(
     tau: int | None,
     max_time: int | None,
     rounds: int,
-    ambient: bool,
+    join_features: bool,
     device: str,
 ) -> DiffusionClassifier:
     """Return the classifier that was asked for, all else with the library's defaults."""
@@ -180,7 +180,7 @@ def diffusion_classifier(
     return DiffusionClassifier(
         kernel=_KERNELS[kernel](kernels),
         warp=Warp(rounds) if rounds else None,
-        ambient=ambient,
+        join_features=join_features,
         random_state=seed,
         device=device,
     ).set_params(**chosen)

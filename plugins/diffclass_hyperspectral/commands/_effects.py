@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 DIFFUSION = (
     "features", "metric", "components", "neighbors", "kernel", "label_mode", "tau", "max_time",
-    "rounds", "ambient", "device",
+    "rounds", "join_features", "device",
 )  # fmt: skip
 
 

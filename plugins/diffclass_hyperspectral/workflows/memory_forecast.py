@@ -162,7 +162,7 @@ def classification_seconds(
         has parameters whose time is not known.
     """
     n, p = _size(scene, features)
-    usual = classifier.kernel is None and classifier.warp is None and not classifier.ambient
+    usual = classifier.kernel is None and classifier.warp is None and not classifier.join_features
     if n * p < _WORTH_TIMING or not usual or classifier.device != "cpu":
         return None
     return forecast_seconds(
