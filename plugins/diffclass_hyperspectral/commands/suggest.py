@@ -50,7 +50,7 @@ _PATH = click.Path(path_type=Path)
     default="hybrid",
     show_default=True,
     help="hybrid: vopt, then margin. margin: where classes are close. unexplored: where few "
-    "labels arrive. distance: dense and far from labels. vopt, sigma-opt: what lowers a Gaussian "
+    "labels arrive. distance: dense and far from labels. vopt: what lowers a Gaussian "
     "process's variance most. model-change: what moves it most. uncertainty: margin times its "
     "standard deviation.",
 )
