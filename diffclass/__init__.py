@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap
     from diffclass.exceptions import DataError, DiffclassError, ParameterError, UnreachedWarning
     from diffclass.geometric_harmonics import GeometricHarmonics
-    from diffclass.label_diffusion import diffuse_labels
+    from diffclass.label_diffusion import StoppingRule, diffuse_labels
     from diffclass.mode_clustering import DiffusionModes
     from diffclass.multiscale import DiffusionWavelets, diffusion_wavelets
     from diffclass.neighbors import neighbors_graph
     from diffclass.operators.markov import MarkovOperator
-    from diffclass.operators.warped import WarpedOperator, warped_operator
+    from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
     from diffclass.point_graph import PointGraph, markov_operator
     from diffclass.regression import EigenfunctionRegressor
     from diffclass.relabel import RelabelSession
@@ -47,8 +47,10 @@ __all__ = [
     "ParameterError",
     "PointGraph",
     "RelabelSession",
+    "StoppingRule",
     "Suggestions",
     "UnreachedWarning",
+    "Warp",
     "WarpedOperator",
     "__version__",
     "diffuse_labels",
@@ -79,8 +81,10 @@ _HOMES = {
     "PointGraph": "point_graph",
     "RelabelSession": "relabel",
     "Eigenpairs": "spectral.eigenpairs",
+    "StoppingRule": "label_diffusion",
     "Suggestions": "acquisition",
     "UnreachedWarning": "exceptions",
+    "Warp": "operators.warped",
     "WarpedOperator": "operators.warped",
     "diffuse_labels": "label_diffusion",
     "diffusion_wavelets": "multiscale",

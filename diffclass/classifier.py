@@ -14,29 +14,27 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from diffclass._validation import RandomState, check_choice, check_kind, check_level, check_positive
+from diffclass._validation import RandomState, check_choice, check_kind, check_level
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.kernels import Kernel, SharedNeighbors, check_kernel
 from diffclass.label_diffusion import (
-    AmbientOpinion,
     Calibration,
+    FeatureOpinion,
     LabelDiffusion,
     calibrate,
     diffuse_labels,
     join_features,
     map_scores,
 )
+from diffclass.label_diffusion.diffusion import LABEL_MODE_CHOICES
+from diffclass.label_diffusion.parameters import checked_tau
+from diffclass.label_diffusion.stopping_time import Tau
 from diffclass.neighbors import NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.cuda import processor_of
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.processor import Processor
-from diffclass.operators.warped import (
-    FORWARD_EXPONENT,
-    WARP_FLOOR,
-    WarpedOperator,
-    warped_operator,
-)
+from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
 from diffclass.point_graph import FoundNeighbors, PointGraph, find_neighbors
 from diffclass.targets import UNLABELLED, encode_labels
 
@@ -109,36 +107,24 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         How labels count: absorbing labels keep their class, free labels diffuse away, summed labels
         are free ones summed over the walk. "auto" takes absorbing ones, or, with one label per
         class, summed ones if their map cuts the graph less; see `diffclass.diffuse_labels`.
-    measure : {"operator", "counting"}, default="operator"
-        The measure in which the labels of a class, if free or summed, are scaled to 1: the
-        stationary distribution, or counting.
-    tau : "auto", "margin" or int, default="auto"
-        Diffusion time in steps, or the rule that chooses it: by margin and cut, or by the margin
-        alone (see `diffclass.label_diffusion.stopping_time`).
-    max_time : int, optional
-        Last time that the rule looks at; see `diffclass.diffuse_labels`.
+    tau : "auto", "margin", StoppingRule or int, default="auto"
+        Diffusion time in steps, or the rule that chooses it: by margin and cut, by the margin
+        alone, or with limits of one's own (see `diffclass.StoppingRule`).
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected sizes of the classes among the points, in the order of ``classes_``. The map's
         classes get these shares, unless that cuts the graph clearly more.
-    kept_share : float, optional
-        Share of the largest margin, 0 to 1, that tau has to keep.
-    rounds : int, default=0
-        Largest number of further diffusions, each by operators that are warped class by class with
-        the posteriors before. Rounds end early if one changes the class of fewer than a thousandth
-        of the points.
-    warp_floor, warp_forward_exponent : float, default=0.4, 0.25
-        See `diffclass.warped_operator`.
-    ambient : bool, default=False
+    warp : Warp, optional
+        Further rounds of diffusion, each by operators that are warped class by class with the
+        posteriors before; see `diffclass.Warp`. By default there are none.
+    join_features : bool, default=False
         Whether a smooth function of the features may count beside the graph. It does where labels
         left out say by more than their error that it names classes better; see
-        `diffclass.label_diffusion.ambient`. `fit` then also finds the calibration.
+        `diffclass.label_diffusion.feature_opinion`. `fit` then also finds the calibration.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `predict` the
         (m, n) affinities of new points to the fitted ones; kernel and neighbours are not used.
     search : NeighborSearch, optional
         Like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
-    symmetrize : {"union", "mutual"}, default="union"
-        See `neighbors_graph`.
     random_state : int, RandomState or None, default=None
         Seeds the neighbour search, where it is not exact.
     device : {"cpu", "cuda"}, default="cpu"
@@ -166,8 +152,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     diffusion_ : LabelDiffusion
         The diffused labels of the last round, joined with what the features say where that counts;
         the other results are taken from it.
-    ambient_ : AmbientOpinion or None
-        What the features say, and whether it counts; None without ``ambient``.
+    feature_opinion_ : FeatureOpinion or None
+        What the features say, and whether it counts; None without ``join_features``.
     tau_ : int
         Time in use, in steps.
     margin_curve_ : MarginCurve
@@ -213,18 +199,12 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         kernel: Kernel | None = None,
         alpha: float = 0.0,
         label_mode: str = "auto",
-        measure: str = "operator",
-        tau: str | int = "auto",
-        max_time: int | None = None,
+        tau: Tau = "auto",
         class_prior: ArrayLike | None = None,
-        kept_share: float | None = None,
-        rounds: int = 0,
-        warp_floor: float = WARP_FLOOR,
-        warp_forward_exponent: float = FORWARD_EXPONENT,
-        ambient: bool = False,
+        warp: Warp | None = None,
+        join_features: bool = False,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
-        symmetrize: str = "union",
         random_state: RandomState = None,
         device: str = "cpu",
     ):
@@ -232,18 +212,12 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.kernel = kernel
         self.alpha = alpha
         self.label_mode = label_mode
-        self.measure = measure
         self.tau = tau
-        self.max_time = max_time
         self.class_prior = class_prior
-        self.kept_share = kept_share
-        self.rounds = rounds
-        self.warp_floor = warp_floor
-        self.warp_forward_exponent = warp_forward_exponent
-        self.ambient = ambient
+        self.warp = warp
+        self.join_features = join_features
         self.affinity = affinity
         self.search = search
-        self.symmetrize = symmetrize
         self.random_state = random_state
         self.device = device
 
@@ -315,6 +289,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         UnreachedWarning
             If no label reaches some points; it says why.
         """
+        self.check_parameters()
         X = self._checked(X, reset=True)
         codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
         labels = _Labels(codes, _weights(label_weight), groups)
@@ -325,14 +300,14 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         diffused = self._warped_rounds(diffused, labels)
         self._walked = replace(diffused, classes=self.classes_)
         self.diffusion_, found = self._with_features(X, labels)
-        labelled = np.flatnonzero(codes != UNLABELLED)
+        labelled, opinion = np.flatnonzero(codes != UNLABELLED), self.feature_opinion_
         self._new_points = NewPoints(
             steps=self.graph_.steps,
             values=self._walked.values
             if self.warped_ is None
             else self.warped_.kept(self._walked.values),
             class_weight=self._walked.class_weight,
-            ambient=self.ambient_ if self.ambient_ is not None and self.ambient_.counts else None,
+            feature_opinion=opinion if opinion is not None and opinion.counts else None,
             labelled=None if self.affinity else X[labelled],
             labelled_codes=codes[labelled],
             dtype=self.operator_.dtype,
@@ -346,6 +321,21 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             found,
         )
         return self
+
+    def check_parameters(self) -> None:
+        """Raise `ParameterError` for parameters that no points can be fitted with."""
+        check_choice(self.label_mode, "label_mode", LABEL_MODE_CHOICES)
+        checked_tau(self.tau)
+        if self.warp is not None:
+            check_kind(self.warp, "warp", Warp, example="Warp(rounds=1)").check()
+        check_kind(self.join_features, "join_features", (bool, np.bool_), example="True")
+        if self.affinity is not None:
+            check_choice(self.affinity, "affinity", ("precomputed",))
+            if self.join_features:
+                raise ParameterError(
+                    "join_features=True needs features, and a precomputed affinity has none; leave "
+                    "it out"
+                )
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable class of each new point.
@@ -519,13 +509,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
-        check_kind(self.ambient, "ambient", (bool, np.bool_), example="True")
-        if self.affinity is not None:
-            check_choice(self.affinity, "affinity", ("precomputed",))
-            if self.ambient:
-                raise ParameterError(
-                    "ambient=True needs features, and a precomputed affinity has none; leave it out"
-                )
         return validate_data(
             self,
             X,
@@ -575,7 +558,6 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             kernel,
             n_neighbors=self.n_neighbors,
             search=self.search,
-            symmetrize=self.symmetrize,
             random_state=self.random_state,
             device=self.device,
             **given,
@@ -588,26 +570,23 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             operator,
             labels.codes,
             label_mode=self.label_mode,
-            measure=self.measure,
             tau=self.tau,
-            max_time=self.max_time,
             class_prior=self.class_prior,
-            kept_share=self.kept_share,
             label_weight=labels.weight,
             groups=labels.groups,
         )
 
     def _warped_rounds(self, diffused: LabelDiffusion, labels: _Labels) -> LabelDiffusion:
-        check_positive(self.rounds, "rounds", integer=True, zero=True)
         self.warped_: WarpedOperator | None = None
         self.n_rounds_ = 0
-        while self.n_rounds_ < self.rounds:
+        warp = self.warp
+        while warp is not None and self.n_rounds_ < warp.rounds:
             self.warped_ = warped_operator(
                 self.operator_,
                 diffused.posteriors,
                 y=labels.codes,
-                floor=self.warp_floor,
-                forward_exponent=self.warp_forward_exponent,
+                floor=warp.floor,
+                forward_exponent=warp.forward_exponent,
             )
             before = diffused.codes
             diffused = self._diffused(self.warped_, labels)
@@ -618,10 +597,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
 
     def _with_features(self, X: Any, labels: _Labels) -> tuple[LabelDiffusion, Calibration | None]:
         """Return the map, joined with what the features say, and its calibration if found."""
-        self.ambient_: AmbientOpinion | None = None
-        if not self.ambient:
+        self.feature_opinion_: FeatureOpinion | None = None
+        if not self.join_features:
             return self._walked, None
-        self.ambient_, joined, calibration = join_features(
+        self.feature_opinion_, joined, calibration = join_features(
             self.operator_ if self.warped_ is None else self.warped_,
             X,
             labels.codes,

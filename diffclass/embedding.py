@@ -68,8 +68,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         (m, n) affinities of new points to the fitted ones; kernel and search are not used.
     search : NeighborSearch, optional
         Like scikit-learn's ``KNeighborsTransformer``; see `neighbors_graph`.
-    symmetrize : {"union", "mutual"}, default="union"
-        See `neighbors_graph`.
     random_state : int, RandomState or None, default=0
         Seeds neighbour search, eigensolver and bandwidth.
 
@@ -137,7 +135,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         time: float | str = 1,
         affinity: str | None = None,
         search: NeighborSearch | None = None,
-        symmetrize: str = "union",
         random_state: RandomState = 0,
     ):
         self.n_components = n_components
@@ -148,7 +145,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.time = time
         self.affinity = affinity
         self.search = search
-        self.symmetrize = symmetrize
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> DiffusionMap:
@@ -276,7 +272,6 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             kernel=kernel,
             alpha=self.alpha,
             search=self.search,
-            symmetrize=self.symmetrize,
             y=y,
             random_state=self.random_state,
         )

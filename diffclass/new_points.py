@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass.label_diffusion import AmbientOpinion, Calibration, posteriors_of
+from diffclass.label_diffusion import Calibration, FeatureOpinion, posteriors_of
 from diffclass.operators.warped import WarpedValues
 from diffclass.point_graph import REACH, StepsToPoints
 
@@ -26,7 +26,7 @@ class NewPoints:
     values : ndarray of shape (n, n_classes) or WarpedValues
         Diffused labels N_i at the fitted points.
     class_weight : ndarray of shape (n_classes,)
-    ambient : AmbientOpinion or None
+    feature_opinion : FeatureOpinion or None
         What the features say, if it counts.
     labelled : ndarray of shape (m, d) or None
         The labelled points; None for a precomputed affinity.
@@ -39,7 +39,7 @@ class NewPoints:
     steps: StepsToPoints
     values: np.ndarray | WarpedValues
     class_weight: np.ndarray
-    ambient: AmbientOpinion | None
+    feature_opinion: FeatureOpinion | None
     labelled: np.ndarray | None
     labelled_codes: np.ndarray
     dtype: np.dtype
@@ -67,8 +67,8 @@ class NewPoints:
             else weights @ self.values
         )
         posteriors = posteriors_of(values, self.class_weight)
-        if self.ambient is not None:
-            posteriors = self.ambient.joined(posteriors, X)
+        if self.feature_opinion is not None:
+            posteriors = self.feature_opinion.joined(posteriors, X)
         if calibration is not None:
             posteriors = calibration.apply(posteriors)
         unreached = values.sum(axis=1) <= 0

@@ -159,7 +159,6 @@ class PointGraph:
         kernel: Kernel | None = None,
         alpha: float = 0.0,
         search: NeighborSearch | None = None,
-        symmetrize: str = "union",
         y: ArrayLike | None = None,
         scores: ArrayLike | None = None,
         random_state: RandomState = None,
@@ -179,8 +178,6 @@ class PointGraph:
             has an effect only with a global bandwidth.
         search : NeighborSearch, optional
             A copy of it is fitted; see `neighbors_graph`. By default the kernel chooses one.
-        symmetrize : {"union", "mutual"}, default="union"
-            See `neighbors_graph`.
         y, scores : array-like, optional
             Labels and the scores of an earlier map (`diffclass.label_diffusion.map_scores`), passed
             on to the kernel.
@@ -212,7 +209,6 @@ class PointGraph:
             kernel,
             n_neighbors=n_neighbors,
             search=search,
-            symmetrize=symmetrize,
             y=y,
             scores=scores,
             random_state=random_state,
@@ -309,7 +305,6 @@ def markov_operator(
     kernel: Kernel | None = None,
     alpha: float = 0.0,
     search: NeighborSearch | None = None,
-    symmetrize: str = "union",
     y: ArrayLike | None = None,
     scores: ArrayLike | None = None,
     random_state: RandomState = None,
@@ -318,7 +313,7 @@ def markov_operator(
 
     Parameters
     ----------
-    X, n_neighbors, kernel, alpha, search, symmetrize, y, scores, random_state
+    X, n_neighbors, kernel, alpha, search, y, scores, random_state
         See `PointGraph.from_points`.
 
     Returns
@@ -346,7 +341,6 @@ def markov_operator(
         kernel=kernel,
         alpha=alpha,
         search=search,
-        symmetrize=symmetrize,
         y=y,
         scores=scores,
         random_state=random_state,
@@ -367,8 +361,6 @@ class FoundNeighbors:
         Gives these coordinates for new points.
     search : NeighborSearch
         Fitted to the features.
-    symmetrize : {"union", "mutual"}
-        How the graph was made symmetric.
     graph : csr_array of shape (n, n)
         Squared distances, as `neighbors_graph` gives them.
     """
@@ -377,7 +369,6 @@ class FoundNeighbors:
     features: np.ndarray
     placing: Placing
     search: NeighborSearch
-    symmetrize: str
     graph: sp.csr_array
 
     def point_graph(
@@ -410,7 +401,6 @@ def find_neighbors(
     *,
     n_neighbors: int = 12,
     search: NeighborSearch | None = None,
-    symmetrize: str = "union",
     y: ArrayLike | None = None,
     scores: ArrayLike | None = None,
     random_state: RandomState = None,
@@ -421,7 +411,7 @@ def find_neighbors(
 
     Parameters
     ----------
-    X, kernel, n_neighbors, search, symmetrize, y, scores, random_state
+    X, kernel, n_neighbors, search, y, scores, random_state
         See `PointGraph.from_points`.
     device : {"cpu", "cuda"}, default="cpu"
         Where the kernel's own search works, if it is one of the nearest points.
@@ -446,26 +436,24 @@ def find_neighbors(
     search = kernel.search_for(features, n_neighbors, given=search, random_state=random_state)
     if is_own and device == "cuda":
         search = on_device(search)
-    if earlier is not None and _would_find_the_same(search, symmetrize, features, earlier):
+    if earlier is not None and _would_find_the_same(search, features, earlier):
         search, graph = earlier.search, earlier.graph
     else:
-        graph = neighbors_graph(features, search=search, symmetrize=symmetrize)
+        graph = neighbors_graph(features, search=search)
     return FoundNeighbors(
         points=X,
         features=features,
         placing=placing,
         search=search,
-        symmetrize=symmetrize,
         graph=graph,
     )
 
 
 def _would_find_the_same(
-    search: NeighborSearch, symmetrize: str, features: np.ndarray, earlier: FoundNeighbors
+    search: NeighborSearch, features: np.ndarray, earlier: FoundNeighbors
 ) -> bool:
     return (
-        symmetrize == earlier.symmetrize
-        and type(search) is type(earlier.search)
+        type(search) is type(earlier.search)
         and search.get_params() == earlier.search.get_params()
         and features.dtype == earlier.features.dtype
         and np.array_equal(features, earlier.features)

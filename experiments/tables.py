@@ -26,8 +26,8 @@ from experiments.coifman_2005 import kernels_ablation, warping_tables
 from experiments.few_labels import (
     accumulated,
     acquisition,
-    ambient,
     calibration,
+    joined_features,
     paired_table,
     runs,
     spatial,
@@ -79,7 +79,7 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "unequal": lambda: unequal.table(read_rows("few_labels/unequal.csv")),
     "tau": lambda: tau.losses(read_rows("few_labels/tau.csv")),
     "accumulated": lambda: accumulated.table(read_rows("few_labels/accumulated.csv")),
-    "ambient": lambda: ambient.table(read_rows("few_labels/ambient.csv")),
+    "joined-features": lambda: joined_features.table(read_rows("few_labels/joined_features.csv")),
     "calibration": lambda: calibration.table(read_rows("few_labels/calibration.csv")),
     "calibration-each": lambda: calibration.each_table(read_rows("few_labels/calibration.csv")),
     "spatial": lambda: spatial.table(read_rows("few_labels/spatial.csv")),

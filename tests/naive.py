@@ -25,10 +25,10 @@ def nearest(X, n_neighbors):
     return mask
 
 
-def neighbors_graph(X, n_neighbors, symmetrize="union"):
+def neighbors_graph(X, n_neighbors):
     """Squared distances and mask of the symmetric graph, the diagonal among its edges."""
     mask = nearest(X, n_neighbors)
-    mask = mask | mask.T if symmetrize == "union" else mask & mask.T
+    mask = mask | mask.T
     np.fill_diagonal(mask, True)
     return np.where(mask, squared_distances(X), 0.0), mask
 
@@ -112,18 +112,17 @@ def indicators(codes, n_classes, weight=None):
     return chi
 
 
-def free_labels(A, pi, codes, n_classes, t, *, measure="operator", weight=None):
+def free_labels(A, pi, codes, n_classes, t, *, weight=None):
     """A^t chi_i, chi_i scaled to integrate to 1."""
     chi = indicators(codes, n_classes, weight)
-    total = pi @ chi if measure == "operator" else chi.sum(axis=0)
-    return np.linalg.matrix_power(A, t) @ (chi / total)
+    return np.linalg.matrix_power(A, t) @ (chi / (pi @ chi))
 
 
-def summed_labels(A, pi, codes, n_classes, tau, **options):
+def summed_labels(A, pi, codes, n_classes, tau, *, weight=None):
     """Free labels summed over the times 0 to h tau, h = 6 with one label a class, else 3."""
     n_labels = [np.sum(np.asarray(codes) == c) for c in range(n_classes)]
     times = range((6 if np.median(n_labels) == 1 else 3) * tau + 1)
-    return sum(free_labels(A, pi, codes, n_classes, t, **options) for t in times)
+    return sum(free_labels(A, pi, codes, n_classes, t, weight=weight) for t in times)
 
 
 def absorbing_labels(A, codes, n_classes, t, *, weight=None):

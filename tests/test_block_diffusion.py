@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass import MarkovOperator, diffuse_labels, markov_operator
+from diffclass import MarkovOperator, StoppingRule, diffuse_labels, markov_operator
 from diffclass.blocks import (
     BlockDiffusion,
     BlockOperator,
@@ -130,7 +130,7 @@ def test_the_map_is_that_of_the_whole_graph(graph, n_blocks, depth, tmp_path):
         {"tau": 300, "class_prior": [0.5, 0.3, 0.2]},
         {"class_prior": "uniform"},
         {"class_prior": [0.9, 0.05, 0.05]},
-        {"max_time": 40, "kept_share": 0.9},
+        {"tau": StoppingRule(max_time=40, kept_share=0.9)},
         {"label_weight": "drawn"},
         {"groups": "halves"},
     ],
@@ -151,12 +151,14 @@ def test_every_option_counts_as_in_memory(options, dtype, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:by max_time")
-@pytest.mark.parametrize("options", [{"tau": "auto"}, {"tau": "margin"}, {"tau": 250}], ids=str)
-def test_points_that_underflow_are_filled(options, tmp_path):
+@pytest.mark.parametrize(
+    "tau", [StoppingRule("auto", 200), StoppingRule("margin", 200), 250], ids=str
+)
+def test_points_that_underflow_are_filled(tau, tmp_path):
     operator, y = chain()
-    found = diffuse_in_blocks(cut_into(operator, 4, tmp_path), y, max_time=200, **options)
-    expected = diffuse_labels(operator, y, label_mode="absorbing", max_time=200, **options)
-    assert (expected.values == 0).all(axis=1).any() == (options["tau"] == 250)
+    found = diffuse_in_blocks(cut_into(operator, 4, tmp_path), y, tau=tau)
+    expected = diffuse_labels(operator, y, label_mode="absorbing", tau=tau)
+    assert (expected.values == 0).all(axis=1).any() == (tau == 250)
     assert_same(found, expected)
 
 
@@ -165,14 +167,15 @@ def test_labels_that_do_not_cover_the_graph_are_told(tmp_path):
     y[:] = -1
     y[0] = 0
     with pytest.warns(ConvergenceWarning, match="by max_time = 20 the labels reach"):
-        diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, max_time=20)
+        diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, tau=StoppingRule(max_time=20))
 
 
 def test_large_graphs_end_with_the_margin(monkeypatch, tmp_path):
     operator, y = blobs(3)
-    long = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, kept_share=1, max_time=4000)
+    rule = StoppingRule(kept_share=1, max_time=4000)
+    long = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, tau=rule)
     monkeypatch.setattr("diffclass.blocks.block_diffusion.POINTS_WITH_TIME", 10)
-    short = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, kept_share=1, max_time=4000)
+    short = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, tau=rule)
     assert len(short.curve.times) < len(long.curve.times)
 
 

@@ -22,6 +22,7 @@ from diffclass import (
     DataError,
     DiffusionClassifier,
     ParameterError,
+    StoppingRule,
     UnreachedWarning,
     diffuse_labels,
     markov_operator,
@@ -40,7 +41,7 @@ ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
         DiffusionClassifier(),
         DiffusionClassifier(label_mode="free"),
         DiffusionClassifier(label_mode="absorbing"),
-        DiffusionClassifier(ambient=True),
+        DiffusionClassifier(join_features=True),
     ],
     expected_failed_checks=lambda _: {
         "check_classifiers_classes": "scikit-learn exempts its own semi-supervised classifiers "
@@ -74,29 +75,15 @@ def test_is_the_functions_in_a_row(blobs, labels):
     A = markov_operator(X, alpha=0.5, kernel=Gaussian(bandwidth="global"))
     expected = diffuse_labels(A, y, label_mode=labels)
     assert (clf.raw_label_distributions_ == expected.posteriors).all()
+    calibration = calibrate(
+        A, np.where(y == -1, -1, np.searchsorted(expected.classes, y)), expected
+    )
+    assert (clf.label_distributions_ == calibration.apply(expected.posteriors)).all()
     assert (clf.margin_ == expected.margin).all()
     assert clf.tau_ == expected.tau
     assert (clf.transduction_ == expected.classes[expected.codes]).all()
     assert vars(clf.kernel) == vars(Gaussian(bandwidth="global"))  # fitting leaves it alone
     assert clf.graph_.operator is clf.operator_
-
-
-@pytest.mark.parametrize("labels", ["free", "summed"])
-def test_counting_measure(blobs, labels):
-    X, y, _ = blobs
-    kernel = Gaussian(bandwidth="global")
-    clf = DiffusionClassifier(label_mode=labels, measure="counting", kernel=kernel).fit(X, y)
-    A = markov_operator(X, kernel=kernel)
-    expected = diffuse_labels(A, y, label_mode=labels, measure="counting")
-    assert (clf.raw_label_distributions_ == expected.posteriors).all()
-    codes = np.where(y == -1, -1, np.searchsorted(expected.classes, y))
-    calibration = calibrate(A, codes, expected)
-    assert (clf.label_distributions_ == calibration.apply(expected.posteriors)).all()
-    chi = np.stack([(y == k) / np.sum(y == k) for k in expected.classes], axis=1)
-    at_five = diffuse_labels(A, y, label_mode="free", measure="counting", tau=5).values
-    np.testing.assert_allclose(at_five, A.apply(chi, 5), atol=1e-12)
-    with pytest.raises(ParameterError, match="measure"):
-        DiffusionClassifier(measure="lebesgue").fit(X, y)
 
 
 @ALL
@@ -403,10 +390,9 @@ def test_pickles_and_clones(blobs, search):
     assert (again.label_distributions_ == clf.label_distributions_).all()
 
 
-@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
-def test_correlation(blobs, symmetrize):
+def test_correlation(blobs):
     X, y, truth = blobs
-    clf = DiffusionClassifier(kernel=Correlation(threshold=0.5), symmetrize=symmetrize)
+    clf = DiffusionClassifier(kernel=Correlation(threshold=0.5))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnreachedWarning)
         clf.fit(X, y)
@@ -547,11 +533,10 @@ def test_label_weights_of_zero(blobs):
         ({"label_mode": "sticky"}, "label_mode"),
         ({"tau": "late"}, "tau"),
         ({"tau": 0}, "tau"),
-        ({"max_time": 0}, "max_time"),
+        ({"tau": StoppingRule(max_time=0)}, r"tau\.max_time = 0; it has to be a whole number"),
         ({"affinity": "cosine"}, "'precomputed'"),
-        ({"symmetrize": "both"}, "symmetrize"),
         ({"class_prior": [1]}, "3 classes"),
-        ({"affinity": "precomputed", "ambient": True}, "has none"),
+        ({"affinity": "precomputed", "join_features": True}, "has none"),
     ],
 )
 def test_refuses_parameters(blobs, parameters, message):

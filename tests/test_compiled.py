@@ -84,16 +84,14 @@ def small_cases():
     edges.scaled_diagonal(indptr, indices, data, data**2, out("scaled_diagonal", m))
     arrays = out("t indptr", n + 1, int), out("t indices", m, int), out("t data", m)
     graphs.transpose(indptr, indices, data, *arrays)
-    for mutual in (False, True):
-        pair = indptr, indices, other.indptr, other.indices
-        lengths = out(f"lengths {mutual}", n, int)
-        graphs.merged_row_lengths(*pair, mutual, lengths)
-        starts = out(f"starts {mutual}", n + 1, int)
-        np.cumsum(lengths, out=starts[1:])
-        merged = out(f"indices {mutual}", starts[-1], int), out(f"data {mutual}", starts[-1])
-        graphs.merged_rows(
-            indptr, indices, data, other.indptr, other.indices, other.data, mutual, starts, *merged
-        )
+    lengths = out("lengths", n, int)
+    graphs.merged_row_lengths(indptr, indices, other.indptr, other.indices, lengths)
+    starts = out("starts", n + 1, int)
+    np.cumsum(lengths, out=starts[1:])
+    merged = out("merged indices", starts[-1], int), out("merged data", starts[-1])
+    graphs.merged_rows(
+        indptr, indices, data, other.indptr, other.indices, other.data, starts, *merged
+    )
     sources = np.array([0, 1, -1, -1, 1, 2] + [-1] * (n - 6))
     graphs.hops_from_groups(indptr, indices, sources, 3, out("hops", (3, n), np.int32))
     both = sp.csr_array(abs(graph + graph.T))
@@ -347,16 +345,11 @@ def test_graphs_are_scipys(cases):
     either, both = np.where(dense > 0, dense, 9), np.where(dense.T > 0, dense.T, 9)
     least = np.minimum(either, both)
     np.fill_diagonal(least, 0)
-    for mutual, mask in (
-        (False, (dense > 0) | (dense.T > 0)),
-        (True, (dense > 0) & (dense.T > 0)),
-    ):
-        merged = sp.csr_array(
-            (cases[f"data {mutual}"], cases[f"indices {mutual}"], cases[f"starts {mutual}"]),
-            (13, 13),
-        )
-        assert (merged.toarray() == np.where(mask, least, 0)).all()
-        assert merged.nnz == np.count_nonzero(mask | np.eye(13, dtype=bool))
+    mask = (dense > 0) | (dense.T > 0)
+    arrays = cases["merged data"], cases["merged indices"], cases["starts"]
+    merged = sp.csr_array(arrays, (13, 13))
+    assert (merged.toarray() == np.where(mask, least, 0)).all()
+    assert merged.nnz == np.count_nonzero(mask | np.eye(13, dtype=bool))
 
 
 def test_hops_spread_along_the_shortest_paths(cases):

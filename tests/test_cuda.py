@@ -10,7 +10,13 @@ import pytest
 import scipy.sparse as sp
 from numba import cuda
 
-from diffclass import DiffusionClassifier, MarkovOperator, diffuse_labels, markov_operator
+from diffclass import (
+    DiffusionClassifier,
+    MarkovOperator,
+    StoppingRule,
+    diffuse_labels,
+    markov_operator,
+)
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.neighbors import CudaSearch, ExactSearch, RadiusSearch, on_device
 from diffclass.operators import Cuda, processor_of
@@ -92,7 +98,7 @@ def test_rows_without_edges_to_others_and_wide_row_pointers():
 def test_labels_diffuse_as_on_the_processor(label_mode):
     A, y = operator_of(), np.full(N, -1)
     y[:6] = [0, 1, 2, 0, 1, 2]
-    chosen = {"label_mode": label_mode, "max_time": 8}
+    chosen = {"label_mode": label_mode, "tau": StoppingRule(max_time=8)}
     found, true = (diffuse_labels(B, y, **chosen) for B in (A.on(Cuda()), A))
     assert found.tau == true.tau
     np.testing.assert_array_equal(found.codes, true.codes)
@@ -166,7 +172,8 @@ def test_the_classifier_gives_the_same_map():
     y = np.full(N, -1)
     y[[0, 1, 15, 16]] = 0, 0, 1, 1
     there, here = (
-        DiffusionClassifier(max_time=8, device=name).fit(X, y) for name in ("cuda", "cpu")
+        DiffusionClassifier(tau=StoppingRule(max_time=8), device=name).fit(X, y)
+        for name in ("cuda", "cpu")
     )
     assert isinstance(there.graph_.search, CudaSearch)
     np.testing.assert_array_equal(there.transduction_, here.transduction_)

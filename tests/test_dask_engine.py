@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffclass import diffuse_labels, markov_operator
+from diffclass import StoppingRule, diffuse_labels, markov_operator
 from diffclass.blocks import (
     BlockOperator,
     Scratch,
@@ -46,7 +46,7 @@ def problem():
 
 @pytest.fixture(scope="module")
 def expected(problem):
-    return diffuse_labels(*problem, label_mode="absorbing", max_time=20)
+    return diffuse_labels(*problem, label_mode="absorbing", tau=StoppingRule(max_time=20))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def assert_same(found, expected):
 
 def test_two_workers_give_the_map_of_one_process(problem, expected, engine, tmp_path):
     cut = cut_into(problem, 3, tmp_path)
-    found = diffuse_in_blocks(cut, problem[1], engine=engine, max_time=20)
+    found = diffuse_in_blocks(cut, problem[1], engine=engine, tau=StoppingRule(max_time=20))
     assert_same(found, expected)
 
 
@@ -83,7 +83,7 @@ def test_any_number_of_workers_gives_the_same_map(n_workers, problem, expected, 
     with suppress(KeyError), local_cluster(n_workers, memory=2 * GB) as cluster:
         assert cluster.n_workers == n_workers
         pids = list(cluster.client.run(os.getpid).values())
-        found = diffuse_in_blocks(cut, problem[1], engine=cluster, max_time=20)
+        found = diffuse_in_blocks(cut, problem[1], engine=cluster, tau=StoppingRule(max_time=20))
         raise KeyError("an error of the caller")
     assert_same(found, expected)
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
@@ -92,7 +92,7 @@ def test_any_number_of_workers_gives_the_same_map(n_workers, problem, expected, 
 def test_killed_workers_change_nothing(problem, expected, engine, tmp_path):
     cut = cut_into(problem, 3, tmp_path)
     with killing(engine, [0.3, 1.5], seed=2) as killed:
-        found = diffuse_in_blocks(cut, problem[1], engine=engine, max_time=20)
+        found = diffuse_in_blocks(cut, problem[1], engine=engine, tau=StoppingRule(max_time=20))
     assert len(killed) == 2
     assert_same(found, expected)
 
@@ -300,7 +300,7 @@ def test_cancelled_work_is_done_again(problem, expected, engine, tmp_path):
 
     thread = threading.Thread(target=cancel)
     thread.start()
-    found = diffuse_in_blocks(cut, problem[1], engine=engine, max_time=20)
+    found = diffuse_in_blocks(cut, problem[1], engine=engine, tau=StoppingRule(max_time=20))
     stop.set()
     thread.join()
     assert_same(found, expected)

@@ -19,7 +19,7 @@ from scipy.spatial import KDTree
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass import DiffusionClassifier
+from diffclass import DiffusionClassifier, StoppingRule
 from diffclass.blocks import BlockClassifier, Scratch, SerialEngine, build_operator, slices
 from diffclass.exceptions import UnreachedWarning
 from diffclass.neighbors import ExactSearch, NNDescentSearch, neighbors_graph
@@ -207,7 +207,7 @@ def test_labels_at_one_end_reach_the_other_over_all_blocks(small_blocks):
     points = sheets(9000, 3, random).astype(np.float32)
     truth = np.arange(9000) % 2
     labels = few_labels(truth, points[:, 0] < 0.3, 30)
-    model = BlockClassifier(max_time=256, random_state=0).fit(points, labels)
+    model = BlockClassifier(tau=StoppingRule(max_time=256), random_state=0).fit(points, labels)
     assert model.facts_["n_blocks"] == 8
     assert (model.diffusion_.codes >= 0).all()
     np.testing.assert_array_equal(model.transduction_, truth)

@@ -382,7 +382,6 @@ def test_refuses_affinities(K, message):
         {"time": -1},
         {"time": "late"},
         {"affinity": "rbf"},
-        {"symmetrize": "both"},
     ],
 )
 def test_refuses_parameters(rng, bad):

@@ -17,10 +17,10 @@ from diffclass import markov_operator
 from experiments import problems
 from experiments.few_labels import (
     accumulated,
-    ambient,
     benchmark,
     calibration,
     graph_peers,
+    joined_features,
     tau,
     unequal,
 )
@@ -528,7 +528,7 @@ def test_calibration_rows_and_tables():
 
 
 def test_features_beside_the_graph_become_rows_and_a_table():
-    rows = ambient.compute("three-blobs", 2)
+    rows = joined_features.compute("three-blobs", 2)
     assert [(row["drawn"], row["labels_per_class"]) for row in rows] == [
         ("equal", budget) for budget in (5, 10)
     ]
@@ -537,6 +537,6 @@ def test_features_beside_the_graph_become_rows_and_a_table():
         assert row["gain"] == pytest.approx(row["gated"] - row["graph"])
         assert row["worst"] <= row["gain"]
         assert min(row["graph"], row["features"], row["always"], row["gated"]) > 80
-    lines = ambient.table([row | {"problem": "digits"} for row in rows])
+    lines = joined_features.table([row | {"problem": "digits"} for row in rows])
     assert len(lines) == 4
     assert lines[2].startswith("| reporting | digits | equal | 5 | ")

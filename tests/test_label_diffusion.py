@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass import MarkovOperator, diffuse_labels, markov_operator
+from diffclass import MarkovOperator, StoppingRule, diffuse_labels, markov_operator
 from diffclass.evaluation import draw_per_class
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
@@ -58,17 +58,12 @@ def marked(n, labels):
 
 
 @pytest.mark.parametrize("t", [1, 2, 5, 17, 64, 256])
-@pytest.mark.parametrize("measure", ["operator", "counting"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_free_labels(problem, rng, t, measure, weighted):
+def test_free_labels(problem, rng, t, weighted):
     A, dense, codes = problem
     weight = rng.random(60) if weighted else None
-    result = diffuse_labels(
-        A, codes, label_mode="free", tau=t, measure=measure, label_weight=weight
-    )
-    N = naive.free_labels(
-        dense, A.stationary_distribution, codes, 3, t, measure=measure, weight=weight
-    )
+    result = diffuse_labels(A, codes, label_mode="free", tau=t, label_weight=weight)
+    N = naive.free_labels(dense, A.stationary_distribution, codes, 3, t, weight=weight)
     np.testing.assert_allclose(result.values, N, rtol=1e-11, atol=1e-12)
     p = naive.posteriors(N, np.ones(3) / 3)
     np.testing.assert_allclose(result.posteriors, p, rtol=1e-10)
@@ -79,15 +74,12 @@ def test_free_labels(problem, rng, t, measure, weighted):
 
 
 @pytest.mark.parametrize("tau", [1, 2, 5, 17, 64, 256])
-@pytest.mark.parametrize("measure", ["operator", "counting"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_summed_labels(problem, rng, tau, measure, weighted):
+def test_summed_labels(problem, rng, tau, weighted):
     A, dense, codes = problem
-    options = {"measure": measure, "weight": rng.random(60) if weighted else None}
-    result = diffuse_labels(
-        A, codes, label_mode="summed", tau=tau, measure=measure, label_weight=options["weight"]
-    )
-    N = naive.summed_labels(dense, A.stationary_distribution, codes, 3, tau, **options)
+    weight = rng.random(60) if weighted else None
+    result = diffuse_labels(A, codes, label_mode="summed", tau=tau, label_weight=weight)
+    N = naive.summed_labels(dense, A.stationary_distribution, codes, 3, tau, weight=weight)
     np.testing.assert_allclose(result.values, N, rtol=1e-10)
     p = naive.posteriors(N, np.ones(3) / 3)
     np.testing.assert_allclose(result.posteriors, p, rtol=1e-9)
@@ -417,9 +409,8 @@ def test_tau_by_the_margin_follows_the_rule(seed, labels, share, max_time):
     else:
         kept = share
     expected = naive.chosen_time(whole.times, whole.margin, whole.coverage, kept)
-    result = diffuse_labels(
-        A, y, label_mode=labels, tau="margin", max_time=max_time, kept_share=share
-    )
+    rule = StoppingRule("margin", max_time=max_time, kept_share=share)
+    result = diffuse_labels(A, y, label_mode=labels, tau=rule)
     # the walk is broken off where the margin has fallen far; here it never rises again
     assert result.tau == expected
     seen = len(result.curve.times)
@@ -437,7 +428,7 @@ def test_the_default_tau_follows_the_rule(seed, max_time):
     A, y = random_problem(seed)
     K, pi = A.affinity.toarray(), A.stationary_distribution
     n_classes = len(np.unique(y[y >= 0]))
-    result = diffuse_labels(A, y, label_mode="absorbing", max_time=max_time)
+    result = diffuse_labels(A, y, label_mode="absorbing", tau=StoppingRule(max_time=max_time))
     curve = result.curve
     assert set(curve.times) <= set(cut_times(max_time))
     looks = {"equal": [], "balanced": []}
@@ -486,9 +477,10 @@ def test_a_single_label_per_class_is_summed_if_that_cuts_less(seed):
 
 def test_on_large_graphs_the_walk_ends_with_the_margin(monkeypatch):
     A, y = random_problem(3)
-    small = diffuse_labels(A, y, kept_share=1, max_time=4000)
+    rule = StoppingRule(kept_share=1, max_time=4000)
+    small = diffuse_labels(A, y, tau=rule)
     monkeypatch.setattr("diffclass.label_diffusion.diffusion._FEW_POINTS", 10)
-    large = diffuse_labels(A, y, kept_share=1, max_time=4000)
+    large = diffuse_labels(A, y, tau=rule)
     assert large.label_mode == "absorbing"
     covered = np.isin(small.curve.times, large.curve.times)
     np.testing.assert_array_equal(large.curve.margin, small.curve.margin[covered])
@@ -510,17 +502,17 @@ def random_problem(seed):
 def test_without_coverage_the_latest_time_is_used_and_said():
     A, y = chain(100), marked(100, {0: 0, 99: 1})
     with pytest.warns(ConvergenceWarning, match=r"by max_time = 20 .* raise max_time"):
-        result = diffuse_labels(A, y, label_mode="free", tau="margin", max_time=20)
+        result = diffuse_labels(A, y, label_mode="free", tau=StoppingRule("margin", max_time=20))
     assert result.tau == 20
     assert not result.curve.is_covered
     assert result.values[40].tolist() == result.values[20].tolist() != [0, 0]  # as its neighbours
     with pytest.warns(ConvergenceWarning, match="max_time = 1 "):
-        assert diffuse_labels(A, y, max_time=1).tau == 1
+        assert diffuse_labels(A, y, tau=StoppingRule(max_time=1)).tau == 1
 
 
 def test_a_huge_last_time_costs_nothing(problem):
     A, _, codes = problem
-    result = diffuse_labels(A, codes, max_time=10**12)
+    result = diffuse_labels(A, codes, tau=StoppingRule(max_time=10**12))
     assert result.tau < 10**6
 
 
@@ -655,14 +647,15 @@ def test_five_hundred_labels_in_one_class_and_five_in_the_others():
     [
         ({"label_mode": "sticky"}, "'absorbing', 'summed'"),
         ({"tau": "best"}, "'auto', 'margin'"),
-        ({"kept_share": 0}, "kept_share"),
-        ({"kept_share": 1.5}, "kept_share"),
+        ({"tau": StoppingRule("late")}, r"tau\.by = 'late'; possible: 'auto', 'margin'"),
+        ({"tau": StoppingRule(kept_share=0)}, r"tau\.kept_share = 0; it has to be above 0 to 1"),
+        ({"tau": StoppingRule("margin", kept_share=1.5)}, r"tau\.kept_share"),
         ({"tau": 0}, "tau"),
         ({"tau": 2.5}, "tau"),
         ({"tau": None}, "tau"),
         ({"tau": True}, "tau"),
-        ({"max_time": 0}, "max_time"),
-        ({"measure": "lebesgue"}, "'operator', 'counting'"),
+        ({"tau": StoppingRule(max_time=0)}, r"tau\.max_time"),
+        ({"tau": StoppingRule("margin", max_time=2.5)}, r"tau\.max_time"),
         ({"class_prior": [1, 1]}, "each of the 3 classes"),
         ({"class_prior": [1, 1, 0]}, "above 0"),
         ({"class_prior": [1, 1, np.nan]}, "above 0"),

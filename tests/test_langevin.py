@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 
 from diffclass import MarkovOperator, ParameterError, leading_eigenpairs
-from diffclass.datasets import (
-    double_well,
-    double_well_path,
-    fokker_planck_spectrum,
-    langevin_path,
-)
 from diffclass.operators.laplacians import generator_eigenvalues
+from experiments.coifman_2005.langevin import double_well_path, langevin_path
+from experiments.coifman_2005.potentials import double_well, fokker_planck_spectrum
 
 
 def quadratic(n_points, step, thinning=1, **given):

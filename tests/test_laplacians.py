@@ -14,15 +14,10 @@ from diffclass import (
     markov_operator,
 )
 from diffclass.datasets import (
-    double_well,
-    fokker_planck_spectrum,
     make_circle,
     make_flat_torus,
     make_interval,
     make_sphere,
-    ornstein_uhlenbeck_spectrum,
-    sample_double_well,
-    sample_ornstein_uhlenbeck,
 )
 from diffclass.kernels import Gaussian
 from diffclass.operators.laplacians import (
@@ -32,6 +27,13 @@ from diffclass.operators.laplacians import (
     random_walk_laplacian,
     symmetric_laplacian,
     unnormalized_laplacian,
+)
+from experiments.coifman_2005.potentials import (
+    double_well,
+    fokker_planck_spectrum,
+    ornstein_uhlenbeck_spectrum,
+    sample_double_well,
+    sample_ornstein_uhlenbeck,
 )
 
 

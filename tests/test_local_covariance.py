@@ -17,7 +17,7 @@ from diffclass.kernels.local_covariance import (
     local_gaussians,
     mahalanobis_energies,
 )
-from diffclass.neighbors import ExactSearch
+from diffclass.neighbors import ExactSearch, RadiusSearch
 
 FORMS = ("overlap", "mahalanobis")
 
@@ -242,8 +242,8 @@ def test_constant_features_only_widen_the_noise(points):
 
 
 def test_isolated_points(points):
-    graph = neighbors_graph(np.vstack([points, [[1e3] * 6]]), 3, symmetrize="mutual")
     X = np.vstack([points, [[1e3] * 6]])
+    graph = neighbors_graph(X, search=RadiusSearch(10.0))
     K, fitted = LocalCovariance().fit(graph, X)
     assert K[90, 90] == 1
     alone = fitted.gaussians.covariance(90)

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from diffclass import DiffusionClassifier
+from diffclass import DiffusionClassifier, StoppingRule, Warp
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import (
     DensityWeighted,
@@ -27,7 +27,7 @@ from diffclass.kernels import (
     SharedNeighbors,
 )
 from diffclass.model_files import CLASSIFIER, read_model, write_model
-from diffclass.model_files.archive import read_archive, write_archive
+from diffclass.model_files.archive import FORMAT, read_archive, write_archive
 from diffclass.model_files.forms import (
     Array,
     Listed,
@@ -109,7 +109,8 @@ def test_the_same_model_makes_the_same_file(tmp_path, points):
         {"kernel": SharedNeighbors(Directed())},
         {"kernel": SharedNeighbors(LocalDiscriminant(Directed()))},
         {"kernel": LocalDiscriminant(method="quadratic")},
-        {"rounds": 2}, {"ambient": True}, {"class_prior": [0.2, 0.3, 0.5]}, {"tau": 7},
+        {"warp": Warp(rounds=2)}, {"join_features": True}, {"class_prior": [0.2, 0.3, 0.5]},
+        {"tau": 7}, {"tau": "margin"}, {"tau": StoppingRule("margin", max_time=40, kept_share=0.9)},
         {"search": ExactSearch(9)}, {"search": NNDescentSearch(8, random_state=3)},
         {"search": InvertedFileSearch(8, random_state=1)},
     ],
@@ -182,7 +183,9 @@ def test_every_byte_counts(tmp_path, rng):
 
 def bomb(path, arrays):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr("manifest.json", json.dumps({"kind": KIND, "format": 1, "arrays": arrays}))
+        file.writestr(
+            "manifest.json", json.dumps({"kind": KIND, "format": FORMAT, "arrays": arrays})
+        )
         file.writestr("arrays/a.npy", bytes(200_000_000))
 
 
@@ -190,7 +193,7 @@ def claims(path, shape):
     header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
     data = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header
     sums = {"a": {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}}
-    manifest = {"kind": KIND, "format": 1, "diffclass": "0", "facts": {}, "arrays": sums}
+    manifest = {"kind": KIND, "format": FORMAT, "diffclass": "0", "facts": {}, "arrays": sums}
     with zipfile.ZipFile(path, "w") as file:
         file.writestr("arrays/a.npy", data)
         file.writestr("manifest.json", json.dumps(manifest))
@@ -226,7 +229,7 @@ def test_other_files_and_versions(tmp_path):
     with pytest.raises(DataError, match="holds a 'test', not a 'other'"):
         read_archive(path, "other")
     rewritten(path, lambda manifest, _: manifest.update(format=99), sums=False)
-    with pytest.raises(DataError, match=r"has format 99.*reads format 1: save it again"):
+    with pytest.raises(DataError, match=rf"has format 99.*reads format {FORMAT}: save it again"):
         read_archive(path, KIND)
 
 

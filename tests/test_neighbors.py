@@ -53,16 +53,15 @@ def assert_well_formed(graph):
 # --- exact
 
 
-@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
 @pytest.mark.parametrize("n_features", [2, 20])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_exact_graph_is_that_of_brute_force(rng, symmetrize, n_features, dtype):
+def test_exact_graph_is_that_of_brute_force(rng, n_features, dtype):
     X = rng.normal(size=(150, n_features)).astype(dtype)
-    graph = neighbors_graph(X, 6, symmetrize=symmetrize)
+    graph = neighbors_graph(X, 6)
     assert graph.dtype == dtype
     assert graph.indices.dtype == np.int32
     assert_well_formed(graph)
-    expected = naive.neighbors_graph(X, 6, symmetrize)
+    expected = naive.neighbors_graph(X, 6)
     assert_same_graph(graph, *expected, rtol=1e-12 if dtype == np.float64 else 1e-5)
 
 
@@ -70,14 +69,13 @@ def test_exact_graph_is_that_of_brute_force(rng, symmetrize, n_features, dtype):
 @given(
     n=st.integers(1, 30),
     k=st.integers(1, 40),
-    symmetrize=st.sampled_from(["union", "mutual"]),
     seed=st.integers(0, 99),
 )
-def test_any_size_and_number_of_neighbors(n, k, symmetrize, seed):
+def test_any_size_and_number_of_neighbors(n, k, seed):
     X = np.random.default_rng(seed).normal(size=(n, 3))
-    graph = neighbors_graph(X, k, symmetrize=symmetrize)
+    graph = neighbors_graph(X, k)
     assert_well_formed(graph)
-    assert_same_graph(graph, *naive.neighbors_graph(X, k, symmetrize))
+    assert_same_graph(graph, *naive.neighbors_graph(X, k))
 
 
 @settings(max_examples=10, deadline=None)
@@ -108,8 +106,6 @@ def test_all_points_equal(search):
 def test_an_isolated_point_still_has_neighbors(rng):
     X = np.concatenate([rng.normal(size=(20, 2)), [[1e4, 1e4]]])
     assert np.diff(neighbors_graph(X, 3).indptr)[-1] == 4
-    # none of those it is near to takes it for a neighbour
-    assert np.diff(neighbors_graph(X, 3, symmetrize="mutual").indptr)[-1] == 1
 
 
 def test_few_duplicates_are_edges_of_length_zero():
@@ -119,22 +115,21 @@ def test_few_duplicates_are_edges_of_length_zero():
     assert graph[0, 1] == 0
 
 
-@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
 @pytest.mark.parametrize(
     "search",
     [ExactSearch(4), InvertedFileSearch(4, random_state=0), NNDescentSearch(4, random_state=0)],
 )
-def test_duplicates_are_no_island(rng, symmetrize, search):
+def test_duplicates_are_no_island(rng, search):
     X = rng.normal(size=(120, 5))
     X[30:70] = X[10]
     X[[70, 80]] = X[[71, 81]]
-    graph = neighbors_graph(X, search=search, symmetrize=symmetrize)
+    graph = neighbors_graph(X, search=search)
     assert_well_formed(graph)
     numbers = sp.csgraph.connected_components(pattern(graph))[1]
     alike = np.concatenate([[10], np.arange(30, 70)])
     assert (numbers[alike] == numbers[10]).all()
     assert np.count_nonzero(numbers == numbers[10]) > len(alike)
-    assert (np.diff(graph.indptr) >= (4 if symmetrize == "union" else 1)).all()
+    assert (np.diff(graph.indptr) >= 4).all()
 
 
 def test_zero_and_minus_zero_are_duplicates():
@@ -157,13 +152,12 @@ def test_an_offset_costs_no_neighbors(rng, dtype, n_features):
 # --- other searches
 
 
-@pytest.mark.parametrize("symmetrize", ["union", "mutual"])
-def test_takes_any_transformer(rng, symmetrize):
+def test_takes_any_transformer(rng):
     X = rng.normal(size=(60, 3))
     search = KNeighborsTransformer(n_neighbors=5)
-    graph = neighbors_graph(X, search=search, symmetrize=symmetrize)
+    graph = neighbors_graph(X, search=search)
     assert_well_formed(graph)
-    assert_same_graph(graph, *naive.neighbors_graph(X, 5, symmetrize), rtol=1e-6)
+    assert_same_graph(graph, *naive.neighbors_graph(X, 5), rtol=1e-6)
 
 
 def test_a_foreign_search_keeps_single_precision(rng):
@@ -184,9 +178,8 @@ def test_precomputed_distances_unsorted_with_duplicates_of_zero(index_dtype):
 def test_where_both_hold_an_edge_the_shorter_counts():
     D = sp.csr_array(np.array([[0.0, 2.0], [1.0, 0.0]]))
     before = D.toarray()
-    for symmetrize in ("union", "mutual"):
-        graph = neighbors_graph(D, search="precomputed", symmetrize=symmetrize)
-        assert graph.toarray().tolist() == [[0, 1], [1, 0]]
+    graph = neighbors_graph(D, search="precomputed")
+    assert graph.toarray().tolist() == [[0, 1], [1, 0]]
     assert (D.toarray() == before).all()
 
 
@@ -395,8 +388,6 @@ def test_refuses_radii(radius):
 
 
 def test_refuses_unknown_choices():
-    with pytest.raises(ParameterError, match="'union', 'mutual'"):
-        neighbors_graph(np.eye(4), symmetrize="either")
     with pytest.raises(ParameterError, match="'precomputed'"):
         neighbors_graph(np.eye(4), search="faiss")
 

@@ -280,7 +280,6 @@ def test_neighbours_found_before_are_taken_where_features_and_search_are_alike(
         {"kernel": Directed(first_column)},
         {"search": CountedSearch(n_neighbors=8)},
         {"search": KNeighborsTransformer(n_neighbors=9)},
-        {"symmetrize": "mutual"},
         {"X": np.ones((80, 3)) * np.arange(80.0)[:, None]},
     ],
     ids=name_of,

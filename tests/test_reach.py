@@ -9,7 +9,14 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass import DiffusionClassifier, MarkovOperator, diffuse_labels, markov_operator
+from diffclass import (
+    DiffusionClassifier,
+    MarkovOperator,
+    StoppingRule,
+    Warp,
+    diffuse_labels,
+    markov_operator,
+)
 from diffclass.exceptions import UnreachedWarning
 from diffclass.kernels import SharedNeighbors
 from diffclass.label_diffusion import Reach
@@ -60,7 +67,9 @@ def test_two_classes_on_one_strip(label_mode, dtype, prior):
     """Between labels at both ends each point has the class of the nearer one."""
     X = strip(4000, 0).astype(dtype)
     y = marked(4000, {0: 3, 3999: 7})
-    clf = DiffusionClassifier(label_mode=label_mode, class_prior=prior, max_time=400).fit(X, y)
+    clf = DiffusionClassifier(
+        label_mode=label_mode, class_prior=prior, tau=StoppingRule(max_time=400)
+    ).fit(X, y)
     hops = clf.operator_.hops(np.where(y == 3, 0, np.where(y == 7, 1, -1)))
     nearer = np.where(hops[:, 0] < hops[:, 1], 3, 7)
     clear = np.abs(hops[:, 0] - hops[:, 1]) > 40
@@ -74,7 +83,9 @@ def test_strips_that_are_warped():
     X = np.concatenate([strip(3000, 0), strip(3000, 1000)]).astype(np.float32)
     y = marked(6000, {0: 3, 5999: 7})
     for label_mode in ("free", "absorbing"):
-        clf = DiffusionClassifier(label_mode=label_mode, rounds=1, max_time=500).fit(X, y)
+        clf = DiffusionClassifier(
+            label_mode=label_mode, warp=Warp(), tau=StoppingRule(max_time=500)
+        ).fit(X, y)
         np.testing.assert_array_equal(clf.transduction_, np.repeat([3, 7], 3000))
 
 
@@ -105,7 +116,9 @@ def test_single_precision_has_the_classes_of_double(label_mode):
 
 def test_a_margin_walk_that_ends_early_loses_no_point():
     with pytest.warns(ConvergenceWarning, match=r"by max_time = 20 .* its neighbours"):
-        result = diffuse_labels(chain(100), marked(100, {0: 0, 99: 1}), max_time=20)
+        result = diffuse_labels(
+            chain(100), marked(100, {0: 0, 99: 1}), tau=StoppingRule(max_time=20)
+        )
     np.testing.assert_array_equal(result.codes, np.repeat([0, 1], 50))
 
 

@@ -10,7 +10,7 @@ import pytest
 from diffclass import DiffusionClassifier, neighbors_graph
 from diffclass.exceptions import ParameterError
 from diffclass.kernels import Gaussian, SharedNeighbors
-from diffclass.neighbors import ExactSearch
+from diffclass.neighbors import ExactSearch, RadiusSearch
 
 
 def dense_twin(K, power):
@@ -80,7 +80,7 @@ def test_new_points(points):
 
 
 def test_isolated_points_and_parameters(points):
-    graph = neighbors_graph(np.vstack([points, [[1e3, 0, 0]]]), 3, symmetrize="mutual")
+    graph = neighbors_graph(np.vstack([points, [[1e3, 0, 0]]]), search=RadiusSearch(10.0))
     shared = SharedNeighbors().affinity(graph, None)
     assert np.isfinite(shared.data).all()
     assert shared[70, 70] > 0

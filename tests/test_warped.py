@@ -15,6 +15,8 @@ from sklearn.model_selection import GridSearchCV
 from diffclass import (
     DiffusionClassifier,
     MarkovOperator,
+    StoppingRule,
+    Warp,
     diffuse_labels,
     markov_operator,
     warped_operator,
@@ -270,7 +272,7 @@ def digits():
 @BOTH
 def test_rounds_in_the_classifier(digits, labels):
     X, truth, y = digits
-    clf = DiffusionClassifier(rounds=6, label_mode=labels).fit(X, y)
+    clf = DiffusionClassifier(warp=Warp(rounds=6), label_mode=labels).fit(X, y)
     assert 1 <= clf.n_rounds_ < 6  # few points change after a round or two
     assert clf.warped_.operator is clf.operator_
     assert (clf.transduction_ == truth)[y < 0].mean() > 0.88
@@ -315,7 +317,7 @@ def test_new_points_without_neighbours_have_nothing():
 def test_every_kernel_classifies_old_and_new_points(digits, kernel):
     X, truth, y = digits
     held_out = np.arange(len(X)) % 3 == 2
-    clf = DiffusionClassifier(kernel=kernel, rounds=1).fit(X[~held_out], y[~held_out])
+    clf = DiffusionClassifier(kernel=kernel, warp=Warp()).fit(X[~held_out], y[~held_out])
     unknown = y[~held_out] < 0
     assert (clf.transduction_ == truth[~held_out])[unknown].mean() > 0.87
     assert (clf.predict(X[held_out]) == truth[held_out]).mean() > 0.85
@@ -327,9 +329,7 @@ def test_grid_search_reaches_every_parameter(digits):
     grid = {
         "kernel__epsilon": [0.1, 1.0],
         "kernel__bandwidth": ["self-tuning"],
-        "rounds": [0, 1],
-        "warp_floor": [0.4],
-        "warp_forward_exponent": [0.0],
+        "warp": [None, Warp(forward_exponent=0.0)],
     }
     search = GridSearchCV(
         DiffusionClassifier(kernel=Directed()), grid, cv=PartlyLabelledKFold(2), error_score="raise"
@@ -342,9 +342,27 @@ def test_grid_search_reaches_every_parameter(digits):
         clone(DiffusionClassifier(kernel=kernel))
 
 
-@pytest.mark.parametrize("options", [{"rounds": -1}, {"rounds": 1.5}, {"warp_floor": 0.0}])
-def test_bad_parameters_of_the_classifier(options):
+@pytest.mark.parametrize(
+    ("warp", "says"),
+    [
+        (Warp(rounds=0), r"warp\.rounds = 0; it has to be a whole number above 0"),
+        (Warp(rounds=1.5), r"warp\.rounds = 1\.5"),
+        (Warp(floor=0.0), r"warp\.floor = 0\.0; it has to be above 0 to 1"),
+        (Warp(forward_exponent=-1), r"warp\.forward_exponent = -1"),
+        (1, r"warp = 1; it has to be an object such as Warp\(rounds=1\)"),
+    ],
+)
+def test_bad_parameters_of_the_classifier(warp, says):
     X, truth = two_blobs(20)
     y = np.where(np.arange(40) % 20 == 0, truth, -1)
-    with pytest.raises(ParameterError):
-        DiffusionClassifier(**({"rounds": 1} | options)).fit(X, y)
+    with pytest.raises(ParameterError, match=says):
+        DiffusionClassifier(warp=warp).fit(X, y)
+
+
+def test_a_warp_is_a_value():
+    """Two of the same fields are one parameter to clones, searches and models."""
+    clf = DiffusionClassifier(warp=Warp(rounds=2), tau=StoppingRule(max_time=9))
+    again = clone(clf)
+    assert again.get_params() == clf.get_params()
+    assert again.set_params(warp=Warp(2)).warp == clf.warp != Warp()
+    assert hash(Warp(2)) == hash(clf.warp)

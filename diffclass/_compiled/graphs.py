@@ -37,15 +37,13 @@ def transpose(indptr, indices, data, out_indptr, out_indices, out_data):
 
 
 @parallel
-def merged_row_lengths(part, indptr, indices, other_indptr, other_indices, mutual, out):
+def merged_row_lengths(part, indptr, indices, other_indptr, other_indices, out):
     """out(x) = length of row x of `merged_rows`.
 
     Parameters
     ----------
     indptr, indices : index of shape (n + 1,), (m,)
     other_indptr, other_indices : index of shape (n + 1,), (m_other,)
-    mutual : bool
-        As in `merged_rows`.
     out : int64 of shape (n,)
     """
     n = indptr.shape[0] - 1
@@ -57,22 +55,21 @@ def merged_row_lengths(part, indptr, indices, other_indptr, other_indices, mutua
             ya = indices[a] if a < a_stop else n
             yb = other_indices[b] if b < b_stop else n
             y = ya if ya < yb else yb
-            in_both = ya == yb
             if ya == y:
                 a += 1
             if yb == y:
                 b += 1
-            if y != x and (in_both or not mutual):
+            if y != x:
                 length += 1
         out[x] = length
 
 
 @parallel
 def merged_rows(
-    part, indptr, indices, data, other_indptr, other_indices, other_data, mutual,
+    part, indptr, indices, data, other_indptr, other_indices, other_data,
     out_indptr, out_indices, out_data,
 ):  # fmt: skip
-    """Write the union of two patterns (if mutual, the intersection) plus the diagonal.
+    """Write the union of two patterns plus the diagonal.
 
     Where both hold an edge, the smaller distance counts; the diagonal has distance 0.
 
@@ -84,8 +81,6 @@ def merged_rows(
     other_indptr, other_indices : index of shape (n + 1,), (m_other,)
     other_data : float of shape (m_other,)
         Rows sorted by column.
-    mutual : bool
-        Whether an edge has to be in both patterns.
     out_indptr : int32 or int64 of shape (n + 1,)
         Given: from the lengths of `merged_row_lengths`.
     out_indices : int32 or int64 of shape (m_out,), written
@@ -101,9 +96,8 @@ def merged_rows(
             ya = indices[a] if a < a_stop else n
             yb = other_indices[b] if b < b_stop else n
             y = ya if ya < yb else yb
-            in_both = ya == yb
             value = data[a] if ya == y else other_data[b]
-            if in_both:
+            if ya == yb:
                 value = data[a] if data[a] < other_data[b] else other_data[b]
             if ya == y:
                 a += 1
@@ -114,7 +108,7 @@ def merged_rows(
                 out_data[position] = 0
                 position += 1
                 diagonal_is_due = False
-            if y != x and (in_both or not mutual):
+            if y != x:
                 out_indices[position] = y
                 out_data[position] = value
                 position += 1

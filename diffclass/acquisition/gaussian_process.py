@@ -247,10 +247,6 @@ class Process:
         """Return sum_z pi(z) C(z,x)^2, of shape (n,): the psi_l are orthonormal in pi."""
         return np.maximum(self._known_sums()[1], 0)
 
-    def means(self) -> np.ndarray:
-        """Return sum_z pi(z) C(z,x), of shape (n,): psi_0 = 1 is orthogonal to the other psi_l."""
-        return self._psi @ self._weights[:, 0]
-
     def _known_sums(self) -> tuple[np.ndarray, np.ndarray]:
         """Return C(x,x) and sum_z pi(z) C(z,x)^2 of every point, kept until many labels follow."""
         if self._sums is None:

@@ -4,7 +4,6 @@
     unexplored     - (A^tau chi_L)(x), how rarely the walk from x is at one of the labels L at tau
     distance       q(x) min_{l in L} D_tau(x, l), dense and far from the labels
     vopt           by how much a label at x lowers the mean variance of a Gaussian process
-    sigma-opt      by how much it lowers the variance of the process's mean over all points
     model-change   how far the label that is expected at x would move the process
     uncertainty    (1 - margin) times the standard deviation of the process
     hybrid         vopt while the labels leave much of the variance, then margin
@@ -13,12 +12,10 @@ With C the covariance of the process of `diffclass.acquisition.gaussian_process`
 so far, gamma the noise of a label and e the indicator of the likeliest class,
 
     vopt           sum_z pi(z) C(z,x)^2 / (gamma + C(x,x))
-    sigma-opt      (sum_z pi(z) C(z,x))^2 / (gamma + C(x,x))
     model-change   |e - p(x)| sqrt(sum_z pi(z) C(z,x)^2) / (gamma + C(x,x))
 
 Sources: M. Ji and J. Han, A variance minimization criterion to active learning on graphs, 2012;
-Y. Ma, R. Garnett and J. Schneider, Sigma-optimality for active learning on Gaussian random fields,
-2013; K. Miller and A. Bertozzi, Model-change active learning in graph-based semi-supervised
+K. Miller and A. Bertozzi, Model-change active learning in graph-based semi-supervised
 learning, 2021 (the likeliest class in place of the unknown one); K. Miller and J. Calder, Poisson
 reweighted Laplacian uncertainty sampling, 2023 (explore first, then where classes meet).
 """
@@ -233,14 +230,6 @@ class VOpt(ProcessRule):
             self._rest.observe(point)
 
 
-class SigmaOpt(ProcessRule):
-    """By how much a label at x lowers the variance of the mean (Ma, Garnett and Schneider 2013)."""
-
-    def scores(self) -> np.ndarray:
-        """Return (sum_z pi(z) C(z,x))^2 / (gamma + C(x,x))."""
-        return self.process_.means() ** 2 / self.process_.with_noise()
-
-
 class ModelChange(ProcessRule):
     """How far the likeliest label at x would move the process (Miller and Bertozzi 2021)."""
 
@@ -296,7 +285,6 @@ RULES: dict[str, type[Rule]] = {
     "unexplored": Unexplored,
     "distance": Distance,
     "vopt": VOpt,
-    "sigma-opt": SigmaOpt,
     "model-change": ModelChange,
     "uncertainty": Uncertainty,
 }

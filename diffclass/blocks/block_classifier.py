@@ -27,7 +27,8 @@ from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, Decision
-from diffclass.label_diffusion.stopping_time import MarginCurve
+from diffclass.label_diffusion.parameters import checked_tau
+from diffclass.label_diffusion.stopping_time import MarginCurve, Tau
 from diffclass.progress import in_parts, stage
 from diffclass.targets import encode_labels
 from diffclass.temporary_folders import TemporaryFolder
@@ -88,7 +89,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_neighbors, kernel, alpha, label_mode, tau, max_time, class_prior, kept_share, random_state
+    n_neighbors, kernel, alpha, label_mode, tau, class_prior, random_state
         As for `diffclass.DiffusionClassifier`. The kernel is the self-tuning `Gaussian`, or
         `SharedNeighbors` over it, which is the default; labels are absorbing.
     memory : float, default=4e9
@@ -140,10 +141,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         kernel: Kernel | None = None,
         alpha: float = 0.0,
         label_mode: str = "auto",
-        tau: str | int = "auto",
-        max_time: int | None = None,
+        tau: Tau = "auto",
         class_prior: ArrayLike | None = None,
-        kept_share: float | None = None,
         memory: float = 4e9,
         engine: Engine | None = None,
         scratch: Scratch | str | os.PathLike[str] | None = None,
@@ -154,9 +153,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.alpha = alpha
         self.label_mode = label_mode
         self.tau = tau
-        self.max_time = max_time
         self.class_prior = class_prior
-        self.kept_share = kept_share
         self.memory = memory
         self.engine = engine
         self.scratch = scratch
@@ -236,9 +233,10 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def check_parameters(self) -> None:
-        """Raise `ParameterError` for a kernel or labels that do not work in blocks."""
+        """Raise `ParameterError` for a kernel, labels or a time that do not work in blocks."""
         BlockKernel.of(self.kernel)
         check_label_mode(self.label_mode)
+        checked_tau(self.tau)
 
     @property
     def raw_label_distributions_(self) -> np.ndarray:
@@ -299,8 +297,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self, operator: BlockOperator, engine: Engine, labels: _PlacedLabels
     ) -> BlockDiffusion:
         given: dict[str, Any] = {
-            "label_mode": self.label_mode, "tau": self.tau, "max_time": self.max_time,
-            "class_prior": self.class_prior, "kept_share": self.kept_share,
+            "label_mode": self.label_mode, "tau": self.tau, "class_prior": self.class_prior
         }  # fmt: skip
         name = f"diffusion-{labels.digest(repr(given))}"
 

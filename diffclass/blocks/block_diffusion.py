@@ -28,13 +28,9 @@ from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
 from diffclass.label_diffusion.cut import Cut
-from diffclass.label_diffusion.parameters import (
-    checked_prior,
-    checked_share,
-    checked_times,
-)
+from diffclass.label_diffusion.parameters import checked_prior, checked_tau
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
-from diffclass.label_diffusion.stopping_time import POINTS_WITH_TIME, MarginCurve
+from diffclass.label_diffusion.stopping_time import POINTS_WITH_TIME, MarginCurve, Tau, kept_share
 from diffclass.label_diffusion.walking import Stopped, walk_to_tau
 from diffclass.progress import stage
 
@@ -156,10 +152,8 @@ def diffuse_in_blocks(
     *,
     engine: Engine | None = None,
     label_mode: str = "auto",
-    tau: str | int = "auto",
-    max_time: int | None = None,
+    tau: Tau = "auto",
     class_prior: ArrayLike | None = None,
-    kept_share: float | None = None,
     label_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     depth: int | None = None,
@@ -176,7 +170,7 @@ def diffuse_in_blocks(
         By default the work is done here.
     label_mode : {"auto", "absorbing"}, default="auto"
         Labels always absorb the walk.
-    tau, max_time, class_prior, kept_share, label_weight, groups
+    tau, class_prior, label_weight, groups
         As in `diffclass.diffuse_labels`; arrays are in the order of places.
     depth : int, optional
         Steps between two exchanges of the blocks' borders; by default as many as cost little.
@@ -201,7 +195,7 @@ def diffuse_in_blocks(
     Warns
     -----
     ConvergenceWarning
-        If the labels do not cover the graph by ``max_time``.
+        If the labels do not cover the graph by the rule's last time.
 
     Notes
     -----
@@ -215,16 +209,14 @@ def diffuse_in_blocks(
     labels = BlockLabels.of(codes, label_weight, groups, len(operator))
     n_classes = labels.n_classes
     prior = checked_prior(class_prior, n_classes)
-    share = checked_share(kept_share, "absorbing", labels.per_class)
-    tau, max_time = checked_times(tau, max_time, len(operator), goes_by_cut=True)
+    chosen = checked_tau(tau)
     engine.require_visible(operator.scratch.folder)
     with stage("diffusion"):
         walk = labels.start_walk(operator, engine, name, depth)
         stopped = walk_to_tau(
             walk,
-            tau,
-            max_time=max_time,
-            kept_share=share,
+            chosen,
+            usual_share=kept_share("absorbing", labels.per_class),
             balancing=prior is None,
             is_large=len(operator) > POINTS_WITH_TIME,
         )

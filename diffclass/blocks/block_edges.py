@@ -110,7 +110,7 @@ def unite_edges(scratch: Scratch, starts: Sequence[int], b: int) -> dict[str, in
     places = np.unique(np.concatenate([own, sources, targets]))
     ends = np.searchsorted(places, sources), np.searchsorted(places, targets)
     directed = sp.csr_array((squared, ends), shape=(len(places), len(places)))
-    rows = symmetrized(directed, mutual=False)
+    rows = symmetrized(directed)
     first = int(np.searchsorted(places, starts[b]))
     bounds = rows.indptr[first : first + len(own) + 1]
     edges = slice(bounds[0], bounds[-1])

@@ -1,4 +1,4 @@
-"""Synthetic data whose truth is known: manifolds, clusters, diffusions in potentials, scenes.
+"""Synthetic data whose truth is known: manifolds, clusters, scenes.
 
 Every function that makes points takes their number first and returns ``(X, parameters)``: ``X`` of
 shape (n_points, d), float64, and the coordinates that a good embedding recovers, of shape
@@ -23,21 +23,11 @@ from diffclass.datasets.curves import (
     make_spiral,
     make_torus_helix,
 )
-from diffclass.datasets.langevin import double_well_path, langevin_path
 from diffclass.datasets.manifolds import (
     make_dumbbell,
     make_flat_torus,
     make_sphere,
     make_swiss_roll,
-)
-from diffclass.datasets.potentials import (
-    FokkerPlanckSpectrum,
-    double_well,
-    fokker_planck_spectrum,
-    ornstein_uhlenbeck_spectrum,
-    sample_double_well,
-    sample_ornstein_uhlenbeck,
-    sample_potential,
 )
 from diffclass.datasets.rotated_images import make_rotated_images
 from diffclass.datasets.synthetic_scenes import (
@@ -47,12 +37,7 @@ from diffclass.datasets.synthetic_scenes import (
 )
 
 __all__ = [
-    "FokkerPlanckSpectrum",
     "TissueScene",
-    "double_well",
-    "double_well_path",
-    "fokker_planck_spectrum",
-    "langevin_path",
     "make_c_shape",
     "make_circle",
     "make_closed_curve",
@@ -71,8 +56,4 @@ __all__ = [
     "make_tissue_scene",
     "make_torus_helix",
     "make_two_gaussians",
-    "ornstein_uhlenbeck_spectrum",
-    "sample_double_well",
-    "sample_ornstein_uhlenbeck",
-    "sample_potential",
 ]

@@ -4,26 +4,27 @@
 `stopping_time` chooses the time; `posteriors` turns values into classes and margins; `reach` says
 where labels can get to; `map_scores` makes of a map the scores that shape kernels. `calibration`
 turns posteriors into probabilities, by labels that `left_out` leaves out, and `prediction_sets`
-these into sets of classes; `ambient` joins the graph with what the features say.
+these into sets of classes; `feature_opinion` joins the graph with what the features say.
 """
 
 from __future__ import annotations
 
-from diffclass.label_diffusion.ambient import AmbientOpinion, join_features
 from diffclass.label_diffusion.calibration import Calibration, calibrate
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
+from diffclass.label_diffusion.feature_opinion import FeatureOpinion, join_features
 from diffclass.label_diffusion.map_scores import map_scores
 from diffclass.label_diffusion.posteriors import Decision, decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
-from diffclass.label_diffusion.stopping_time import MarginCurve
+from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule
 
 __all__ = [
-    "AmbientOpinion",
     "Calibration",
     "Decision",
+    "FeatureOpinion",
     "LabelDiffusion",
     "MarginCurve",
     "Reach",
+    "StoppingRule",
     "calibrate",
     "decide",
     "diffuse_labels",

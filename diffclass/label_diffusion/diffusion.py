@@ -13,9 +13,8 @@ weigh alike, unless weights that give all of them the same mass cut the graph le
 They can also count in two other ways.
 
 *Free* labels follow Coifman et al. 2005, section 3: the indicator chi_i of the labelled points of
-class i is scaled so that <chi_i, pi> = 1 (or to sum 1, in counting measure) and diffused. On a
-connected graph every class tends to the same constant 1, so a class with few labels is at no
-disadvantage.
+class i is scaled so that <chi_i, pi> = 1 and diffused. On a connected graph every class tends to
+the same constant 1, so a class with few labels is at no disadvantage.
 
 *Summed* labels are free labels summed over the walk,
 
@@ -48,13 +47,12 @@ from diffclass.label_diffusion.class_weights import chosen_weights, counted_ever
 from diffclass.label_diffusion.cut import Cut, cut_of
 from diffclass.label_diffusion.parameters import (
     checked_prior,
-    checked_share,
-    checked_times,
+    checked_tau,
     checked_weights,
 )
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
-from diffclass.label_diffusion.stopping_time import MarginCurve, kept_share
+from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule, Tau, kept_share
 from diffclass.label_diffusion.walking import Stopped, walk_along_curve, walk_to_tau
 from diffclass.label_diffusion.walks import (
     AbsorbingWalk,
@@ -96,8 +94,6 @@ class LabelDiffusion:
         The weights w_i; they sum to 1.
     label_mode : {"absorbing", "summed", "free"}
         How the labels counted.
-    measure : {"operator", "counting"}
-        The measure in which free and summed ones were scaled to 1.
     weighting : {"equal", "balanced", "matched"}
         How they were chosen; see `diffclass.label_diffusion.class_weights`.
     codes : ndarray of int of shape (n,)
@@ -120,7 +116,6 @@ class LabelDiffusion:
     values: np.ndarray
     class_weight: np.ndarray
     label_mode: str
-    measure: str
     weighting: str
     codes: np.ndarray
     probability: np.ndarray
@@ -144,11 +139,8 @@ def diffuse_labels(
     y: Any,
     *,
     label_mode: str = "auto",
-    tau: str | int = "auto",
-    max_time: int | None = None,
+    tau: Tau = "auto",
     class_prior: ArrayLike | None = None,
-    kept_share: float | None = None,
-    measure: str = "operator",
     label_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> LabelDiffusion:
@@ -165,23 +157,14 @@ def diffuse_labels(
         are free ones summed over the walk. "auto" takes absorbing labels or, with one label per
         class, ``tau="auto"``, no prior and up to 65,536 points, summed ones of tau = 256 if their
         map cuts the graph less. With a warped operator, summed labels count as free ones.
-    tau : "auto", "margin" or int, default="auto"
-        Time in steps, or the rule that chooses it: by margin and cut, or by the margin alone (see
-        `diffclass.label_diffusion.stopping_time`). Free, summed and warped labels, whose classes
-        have the same mass, always go by the margin. Summed labels have the tau of free ones;
-        the sum ends at 3 tau, or at 6 tau with one label per class.
-    max_time : int, optional
-        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
-        Where "auto" goes by the cut, it is 16,384 for up to 32,768 points.
+    tau : "auto", "margin", StoppingRule or int, default="auto"
+        Time in steps, or the rule that chooses it: by margin and cut, by the margin alone, or with
+        limits of one's own (see `diffclass.label_diffusion.stopping_time`). Free, summed and warped
+        labels, whose classes have the same mass, always go by the margin. Summed labels have the
+        tau of free ones; the sum ends at 3 tau, or at 6 tau with one label per class.
     class_prior : array-like of shape (n_classes,) or "uniform", optional
         Expected sizes of the classes among the points. The map's classes get these shares, unless
         that cuts the graph clearly more.
-    kept_share : float, optional
-        Share of the largest margin, 0 to 1, that tau has to keep; 1 with ``tau="margin"`` is the
-        paper's own rule. By default see `stopping_time.kept_share`.
-    measure : {"operator", "counting"}, default="operator"
-        The measure in which free and summed labels are scaled to 1: pi or counting. With a warped
-        operator each class is scaled in the measure of its own walk.
     label_weight : array-like of shape (n,), optional
         Weight of each label, 0 to 1: the mass of a free or summed label, or the probability that
         the walk stops at an absorbing one.
@@ -205,8 +188,8 @@ def diffuse_labels(
     Warns
     -----
     ConvergenceWarning
-        If the labels do not cover the graph by ``max_time``; the time of greatest coverage is
-        then used.
+        If the labels do not cover the graph by the rule's last time, that of greatest coverage,
+        which is then used.
 
     Notes
     -----
@@ -246,11 +229,10 @@ def diffuse_labels(
     rules = _Rules(
         classes=classes,
         prior=prior,
-        how=_Counting(label_mode, measure),
+        label_mode=label_mode,
         may_sum=may_sum,
-        tau=tau,
-        max_time=max_time,
-        kept_share=checked_share(kept_share, label_mode, n_labels),
+        tau=checked_tau(tau),
+        usual_share=kept_share(label_mode, n_labels),
     )
     if isinstance(operator, WarpedOperator) or len(operator) < LARGE:
         return _diffused(operator, codes, label_weight, rules)
@@ -287,7 +269,6 @@ def start_walk(
     n_classes: int | None = None,
     *,
     label_mode: str,
-    measure: str = "operator",
 ) -> Walk:
     """Return the walk of labels at time 0.
 
@@ -300,7 +281,7 @@ def start_walk(
         0 to 1; 1 by default.
     n_classes : int, optional
         By default one more than the largest code.
-    label_mode, measure
+    label_mode
         As in `diffuse_labels`.
 
     Raises
@@ -308,7 +289,6 @@ def start_walk(
     DataError
         If the operator is warped for another number of classes.
     """
-    check_choice(measure, "measure", ("operator", "counting"))
     label_weight = np.ones(len(codes)) if label_weight is None else label_weight
     n_classes = int(codes.max()) + 1 if n_classes is None else n_classes
     if isinstance(operator, WarpedOperator):
@@ -322,15 +302,7 @@ def start_walk(
     if label_mode == "absorbing":
         return AbsorbingWalk(operator, codes, label_weight, n_classes)
     free_walk = FreeWalk if label_mode == "free" else SummedWalk
-    return free_walk(operator, codes, label_weight, n_classes, measure=measure)
-
-
-@dataclass(frozen=True)
-class _Counting:
-    """How labels count."""
-
-    label_mode: str
-    measure: str
+    return free_walk(operator, codes, label_weight, n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,11 +311,10 @@ class _Rules:
 
     classes: np.ndarray
     prior: np.ndarray | None
-    how: _Counting
+    label_mode: str
     may_sum: bool
-    tau: str | int
-    max_time: int | None
-    kept_share: float
+    tau: int | StoppingRule
+    usual_share: float
 
 
 def _diffused(
@@ -352,30 +323,27 @@ def _diffused(
     label_weight: np.ndarray,
     rules: _Rules,
 ) -> LabelDiffusion:
-    classes, how = rules.classes, rules.how
-    start = partial(start_walk, operator, codes, label_weight, len(classes), measure=how.measure)
-    walk = start(label_mode=how.label_mode)
-    tau, max_time = checked_times(
-        rules.tau, rules.max_time, len(operator), goes_by_cut=walk.goes_by_cut
-    )
+    classes = rules.classes
+    start = partial(start_walk, operator, codes, label_weight, len(classes))
+    walk = start(label_mode=rules.label_mode)
     with stage("diffusion"):
         stopped = walk_to_tau(
             walk,
-            tau,
-            max_time=max_time,
-            kept_share=rules.kept_share,
+            rules.tau,
+            usual_share=rules.usual_share,
             balancing=rules.prior is None,
             is_large=len(codes) > _FEW_POINTS,
         )
         reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
-        found = _read_off(walk, classes, rules.prior, stopped, how=how, reach=reach)
+        found = _read_off(
+            walk, classes, rules.prior, stopped, label_mode=rules.label_mode, reach=reach
+        )
         if not (rules.may_sum and stopped.is_by_cut):
             return found
         walk = start(label_mode="summed")
         walk.advance_map(_SUMMED_TAU)
         stopped = Stopped(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
-        how = _Counting("summed", how.measure)
-        summed = _read_off(walk, classes, None, stopped, how=how, reach=reach)
+        summed = _read_off(walk, classes, None, stopped, label_mode="summed", reach=reach)
         return _less_cut(walk.operator, found, summed)
 
 
@@ -394,7 +362,7 @@ def _read_off(
     prior: np.ndarray | None,
     stopped: Stopped,
     *,
-    how: _Counting,
+    label_mode: str,
     reach: Reach,
 ) -> LabelDiffusion:
     values, dtype = walk.values(), walk.operator.dtype
@@ -406,8 +374,7 @@ def _read_off(
         classes=classes,
         values=values,
         class_weight=weight,
-        label_mode=how.label_mode,
-        measure=how.measure,
+        label_mode=label_mode,
         weighting=weighting,
         codes=decision.codes,
         probability=decision.probability,

@@ -70,7 +70,7 @@ def leave_labels_out(
     codes : ndarray of int of shape (n,)
         Index of each point's class, -1 where unlabelled.
     diffusion : LabelDiffusion
-        Of these labels; their mode, measure, time and weights of the classes are kept.
+        Of these labels; their mode, time and weights of the classes are kept.
     label_weight : ndarray of shape (n,), optional
         0 to 1; 1 by default.
     groups : array-like of shape (n,), optional
@@ -133,12 +133,7 @@ def _values(
     """Return what fewer labels say of some points at the same time, of shape (m, n_classes)."""
     operator, codes, weight, points = _in_local_order(operator, codes, weight, points)
     walk = start_walk(
-        operator,
-        codes,
-        weight,
-        len(diffusion.classes),
-        label_mode=diffusion.label_mode,
-        measure=diffusion.measure,
+        operator, codes, weight, len(diffusion.classes), label_mode=diffusion.label_mode
     )
     walk.advance_map(diffusion.tau)
     return walk.values()[points]

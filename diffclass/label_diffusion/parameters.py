@@ -2,49 +2,34 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass._validation import check_choice, check_positive
+from diffclass._validation import check_choice, check_positive, check_share
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion.stopping_time import RULES, kept_share, last_time
+from diffclass.label_diffusion.stopping_time import RULES, StoppingRule, Tau
 
 _MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
 
 
-def check_tau(tau: int) -> None:
-    """Raise `ParameterError` unless tau is a whole number of steps that a walk can take."""
-    check_positive(tau, "tau", integer=True)
-    if tau > _MOST_STEPS:
-        raise ParameterError(
-            f"tau = {tau}; labels settle long before so many steps: take at most {_MOST_STEPS}, "
-            "or let a rule choose"
-        )
-
-
-def checked_times(
-    tau: str | int, max_time: int | None, n_points: int, *, goes_by_cut: bool
-) -> tuple[str | int, int]:
-    """Return tau, and the last time that its rule looks at."""
+def checked_tau(tau: Tau) -> int | StoppingRule:
+    """Return a number of steps, or a rule; that which a name stands for."""
     if isinstance(tau, str):
-        check_choice(tau, "tau", RULES)
-    else:
-        check_tau(tau)
-    if max_time is None:
-        return tau, last_time(n_points, str(tau) if goes_by_cut else "margin")
-    check_positive(max_time, "max_time", integer=True)
-    return tau, max_time
-
-
-def checked_share(share: float | None, label_mode: str, n_labels: float) -> float:
-    """Return the share of the largest margin that tau has to keep."""
-    if share is None:
-        return kept_share(label_mode, n_labels)
-    if not (isinstance(share, Real) and 0 < share <= 1):
-        raise ParameterError(f"kept_share = {share!r}; it is a share above 0, up to 1")
-    return float(share)
+        return StoppingRule(check_choice(tau, "tau", RULES))
+    if not isinstance(tau, StoppingRule):
+        check_positive(tau, "tau", integer=True)
+        if tau > _MOST_STEPS:
+            raise ParameterError(
+                f"tau = {tau}; labels settle long before so many steps: take at most "
+                f"{_MOST_STEPS}, or let a rule choose"
+            )
+        return int(tau)
+    check_choice(tau.by, "tau.by", RULES)
+    if tau.max_time is not None:
+        check_positive(tau.max_time, "tau.max_time", integer=True)
+    if tau.kept_share is not None:
+        check_share(tau.kept_share, "tau.kept_share", zero=False)
+    return tau
 
 
 def checked_weights(label_weight: ArrayLike | None, codes: np.ndarray) -> np.ndarray:

@@ -4,9 +4,9 @@ Rules look only at times at which the labels cover the graph; until then the lat
 
 *Largest margin*: the margin of a point is the difference of its two largest posteriors, 0 where
 nothing has arrived; M(t) is its mean over the points. M is largest while the walk has hardly moved;
-the rule takes the *last* time that keeps a certain share of the largest margin. With
-``kept_share=1`` it is the rule of Coifman et al. 2005, section 3 (the time "when the margin between
-the classes is maximized").
+the rule takes the *last* time that keeps a certain share of the largest margin. With the share 1,
+``StoppingRule("margin", kept_share=1)``, it is the rule of Coifman et al. 2005, section 3 (the time
+"when the margin between the classes is maximized").
 
 *Auto* (the default) begins with that time. Margins fall for two reasons: classes mix, or all values
 flatten while the map gets better, as with few labels in large clusters. The cut of the map
@@ -22,6 +22,7 @@ the walk ends (experiments/scaling/ends.py).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -34,6 +35,54 @@ _POINTS_WITH_MUCH_TIME = 32_768
 _TOLERATED = 0.5  # of the standard error of the least cut
 _HALF = 0.5  # of the cut, for which a later time is taken
 _SETTLED_SHARE = 0.001  # of the points
+
+
+@dataclass(frozen=True)
+class StoppingRule:
+    """How the time is chosen while labels diffuse, with limits of one's own.
+
+    Parameters
+    ----------
+    by : {"auto", "margin"}, default="auto"
+        By margin and cut, or by the margin alone; ``tau="auto"`` and ``tau="margin"`` are these
+        rules with their own limits.
+    max_time : int, optional
+        Last time that the rule looks at; by default 1,024 for up to 65,536 points, 256 for more.
+        Where "auto" goes by the cut, it is 16,384 for up to 32,768 points.
+    kept_share : float, optional
+        Share of the largest margin, 0 to 1, that the time has to keep; 1 by the margin alone is
+        the paper's own rule. By default see `kept_share`.
+
+    Examples
+    --------
+    >>> from diffclass import DiffusionClassifier, StoppingRule
+    >>> DiffusionClassifier(tau=StoppingRule("margin", kept_share=1)).tau.kept_share
+    1
+    """
+
+    by: str = "auto"
+    max_time: int | None = None
+    kept_share: float | None = None
+
+    def limits(self, n_points: int, *, usual_share: float, goes_by_cut: bool) -> tuple[int, float]:
+        """Return the last time and the share to keep: those given, or the usual ones.
+
+        Parameters
+        ----------
+        n_points : int
+        usual_share : float
+            As `kept_share` returns it.
+        goes_by_cut : bool
+            Whether the time is chosen by the cut.
+        """
+        usual_time = last_time(n_points, "auto" if goes_by_cut else "margin")
+        return (
+            usual_time if self.max_time is None else self.max_time,
+            usual_share if self.kept_share is None else float(self.kept_share),
+        )
+
+
+Tau: TypeAlias = str | int | StoppingRule
 
 
 def last_time(n_points: int, rule: str = "margin") -> int:

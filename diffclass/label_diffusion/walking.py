@@ -19,6 +19,7 @@ from diffclass.label_diffusion.stopping_time import (
     CurveRecord,
     MarginChoice,
     MarginCurve,
+    StoppingRule,
     curve_times,
     cut_times,
     is_covered,
@@ -137,10 +138,9 @@ class Stopped:
 
 def walk_to_tau(
     walk: Walking,
-    tau: str | int,
+    tau: int | StoppingRule,
     *,
-    max_time: int,
-    kept_share: float,
+    usual_share: float,
     balancing: bool,
     is_large: bool,
 ) -> Stopped:
@@ -150,12 +150,10 @@ def walk_to_tau(
     ----------
     walk : Walking
         At time 0.
-    tau : "auto", "margin" or int
-        As in `diffclass.diffuse_labels`.
-    max_time : int
-        Last time that is looked at.
-    kept_share : float
-        As in `MarginChoice`.
+    tau : int or StoppingRule
+        As `diffclass.label_diffusion.parameters.checked_tau` returns it.
+    usual_share : float
+        Share of the largest margin that tau has to keep, unless the rule states another.
     balancing : bool
         Whether weights may be balanced.
     is_large : bool
@@ -165,20 +163,21 @@ def walk_to_tau(
     Warns
     -----
     ConvergenceWarning
-        If the labels do not cover the graph by ``max_time``.
+        If the labels do not cover the graph by the rule's last time.
     """
-    if tau == "auto" and walk.goes_by_cut:
+    if not isinstance(tau, StoppingRule):
+        curve = walk_along_curve(walk, tau, usual_share)
+        return Stopped(walk.restore("kept"), curve, n_steps=walk.time)
+    by_cut = tau.by == "auto" and walk.goes_by_cut
+    max_time, kept_share = tau.limits(walk.n_points, usual_share=usual_share, goes_by_cut=by_cut)
+    if by_cut:
         curve, weighting, best = _walk_to_best(
             walk, max_time, kept_share, balancing=balancing, is_large=is_large
         )
         stopped = Stopped(walk.restore(weighting + best), curve, weighting, is_by_cut=True)
-    elif isinstance(tau, str):
+    else:
         curve = _walk_to_best_margin(walk, max_time, kept_share)
         stopped = Stopped(walk.restore("kept"), curve)
-    else:
-        curve = walk_along_curve(walk, int(tau), kept_share)
-        tau = walk.restore("kept")
-        return Stopped(tau, curve, n_steps=walk.time)
     if not curve.is_covered:
         warnings.warn(
             f"by max_time = {max_time} the labels reach {curve.coverage[-1]:.1%} of what they "

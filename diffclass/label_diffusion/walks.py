@@ -400,14 +400,11 @@ class FreeWalk(Walk):
         codes: np.ndarray,
         label_weight: np.ndarray,
         n_classes: int,
-        *,
-        measure: str,
     ):
         super().__init__(operator, codes, n_classes)
         weight = label_weight[self.labelled]
         pi = operator.stationary_distribution[self.labelled]
-        size = weight * pi if measure == "operator" else weight
-        self.scale = 1 / (HEIGHT * np.bincount(self.codes, size, n_classes))
+        self.scale = 1 / (HEIGHT * np.bincount(self.codes, weight * pi, n_classes))
         self._columns = FreeColumns(
             operator,
             self.labelled,

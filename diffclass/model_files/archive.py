@@ -24,7 +24,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 
-FORMAT = 1
+FORMAT = 2
 _MANIFEST = "manifest.json"
 _MOST_MANIFEST = 2**22  # bytes; most are of a few thousand
 _MOST_ENTRIES = 10_000

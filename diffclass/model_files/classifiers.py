@@ -28,7 +28,7 @@ from diffclass.kernels._kernel import _as_they_are
 from diffclass.kernels.density_weighted import FittedDensityWeighted
 from diffclass.kernels.directed_field import aligned_mean
 from diffclass.kernels.shared_neighbors import FittedSharedNeighbors
-from diffclass.label_diffusion import AmbientOpinion, Calibration
+from diffclass.label_diffusion import Calibration, FeatureOpinion, StoppingRule
 from diffclass.model_files.forms import (
     Array,
     Choice,
@@ -48,7 +48,7 @@ from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
 from diffclass.neighbors.cuda_search import CudaSearch
 from diffclass.neighbors.search import Search
 from diffclass.new_points import NewPoints
-from diffclass.operators.warped import WarpedValues
+from diffclass.operators.warped import Warp, WarpedValues
 from diffclass.point_graph import StepsToPoints
 
 # Letters of sizes: n fitted points with d features, p of them searched; c classes, m labels.
@@ -175,7 +175,7 @@ _STEPS = Record(StepsToPoints, {
     "placing": _PLACINGS, "kernel": OneOf(_FITTED),
 })  # fmt: skip
 
-_AMBIENT = Record(AmbientOpinion, {
+_FEATURE_OPINION = Record(FeatureOpinion, {
     "labelled": Array(("l", "d")), "coefficients": Array(("l", "c")), "width": Number(),
     "temperature": Number(), "gain": Number(may_be_nan=True), "error": Number(may_be_nan=True),
     "n_left_out": Whole(),
@@ -190,7 +190,7 @@ _NEW_POINTS = Record(NewPoints, {
             "scores": _OF_CLASSES, "products": _OF_CLASSES, "forward_exponent": Number(),
         }),
     }),
-    "ambient": Maybe(_AMBIENT),
+    "feature_opinion": Maybe(_FEATURE_OPINION),
     "dtype": Choice({name: np.dtype(name) for name in ("float32", "float64")}),
 })  # fmt: skip
 
@@ -200,21 +200,21 @@ _CALIBRATION = Record(Calibration, {
     "conformity": Array((None,)),
 })  # fmt: skip
 
+_STOPPING_RULE = Record(StoppingRule, {
+    "by": Text(), "max_time": Maybe(Whole(1)), "kept_share": Maybe(Number()),
+})  # fmt: skip
+
+_WARP = Record(Warp, {"rounds": Whole(1), "floor": Number(), "forward_exponent": Number()})
+
 _PARAMETERS: dict[str, Form] = {
     "n_neighbors": _NEIGHBORS,
     "kernel": Maybe(OneOf(_KERNELS)),
     "alpha": Number(),
     "label_mode": Text(),
-    "measure": Text(),
-    "tau": _NAME_OR_NUMBER,
-    "max_time": Maybe(Whole(1)),
+    "tau": OneOf({"name": Text(), "number": Number(), "rule": _STOPPING_RULE}),
     "class_prior": Maybe(OneOf({"name": Text(), "shares": Listed(Number())})),
-    "kept_share": Maybe(Number()),
-    "rounds": Whole(),
-    "warp_floor": Number(),
-    "warp_forward_exponent": Number(),
-    "ambient": Flag(),
-    "symmetrize": Text(),
+    "warp": Maybe(_WARP),
+    "join_features": Flag(),
     "random_state": _SEED,
     "device": Text(),
 }

@@ -19,10 +19,9 @@ def neighbors_graph(
     n_neighbors: int = 12,
     *,
     search: NeighborSearch | str | None = None,
-    symmetrize: str = "union",
     random_state: RandomState = None,
 ) -> sp.csr_array:
-    """Join every point with its nearest neighbours.
+    """Join every point with its nearest neighbours, and with those whose neighbour it is.
 
     Parameters
     ----------
@@ -36,8 +35,6 @@ def neighbors_graph(
         `NNDescentSearch`, `RadiusSearch`, or anything like scikit-learn's ``KNeighborsTransformer``
         with ``mode="distance"``. Such a search has its own ``n_neighbors``. By default exact search
         up to 8,192 points or 3 features, an inverted file up to 65,536 points, then NN-descent.
-    symmetrize : {"union", "mutual"}, default="union"
-        Whether x and y are joined if one is a neighbour of the other, or only if both are.
     random_state : int, RandomState or None, default=None
         Seeds the default search, where it is not exact.
 
@@ -50,7 +47,7 @@ def neighbors_graph(
     Raises
     ------
     ParameterError
-        If ``n_neighbors`` is below 1 or ``symmetrize`` unknown.
+        If ``n_neighbors`` is below 1.
     DataError
         If points are not finite, if they are so far apart or so close that squared distances
         overflow or vanish, or if the graph of the search is not n x n.
@@ -68,11 +65,10 @@ def neighbors_graph(
            [1., 0., 4.],
            [0., 4., 0.]])
     """
-    check_choice(symmetrize, "symmetrize", ("union", "mutual"))
     with stage("neighbors"):
         directed = _directed_graph(X, n_neighbors, search, random_state)
         directed.data = directed.data * directed.data
-        return symmetrized(directed, mutual=symmetrize == "mutual")
+        return symmetrized(directed)
 
 
 def _directed_graph(
@@ -96,14 +92,13 @@ def _searched(search: NeighborSearch, X: np.ndarray) -> sp.csr_array:
     return graph.astype(X.dtype, copy=False)
 
 
-def symmetrized(directed: sp.csr_array, *, mutual: bool) -> sp.csr_array:
-    """Return the union of a graph and its transpose, or what both hold, with the diagonal.
+def symmetrized(directed: sp.csr_array) -> sp.csr_array:
+    """Return the union of a graph and its transpose, with the diagonal.
 
     Parameters
     ----------
     directed : csr_array of shape (n, n)
         Squared distances; indices sorted.
-    mutual : bool
 
     Returns
     -------
@@ -117,16 +112,15 @@ def symmetrized(directed: sp.csr_array, *, mutual: bool) -> sp.csr_array:
     t_indices, t_data = np.empty_like(indices), np.empty_like(data)
     graphs.transpose(indptr, indices, data, t_indptr, t_indices, t_data)
     lengths = np.empty(n, dtype=np.int64)
-    graphs.merged_row_lengths(indptr, indices, t_indptr, t_indices, mutual, lengths)
+    graphs.merged_row_lengths(indptr, indices, t_indptr, t_indices, lengths)
     out_indptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(lengths, out=out_indptr[1:])
     out_indptr = out_indptr.astype(_index_dtype(out_indptr[-1]))
     out_indices = np.empty(out_indptr[-1], dtype=out_indptr.dtype)
     out_data = np.empty(out_indptr[-1], dtype=data.dtype)
     graphs.merged_rows(
-        indptr, indices, data, t_indptr, t_indices, t_data, mutual,
-        out_indptr, out_indices, out_data,
-    )  # fmt: skip
+        indptr, indices, data, t_indptr, t_indices, t_data, out_indptr, out_indices, out_data
+    )
     return sp.csr_array((out_data, out_indices, out_indptr), shape=(n, n))
 
 

@@ -129,7 +129,7 @@ def check_spread(X: np.ndarray) -> None:
 
 
 def _joined(graph: sp.csr_array, representative: np.ndarray) -> sp.csr_array:
-    """Add edges from representatives to duplicates: a mutual graph needs both directions."""
+    """Add edges from representatives to duplicates, so that either has the other."""
     joined = np.flatnonzero(representative != np.arange(len(representative)))
     if not len(joined):
         return graph

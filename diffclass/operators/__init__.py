@@ -9,6 +9,13 @@ from __future__ import annotations
 
 from diffclass.operators.cuda import Cuda, processor_of
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator, warped_operator
+from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
 
-__all__ = ["Cuda", "MarkovOperator", "WarpedOperator", "processor_of", "warped_operator"]
+__all__ = [
+    "Cuda",
+    "MarkovOperator",
+    "Warp",
+    "WarpedOperator",
+    "processor_of",
+    "warped_operator",
+]

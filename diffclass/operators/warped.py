@@ -45,6 +45,36 @@ WARP_FLOOR = 0.4
 FORWARD_EXPONENT = 0.25
 
 
+@dataclass(frozen=True)
+class Warp:
+    """How labels are diffused again by walks that are warped class by class.
+
+    Parameters
+    ----------
+    rounds : int, default=1
+        Largest number of further diffusions, each by operators that are warped with the posteriors
+        before. They end early if one changes the class of fewer than a thousandth of the points.
+    floor, forward_exponent : float, default=0.4, 0.25
+        As in `warped_operator`.
+
+    Examples
+    --------
+    >>> from diffclass import DiffusionClassifier, Warp
+    >>> DiffusionClassifier(warp=Warp(rounds=2))
+    DiffusionClassifier(warp=Warp(rounds=2, floor=0.4, forward_exponent=0.25))
+    """
+
+    rounds: int = 1
+    floor: float = WARP_FLOOR
+    forward_exponent: float = FORWARD_EXPONENT
+
+    def check(self) -> None:
+        """Raise `ParameterError` for a field out of range."""
+        check_positive(self.rounds, "warp.rounds", integer=True)
+        check_share(self.floor, "warp.floor", zero=False)
+        check_share(self.forward_exponent, "warp.forward_exponent")
+
+
 @dataclass(frozen=True, eq=False)
 class WarpedValues:
     """What new points need of class-specific walks; made by `WarpedOperator.kept`.

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass.label_diffusion import LabelDiffusion, diffuse_labels
-from diffclass.label_diffusion.stopping_time import last_time, sum_end
+from diffclass.label_diffusion.stopping_time import StoppingRule, last_time, sum_end
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WARP_FLOOR, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
@@ -139,8 +139,7 @@ class Engine:
                 operator,
                 targets(state),
                 label_mode=state.label_mode,
-                tau="auto",
-                max_time=self._asked_max_time,
+                tau=StoppingRule("auto", max_time=self._asked_max_time),
                 groups=None if self._grouping is None else self._grouping(state.label_ids),
             )
 
@@ -173,8 +172,7 @@ class Engine:
                 self.operator_of(source),
                 targets(source),
                 label_mode=source.first_mode,
-                tau="margin",
-                max_time=self.max_time,
+                tau=StoppingRule("margin", max_time=self.max_time),
             )
         self._taus[source] = int(chosen.tau)
         return self._taus[source]

@@ -169,7 +169,6 @@ class ClassSums:
             values=values.T,
             class_weight=weight,
             label_mode="summed" if horizon.is_sum else "free",
-            measure="operator",
             weighting="equal",
             codes=decision.codes,
             probability=decision.probability,

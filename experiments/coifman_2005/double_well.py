@@ -25,11 +25,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from diffclass import leading_eigenpairs, markov_operator
-from diffclass.datasets import double_well, fokker_planck_spectrum, sample_double_well
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import RadiusSearch
 from diffclass.operators.laplacians import generator_eigenvalues
 from diffclass.plots.palette import BLUE, SKY_BLUE, VERMILION
+from experiments.coifman_2005.potentials import (
+    double_well,
+    fokker_planck_spectrum,
+    sample_double_well,
+)
 from experiments.figure import column_figure, main
 
 EPSILON = 1 / 48

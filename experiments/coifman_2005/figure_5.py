@@ -34,7 +34,7 @@ from matplotlib.figure import Figure
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from diffclass import DiffusionClassifier, diffuse_labels, markov_operator
+from diffclass import DiffusionClassifier, StoppingRule, diffuse_labels, markov_operator
 from diffclass.datasets import make_tissue_scene
 from diffclass.features import PartialWhitening
 from diffclass.kernels import LocalDiscriminant, SharedNeighbors
@@ -94,7 +94,9 @@ def _class_maps(picture: Slice) -> dict[str, np.ndarray]:
     found = {
         name: peer.fit(points[y > 0], y[y > 0]).predict(points) for name, peer in peers.items()
     }
-    first = DiffusionClassifier(label_mode="free", max_time=256, random_state=0).fit(points, y)
+    first = DiffusionClassifier(
+        label_mode="free", tau=StoppingRule(max_time=256), random_state=0
+    ).fit(points, y)
     found["diffusion"] = first.transduction_
     found["discriminant"] = _second_round(points, y, first)
     return {name: classes.reshape(picture.labels.shape) for name, classes in found.items()}
@@ -106,7 +108,7 @@ def _second_round(points: np.ndarray, y: np.ndarray, first: DiffusionClassifier)
     operator = markov_operator(
         points, kernel=kernel, search=first.graph_.search, y=y, scores=scores
     )
-    second = diffuse_labels(operator, y, label_mode="free", max_time=256)
+    second = diffuse_labels(operator, y, label_mode="free", tau=StoppingRule(max_time=256))
     return mapped_classes(second)
 
 

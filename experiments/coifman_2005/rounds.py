@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import MarkovOperator, WarpedOperator, diffuse_labels, warped_operator
+from diffclass import MarkovOperator, StoppingRule, WarpedOperator, diffuse_labels, warped_operator
 from diffclass.label_diffusion import LabelDiffusion
 from experiments.few_labels.draws import draw_labels
 
@@ -48,7 +48,7 @@ def restarted(
     """Diffuse the labels of each round by the unwarped operator."""
     for y in rounds:
         start = time.perf_counter()
-        diffused = diffuse_labels(operator, y, label_mode=labels, max_time=256)
+        diffused = diffuse_labels(operator, y, label_mode=labels, tau=StoppingRule(max_time=256))
         yield Round(diffused, operator, time.perf_counter() - start)
 
 
@@ -70,7 +70,7 @@ def warped(
     for y in rounds[1:]:
         start = time.perf_counter()
         by = warped_operator(operator, scores, y=y, **options)
-        diffused = diffuse_labels(by, y, label_mode=labels, max_time=256)
+        diffused = diffuse_labels(by, y, label_mode=labels, tau=StoppingRule(max_time=256))
         yield Round(diffused, by, time.perf_counter() - start)
         scores = diffused.posteriors
 

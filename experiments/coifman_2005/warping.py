@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from diffclass import MarkovOperator, diffuse_labels
+from diffclass import MarkovOperator, StoppingRule, diffuse_labels
 from diffclass.plots.palette import BLUE, VERMILION
 from experiments.coifman_2005.rounds import ROUNDS, crossing, draw_rounds, restarted, warped
 from experiments.figure import column_figure, main
@@ -97,7 +97,9 @@ def _overturned(n_draws: int) -> dict[tuple[str, str], np.ndarray]:
     found: dict[tuple[str, str], list] = {}
     for seed in range(n_draws):
         rounds = draw_rounds(truth, 5, seed)
-        scores = diffuse_labels(operator, rounds[0], label_mode="free", max_time=256).posteriors
+        scores = diffuse_labels(
+            operator, rounds[0], label_mode="free", tau=StoppingRule(max_time=256)
+        ).posteriors
         for kind in ("scattered", "clumped"):
             wrong, spoilt = _spoilt(operator, scores, truth, rounds, kind, seed)
             runs = {

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import Eigenpairs, MarkovOperator, diffuse_labels, suggest
+from diffclass import Eigenpairs, MarkovOperator, StoppingRule, diffuse_labels, suggest
 from diffclass.acquisition import RULES, process_eigenpairs
 from experiments.few_labels.draws import draw_labels
 from experiments.measures import mapped_classes
@@ -34,7 +34,7 @@ BUDGETS = (10, 20, 40, 60, 100, 200)
 RANDOM, DEFAULT = "random", "hybrid"
 NAMES = ("digits", "salinas-spectral", "pines-spatial")
 LEAST_BATCH, HOPS_APART = 10, 2
-free_labels = partial(diffuse_labels, label_mode="free", max_time=256)
+free_labels = partial(diffuse_labels, label_mode="free", tau=StoppingRule(max_time=256))
 OUTPUT = Path(__file__).with_name("acquisition.csv")
 
 Row = dict[str, Any]

@@ -26,7 +26,7 @@ from unittest import mock
 import numpy as np
 from sklearn.datasets import make_blobs, make_circles, make_moons
 
-from diffclass import MarkovOperator, diffuse_labels, markov_operator
+from diffclass import MarkovOperator, StoppingRule, diffuse_labels, markov_operator
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass.kernels import SharedNeighbors
 from diffclass.label_diffusion import diffusion
@@ -92,7 +92,9 @@ def run(operator: MarkovOperator, y: np.ndarray, *, foreseeing: bool) -> tuple[n
     large = mock.patch.object(diffusion, "_FEW_POINTS", 0)
     with late, large, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = diffuse_labels(operator, y, label_mode="absorbing", max_time=LONGEST)
+        found = diffuse_labels(
+            operator, y, label_mode="absorbing", tau=StoppingRule(max_time=LONGEST)
+        )
     return found.classes[found.codes], int(found.curve.times[-1])
 
 

@@ -35,6 +35,7 @@ from pathlib import Path
 import numpy as np
 
 import diffclass
+from diffclass import StoppingRule
 from diffclass.blocks import Scratch, build_operator, diffuse_in_blocks
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
 from diffclass.exceptions import ParameterError
@@ -145,7 +146,7 @@ def run(X: np.ndarray, y: np.ndarray, engine: DaskEngine, killer: Killer | None 
                 points, scratch=scratch, engine=engine, block_points=len(X) // 4, random_state=0
             )
             codes = y[scratch.load("cells/order")]
-            diffuse_in_blocks(operator, codes, engine=engine, max_time=64)
+            diffuse_in_blocks(operator, codes, engine=engine, tau=StoppingRule(max_time=64))
     return stages
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffclass import MarkovOperator, PointGraph, diffuse_labels
+from diffclass import MarkovOperator, PointGraph, StoppingRule, diffuse_labels
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass.kernels import SharedNeighbors
 from diffclass.neighbors import NNDescentSearch
@@ -92,7 +92,7 @@ def rows_of(name: str, draws: int) -> Iterator[dict[str, object]]:
 def accuracy_of(operator: MarkovOperator, truth: np.ndarray, seed: int) -> float:
     """Return the share of the other points, in percent, that a draw of labels classifies right."""
     y, scored = draw_labels(truth, LABELS_PER_CLASS, seed=seed)
-    found = diffuse_labels(operator, y, max_time=MOST_STEPS)
+    found = diffuse_labels(operator, y, tau=StoppingRule(max_time=MOST_STEPS))
     return 100 * float((found.classes[found.codes] == truth)[scored].mean())
 
 

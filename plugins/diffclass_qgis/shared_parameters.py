@@ -188,11 +188,11 @@ DIFFUSION = (
     ),
     LABEL_MODE,
     Parameter(
-        "AMBIENT",
+        "JOIN_FEATURES",
         FLAG,
         "Features count beside the graph",
         "Where labels left out speak for it, as in mixtures without borders.",
-        "--ambient",
+        "--join-features",
         default=False,
         advanced=True,
     ),

@@ -14,7 +14,7 @@ import scipy.io
 import spectral.io.envi as envi
 from PIL import Image
 
-from diffclass import DiffusionClassifier
+from diffclass import DiffusionClassifier, Warp
 from diffclass.kernels import Directed, LocalDiscriminant, SharedNeighbors
 from diffclass_hyperspectral import (
     LabelImage,
@@ -218,7 +218,7 @@ def _model_bytes(kind: str) -> bytes:
 _MODELS: dict[str, Callable[[], dict[str, object]]] = {
     "spectral": dict,
     "spatial": lambda: {"spatial": True},
-    "warped, with features": lambda: {"rounds": 1, "ambient": True},
+    "warped, with features": lambda: {"warp": Warp(), "join_features": True},
     "shaped": lambda: {"kernel": SharedNeighbors(LocalDiscriminant(Directed(), n_anchors=4))},
 }
 

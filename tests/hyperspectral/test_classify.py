@@ -109,8 +109,8 @@ def test_info(call, files):
 
 def test_features_beside_the_graph(classify):
     plain = classify("-o", "map.npy", "--labels-per-class", "10")
-    joined = classify("-o", "joined.npy", "--labels-per-class", "10", "--ambient")
-    assert joined["parameters"]["ambient"] is True
+    joined = classify("-o", "joined.npy", "--labels-per-class", "10", "--join-features")
+    assert joined["parameters"]["join_features"] is True
     kept, gained = (r["holdout"]["overall_accuracy"] for r in (plain, joined))
     assert gained > kept - 0.05
 
@@ -565,6 +565,6 @@ def test_shaped_kernels_and_rounds(kernel, classify, call, files):
     shaped = ("--kernel", kernel, "--rounds=2", "--seed=1")
     report = classify("-o", "first.npy", "--save", "scene.model", "--holdout", "random", *shaped)
     assert report["holdout"]["overall_accuracy"] > 0.6
-    assert report["parameters"]["rounds"] == 2
+    assert report["parameters"]["warp"] == {"rounds": 2, "floor": 0.4, "forward_exponent": 0.25}
     call("classify", "scene.hdr", "--model", "scene.model", "-o", "again.npy")
     assert (np.load(files / "again.npy") == np.load(files / "first.npy")).mean() > 0.95

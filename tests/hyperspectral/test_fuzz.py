@@ -244,12 +244,17 @@ def test_labels_that_are_a_measurement(files, capsys):
 
 
 def test_parameters_by_name():
-    from diffclass import DiffusionClassifier
+    from diffclass import DiffusionClassifier, StoppingRule
     from diffclass_hyperspectral.workflows.classification import classify_scene
 
     scene = Scene.from_array(np.random.default_rng(0).random((6, 5, 4)))
     labels = LabelImage.from_array(IDS)
-    for name in ("n_neighbors", "max_time", "tau"):
-        for value in (0, -1, 2.5, True, *([None] if name != "max_time" else [])):
+    for value in (0, -1, 2.5, True):
+        for name, given in (
+            ("n_neighbors", value), ("tau", value), ("tau", StoppingRule(max_time=value))
+        ):  # fmt: skip
             with pytest.raises(ParameterError, match=name):
-                classify_scene(scene, labels, classifier=DiffusionClassifier(**{name: value}))
+                classify_scene(scene, labels, classifier=DiffusionClassifier(**{name: given}))
+    for name in ("n_neighbors", "tau"):
+        with pytest.raises(ParameterError, match=name):
+            classify_scene(scene, labels, classifier=DiffusionClassifier(**{name: None}))

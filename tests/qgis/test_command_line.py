@@ -84,14 +84,14 @@ def test_values_become_options_and_defaults_are_left_out():
         "LABELS": "labels.gpkg",
         "FIELD": "cover",
         "FEATURES": "spectral",
-        "AMBIENT": True,
+        "JOIN_FEATURES": True,
         "SEED": 3,
         "OUTPUT": "map.tif",
         "MARGIN": None,
     }
     expected = (
         "diffclass classify --progress json --overwrite --labels labels.gpkg --label-variable "
-        "cover --ambient --seed 3 --output map.tif -- -scene.tif"
+        "cover --join-features --seed 3 --output map.tif -- -scene.tif"
     )
     assert command_line("diffclass", CLASSIFY, values) == expected.split()
 

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from diffclass import DiffusionClassifier, RelabelSession, markov_operator
+from diffclass import DiffusionClassifier, RelabelSession, Warp, markov_operator
 from diffclass.command_line import main as cli
 from diffclass.exceptions import CancelledError, ParameterError
 from diffclass.kernels import SharedNeighbors
@@ -60,7 +60,7 @@ def test_strokes_give_the_map_of_their_labels(seed, label_mode, tau, dtype, warp
     session.update()
     y = np.where(session.label_ids > 0, session.label_ids.astype(int), -1)
     clf = DiffusionClassifier(
-        label_mode=label_mode, tau=session.tau, rounds=int(session.is_warped)
+        label_mode=label_mode, tau=session.tau, warp=Warp() if session.is_warped else None
     ).fit(X, y)
     np.testing.assert_array_equal(
         session.map_ids, np.where(clf.diffusion_.reached, clf.transduction_, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.workflows.block_runs import BlockRun
 
-BLOCK_OPTIONS = ("memory", "workers", "scheduler", "scratch", "resume")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SHARE_OF_FREE = 0.6  # of the free memory, for workers without a budget
@@ -78,8 +78,32 @@ def block_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+@dataclass(frozen=True)
+class BlockChoice:
+    """What the options of `block_options` were set to."""
+
+    memory: int | None
+    workers: int | None
+    scheduler: str | None
+    scratch: Path | None
+    resume: bool
+
+    def check(self) -> None:
+        """Raise `UsageError` for options that have no effect, or exclude one another."""
+        if self.workers is not None and self.scheduler is not None:
+            raise click.UsageError("give --workers or --scheduler, not both")
+        if not self.is_in_blocks and (self.scratch is not None or self.resume):
+            raise click.UsageError("--scratch and --resume need --memory, --workers or --scheduler")
+
+    @property
+    def is_in_blocks(self) -> bool:
+        """Whether the scene may have to be worked on in blocks."""
+        return not (self.memory is None and self.workers is None and self.scheduler is None)
+
+
 @contextmanager
 def opened_blocks(
+    chosen: BlockChoice,
     scene: Scene,
     features: SceneFeatures,
     classifier: DiffusionClassifier,
@@ -87,11 +111,6 @@ def opened_blocks(
     *,
     console: Console,
     n_classes: int,
-    memory: int | None,
-    workers: int | None,
-    scheduler: str | None,
-    scratch: Path | None,
-    resume: bool,
 ) -> Iterator[BlockRun | None]:
     """Open where a scene is worked on in blocks; None if it is to be worked on in memory.
 
@@ -100,22 +119,20 @@ def opened_blocks(
     UsageError
         For options that have no effect, or exclude one another.
     """
-    if workers is not None and scheduler is not None:
-        raise click.UsageError("give --workers or --scheduler, not both")
-    if memory is None and workers is None and scheduler is None:
-        if scratch is not None or resume:
-            raise click.UsageError("--scratch and --resume need --memory, --workers or --scheduler")
+    chosen.check()
+    if not chosen.is_in_blocks:
         yield None
         return
     from diffclass.blocks.scratch import JOB, FolderInUseError
     from diffclass_hyperspectral.workflows.block_runs import BlockRun
     from diffclass_hyperspectral.workflows.memory_forecast import forecast_classification
 
-    folder = output.parent / f".{output.name}.scratch" if scratch is None else scratch
-    is_unfinished = resume and (folder / JOB).is_file()
-    if resume and not is_unfinished:
+    folder = output.parent / f".{output.name}.scratch" if chosen.scratch is None else chosen.scratch
+    is_unfinished = chosen.resume and (folder / JOB).is_file()
+    if chosen.resume and not is_unfinished:
         console.say(f"no unfinished run lies in {folder}: this one begins anew")
-    if workers is None and scheduler is None and not is_unfinished:
+    memory = chosen.memory
+    if chosen.workers is None and chosen.scheduler is None and not is_unfinished:
         assert memory is not None
         needed = forecast_classification(scene, features, classifier, n_classes)
         if needed.peak <= memory:
@@ -131,9 +148,9 @@ def opened_blocks(
             classifier,
             folder=folder,
             memory=memory,
-            n_workers=workers,
-            scheduler=scheduler,
-            resume=resume,
+            n_workers=chosen.workers,
+            scheduler=chosen.scheduler,
+            resume=chosen.resume,
         ) as blocks:
             yield blocks
     except FolderInUseError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -125,7 +126,7 @@ _OPTIONS = (
         "posteriors.",
     ),
     click.option(
-        "--ambient",
+        "--join-features",
         is_flag=True,
         help="Let the features count beside the graph where labels left out speak for it, as in "
         "mixtures without borders.",
@@ -155,30 +156,40 @@ def scene_features(features: str, metric: str, components: int | None = None) ->
     return SceneFeatures(components, metric=metric, spatial=features == "spatial")
 
 
-def diffusion_classifier(
-    seed: int,
-    *,
-    neighbors: int | None,
-    kernel: str,
-    label_mode: str | None,
-    tau: int | None,
-    max_time: int | None,
-    rounds: int,
-    ambient: bool,
-    device: str,
-) -> DiffusionClassifier:
-    """Return the classifier that was asked for, all else with the library's defaults."""
-    from diffclass import kernels
-    from diffclass.classifier import DiffusionClassifier
-    from diffclass.operators import processor_of
+@dataclass(frozen=True)
+class DiffusionChoice:
+    """What the options of `diffusion_options` were set to."""
 
-    processor_of(device)  # says now what is missing
-    given = {"n_neighbors": neighbors, "label_mode": label_mode, "tau": tau, "max_time": max_time}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    return DiffusionClassifier(
-        kernel=_KERNELS[kernel](kernels),
-        rounds=rounds,
-        ambient=ambient,
-        random_state=seed,
-        device=device,
-    ).set_params(**chosen)
+    features: str
+    metric: str
+    components: int | None
+    neighbors: int | None
+    kernel: str
+    label_mode: str | None
+    tau: int | None
+    max_time: int | None
+    rounds: int
+    join_features: bool
+    device: str
+
+    def scene_features(self) -> SceneFeatures:
+        """Return the features that were asked for, not yet fitted."""
+        return scene_features(self.features, self.metric, self.components)
+
+    def classifier(self, seed: int) -> DiffusionClassifier:
+        """Return the classifier that was asked for, all else with the library's defaults."""
+        from diffclass import StoppingRule, Warp, kernels
+        from diffclass.classifier import DiffusionClassifier
+        from diffclass.operators import processor_of
+
+        processor_of(self.device)  # says now what is missing
+        rule = None if self.max_time is None else StoppingRule(max_time=self.max_time)
+        time = rule if self.tau is None else self.tau
+        given = {"n_neighbors": self.neighbors, "label_mode": self.label_mode, "tau": time}
+        return DiffusionClassifier(
+            kernel=_KERNELS[self.kernel](kernels),
+            warp=Warp(self.rounds) if self.rounds else None,
+            join_features=self.join_features,
+            random_state=seed,
+            device=self.device,
+        ).set_params(**{name: value for name, value in given.items() if value is not None})

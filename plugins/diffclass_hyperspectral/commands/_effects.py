@@ -7,11 +7,6 @@ from collections.abc import Iterable
 import click
 from click.core import ParameterSource
 
-DIFFUSION = (
-    "features", "metric", "components", "neighbors", "kernel", "label_mode", "tau", "max_time",
-    "rounds", "ambient", "device",
-)  # fmt: skip
-
 
 def refuse_without_effect(names: Iterable[str], because: str) -> None:
     """Raise `UsageError` if one of these options was given, other than its default.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +18,15 @@ from diffclass.command_line.console import (
     seed_option,
 )
 from diffclass.command_line.forecasts import force_option, forecast_sayer
-from diffclass_hyperspectral.commands._blocks import BLOCK_OPTIONS, block_options, opened_blocks
+from diffclass_hyperspectral.commands._blocks import BlockChoice, block_options, opened_blocks
+from diffclass_hyperspectral.commands._chosen import chosen, names_of
 from diffclass_hyperspectral.commands._diffusion import (
     LABEL_FORMATS,
     SMALLER,
-    diffusion_classifier,
+    DiffusionChoice,
     diffusion_options,
-    scene_features,
 )
-from diffclass_hyperspectral.commands._effects import (
-    DIFFUSION,
-    refuse_without_effect,
-)
+from diffclass_hyperspectral.commands._effects import refuse_without_effect
 from diffclass_hyperspectral.commands._recipe import recipe
 from diffclass_hyperspectral.commands._results import (
     costs_of,
@@ -53,6 +50,58 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.workflows.cleanup import Cleanup
 
 _PATH = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What is written, and where."""
+
+    output: Path
+    probability: Path | None
+    margin: Path | None
+    ambiguity: Path | None
+    novelty: Path | None
+    report: Path | None
+    save: Path | None
+    level: float
+    overwrite: bool
+
+    @property
+    def maps(self) -> dict[str, Path | None]:
+        """The maps beside the class map."""
+        names = "probability", "margin", "ambiguity", "novelty"
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def named(self) -> dict[str, Path | None]:
+        """All files, by what they are."""
+        return {"map": self.output} | self.maps | {"report": self.report, "model": self.save}
+
+
+@dataclass(frozen=True)
+class _Fitting:
+    """How a model is fitted to labels, and scored by those held out."""
+
+    label_variable: str | None
+    labels_per_class: int | None
+    holdout: str | None
+    seed: int
+    diffusion: DiffusionChoice
+    blocks: BlockChoice
+
+    @classmethod
+    def taken(cls, options: dict[str, Any]) -> _Fitting:
+        options["diffusion"] = chosen(DiffusionChoice, options)
+        options["blocks"] = chosen(BlockChoice, options)
+        return chosen(cls, options)
+
+
+@dataclass(frozen=True)
+class _Applying:
+    """How a saved model is applied."""
+
+    classify_all: bool
+    scale: float | None
 
 
 @click.command(epilog="Example: diffclass classify scene.tif --labels labels.gpkg -o map.tif")
@@ -146,23 +195,10 @@ def classify(
     scenes: tuple[Path, ...],
     labels: Path | None,
     model: Path | None,
-    output: Path,
     *,
     console: Console,
-    overwrite: bool,
-    probability: Path | None,
-    margin: Path | None,
-    ambiguity: Path | None,
-    novelty: Path | None,
-    level: float,
-    scale: float | None,
-    classify_all: bool,
-    report: Path | None,
-    save: Path | None,
-    min_margin: float,
-    majority: int,
-    min_area: int,
     verbose: bool,
+    force: bool,
     **options: Any,
 ) -> int:
     """Classify every pixel of SCENE from a few labels, or with a saved model.
@@ -179,43 +215,42 @@ def classify(
     from diffclass_hyperspectral import Cleanup, save_model
     from diffclass_hyperspectral.io.map_files import check_outputs
 
-    cleanup = Cleanup(min_margin, majority, min_area)
-    _check_usage(scenes, labels, model, probability, ambiguity, options)
-    maps = {
-        "probability": probability, "margin": margin, "ambiguity": ambiguity, "novelty": novelty
-    }  # fmt: skip
-    rasters = output_names((output, *maps.values()), scenes)
-    others = [path for path in (report, save) if path is not None]
+    cleanup, files = chosen(Cleanup, options), chosen(_Files, options)
+    fitting, applying = _Fitting.taken(options), chosen(_Applying, options)
+    _check_usage(scenes, labels, model, files)
+    rasters = output_names((files.output, *files.maps.values()), scenes)
+    others = [path for path in (files.report, files.save) if path is not None]
     inputs = [path for path in (*scenes, labels, model) if path is not None]
     inputs += scene_files(options)
-    check_outputs(rasters, others, inputs, overwrite=overwrite)
+    check_outputs(rasters, others, inputs, overwrite=files.overwrite)
     with console.timing():
         with stage("opening"):
-            grid = None if NAME in str(output) else ONE_MAP
-            opened = opened_scenes(scenes, one_grid_or=grid, scale=scale, **taken(options))
+            grid = None if NAME in str(files.output) else ONE_MAP
+            opened = opened_scenes(scenes, one_grid_or=grid, scale=applying.scale, **taken(options))
             cube = opened.scene
         say_orthorectified(console, rasters, cube)
-        chosen = options | {"console": console, "cleanup": cleanup, "save": save}
         making = (
-            _by_model(cube, model, check_units=scale is None, classify_all=classify_all, **chosen)
+            _by_model(cube, model, applying, cleanup, console=console, force=force)
             if model
-            else _by_labels(opened, labels, output=output, **chosen)
+            else _by_labels(opened, labels, fitting, cleanup, files, console=console, force=force)
         )
         with making as run:
             with stage("writing"):
-                opened.write_maps(run.result, output, maps=maps, level=level, overwrite=overwrite)
-                if save is not None:
-                    save_model(save, run.result.model, overwrite=overwrite)
-            parts = _certainty_parts(run, probability, ambiguity, level)
+                opened.write_maps(
+                    run.result, files.output, maps=files.maps, level=files.level,
+                    overwrite=files.overwrite,
+                )  # fmt: skip
+                if files.save is not None:
+                    save_model(files.save, run.result.model, overwrite=files.overwrite)
+            parts = _certainty_parts(run, files)
             again = {}
-            if report is not None:
+            if files.report is not None:
                 context = click.get_current_context()
                 again = {"recipe": recipe(context, inputs, run.result.class_map)}
     parts |= {"costs": costs_of(console)}
     said = replace(run.report, **parts)
-    files = {"map": output} | maps | {"report": report, "model": save}
-    lines = None if verbose else _summary(run, said, cube, files)
-    give_report(console, said, report, overwrite=overwrite, more=again, lines=lines)
+    lines = None if verbose else _summary(run, said, cube, files.named)
+    give_report(console, said, files.report, overwrite=files.overwrite, more=again, lines=lines)
     return 0 if run.is_covered and run.is_joined else BOUND_MISSED
 
 
@@ -236,17 +271,15 @@ def _summary(
     )
 
 
-def _certainty_parts(
-    run: ClassificationRun, probability: Path | None, ambiguity: Path | None, level: float
-) -> dict[str, Any]:
+def _certainty_parts(run: ClassificationRun, files: _Files) -> dict[str, Any]:
     """Return what the report says of probabilities and sets, if they were written."""
     from diffclass_hyperspectral.workflows.classification_report import measure_ambiguity
 
     parts: dict[str, Any] = {}
-    if probability is not None or ambiguity is not None:
+    if files.probability is not None or files.ambiguity is not None:
         parts["calibration"] = run.result.model.classifier.calibration_
-    if ambiguity is not None:
-        parts["ambiguity"] = measure_ambiguity(run.result, level=level)
+    if files.ambiguity is not None:
+        parts["ambiguity"] = measure_ambiguity(run.result, level=files.level)
     return parts
 
 
@@ -254,28 +287,26 @@ def _check_usage(
     scenes: tuple[Path, ...],
     labels: Path | None,
     model: Path | None,
-    probability: Path | None,
-    ambiguity: Path | None,
-    options: dict[str, Any],
+    files: _Files,
 ) -> None:
+    given = click.get_current_context().params
     if (labels is None) == (model is None):
         taken_for_one = f"; {scenes[-1]} counts as a scene" if len(scenes) > 1 else ""
         raise click.UsageError(f"give either --labels or --model{taken_for_one}")
     if model is not None:
         refuse_without_effect(
-            (*DIFFUSION, *BLOCK_OPTIONS, "save", "holdout", "labels_per_class", "label_variable",
-             "seed"),
+            (*names_of(DiffusionChoice), *names_of(BlockChoice), *names_of(_Fitting), "save"),
             "with --model, which was fitted before; they need --labels",
-        )  # fmt: skip
-        if options["bands"] is not None:
+        )
+        if given["bands"] is not None:
             raise click.UsageError("a model has its own bands; leave --bands out")
     else:
         refuse_without_effect(["novelty", "classify_all"], "without --model")
-    if options["tau"] is not None:
+    if given["tau"] is not None:
         refuse_without_effect(["max_time"], "where --tau states the time")
-    if ambiguity is None:
+    if files.ambiguity is None:
         refuse_without_effect(["level"], "without --ambiguity")
-    if probability is not None and probability.suffix.lower() == ".png":
+    if files.probability is not None and files.probability.suffix.lower() == ".png":
         raise click.UsageError(
             "--probability has one band per class, a PNG one; write .img, .tif or .npy"
         )
@@ -285,25 +316,22 @@ def _check_usage(
 def _by_model(
     cube: Scene,
     path: Path,
+    applying: _Applying,
+    cleanup: Cleanup,
     *,
     console: Console,
-    cleanup: Cleanup,
     force: bool,
-    check_units: bool,
-    classify_all: bool,
-    **_: Any,
 ) -> Iterator[ClassificationRun]:
     from diffclass_hyperspectral import classify_with_model
 
     advice = "classify the scene in smaller tiles"
-    say = forecast_sayer(console, advice, force=force)
     yield classify_with_model(
         cube,
         path,
-        check_units=check_units,
-        classify_all=classify_all,
+        check_units=applying.scale is None,
+        classify_all=applying.classify_all,
         cleanup=cleanup,
-        before=say,
+        before=forecast_sayer(console, advice, force=force),
     )
 
 
@@ -311,36 +339,27 @@ def _by_model(
 def _by_labels(
     opened: OpenedScenes,
     path: Path | None,
+    fitting: _Fitting,
+    cleanup: Cleanup,
+    files: _Files,
     *,
     console: Console,
-    cleanup: Cleanup,
-    output: Path,
-    save: Path | None,
-    features: str,
-    metric: str,
-    components: int | None,
-    label_variable: str | None,
-    labels_per_class: int | None,
-    holdout: str | None,
-    seed: int,
     force: bool,
-    **options: Any,
 ) -> Iterator[ClassificationRun]:
     """Yield the run, and keep what its maps lie in until they are written."""
     from diffclass_hyperspectral import classify_with_holdout
     from diffclass_hyperspectral.workflows.parameters import check_components
 
     assert path is not None
-    cube = opened.scene
-    room = {name: options.pop(name) for name in BLOCK_OPTIONS}
-    check_components(components, cube)
-    labels = opened.read_labels(path, label_variable)
-    made = scene_features(features, metric, components)
-    classifier = diffusion_classifier(seed, **options)
+    cube, diffusion = opened.scene, fitting.diffusion
+    check_components(diffusion.components, cube)
+    labels = opened.read_labels(path, fitting.label_variable)
+    features, classifier = diffusion.scene_features(), diffusion.classifier(fitting.seed)
     with opened_blocks(
-        cube, made, classifier, output, console=console, n_classes=labels.n_classes, **room
-    ) as blocks:
-        if blocks is not None and save is not None:
+        fitting.blocks, cube, features, classifier, files.output,
+        console=console, n_classes=labels.n_classes,
+    ) as blocks:  # fmt: skip
+        if blocks is not None and files.save is not None:
             raise click.UsageError(
                 "--save keeps the graph, which has to fit into memory; leave it out, or give more "
                 "--memory"
@@ -348,11 +367,11 @@ def _by_labels(
         yield classify_with_holdout(
             cube,
             labels,
-            features=made,
+            features=features,
             classifier=classifier,
-            holdout=holdout,
-            labels_per_class=labels_per_class,
-            seed=seed,
+            holdout=fitting.holdout,
+            labels_per_class=fitting.labels_per_class,
+            seed=fitting.seed,
             cleanup=cleanup,
             before=forecast_sayer(console, SMALLER, force=force),
             blocks=blocks,

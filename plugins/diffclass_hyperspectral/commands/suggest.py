@@ -16,18 +16,15 @@ from diffclass.command_line.console import (
     seed_option,
 )
 from diffclass.command_line.forecasts import force_option, forecast_sayer
+from diffclass_hyperspectral.commands._chosen import chosen, names_of
 from diffclass_hyperspectral.commands._diffusion import (
     LABEL_FORMATS,
     SMALLER,
+    DiffusionChoice,
     NameIn,
-    diffusion_classifier,
     diffusion_options,
-    scene_features,
 )
-from diffclass_hyperspectral.commands._effects import (
-    DIFFUSION,
-    refuse_without_effect,
-)
+from diffclass_hyperspectral.commands._effects import refuse_without_effect
 from diffclass_hyperspectral.commands._results import (
     costs_of,
     give_report,
@@ -53,7 +50,7 @@ _PATH = click.Path(path_type=Path)
     default="hybrid",
     show_default=True,
     help="hybrid: vopt, then margin. margin: where classes are close. unexplored: where few "
-    "labels arrive. distance: dense and far from labels. vopt, sigma-opt: what lowers a Gaussian "
+    "labels arrive. distance: dense and far from labels. vopt: what lowers a Gaussian "
     "process's variance most. model-change: what moves it most. uncertainty: margin times its "
     "standard deviation.",
 )
@@ -89,9 +86,6 @@ def suggest(
     label_variable: str | None,
     seed: int,
     force: bool,
-    features: str,
-    metric: str,
-    components: int | None,
     **options: Any,
 ) -> int:
     """Suggest which pixels of SCENE to label next, or first, the most useful first.
@@ -112,31 +106,33 @@ def suggest(
 
     check_ending(output)
     if labels is None:
-        fitting = [name for name in DIFFUSION if name not in ("features", "metric", "components")]
+        of_features = ("features", "metric", "components")
+        fitting = [name for name in names_of(DiffusionChoice) if name not in of_features]
         refuse_without_effect([*fitting, "rule", "label_variable"], "without --labels")
     elif options["tau"] is not None:
         refuse_without_effect(["max_time"], "where --tau states the time")
     others = [path for path in (output, report) if path is not None]
     inputs = [path for path in (*scenes, labels) if path is not None]
     inputs += scene_files(options)
+    diffusion = chosen(DiffusionChoice, options)
     check_outputs([], others, inputs, overwrite=overwrite)
     with console.timing():
         with stage("opening"):
             opened = opened_scenes(scenes, one_grid_or=PLACES, **taken(options))
             cube = opened.scene
-            check_components(components, cube)
+            check_components(diffusion.components, cube)
             check_places(output, has_places=cube.map_georeference is not None)
             if labels is not None:
                 given = opened.read_labels(labels, label_variable)
         shared: dict[str, Any] = {
             "min_distance": min_distance,
-            "features": scene_features(features, metric, components),
+            "features": diffusion.scene_features(),
             "before": forecast_sayer(console, SMALLER, force=force),
         }
         if labels is None:
             run = suggest_first(cube, number, random_state=seed, **shared)
         else:
-            classifier = diffusion_classifier(seed, **options)
+            classifier = diffusion.classifier(seed)
             run = suggest_for_scene(cube, given, number, rule=rule, classifier=classifier, **shared)
         with stage("writing"):
             place = cube.map_georeference

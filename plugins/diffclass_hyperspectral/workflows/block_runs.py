@@ -35,8 +35,7 @@ from diffclass_hyperspectral.workflows.classification import ScenePoints
 from diffclass_hyperspectral.workflows.model_forms import FEATURES
 
 _IN_BLOCKS = (
-    "n_neighbors", "kernel", "alpha", "label_mode", "tau", "max_time", "class_prior", "kept_share",
-    "random_state",
+    "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "random_state",
 )  # fmt: skip
 _FEATURES = "diffclass scene features"
 _WINDOW_SHARE = 0.25  # of the memory, for windows of a picture that is smoothed

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import __version__
+from diffclass import StoppingRule, Warp, __version__
 from diffclass.blocks import BlockClassifier
 from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.label_diffusion import Calibration
@@ -320,5 +320,11 @@ def _parameters(classifier: Classifier) -> dict[str, Any]:
     values = classifier.get_params(deep=False)
     for name in ("engine", "scratch"):  # where the work was done
         values.pop(name, None)
-    plain = (str, int, float, bool, type(None))
-    return {name: v if isinstance(v, plain) else repr(v) for name, v in values.items()}
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter in values that JSON can hold."""
+    if isinstance(value, StoppingRule | Warp):
+        return asdict(value)
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)

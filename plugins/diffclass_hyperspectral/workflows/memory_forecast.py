@@ -74,7 +74,7 @@ def forecast_classification(
     n, p = _size(scene, features)
     k, kernel = classifier.n_neighbors, classifier.kernel or SharedNeighbors()
     m = graph.expected_edges(n, k)
-    warped = bool(classifier.rounds)
+    warped = classifier.warp is not None
     held = held_bytes(n, p, k) + operator_bytes(m) + kernel.kept_bytes(m)
     scores = diffusion.result_bytes(n, n_classes) if warped or kernel.uses_scores else 0
     # a kernel that is shaped by posteriors has them from a first operator
@@ -162,7 +162,7 @@ def classification_seconds(
         has parameters whose time is not known.
     """
     n, p = _size(scene, features)
-    usual = classifier.kernel is None and not classifier.rounds and not classifier.ambient
+    usual = classifier.kernel is None and classifier.warp is None and not classifier.join_features
     if n * p < _WORTH_TIMING or not usual or classifier.device != "cpu":
         return None
     return forecast_seconds(

@@ -12,7 +12,6 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.clustering import DiffusionClustering
 from diffclass.embedding import DiffusionMap
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion.parameters import check_tau
 from diffclass_hyperspectral.io.scenes import Scene
 
 _MOST_ALPHA = 4
@@ -22,13 +21,7 @@ _LEAST_FLOAT, _INFINITY = 5e-324, float("inf")
 def check_classifier(classifier: DiffusionClassifier | BlockClassifier, n_pixels: int) -> None:
     """Raise `ParameterError` for what a classifier would refuse when fitted to that many pixels."""
     check_neighbors(classifier.n_neighbors, n_pixels)
-    if not isinstance(classifier.tau, str):
-        _check_whole(classifier.tau, "tau", least=1)
-        check_tau(classifier.tau)
-    if classifier.max_time is not None:
-        _check_whole(classifier.max_time, "max_time", least=1)
-    if isinstance(classifier, DiffusionClassifier):
-        _check_whole(classifier.rounds, "rounds", least=0)
+    classifier.check_parameters()
 
 
 def check_map(model: DiffusionMap, n_pixels: int) -> None:

@@ -59,7 +59,6 @@ SUGGEST = Algorithm(
                 "unexplored",
                 "distance",
                 "vopt",
-                "sigma-opt",
                 "model-change",
                 "uncertainty",
             ),

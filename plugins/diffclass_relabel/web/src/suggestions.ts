@@ -14,7 +14,6 @@ export const RULES: Record<Rule, [string, string]> = {
   unexplored: ["Unexplored", "Where few labels arrive"],
   distance: ["Far and dense", "Far from labels, where many pixels are alike"],
   vopt: ["Mean variance", "Lowers the mean variance of a Gaussian process most"],
-  "sigma-opt": ["Total variance", "Lowers the variance of the process's mean most"],
   "model-change": ["Most change", "Where a label would change the map most"],
 };
 

@@ -20,8 +20,8 @@ and Y_B - H_BB^-1 a_B for all of its group B. With one label or group per class 
 and the graph decides alone.
 
 h, s, b and the gate were chosen on the choosing half of the problems of experiments/few_labels;
-`python -m experiments.few_labels.ambient` has the figures. On drifting classes the joined map
-without the gate loses up to 13 points. A handful of labels can mislead the gate: on two
+`python -m experiments.few_labels.joined_features` has the figures. On drifting classes the joined
+map without the gate loses up to 13 points. A handful of labels can mislead the gate: on two
 reported families one draw in ten lost 4 to 5 points with fifteen labels left out.
 
 Sources: M. Belkin, P. Niyogi and V. Sindhwani, Manifold regularization, 2006 (ambient and intrinsic
@@ -53,7 +53,7 @@ _MOST_VALUES = 2_000_000  # of a block of kernel values
 
 
 @dataclass(frozen=True, eq=False)
-class AmbientOpinion:
+class FeatureOpinion:
     """What the features say, and whether they count.
 
     Attributes
@@ -134,7 +134,7 @@ def join_features(
     *,
     label_weight: np.ndarray | None = None,
     groups: ArrayLike | None = None,
-) -> tuple[AmbientOpinion, LabelDiffusion, Calibration]:
+) -> tuple[FeatureOpinion, LabelDiffusion, Calibration]:
     """Join diffused labels with what the features say, where labels left out speak for it.
 
     Parameters
@@ -154,7 +154,7 @@ def join_features(
 
     Returns
     -------
-    opinion : AmbientOpinion
+    opinion : FeatureOpinion
         What the features say, and whether they count.
     diffusion : LabelDiffusion
         The same as before where they do not count; else with the joined posteriors as values.
@@ -202,7 +202,7 @@ def _opinion(
     group: np.ndarray,
     left: LeftOut,
     calibration: Calibration,
-) -> tuple[AmbientOpinion, np.ndarray]:
+) -> tuple[FeatureOpinion, np.ndarray]:
     """Return the opinion of the features, and v at the labels left out."""
     points = _learnt_from(codes, weight, left)
     n_classes = left.posteriors.shape[1]
@@ -219,7 +219,7 @@ def _opinion(
         residual = residuals[np.searchsorted(block, label)]
         without[row] = centred[label] - residual + 1 / n_classes
     gain, error = _gain(left, without, calibration.temperature)
-    opinion = AmbientOpinion(
+    opinion = FeatureOpinion(
         labelled, coefficients, width, calibration.temperature, gain, error, len(left.points)
     )
     return opinion, without

@@ -11,7 +11,7 @@ its stationary density is p = exp(-U), up to a factor, and its backward generato
 Spectra here are those of -G, which has the eigenvalues 0 = mu_0 < mu_1 <= mu_2 ... The generator
 of a diffusion map of points drawn from exp(-U) tends to f'' - 2 (1 - alpha) U' f': to G for
 alpha = 1/2, to the G of the potential 2 U for alpha = 0, to f'' for alpha = 1 (section 2.3).
-Points are drawn independently; paths of the equation are in `diffclass.datasets.langevin`.
+Points are drawn independently; paths of the equation are in `experiments.coifman_2005.langevin`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def sample_potential(
 
     Examples
     --------
-    >>> from diffclass.datasets import sample_potential
+    >>> from experiments.coifman_2005.potentials import sample_potential
     >>> X, x = sample_potential(
     ...     5000, potential=lambda x: 3 * x, interval=(0.0, 9.0), random_state=0
     ... )
@@ -111,7 +111,7 @@ def double_well(x: ArrayLike, *, barrier: float = 3.0) -> Floats:
 
     Examples
     --------
-    >>> from diffclass.datasets import double_well
+    >>> from experiments.coifman_2005.potentials import double_well
     >>> double_well([-1.0, 0.0, 1.0, 2.0]).tolist()
     [0.0, 3.0, 0.0, 27.0]
     """
@@ -154,7 +154,9 @@ def sample_double_well(
 
     Examples
     --------
-    >>> from diffclass.datasets import double_well, fokker_planck_spectrum, sample_double_well
+    >>> from experiments.coifman_2005.potentials import (
+    ...     double_well, fokker_planck_spectrum, sample_double_well
+    ... )
     >>> X, x = sample_double_well(2000, random_state=0)
     >>> bool(abs((x > 0).mean() - 0.5) < 0.05)
     True
@@ -206,7 +208,7 @@ def sample_ornstein_uhlenbeck(
 
     Examples
     --------
-    >>> from diffclass.datasets import sample_ornstein_uhlenbeck
+    >>> from experiments.coifman_2005.potentials import sample_ornstein_uhlenbeck
     >>> X, x = sample_ornstein_uhlenbeck(5000, theta=4.0, random_state=0)
     >>> X.shape, bool(abs(x.std() - 0.5) < 0.02)
     ((5000, 1), True)
@@ -249,7 +251,7 @@ def ornstein_uhlenbeck_spectrum(
 
     Examples
     --------
-    >>> from diffclass.datasets import ornstein_uhlenbeck_spectrum
+    >>> from experiments.coifman_2005.potentials import ornstein_uhlenbeck_spectrum
     >>> eigenvalues, functions = ornstein_uhlenbeck_spectrum([0.0, 2.0], n_pairs=3, theta=0.25)
     >>> eigenvalues.tolist(), functions[1].round(3).tolist()
     ([0.0, 0.25, 0.5], [1.0, 1.0, 0.0])
@@ -337,7 +339,7 @@ def fokker_planck_spectrum(
 
     Examples
     --------
-    >>> from diffclass.datasets import fokker_planck_spectrum
+    >>> from experiments.coifman_2005.potentials import fokker_planck_spectrum
     >>> spectrum = fokker_planck_spectrum(lambda x: x**2 / 2, (-8.0, 8.0), n_pairs=4)
     >>> abs(spectrum.eigenvalues).round(3).tolist()
     [0.0, 1.0, 2.0, 3.0]

@@ -19,8 +19,8 @@ from numpy.typing import ArrayLike
 
 from diffclass._validation import RandomState, check_points, check_positive
 from diffclass.datasets._arclength import Floats, generator
-from diffclass.datasets.potentials import double_well
 from diffclass.exceptions import ParameterError
+from experiments.coifman_2005.potentials import double_well
 
 
 def langevin_path(
@@ -67,7 +67,7 @@ def langevin_path(
 
     Examples
     --------
-    >>> from diffclass.datasets import langevin_path
+    >>> from experiments.coifman_2005.langevin import langevin_path
     >>> X, times = langevin_path(
     ...     4000, potential=lambda x: x @ x / 2, gradient=lambda x: x, start=[0.0],
     ...     step=0.1, thinning=5, random_state=0,
@@ -129,7 +129,7 @@ def double_well_path(
 
     Examples
     --------
-    >>> from diffclass.datasets import double_well_path
+    >>> from experiments.coifman_2005.langevin import double_well_path
     >>> X, times = double_well_path(500, random_state=0)
     >>> X.shape, float(times[-1].round(6))
     ((500, 1), 50.0)

@@ -9,9 +9,9 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
-from diffclass import DiffusionClassifier, UnreachedWarning, diffuse_labels, markov_operator
-from diffclass.label_diffusion import ambient, calibrate, join_features
-from diffclass.label_diffusion.ambient import _opinion
+from diffclass import DiffusionClassifier, UnreachedWarning, Warp, diffuse_labels, markov_operator
+from diffclass.label_diffusion import calibrate, feature_opinion, join_features
+from diffclass.label_diffusion.feature_opinion import _opinion
 from diffclass.label_diffusion.left_out import leave_labels_out
 from diffclass.targets import encode_groups
 
@@ -106,16 +106,16 @@ def test_one_label_per_class_says_nothing(cube):
     X, _, truth = cube
     codes = np.full(600, -1)
     codes[[0, np.flatnonzero(truth != truth[0])[0]]] = [truth[0], 1 - truth[0]]
-    clf = DiffusionClassifier(ambient=True).fit(X, codes)
-    assert np.isnan(clf.ambient_.gain)
-    assert not clf.ambient_.counts
+    clf = DiffusionClassifier(join_features=True).fit(X, codes)
+    assert np.isnan(clf.feature_opinion_.gain)
+    assert not clf.feature_opinion_.counts
     assert (clf.transduction_ == DiffusionClassifier().fit(X, codes).transduction_).all()
 
 
 def test_more_labels_than_the_matrix_holds(cube, monkeypatch):
     X, _, truth = cube
     codes = np.where(np.arange(600) < 300, truth, -1)
-    monkeypatch.setattr(ambient, "_MOST_LABELS", 150)
+    monkeypatch.setattr(feature_opinion, "_MOST_LABELS", 150)
     opinion, without, left = opinion_of(X, codes)
     assert len(opinion.labelled) == 150
     assert len(without) == len(left.points) == 100
@@ -125,7 +125,7 @@ def test_values_in_blocks_are_the_same(cube, monkeypatch):
     X, codes, _ = cube
     opinion, _, _ = opinion_of(X, codes)
     whole = opinion.values(X)
-    monkeypatch.setattr(ambient, "_MOST_VALUES", 40 * 7)
+    monkeypatch.setattr(feature_opinion, "_MOST_VALUES", 40 * 7)
     np.testing.assert_allclose(opinion.values(X), whole, atol=1e-14)
 
 
@@ -133,10 +133,10 @@ def test_values_in_blocks_are_the_same(cube, monkeypatch):
 def test_classifier_joins_at_new_points_too(cube, dtype):
     X, codes, _ = cube
     X = X.astype(dtype)
-    clf = DiffusionClassifier(ambient=True).fit(X, codes)
+    clf = DiffusionClassifier(join_features=True).fit(X, codes)
     alone = DiffusionClassifier().fit(X, codes)
-    assert clf.ambient_.counts
-    assert alone.ambient_ is None
+    assert clf.feature_opinion_.counts
+    assert alone.feature_opinion_ is None
     assert clf.label_distributions_.dtype == dtype
     np.testing.assert_allclose(clf.label_distributions_.sum(axis=1), 1, atol=1e-5)
     assert (clf.raw_label_distributions_.argmax(axis=1) == clf.transduction_).all()
@@ -173,8 +173,8 @@ def test_points_that_no_label_reaches_stay_so(cube):
     X, codes, _ = cube
     X = np.concatenate([X, 50 + X[:30] / 100])
     with pytest.warns(UnreachedWarning):
-        clf = DiffusionClassifier(ambient=True).fit(X, np.append(codes, np.full(30, -1)))
-    assert clf.ambient_.counts
+        clf = DiffusionClassifier(join_features=True).fit(X, np.append(codes, np.full(30, -1)))
+    assert clf.feature_opinion_.counts
     assert (clf.transduction_[-30:] == -1).all()
     assert (clf.margin_[-30:] == 0).all()
     np.testing.assert_allclose(clf.label_distributions_[-30:], 0.5, atol=1e-6)
@@ -182,12 +182,12 @@ def test_points_that_no_label_reaches_stay_so(cube):
 
 def test_warped_walks_decide_alone(cube):
     X, codes, _ = cube
-    clf = DiffusionClassifier(ambient=True, rounds=1).fit(X, codes)
-    assert not clf.ambient_.counts
+    clf = DiffusionClassifier(join_features=True, warp=Warp()).fit(X, codes)
+    assert not clf.feature_opinion_.counts
 
 
 def test_all_points_equal_or_none_of_them(cube):
     X, codes = np.full((60, 3), 7.0), np.where(np.arange(60) < 4, [0, 0, 1, 1] * 15, -1)
     for points in (X, 0 * X):
-        clf = DiffusionClassifier(ambient=True).fit(points, codes)
+        clf = DiffusionClassifier(join_features=True).fit(points, codes)
         assert np.isfinite(clf.label_distributions_).all()

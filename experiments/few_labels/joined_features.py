@@ -1,13 +1,13 @@
 """The features beside the graph: what they gain, ungated, and where labels left out speak for it.
 
-    python -m experiments.few_labels.ambient [--draws N] [problem ...]
+    python -m experiments.few_labels.joined_features [--draws N] [problem ...]
 
 For each problem, way of drawing labels (`draws`) and budget: the accuracy of the graph (the
 library's default), of the features' Gaussian process alone, of both joined in every draw, and of
 `join_features`, which joins them where labels left out say so; in how many draws they did; and its
 difference from the graph, paired by draw, with a 95 % interval. The rows of the problems that are
-named are replaced in ambient.csv. The width of the kernel, its noise, the sharpness and the gate of
-`diffclass.label_diffusion.ambient` were chosen on the choosing half.
+named are replaced in joined_features.csv. The width of the kernel, its noise, the sharpness and the
+gate of `diffclass.label_diffusion.feature_opinion` were chosen on the choosing half.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from experiments.few_labels.paired_table import paired
 from experiments.markdown import Row, markdown_table
 from experiments.problems import HALVES, PROBLEMS, TITLES, Problem, default_operator, problem_of
 
-OUTPUT = Path(__file__).with_name("ambient.csv")
+OUTPUT = Path(__file__).with_name("joined_features.csv")
 OF_POINTS = [name for name in PROBLEMS if name != "cora"]  # it has no features here
 BUDGETS = (3, 5, 10)  # with one label per class nothing is left out
 MEASURES = ("graph", "features", "always", "gated")
