@@ -46,6 +46,7 @@ from diffclass._validation import check_choice
 from diffclass.exceptions import DataError
 from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
 from diffclass.label_diffusion.cut import Cut, cut_of
+from diffclass.label_diffusion.early_stopping import EarlyStop, stop_early, walk_along_curve
 from diffclass.label_diffusion.parameters import (
     checked_prior,
     checked_share,
@@ -55,14 +56,12 @@ from diffclass.label_diffusion.parameters import (
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import MarginCurve, kept_share
-from diffclass.label_diffusion.walking import Stopped, walk_along_curve, walk_to_tau
 from diffclass.label_diffusion.walks import (
     AbsorbingWalk,
     FreeWalk,
     SummedWalk,
     Walk,
-    WarpedAbsorbingWalk,
-    WarpedFreeWalk,
+    WarpedWalk,
     mass_of,
 )
 from diffclass.operators.local_order import LARGE, inverse
@@ -317,8 +316,7 @@ def start_walk(
                 f"y holds {n_classes} classes; the operator is warped for "
                 f"{operator.scores.shape[1]}"
             )
-        warped_walk = WarpedAbsorbingWalk if label_mode == "absorbing" else WarpedFreeWalk
-        return warped_walk(operator, codes, label_weight)
+        return WarpedWalk(operator, codes, label_weight, absorbing=label_mode == "absorbing")
     if label_mode == "absorbing":
         return AbsorbingWalk(operator, codes, label_weight, n_classes)
     free_walk = FreeWalk if label_mode == "free" else SummedWalk
@@ -359,7 +357,7 @@ def _diffused(
         rules.tau, rules.max_time, len(operator), goes_by_cut=walk.goes_by_cut
     )
     with stage("diffusion"):
-        stopped = walk_to_tau(
+        stopped = stop_early(
             walk,
             tau,
             max_time=max_time,
@@ -373,7 +371,7 @@ def _diffused(
             return found
         walk = start(label_mode="summed")
         walk.advance_map(_SUMMED_TAU)
-        stopped = Stopped(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
+        stopped = EarlyStop(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
         how = _Counting("summed", how.measure)
         summed = _read_off(walk, classes, None, stopped, how=how, reach=reach)
         return _less_cut(walk.operator, found, summed)
@@ -392,7 +390,7 @@ def _read_off(
     walk: Walk,
     classes: np.ndarray,
     prior: np.ndarray | None,
-    stopped: Stopped,
+    stopped: EarlyStop,
     *,
     how: _Counting,
     reach: Reach,
