@@ -431,13 +431,3 @@ class _MapValues:
     def cut(self, class_weight: np.ndarray) -> Cut:
         codes = decide(self.values, class_weight).codes
         return cut_of(self.operator, codes, len(class_weight))
-
-
-def result_bytes(n_points: int, n_classes: int) -> int:
-    """Return the bytes of a `LabelDiffusion` and of one copy of it in single precision."""
-    return 24 * n_points * n_classes
-
-
-def diffusing_bytes(n_points: int, n_classes: int, *, warped: bool = False) -> int:
-    """Return the peak memory of a diffusion in bytes, its result included."""
-    return (40 + 36 * warped) * n_points * n_classes

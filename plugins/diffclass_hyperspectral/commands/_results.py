@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from diffclass.command_line.console import Console, peak_memory_bytes
+from diffclass.command_line.console import Console
+from diffclass.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.io.scenes import Scene

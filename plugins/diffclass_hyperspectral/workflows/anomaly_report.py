@@ -34,7 +34,7 @@ class AnomalyReport:
         Row, column, score and, where the scene tells, x and y of the ten highest scores.
     curves : mapping of str to DetectionCurve
         By method, the asked one first; empty without a truth.
-    memory : MemoryForecast or None
+    memory : Forecast or None
     costs : RunCosts or None
         None if they were not measured.
     """

@@ -10,7 +10,7 @@ import numpy as np
 
 from diffclass import __version__
 from diffclass.blocks import BlockClassifier
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.workflows.classification import UNCLASSIFIED, SceneClassification
@@ -156,7 +156,7 @@ class ClassificationReport:
         Of the features.
     parameters : mapping
         Of the classifier.
-    memory : MemoryForecast
+    memory : Forecast
     fit : FitReport or None
         None where a model was applied.
     model : str or None
@@ -185,7 +185,7 @@ class ClassificationReport:
     mean_margin: float | None
     metric: str
     parameters: Mapping[str, Any]
-    memory: MemoryForecast
+    memory: Forecast
     fit: FitReport | None = None
     model: str | None = None
     beyond_reach: int | None = None

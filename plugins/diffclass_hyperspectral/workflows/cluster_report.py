@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import __version__
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass.evaluation import ClusterScores
 from diffclass.output import replacing
 from diffclass_hyperspectral.io.class_table import ClassTable
@@ -77,7 +77,7 @@ class ClusterReport:
         With the truth; None without one.
     truth : ClassTable or None
         Classes of that truth.
-    memory : MemoryForecast or None
+    memory : Forecast or None
     costs : RunCosts or None
         None if they were not measured.
     """
@@ -91,7 +91,7 @@ class ClusterReport:
     features: str
     agreement: ClusterScores | None = None
     truth: ClassTable | None = None
-    memory: MemoryForecast | None = None
+    memory: Forecast | None = None
     costs: RunCosts | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from diffclass import BandwidthCurve, __version__
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass_hyperspectral.workflows.run_costs import RunCosts
 from diffclass_hyperspectral.workflows.scene_embedding import EmbeddedPoints
 
@@ -32,7 +32,7 @@ class EmbeddingReport:
     n_graph_components : int
     bandwidth_curve : BandwidthCurve or None
         From which epsilon was chosen.
-    memory : MemoryForecast or None
+    memory : Forecast or None
         None for a table.
     costs : RunCosts or None
         None if they were not measured.
@@ -48,7 +48,7 @@ class EmbeddingReport:
     neighbor_recall: float | None
     n_graph_components: int
     bandwidth_curve: BandwidthCurve | None
-    memory: MemoryForecast | None = None
+    memory: Forecast | None = None
     costs: RunCosts | None = None
 
     def to_dict(self) -> dict[str, Any]:

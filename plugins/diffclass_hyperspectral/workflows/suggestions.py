@@ -10,7 +10,7 @@ import numpy as np
 
 from diffclass import __version__, suggest
 from diffclass.classifier import DiffusionClassifier
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass.exceptions import DataError
 from diffclass.mode_clustering import DiffusionModes
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
@@ -21,7 +21,7 @@ from diffclass_hyperspectral.workflows.classification import (
     checked_labels,
     classify_scene,
 )
-from diffclass_hyperspectral.workflows.memory_forecast import (
+from diffclass_hyperspectral.workflows.forecasts import (
     forecast_classification,
 )
 from diffclass_hyperspectral.workflows.run_costs import RunCosts
@@ -80,7 +80,7 @@ class SuggestionReport:
         Diffusion time in steps; None where there are no labels.
     pixels : tuple of SuggestedPixel
         The best first.
-    memory : MemoryForecast
+    memory : Forecast
     costs : RunCosts or None
         None if they were not measured.
     """
@@ -89,7 +89,7 @@ class SuggestionReport:
     min_distance: float
     tau: int | None
     pixels: tuple[SuggestedPixel, ...]
-    memory: MemoryForecast
+    memory: Forecast
     costs: RunCosts | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -151,7 +151,7 @@ def suggest_for_scene(
     min_distance: float = 0.0,
     features: SceneFeatures | None = None,
     classifier: DiffusionClassifier | None = None,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
 ) -> SuggestionRun:
     """Classify a scene from all its labels and choose pixels to label next.
 
@@ -201,7 +201,7 @@ def suggest_first(
     min_distance: float = 0.0,
     features: SceneFeatures | None = None,
     random_state: int = 0,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
 ) -> SuggestionRun:
     """Choose the first pixels to label where there is no label yet: one per mode of the density.
 
