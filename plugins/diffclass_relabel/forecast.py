@@ -42,8 +42,8 @@ def forecast_session(
     --------
     >>> import numpy as np
     >>> scene = Scene.from_array(np.zeros((512, 217, 204), dtype=np.int8))
-    >>> round(forecast_session(scene, SessionSettings(), 0).seconds["graph"])
-    2
+    >>> round(forecast_session(scene, SessionSettings(), 0).seconds["graph"], 1)
+    1.2
     """
     costs = labelling_costs(
         scene,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass import __version__, suggest
+from diffclass import suggest
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Forecast
 from diffclass.exceptions import DataError
@@ -24,12 +23,12 @@ from diffclass_hyperspectral.workflows.classification import (
 from diffclass_hyperspectral.workflows.forecasts import (
     forecast_classification,
 )
-from diffclass_hyperspectral.workflows.run_costs import RunCosts
+from diffclass_hyperspectral.workflows.run_reports import Facts, RunReport
 from diffclass_hyperspectral.workflows.scene_clustering import cluster_scene
 
 
 @dataclass(frozen=True)
-class SuggestedPixel:
+class SuggestedPixel(Facts):
     """A pixel to label, and its class as it is now.
 
     Attributes
@@ -62,13 +61,9 @@ class SuggestedPixel:
     current_name: str
     margin: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pixel's facts by name, in values that JSON can hold."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, eq=False)
-class SuggestionReport:
+class SuggestionReport(RunReport):
     """What is suggested, and how it was chosen.
 
     Attributes
@@ -80,29 +75,12 @@ class SuggestionReport:
         Diffusion time in steps; None where there are no labels.
     pixels : tuple of SuggestedPixel
         The best first.
-    memory : Forecast
-    costs : RunCosts or None
-        None if they were not measured.
     """
 
     rule: str
     min_distance: float
     tau: int | None
     pixels: tuple[SuggestedPixel, ...]
-    memory: Forecast
-    costs: RunCosts | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold."""
-        facts = {
-            "rule": self.rule,
-            "min_distance": self.min_distance,
-            "tau": self.tau,
-            "pixels": [pixel.to_dict() for pixel in self.pixels],
-            "memory": self.memory.to_dict(),
-            "version": __version__,
-        }
-        return facts if self.costs is None else facts | self.costs.to_dict()
 
     def lines(self) -> list[str]:
         """Return the pixels as lines to read."""
@@ -242,8 +220,7 @@ def suggest_first(
         _first_pixel(scene, place, rank=rank, score=float(scores[place]))
         for rank, place in enumerate(kept, start=1)
     )
-    assert found.memory is not None
-    report = SuggestionReport("modes", min_distance, None, pixels, found.memory)
+    report = SuggestionReport("modes", min_distance, None, pixels, memory=found.memory)
     return SuggestionRun(None, report)
 
 
