@@ -22,17 +22,20 @@ Source: Coifman et al. 2005, section 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from diffclass._validation import Graph, RandomState, check_points
+from diffclass.costs import Cost, Size
 from diffclass.exceptions import DataError
 from diffclass.kernels import FittedKernel, Gaussian, Kernel, Placing, check_kernel
+from diffclass.kernels.costs import kernel_cost
 from diffclass.kernels.isotropic import neighbor_distances
-from diffclass.neighbors import NeighborSearch, graph, neighbors_graph, nn_descent, on_device
+from diffclass.neighbors import NeighborSearch, neighbors_graph, on_device
+from diffclass.neighbors.nn_descent import search_cost
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 
@@ -471,14 +474,27 @@ def _checked_affinities(X_new: ArrayLike, n_points: int, dtype: np.dtype | type)
     return affinity
 
 
-def held_bytes(n: int, p: int, k: int) -> int:
-    """Return the bytes of n points' p features, of the search's index and what is known of each."""
-    return 4 * n * p + nn_descent.index_bytes(n, p, k) + BYTES_OF_A_POINT * n
+def graph_costs(size: Size, kernel: Kernel, *, extends: bool = True) -> dict[str, Cost]:
+    """Return what building a graph costs, beside the features of its points.
 
+    Parameters
+    ----------
+    size : Size
+        Points, features and neighbours count.
+    kernel : Kernel
+    extends : bool, default=True
+        Whether the kernel keeps what new points are compared with.
 
-def building_bytes(n: int, p: int, k: int, kernel: Kernel) -> dict[str, float]:
-    """Return the peak memory of the stages of building a graph with k neighbours, in bytes."""
-    held = held_bytes(n, p, k)
-    making = max(nn_descent.searching_bytes(n, p, k), graph.merging_bytes(n, k))
-    working = kernel.working_bytes(n, p, graph.expected_edges(n, k))
-    return {"neighbors": held + making + BYTES_OF_A_POINT * n, "affinities": held + working}
+    Returns
+    -------
+    dict of str to Cost
+        Of "neighbors" and "affinities".
+    """
+    points, found = BYTES_OF_A_POINT * size.points, size.points * size.neighbors
+    search, kernels = search_cost(size), kernel_cost(kernel, size)
+    merging = max(40 * found, 20 * found + 8 * size.edges)  # to a symmetric graph
+    working = points + max(search.working, search.kept + merging) + points
+    return {
+        "neighbors": Cost(working, search.kept + points, search.seconds),
+        "affinities": kernels if extends else replace(kernels, kept=8 * size.edges),
+    }

@@ -193,3 +193,11 @@ def stage_seconds() -> Iterator[dict[str, float]]:
     listener = _Seconds()
     with listening(listener):
         yield listener.by_stage
+
+
+def duration(seconds: float) -> str:
+    """Return a time to read: "45 s", "3 min", "2 h 10 min"."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

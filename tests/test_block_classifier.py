@@ -18,6 +18,7 @@ from diffclass.blocks import BlockClassifier, SerialEngine
 from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.shelf import Shelf, release
 from diffclass.blocks.walk_block import WalkBlock
+from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.mapped_pages import map_under
 
@@ -32,7 +33,7 @@ def digits():
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 600)
-    monkeypatch.setattr("diffclass.blocks.costs.LEAST_BLOCK", 300)
+    monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
 
 
 def test_the_map_is_that_of_the_classifier_in_memory(digits, small_blocks):
@@ -140,16 +141,16 @@ def test_bad_input_is_named(digits, tmp_path):
 
 
 def test_a_plan_spends_what_it_is_given():
-    small, large = (BlockPlan.within(b, 10**7, 20, 12, 16) for b in (1.2e9, 6e9))
+    small, large = (BlockPlan.within(b, Size(10**7, 20, 12, 16)) for b in (1.2e9, 6e9))
     assert small.block_points <= large.block_points <= 10**6
     assert small.held_bytes < large.held_bytes
     assert small.scratch_bytes > large.scratch_bytes
     assert small.peak_bytes <= 1.2e9
     assert large.peak_bytes <= 6e9
-    shared = BlockPlan.within(6e9, 10**6, 20, 12, 16, n_workers=4)
+    shared = BlockPlan.within(6e9, Size(10**6, 20, 12, 16), n_workers=4)
     assert shared.block_points == 125_000
     with pytest.raises(ParameterError, match="too little for 10000000 points of 16 classes"):
-        BlockPlan.within(6e8, 10**7, 20, 12, 16)
+        BlockPlan.within(6e8, Size(10**7, 20, 12, 16))
 
 
 @given(
@@ -161,10 +162,10 @@ def test_a_plan_spends_what_it_is_given():
     n_workers=st.integers(1, 8),
 )
 def test_the_memory_that_an_error_names_suffices(memory, n_points, **given):
-    sizes = n_points, given["n_features"], given["n_neighbors"], given["n_classes"]
+    size = Size(n_points, given["n_features"], given["n_neighbors"], given["n_classes"])
 
     def plan(memory):
-        return BlockPlan.within(memory, *sizes, n_workers=given["n_workers"])
+        return BlockPlan.within(memory, size, n_workers=given["n_workers"])
 
     try:
         assert plan(memory).peak_bytes <= memory

@@ -13,12 +13,13 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from diffclass.blocks import BlockOperator, Scratch, SerialEngine, build_operator, costs
+from diffclass.blocks import BlockOperator, Scratch, SerialEngine, build_operator, costs, plan
 from diffclass.blocks.block_affinities import BlockKernel, weigh_edges
 from diffclass.blocks.block_edges import BlockPattern, join_neighbors
 from diffclass.blocks.block_markov import normalise
 from diffclass.blocks.block_neighbors import NOBODY
 from diffclass.blocks.cells import sample_size
+from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
 from diffclass.neighbors import ExactSearch, neighbors_graph
@@ -336,16 +337,17 @@ def test_memory_and_scratch_files_stay_within_what_is_stated(tmp_path):
         tracemalloc.stop()
     sample = 4 * 12 * 2 * sample_size(n, 10_000)
     assert engine.between - before < 32 * n + 3 * sample
-    assert engine.in_tasks < costs.task_bytes(10_000, 12, 12) - costs._PROCESS
-    assert 0.75 < engine.on_disk / costs.scratch_bytes(n, 12, 12, block_points=10_000) < 1.25
-    assert 0.75 < left / costs.kept_bytes(n, 12) < 1.25
+    assert engine.in_tasks < plan.building_bytes(Size(10_000, 12, 12)) - costs.PROCESS
+    on_disk = costs.scratch_costs(Size(n, 12, 12), 10_000)
+    assert 0.75 < engine.on_disk / max(cost.working for cost in on_disk.values()) < 1.25
+    assert 0.75 < left / on_disk["operator"].kept < 1.25
 
 
 def test_a_budget_too_small_for_a_block_is_refused():
     with pytest.raises(ParameterError, match="too little for a block of 10000 points"):
-        costs.block_points_within(1e8, 20, 12)
-    size = costs.block_points_within(2e9, 20, 12)
-    assert costs.task_bytes(size, 20, 12) == pytest.approx(2e9, rel=0.01)
+        plan.block_points_within(1e8, 20, 12)
+    size = plan.block_points_within(2e9, 20, 12)
+    assert plan.building_bytes(Size(size, 20, 12)) == pytest.approx(2e9, rel=0.01)
 
 
 def test_progress_is_told_block_by_block(tmp_path):

@@ -153,7 +153,7 @@ def test_blocks_are_one_graph(kind, n_features, n_blocks, seed):
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr("diffclass.blocks.plan._MOST_POINTS", 1200)
-    monkeypatch.setattr("diffclass.blocks.costs.LEAST_BLOCK", 300)
+    monkeypatch.setattr("diffclass.blocks.plan.LEAST_BLOCK", 300)
 
 
 def few_labels(truth: np.ndarray, where: np.ndarray, n_labels: int = 10) -> np.ndarray:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diffclass.command_line import console as consoles
-from diffclass.command_line.console import Console, duration
-from diffclass.progress import in_parts, listening, stage, stage_seconds
+from diffclass.command_line.console import Console
+from diffclass.progress import duration, in_parts, listening, stage, stage_seconds
 
 
 class Heard:

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 
 from diffclass._validation import RandomState, check_positive
 from diffclass.operators.markov import MarkovOperator
-from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs, pairs_bytes
+from diffclass.spectral.eigenpairs import BYTES_OF_A_PAIR, Eigenpairs, leading_eigenpairs
 from diffclass.spectral.orthonormal import row_blocks
 
 N_PAIRS = 50
@@ -151,7 +151,7 @@ def growing_eigenpairs(
 
 def most_pairs(n_points: int, most_bytes: float = MOST_BYTES) -> int:
     """Return how many eigenpairs of so many points are computed at most."""
-    room = int(most_bytes / pairs_bytes(n_points, 1))
+    room = int(most_bytes / (BYTES_OF_A_PAIR * n_points))
     return min(n_points, max(N_PAIRS, min(room, _MOST_PAIRS)))
 
 

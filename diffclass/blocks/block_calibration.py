@@ -20,9 +20,9 @@ from diffclass.label_diffusion.calibration import (
     calibrated,
     counted_points,
 )
+from diffclass.label_diffusion.early_stopping import walk_to
 from diffclass.label_diffusion.left_out import FOLDS, LeftOut, chosen_labels
 from diffclass.label_diffusion.posteriors import posteriors_of
-from diffclass.label_diffusion.walking import walk_straight
 from diffclass.progress import in_parts, stage
 from diffclass.targets import encode_groups
 
@@ -83,7 +83,7 @@ def _values_of(
     """Return what some labels say of some places, and let go of all that the walk held."""
     with stage("calibration: walk"):
         walk = labels.start_walk(found.operator, engine, name)
-        walk_straight(walk, found.tau)
+        walk_to(walk, found.tau)
         values = walk.surely(partial(_values_at, walk, places))
     found.operator.scratch.drop_stage(name)
     return values

@@ -24,6 +24,7 @@ from diffclass.blocks.build import build_operator
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.scratch import Scratch
+from diffclass.costs import Size
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel
 from diffclass.label_diffusion import Calibration, Decision
@@ -209,9 +210,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         if len(codes) != n:
             raise DataError(f"y has {len(codes)} entries; X has {n} points")
         workers = 1 if self.engine is None else self.engine.n_workers
-        plan = BlockPlan.within(
-            self.memory, n, p, self.n_neighbors, len(self.classes_), n_workers=workers
-        )
+        size = Size(n, p, self.n_neighbors, len(self.classes_))
+        plan = BlockPlan.within(self.memory, size, n_workers=workers)
         engine = self.engine
         if engine is None:
             engine = SerialEngine(memory=plan.held_bytes, folder=scratch.folder)

@@ -4,7 +4,7 @@ The choice of the time and of the weights of the classes is that of `diffclass.l
 only where columns and sums are differs.
 
 More than 4,096 steps at once are single steps here, in the operator's precision, unless the walk is
-late enough for a series; in memory they are those of `diffclass.label_diffusion.far_walk`.
+late enough for a series; in memory they are those of `diffclass.label_diffusion.walks.long_walk`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
 from diffclass.label_diffusion.cut import Cut
+from diffclass.label_diffusion.early_stopping import EarlyStop, stop_early
 from diffclass.label_diffusion.parameters import checked_prior, checked_tau
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.stopping_time import POINTS_WITH_TIME, MarginCurve, Tau, kept_share
-from diffclass.label_diffusion.walking import Stopped, walk_to_tau
 from diffclass.progress import stage
 
 PARTS = ("codes", "probability", "margin", "posteriors")
@@ -213,7 +213,7 @@ def diffuse_in_blocks(
     engine.require_visible(operator.scratch.folder)
     with stage("diffusion"):
         walk = labels.start_walk(operator, engine, name, depth)
-        stopped = walk_to_tau(
+        stopped = stop_early(
             walk,
             chosen,
             usual_share=kept_share("absorbing", labels.per_class),
@@ -237,7 +237,7 @@ def check_label_mode(label_mode: str) -> None:
 
 
 def _read_off(
-    walk: BlockWalk, stopped: Stopped, prior: np.ndarray | None, all_count: bool
+    walk: BlockWalk, stopped: EarlyStop, prior: np.ndarray | None, all_count: bool
 ) -> tuple[str, np.ndarray]:
     """Write the map of each block; return how the classes are weighed, and their weights."""
     graph, values = walk.graph, walk.values()

@@ -18,9 +18,9 @@ from diffclass.blocks.engine import surely
 from diffclass.blocks.hops import Hops
 from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
 from diffclass.label_diffusion.cut import Cut, cut_of_sums
-from diffclass.label_diffusion.late_steps import is_late, walk_late
-from diffclass.label_diffusion.walking import Look, PastMaps
+from diffclass.label_diffusion.early_stopping import Criteria, PastMaps
 from diffclass.label_diffusion.walks import HEIGHT, least_arrived
+from diffclass.label_diffusion.walks.late_series import is_late, walk_by_series
 
 _STEPS_AT_RISK = 8  # a state older than that is kept at the next look
 _Found = TypeVar("_Found")
@@ -36,7 +36,7 @@ class _Kept:
 
 
 class BlockWalk:
-    """Absorbing labels at one time, as `diffclass.label_diffusion.walking.Walking`.
+    """Absorbing labels at one time, as a `StoppableWalk`.
 
     Parameters
     ----------
@@ -94,16 +94,16 @@ class BlockWalk:
 
         return self.surely(margin)
 
-    def look(self, weightings: Sequence[str], *, is_covered: bool) -> Look:
-        """Return what the walk sees; see `diffclass.label_diffusion.walking.Look`."""
+    def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
+        """Return what early stopping goes by, with "equal" and other weights of the classes."""
         before = self._past_maps.compared(is_covered=is_covered)
-        look, kept = self.surely(lambda: self._look(weightings, before))
+        found, kept = self.surely(lambda: self._criteria(weightings, before))
         self._past_maps.add(kept, is_covered=is_covered)
         if before is not None:
             self.graph.drop(before.name)
-        return look
+        return found
 
-    def _look(self, weightings: Sequence[str], before: _Kept | None) -> tuple[Look, _Kept]:
+    def _criteria(self, weightings: Sequence[str], before: _Kept | None) -> tuple[Criteria, _Kept]:
         weights = {"equal": equal_weights(self.n_classes)}
         if "balanced" in weightings:
             weights["balanced"] = balanced_weights(self.mass(self.state))
@@ -116,7 +116,7 @@ class BlockWalk:
             self.time, name, self.graph.keep(self.graph.apply(steps.first_map, maps), name)
         )
         return (
-            Look(
+            Criteria(
                 dict(zip(weightings, (margins / self.n_points).tolist(), strict=True)),
                 dict(zip(weightings, map(cut_of_sums, sums), strict=True)),
                 1.0 if before is None else changed / self.n_points,
@@ -227,7 +227,7 @@ class BlockWalk:
 
     def _walk_on(self, n_steps: int) -> None:
         if is_late(self, n_steps):
-            walk_late(self, n_steps, self.dtype)
+            walk_by_series(self, n_steps, self.dtype)
             return
         depth = self.graph.depth
         with self.graph.rounds("diffusion: steps", n_steps) as round_begun:

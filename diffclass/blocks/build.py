@@ -54,7 +54,7 @@ def build_operator(
     random_state : int, RandomState or None, default=None
         Seeds cells, searches and samples.
     block_points : int, default=500_000
-        About so many points per block, at most 1.5 times as many; see `costs.block_points_within`.
+        About so many points per block, at most 1.5 times as many; see `plan.block_points_within`.
 
     Returns
     -------

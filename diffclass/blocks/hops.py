@@ -53,8 +53,8 @@ class Hops:
 
 def _start(block: WalkBlock, weighted: bool) -> tuple[np.ndarray, bool]:
     hops = np.full(len(block), -1, dtype=np.int32)
-    stops = block.stops.first(len(block))
-    hops[stops.points[(stops.passing[:, 0] < 1) | (not weighted)]] = 0
+    labels = block.labels.first(len(block))
+    hops[labels.points[(labels.passing[:, 0] < 1) | (not weighted)]] = 0
     return hops, True
 
 

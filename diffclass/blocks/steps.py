@@ -22,8 +22,8 @@ Maps = tuple[np.ndarray, np.ndarray]
 
 def labels_at_start(block: WalkBlock) -> np.ndarray:
     """Return the columns at time 0."""
-    state = np.zeros((len(block), block.stops.stopped.shape[1]), dtype=block.affinity.dtype)
-    block.stops.first(len(block)).start(state)
+    state = np.zeros((len(block), block.labels.stopped.shape[1]), dtype=block.affinity.dtype)
+    block.labels.first(len(block)).start(state)
     return state
 
 
@@ -35,7 +35,7 @@ def walked(
     for n_left in range(n_steps - 1, -1, -1):
         n_rows = block.within[n_left]
         columns = block.product(columns, n_rows)
-        block.stops.first(n_rows).set_again(columns)
+        block.labels.first(n_rows).set_again(columns)
     return columns
 
 
@@ -70,7 +70,7 @@ def series_continued(
     for k, coefficient in enumerate(coefficients.astype(total.dtype)):
         n_rows = block.within[len(coefficients) - 1 - k]
         following = block.product(current, n_rows)
-        block.stops.first(n_rows).end_walks(following)
+        block.labels.first(n_rows).end_walks(following)
         if previous is not None:
             following = following + following - previous[:n_rows]
         previous, current = current, following

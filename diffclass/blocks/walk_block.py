@@ -15,8 +15,8 @@ import scipy.sparse as sp
 
 from diffclass.blocks.block_operator import BlockOperator
 from diffclass.label_diffusion.walks import HEIGHT
+from diffclass.operators.absorbing import AbsorbingLabels
 from diffclass.operators.processor import CompiledProduct
-from diffclass.operators.stops import Stops
 
 _DEEPEST = 8  # edges, of a halo
 
@@ -38,7 +38,7 @@ class WalkBlock:
         Column of each ghost, in the order of their places.
     chosen : ndarray of int of shape (n_ghosts,)
         Which of the rows that arrive they are; neighbours of this block need the others.
-    stops : Stops
+    labels : AbsorbingLabels
         The labels among the columns, ascending.
     """
 
@@ -48,15 +48,15 @@ class WalkBlock:
     within: tuple[int, ...]
     arrival: np.ndarray
     chosen: np.ndarray
-    stops: Stops
+    labels: AbsorbingLabels
 
     def __len__(self) -> int:
         return len(self.degrees)
 
     def __sizeof__(self) -> int:  # which dask asks for
-        K, stops = self.affinity, self.stops
+        K, labels = self.affinity, self.labels
         arrays = [K.indptr, K.indices, K.data, self.inverse_degrees, self.degrees, self.arrival]
-        arrays += [self.chosen, stops.points, stops.stopped]
+        arrays += [self.chosen, labels.points, labels.stopped]
         return sum(array.nbytes for array in arrays)
 
     @property
@@ -130,7 +130,7 @@ class WalkBlock:
             within=tuple(np.cumsum([len(block), *map(len, layers)]).tolist()),
             arrival=arrival,
             chosen=_chosen(operator, name, group, ghosts[order]),
-            stops=_stops(operator, b, name, ghosts[order], arrival),
+            labels=_labels(operator, b, name, ghosts[order], arrival),
         )
 
 
@@ -287,9 +287,9 @@ def _stacked(
     )
 
 
-def _stops(
+def _labels(
     operator: BlockOperator, b: int, name: str, ghosts: np.ndarray, arrival: np.ndarray
-) -> Stops:
+) -> AbsorbingLabels:
     """Return the labels among the columns of a block."""
     start, stop = operator.starts[b : b + 2]
     places, codes, weight, n_classes = (
@@ -301,7 +301,7 @@ def _stops(
     columns = np.concatenate([places[first:last] - start, arrival[in_ghosts]])
     which = np.concatenate([np.arange(first, last), in_places])
     order = np.argsort(columns)
-    return Stops.at(
+    return AbsorbingLabels.at(
         columns[order],
         codes[which[order]],
         weight[which[order]],

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.console import Console, common_options, peak_memory_bytes, seed_option
-from diffclass.command_line.forecasts import MemoryForecast, force_option, forecast_sayer
+from diffclass.command_line.console import Console, common_options, seed_option
+from diffclass.command_line.forecasts import force_option, forecast_sayer
+from diffclass.costs import Cost, Forecast, Size
+from diffclass.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,24 +82,19 @@ def bench(
     console.give(result, json.dumps(result, indent=1))
 
 
-def _forecast(n: int, n_classes: int) -> MemoryForecast:
+def _forecast(n: int, n_classes: int) -> Forecast:
     from diffclass.classifier import DiffusionClassifier
     from diffclass.kernels import SharedNeighbors
-    from diffclass.label_diffusion.diffusion import diffusing_bytes
-    from diffclass.neighbors.graph import expected_edges
-    from diffclass.operators.markov import operator_bytes
-    from diffclass.point_graph import building_bytes, held_bytes
-    from diffclass.relabel.columns import painting_bytes
+    from diffclass.label_diffusion.costs import DIFFUSING
+    from diffclass.point_graph import graph_costs
+    from diffclass.relabel.columns import painting_cost
 
-    k, kernel = DiffusionClassifier().n_neighbors, SharedNeighbors()
-    m, points = expected_edges(n, k), 16 * n * _FEATURES  # made in double precision
-    held = points + held_bytes(n, _FEATURES, k) + operator_bytes(m) + kernel.kept_bytes(m)
-    building = building_bytes(n, _FEATURES, k, kernel)
-    return MemoryForecast.of(
-        {"points": points}
-        | {name: points + size for name, size in building.items()}
-        | {"fit": held + diffusing_bytes(n, n_classes)}
-        | {"relabel": held + painting_bytes(n, m, n_classes)}
+    size = Size(n, _FEATURES, DiffusionClassifier().n_neighbors, n_classes)
+    points = 16 * n * _FEATURES  # made in double precision
+    return Forecast.of(
+        {"points": Cost(points, points + 4 * n * _FEATURES)}
+        | graph_costs(size, SharedNeighbors())
+        | {"fit": Cost(DIFFUSING * n * n_classes), "relabel": painting_cost(size)}
     )
 
 

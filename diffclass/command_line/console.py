@@ -11,14 +11,15 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from diffclass.command_line.messages import messages
 from diffclass.full_disk import named_when_full
-from diffclass.progress import listening
+from diffclass.memory import peak_memory_bytes
+from diffclass.progress import duration, listening
 
 # Exit codes of commands; 0 means done.
 OTHER_ERROR, USAGE, DATA, BOUND_MISSED, INTERRUPTED = 1, 2, 3, 4, 130
@@ -182,27 +183,6 @@ def told_of_compiling(hear: Callable[[int], None]) -> Iterator[None]:
     finally:
         logger.removeHandler(handler)
         logger.setLevel(level)
-
-
-def duration(seconds: float) -> str:
-    """Return a time to read: "45 s", "3 min", "2 h 10 min"."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def peak_memory_bytes() -> int:
-    """Return the peak resident size of this process."""
-    import resource
-
-    # getrusage counts what the process that started this one held then
-    with suppress(OSError), open("/proc/self/status", encoding="ascii") as status:
-        for line in status:
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -91,9 +91,7 @@ def detection_curve(is_anomaly: ArrayLike, scores: ArrayLike) -> DetectionCurve:
     n = len(truth) - m
     if m == 0 or n == 0:
         raise DataError(f"{m} of {m + n} points are anomalies; some of both kinds are needed")
-    order = np.argsort(-values, kind="stable")
-    is_last = np.append(np.diff(values[order]) != 0, True)  # of those with equal scores
-    hits = np.append(0, np.cumsum(truth[order])[is_last]) / m
-    alarms = np.append(0, np.cumsum(~truth[order])[is_last]) / n
-    area = float(np.sum(np.diff(alarms) * (hits[1:] + hits[:-1]) / 2))
-    return DetectionCurve(alarms, hits, area, m, n)
+    from sklearn.metrics import auc, roc_curve
+
+    alarms, hits, _ = roc_curve(truth, values, drop_intermediate=False)
+    return DetectionCurve(alarms, hits, float(auc(alarms, hits)), m, n)

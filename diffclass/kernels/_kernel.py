@@ -27,14 +27,6 @@ class Kernel(BaseEstimator, ABC):
     and returns a `FittedKernel` for new points.
     """
 
-    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return the peak memory of `fit` in bytes, graph and result included."""
-        return 44 * n_edges
-
-    def kept_bytes(self, n_edges: float) -> float:
-        """Return the memory in bytes that is kept of a graph for new points."""
-        return 0
-
     @property
     def uses_scores(self) -> bool:
         """Whether the kernel uses scores of an earlier map, which the caller has to provide."""

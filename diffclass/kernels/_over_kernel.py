@@ -16,10 +16,6 @@ class OverKernel(Kernel):
 
     kernel: Kernel | None
 
-    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return the peak memory of the inner kernel's `fit` in bytes."""
-        return self._inner.working_bytes(n_points, n_features, n_edges)
-
     @property
     def uses_scores(self) -> bool:
         """Whether the inner kernel does."""

@@ -190,11 +190,6 @@ class LocalCovariance(Kernel):
     True
     """
 
-    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return the peak memory of `fit` in bytes, the directions of all points included."""
-        directions = 4 * n_points * n_features * self.rank
-        return super().working_bytes(n_points, n_features, n_edges) + directions
-
     def __init__(
         self,
         *,

@@ -60,14 +60,6 @@ class SharedNeighbors(OverKernel):
     True
     """
 
-    def working_bytes(self, n_points: int, n_features: int, n_edges: float) -> float:
-        """Return the peak memory of `fit` in bytes, inner kernel and cosines included."""
-        return super().working_bytes(n_points, n_features, n_edges) + 11 * n_edges
-
-    def kept_bytes(self, n_edges: float) -> float:
-        """Return the memory in bytes of the bumps, which new points are compared with."""
-        return 12 * n_edges
-
     def __init__(self, kernel: Kernel | None = None, *, power: float = 2.0):
         self.kernel = kernel
         self.power = power

@@ -1,10 +1,11 @@
 """Label diffusion: from labels to posteriors, margins and a map. The one way out.
 
 `diffusion` diffuses labels and forms the result; `walks` holds the ways in which labels count;
-`stopping_time` chooses the time; `posteriors` turns values into classes and margins; `reach` says
-where labels can get to; `map_scores` makes of a map the scores that shape kernels. `calibration`
-turns posteriors into probabilities, by labels that `left_out` leaves out, and `prediction_sets`
-these into sets of classes; `feature_opinion` joins the graph with what the features say.
+`early_stopping` walks until `stopping_time` has chosen the time; `posteriors` turns values into
+classes and margins; `reach` says where labels can get to; `map_scores` makes of a map the scores
+that shape kernels. `calibration` turns posteriors into probabilities, by labels that `left_out`
+leaves out, and `prediction_sets` these into sets of classes; `feature_opinion` joins the graph with
+what the features say.
 """
 
 from __future__ import annotations

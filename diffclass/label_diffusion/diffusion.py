@@ -45,6 +45,7 @@ from diffclass._validation import check_choice
 from diffclass.exceptions import DataError
 from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
 from diffclass.label_diffusion.cut import Cut, cut_of
+from diffclass.label_diffusion.early_stopping import EarlyStop, stop_early, walk_along_curve
 from diffclass.label_diffusion.parameters import (
     checked_prior,
     checked_tau,
@@ -53,14 +54,12 @@ from diffclass.label_diffusion.parameters import (
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule, Tau, kept_share
-from diffclass.label_diffusion.walking import Stopped, walk_along_curve, walk_to_tau
 from diffclass.label_diffusion.walks import (
     AbsorbingWalk,
     FreeWalk,
     SummedWalk,
     Walk,
-    WarpedAbsorbingWalk,
-    WarpedFreeWalk,
+    WarpedWalk,
     mass_of,
 )
 from diffclass.operators.local_order import LARGE, inverse
@@ -297,8 +296,7 @@ def start_walk(
                 f"y holds {n_classes} classes; the operator is warped for "
                 f"{operator.scores.shape[1]}"
             )
-        warped_walk = WarpedAbsorbingWalk if label_mode == "absorbing" else WarpedFreeWalk
-        return warped_walk(operator, codes, label_weight)
+        return WarpedWalk(operator, codes, label_weight, absorbing=label_mode == "absorbing")
     if label_mode == "absorbing":
         return AbsorbingWalk(operator, codes, label_weight, n_classes)
     free_walk = FreeWalk if label_mode == "free" else SummedWalk
@@ -327,7 +325,7 @@ def _diffused(
     start = partial(start_walk, operator, codes, label_weight, len(classes))
     walk = start(label_mode=rules.label_mode)
     with stage("diffusion"):
-        stopped = walk_to_tau(
+        stopped = stop_early(
             walk,
             rules.tau,
             usual_share=rules.usual_share,
@@ -342,7 +340,7 @@ def _diffused(
             return found
         walk = start(label_mode="summed")
         walk.advance_map(_SUMMED_TAU)
-        stopped = Stopped(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
+        stopped = EarlyStop(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
         summed = _read_off(walk, classes, None, stopped, label_mode="summed", reach=reach)
         return _less_cut(walk.operator, found, summed)
 
@@ -360,7 +358,7 @@ def _read_off(
     walk: Walk,
     classes: np.ndarray,
     prior: np.ndarray | None,
-    stopped: Stopped,
+    stopped: EarlyStop,
     *,
     label_mode: str,
     reach: Reach,
@@ -400,13 +398,3 @@ class _MapValues:
     def cut(self, class_weight: np.ndarray) -> Cut:
         codes = decide(self.values, class_weight).codes
         return cut_of(self.operator, codes, len(class_weight))
-
-
-def result_bytes(n_points: int, n_classes: int) -> int:
-    """Return the bytes of a `LabelDiffusion` and of one copy of it in single precision."""
-    return 24 * n_points * n_classes
-
-
-def diffusing_bytes(n_points: int, n_classes: int, *, warped: bool = False) -> int:
-    """Return the peak memory of a diffusion in bytes, its result included."""
-    return (40 + 36 * warped) * n_points * n_classes

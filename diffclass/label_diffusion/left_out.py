@@ -169,10 +169,10 @@ def _n_columns(n_points: int) -> int:
     return max(_LEAST_COLUMNS, _MOST_VALUES // n_points)
 
 
-def left_out_bytes(n_points: int) -> int:
-    """Return the memory in bytes that leaving labels out takes, in single precision."""
+def most_columns(n_points: int) -> int:
+    """Return how many columns of a walk leaving labels out takes at most at once."""
     most = _MOST_OF_FEW if n_points <= _FEW_POINTS else MOST_LEFT_OUT
-    return 8 * n_points * (1 + min(most, _n_columns(n_points)))
+    return 1 + min(most, _n_columns(n_points))
 
 
 def _returns(

@@ -15,8 +15,8 @@ import numpy as np
 from diffclass import _compiled
 from diffclass.neighbors.nearest_lists import empty_lists, numbers_of
 
-_LEAF_POINTS = 128  # at most
-_N_AROUND = 64
+LEAF_POINTS = 128  # at most
+N_AROUND = 64
 _MOVES = 2  # of the points to the nearest centre
 _BLOCK = 128  # centres that are compared at a time
 
@@ -108,7 +108,7 @@ def _grown_tree(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Halve the points until no set is too large; return leaf order, starts and the splits."""
     n, d = points.shape
-    depth = max(0, int(np.ceil(np.log2(n / _LEAF_POINTS))))
+    depth = max(0, int(np.ceil(np.log2(n / LEAF_POINTS))))
     directions = np.empty((2**depth - 1, d), dtype=np.float32)
     thresholds = np.empty(2**depth - 1, dtype=np.float32)
     order, spare = np.arange(n, dtype=np.int32), np.empty(n, dtype=np.int32)
@@ -152,7 +152,7 @@ def _around(centers: np.ndarray, n_features: int) -> np.ndarray:
     starts = np.minimum(np.arange(0, n + _BLOCK, _BLOCK), n)
     columns = np.empty(n * n_features, dtype=np.float32)
     _compiled.cells.fill_columns(centers, starts, columns)
-    lists = empty_lists(n, min(n, _N_AROUND))
+    lists = empty_lists(n, min(n, N_AROUND))
     _compiled.cells.enter_all(centers, np.full(n, -1), columns, starts, lists)
     return numbers_of(lists)
 
@@ -160,10 +160,3 @@ def _around(centers: np.ndarray, n_features: int) -> np.ndarray:
 def padded(points: np.ndarray) -> np.ndarray:
     """Fill up the features of points (n, d) with zeros to a multiple of 8, as loops require."""
     return np.pad(points, ((0, 0), (0, -points.shape[1] % 8)))
-
-
-def cells_bytes(n_points: int, n_features: int) -> int:
-    """Return the memory in bytes of the cells: points twice, order, cells, centres and splits."""
-    padded = n_features + -n_features % 8
-    of_a_cell = 8 * padded + 4 * _N_AROUND
-    return n_points * (4 * (padded + n_features) + 8) + of_a_cell * (2 * n_points // _LEAF_POINTS)

@@ -139,17 +139,3 @@ def kept_edges(graph: sp.csr_array, keep: np.ndarray) -> sp.csr_array:
     return sp.csr_array(
         (graph.data[keep], graph.indices[keep], before[graph.indptr]), shape=graph.shape
     )
-
-
-def expected_edges(n_points: int, n_neighbors: int) -> float:
-    """Return the expected number of edges of a graph, before its shared edges are known.
-
-    For n points with k neighbours each it is n (1 + 1.6 k), as measured on synthetic scenes.
-    """
-    return n_points * (1 + 1.6 * n_neighbors)
-
-
-def merging_bytes(n_points: int, n_neighbors: int) -> float:
-    """Return the peak memory in bytes of making a graph symmetric."""
-    found = n_points * n_neighbors
-    return max(40 * found, 20 * found + 8 * expected_edges(n_points, n_neighbors))

@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 
 from diffclass import _compiled
 from diffclass._validation import RandomState
-from diffclass.neighbors.cells import Cells, cells_bytes
+from diffclass.costs import Cost, Size
+from diffclass.neighbors.cells import LEAF_POINTS, N_AROUND, Cells
 from diffclass.neighbors.codes import codes_of
 from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.nearest_lists import are_new, distances_of, empty_lists, numbers_of
@@ -38,6 +39,7 @@ _HARD_RECALL, _MORE_HARD_NEIGHBORS = 0.9, 12  # and still longer ones, where pro
 # Entries of a list that the first round uses, by which it grows, and the most.
 _POOLED, _POOLED_WHERE_HARD, _MORE_POOLED, _MOST_POOLED = 8, 12, 4, 24
 _LONGEST_WALK = 16
+_SECONDS = 0.84e-6  # of a point's feature, among a million points
 
 
 class NNDescentSearch(Search):
@@ -242,18 +244,12 @@ class _Sample:
         return float((distances_of(lists[:, : self.k]) <= self.reach * (1 + 1e-5)).mean())
 
 
-def index_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
-    """Return the memory in bytes of a fitted search: cells and lists, and pools for new points."""
-    width = n_neighbors + _MORE_NEIGHBORS
-    lists = n_points * (8 * width + 4)
-    return cells_bytes(n_points, n_features) + lists + _pool_bytes(n_points, n_neighbors)
-
-
-def searching_bytes(n_points: int, n_features: int, n_neighbors: int) -> int:
-    """Return the memory in bytes that indexing needs beside its result: copies, codes, pools."""
-    copies = n_points * 9 * n_features  # and codes
-    return copies + _pool_bytes(n_points, n_neighbors)
-
-
-def _pool_bytes(n_points: int, n_neighbors: int) -> int:
-    return 6 * n_points * min(n_neighbors + _MORE_NEIGHBORS, _MOST_POOLED)
+def search_cost(size: Size) -> Cost:
+    """Return what a search costs: cells, lists and pools are kept; copies, codes, pools are not."""
+    n, p, k = size.points, size.features, size.neighbors
+    padded, width = p + -p % 8, k + _MORE_NEIGHBORS
+    of_a_cell = 8 * padded + 4 * N_AROUND
+    cells = n * (4 * (padded + p) + 8) + of_a_cell * (2 * n // LEAF_POINTS)
+    pools = 6 * n * min(width, _MOST_POOLED)
+    kept = cells + n * (8 * width + 4) + pools
+    return Cost(kept + 9 * n * p + pools, kept, _SECONDS * n * p * size.millions**0.25)

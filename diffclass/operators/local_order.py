@@ -49,11 +49,6 @@ def renumbered(graph: sp.csr_array, order: np.ndarray) -> sp.csr_array:
     return sp.csr_array((rows.data, inverse(order)[rows.indices], rows.indptr), shape=graph.shape)
 
 
-def copy_bytes(n_points: int, n_edges: float) -> float:
-    """Return the size of the second operator, in single precision, that a large graph has."""
-    return 8 * n_edges + 24 * n_points if n_points >= LARGE else 0
-
-
 def inverse(order: np.ndarray) -> np.ndarray:
     """Return the place of each point.
 

@@ -467,8 +467,3 @@ def row_sums(K: sp.csr_array) -> np.ndarray:
     sums = np.empty(K.shape[0])
     _compiled.edges.row_sums(K.indptr, K.data, sums)
     return sums
-
-
-def operator_bytes(n_edges: float) -> float:
-    """Return the size of the affinities of an operator in single precision."""
-    return 8 * n_edges

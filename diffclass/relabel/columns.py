@@ -22,13 +22,15 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.label_diffusion.diffusion import diffusing_bytes
+from diffclass.costs import Cost, Size
+from diffclass.label_diffusion.costs import DIFFUSING
 from diffclass.label_diffusion.walks import FreeColumns
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.strokes import Stroke
 
 _WIDTH = 32
 _MOST_BYTES = 200_000_000  # of columns that are kept
+_SECONDS = 1e-6  # of a point of a map
 
 
 @dataclass(frozen=True)
@@ -138,15 +140,15 @@ class ColumnStore:
             self._columns.popitem(last=False)
 
 
-def painting_bytes(n_points: int, n_edges: float, n_classes: int) -> float:
-    """Return the peak memory of a session's maps in bytes, beside its operator.
+def painting_cost(size: Size) -> Cost:
+    """Return what a session's maps cost, beside its operator.
 
     A copy of K with padded rows, a diffusion of all classes for the time, each class's sum, and the
     columns of a few strokes per class, of which no more than a `ColumnStore` keeps.
     """
-    padded = 9 * n_edges
-    columns = min(32 * n_points * n_classes, _MOST_BYTES) + 16 * n_points * n_classes
-    return padded + columns + diffusing_bytes(n_points, n_classes)
+    values = size.points * size.classes
+    columns = min(32 * values, _MOST_BYTES) + 16 * values
+    return Cost(9 * size.edges + columns + DIFFUSING * values, 0, _SECONDS * size.points)
 
 
 def with_padded_rows(operator: MarkovOperator) -> MarkovOperator:

@@ -25,6 +25,7 @@ from sklearn.utils import check_random_state
 
 from diffclass import _compiled
 from diffclass._validation import RandomState, check_choice, check_positive
+from diffclass.costs import Cost, Size
 from diffclass.exceptions import ParameterError
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
@@ -37,6 +38,9 @@ from diffclass.spectral.eigensolver import (
     leading_order,
     leading_pairs,
 )
+
+# Bytes of a point and pair, with what is made of pairs: vectors, coordinates, copies.
+BYTES_OF_A_PAIR = 40
 
 
 def leading_eigenpairs(
@@ -313,12 +317,8 @@ def _with_signs(vectors: np.ndarray) -> np.ndarray:
     return vectors
 
 
-def solving_bytes(n_points: int, n_edges: float, n_pairs: int) -> float:
-    """Return what computing so many pairs holds at most: the solver's blocks, S and the pairs."""
-    blocks = 3 * 8 * n_points * block_size(n_points, n_pairs)
-    return blocks + 12 * n_edges + pairs_bytes(n_points, n_pairs)
-
-
-def pairs_bytes(n_points: int, n_pairs: int) -> int:
-    """Return what so many pairs hold with what is made of them: vectors, coordinates, copies."""
-    return 40 * n_points * n_pairs
+def eigenpairs_cost(size: Size, n_pairs: int) -> Cost:
+    """Return what computing eigenpairs costs: the solver's blocks, S and the pairs; these stay."""
+    blocks = 3 * 8 * size.points * block_size(size.points, n_pairs)
+    pairs = BYTES_OF_A_PAIR * size.points * n_pairs
+    return Cost(blocks + 12 * size.edges + pairs, pairs)

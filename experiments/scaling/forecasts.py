@@ -6,9 +6,9 @@ Scenes of `experiments.scaling.make_large_scene` are made in FOLDER unless they 
 classified by ``diffclass classify --memory``, each in its own process, with too little memory for
 the whole graph (300 x 300 pixels fit into any); 6 GB for ten million pixels, which take some 20
 minutes. A report that is there is not made again. One row per scene and stage goes to
-forecasts.csv: seconds as forecast before the start, as taken, and the constant of
-`diffclass.blocks.durations` that would have been right. For "all" stages that column holds the
-forecast divided by the seconds, to the map: the calibration of probabilities has a row of its own.
+forecasts.csv: seconds as forecast before the start (`diffclass.blocks.costs`), as taken, and their
+ratio, by which its constants would have been right on this machine. "all" is to the map: the
+calibration of probabilities has a row of its own.
 """
 
 from __future__ import annotations
@@ -20,13 +20,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from diffclass.blocks.durations import IN_BLOCKS
 from experiments.markdown import write_rows
 from experiments.scaling.make_large_scene import LABELS_PER_CLASS, LargeScene, write_scene
 
 OUTPUT = Path(__file__).with_name("forecasts.csv")
-# what the run calls the stages of a forecast
-PARTS = {name: (name,) for name in IN_BLOCKS} | {"affinities": ("graph", "affinities", "operator")}
+# what the run calls stages that a forecast takes together
+PARTS = {"affinities": ("graph", "affinities", "operator")}
 
 
 def scene_in(folder: Path, side: int) -> Path:
@@ -63,23 +62,20 @@ def rows_of(side: int, report: dict[str, Any]) -> list[dict[str, object]]:
     forecast, taken = report["memory"].get("forecast_seconds"), report["seconds"]
     if forecast is None:
         raise SystemExit(f"{side} x {side} pixels fit into the memory given; take a larger scene")
-    found = {name: sum(taken[part] for part in parts) for name, parts in PARTS.items()}
-    rows = [
-        _row(side, name, seconds, found[name], IN_BLOCKS[name].units * found[name] / seconds)
-        for name, seconds in forecast.items()
-    ]
+    found = {name: sum(taken[part] for part in PARTS.get(name, [name])) for name in forecast}
+    rows = [_row(side, name, seconds, found[name]) for name, seconds in forecast.items()]
     told, took = (sum(s for name, s in of.items() if name != "calibration")
                   for of in (forecast, found))  # fmt: skip
-    return [*rows, _row(side, "all", told, took, told / took)]
+    return [*rows, _row(side, "all", told, took)]
 
 
-def _row(side: int, name: str, forecast: float, taken: float, right: float) -> dict[str, object]:
+def _row(side: int, name: str, forecast: float, taken: float) -> dict[str, object]:
     return {
         "side": side,
         "stage": name,
         "forecast": f"{forecast:.3g}",
         "seconds": f"{taken:.3g}",
-        "constant": f"{right:.3g}",
+        "ratio": f"{taken / forecast:.3g}",
     }
 
 

@@ -23,9 +23,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass import neighbors_graph
-from diffclass.command_line.console import peak_memory_bytes
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass.kernels import Gaussian, LocalCovariance
+from diffclass.memory import peak_memory_bytes
 from diffclass_hyperspectral import SceneFeatures
 from experiments.markdown import write_rows
 from experiments.scaling.whole_scene import fields

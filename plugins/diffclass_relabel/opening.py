@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from diffclass.progress import stage
 
 if TYPE_CHECKING:
-    from diffclass.command_line.forecasts import MemoryForecast
+    from diffclass.costs import Forecast
     from diffclass_hyperspectral import Scene
     from diffclass_relabel.editor import SessionEditor
     from diffclass_relabel.preparation import Preparation
@@ -36,7 +36,7 @@ def prepared_editor(
     preparation: Preparation,
     options: Mapping[str, Any],
     *,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
 ) -> SessionEditor:
     """Open a session, compile what its strokes need and make its first map.
 
@@ -53,14 +53,14 @@ def prepared_editor(
     """
     with stage("libraries"):
         from diffclass_relabel.editor import open_editor
-        from diffclass_relabel.forecast import expected_seconds, forecast_session
+        from diffclass_relabel.forecast import forecast_session
         from diffclass_relabel.warming import warm_up
 
     def expect(found: Scene, settings: SessionSettings) -> None:
-        seconds = expected_seconds(found, settings, log.n_operations)
-        preparation.expect(seconds)
+        forecast = forecast_session(found, settings, log.n_operations)
+        preparation.expect(forecast.seconds or {})
         if before is not None:
-            before(forecast_session(found, settings, seconds))
+            before(forecast)
 
     editor = open_editor(scene, log, on_scene=expect, **options)
     warm_up(editor.workspace)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass_hyperspectral import Scene
 from diffclass_relabel.editor import SessionEditor
-from diffclass_relabel.forecast import expected_seconds, forecast_session
+from diffclass_relabel.forecast import forecast_session
 from diffclass_relabel.session_log import done_in, read_session
 from diffclass_relabel.workspace import SessionSettings, Workspace
 
@@ -41,7 +41,7 @@ def replayed(
     scene: str | os.PathLike[str],
     *,
     opening: Mapping[str, str | None] | None = None,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
 ) -> SessionEditor:
     """Return a session with all operations of its file repeated, and its settled map.
 
@@ -70,9 +70,8 @@ def replayed(
     def expect(found: Scene) -> None:
         if before is not None:
             done = [entry["op"] for entry in done_in(log.entries)]
-            seconds = expected_seconds(found, settings, len(done))
             n_classes = sum(map(_classes_added, done))
-            before(forecast_session(found, settings, seconds, n_classes=n_classes))
+            before(forecast_session(found, settings, len(done), n_classes=n_classes))
 
     workspace = Workspace.open(
         scene, settings, fingerprint=log.header.get("sha256", ""), on_scene=expect

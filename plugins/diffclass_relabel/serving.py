@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from diffclass.command_line.console import Console
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass.exceptions import DiffclassError
 from diffclass.progress import Audience, listening
 from diffclass.returned_memory import return_large_arrays
@@ -60,7 +60,7 @@ class Opening:
         session: Path,
         options: dict[str, Any],
         *,
-        before: Callable[[MemoryForecast], object],
+        before: Callable[[Forecast], object],
     ):
         self.scene = scene
         self.log = SessionLog(session)
@@ -154,7 +154,7 @@ class Serving:
         reach: Reach,
         *,
         with_browser: bool,
-        before: Callable[[MemoryForecast], object],
+        before: Callable[[Forecast], object],
     ):
         self._console = console
         self._reach = reach

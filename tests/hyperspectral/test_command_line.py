@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffclass.command_line import forecasts
+from diffclass import costs
 from diffclass.command_line import messages as speaking
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import diffclass, run
@@ -441,7 +441,7 @@ def test_links_in_a_circle_are_no_input(call, folder, words):
 
 
 def test_a_forecast_far_beyond_the_memory_is_refused(call, monkeypatch):
-    monkeypatch.setattr(forecasts, "available_memory_bytes", lambda: 2**20)
+    monkeypatch.setattr(costs, "available_memory_bytes", lambda: 2**20)
     commands = [
         CLASSIFY,
         ["suggest", "scene.img", "--labels", "truth.img", "-o", "s.csv", *FAST],

@@ -8,16 +8,15 @@ import mmap
 import numpy as np
 import pytest
 
-from diffclass import DiffusionClassifier, DiffusionMap
-from diffclass.command_line import available_memory, forecasts
-from diffclass.command_line.available_memory import available_memory_bytes
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass import DiffusionClassifier, DiffusionMap, costs, memory
 from diffclass.command_line.main import run
+from diffclass.costs import Forecast
 from diffclass.mapped_pages import release_pages
+from diffclass.memory import available_memory_bytes
 from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 from diffclass_hyperspectral.workflows.classification import apply_model, classify_scene
-from diffclass_hyperspectral.workflows.memory_forecast import (
+from diffclass_hyperspectral.workflows.forecasts import (
     forecast_classification,
     forecast_embedding,
     forecast_prediction,
@@ -88,7 +87,7 @@ def test_nothing_is_read_for_it(reader):
 
 @pytest.mark.parametrize("spatial", [False, True])
 def test_it_grows_with_the_pixels_and_not_with_the_scene(spatial):
-    base = forecasts.base_bytes()
+    base = costs.base_bytes()
     small, large = (forecast(rows, spatial=spatial).stages for rows in (1000, 4000))
     for name in ("neighbors", "affinities", "diffusion", "writing"):
         assert large[name] - base == pytest.approx(4 * (small[name] - base), rel=0.1)
@@ -123,7 +122,7 @@ def test_it_grows_with_what_each_stage_works_on():
 
 
 def test_a_million_pixels_are_forecast_to_fit(monkeypatch):
-    monkeypatch.setattr(forecasts, "peak_memory_bytes", lambda: 150 * 2**20)
+    monkeypatch.setattr(costs, "peak_memory_bytes", lambda: 150 * 2**20)
     assert 1 * GIB < forecast().peak < 2.5 * GIB  # measured: README
 
 
@@ -149,18 +148,18 @@ def test_forecast_and_measured_peak_agree(tmp_path):
 
 
 def test_line_and_warning():
-    there = MemoryForecast({"features": GIB, "neighbors": 3 * GIB}, held=GIB, available=2 * GIB)
+    there = Forecast({"features": GIB, "neighbors": 3 * GIB}, held=GIB, available=2 * GIB)
     assert there.line() == (
         "memory: about 3.0 GiB will be needed (features 1.0 GiB, neighbors 3.0 GiB); "
         "2.0 GiB are free"
     )
     assert there.to_dict()["peak_forecast_bytes"] == 3 * GIB
     there.warn("nothing to warn of")
-    short = MemoryForecast(there.stages, held=GIB, available=2 * GIB - 1)
+    short = Forecast(there.stages, held=GIB, available=2 * GIB - 1)
     with pytest.warns(UserWarning, match="most of it for neighbors, .* take less") as found:
         short.warn("take less")
     assert len(found) == 1
-    unknown = MemoryForecast(there.stages)
+    unknown = Forecast(there.stages)
     unknown.warn("nothing is known")
     assert "free" not in unknown.line()
 
@@ -172,7 +171,7 @@ def test_one_warning_before_the_start(tmp_path, monkeypatch, capsys, command):
 
     np.save(tmp_path / "scene.npy", np.random.default_rng(0).random((30, 30, 5)))
     np.save(tmp_path / "ids.npy", np.arange(900).reshape(30, 30) % 3)
-    monkeypatch.setattr(forecasts, "available_memory_bytes", lambda: 10**6)
+    monkeypatch.setattr(costs, "available_memory_bytes", lambda: 10**6)
     monkeypatch.setattr(Scene, "usable_bands", refuse)
     words = [command, str(tmp_path / "scene.npy")]
     labelled = command in ("classify", "suggest")
@@ -255,9 +254,7 @@ def test_available_memory_here():
 
 def test_a_system_that_does_not_say(tmp_path, monkeypatch):
     assert available_memory_bytes(tmp_path) > 10**7  # by sysconf
-    monkeypatch.setattr(
-        available_memory.os, "sysconf", lambda name: (_ for _ in ()).throw(ValueError(name))
-    )
+    monkeypatch.setattr(memory.os, "sysconf", lambda name: (_ for _ in ()).throw(ValueError(name)))
     assert available_memory_bytes(tmp_path) is None
 
 

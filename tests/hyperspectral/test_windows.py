@@ -13,7 +13,7 @@ from diffclass import DiffusionClassifier
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.features import streamed_quantile as quantiles
-from diffclass_hyperspectral.features.feature_memory import feature_bytes
+from diffclass_hyperspectral.features.feature_costs import feature_cost
 from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.features.streamed_quantile import streamed_quantile
@@ -129,10 +129,12 @@ def test_memory_is_a_window_and_not_the_scene(tmp_path, cube, monkeypatch):
 
 def test_features_in_a_file_are_not_counted_as_memory():
     shape, features = (20_000, 3_000, 200), SceneFeatures(spatial=True)
-    on_disk, in_memory = (feature_bytes(features, shape, 180, on_disk=d) for d in (True, False))
+    on_disk, in_memory = (
+        feature_cost(features, shape, 180, on_disk=d).working for d in (True, False)
+    )
     assert in_memory - on_disk == 4 * 40 * 20_000 * 3_000
     assert on_disk < 3 * 2**30
-    more_rows = feature_bytes(features, (40_000, 3_000, 200), 180, on_disk=True)
+    more_rows = feature_cost(features, (40_000, 3_000, 200), 180, on_disk=True).working
     assert more_rows - on_disk == 8 * 20_000 * 3_000  # which pixels have data, and their labels
 
 
@@ -141,10 +143,11 @@ def test_a_window_that_is_too_small_for_a_row(cube):
     with pytest.raises(ParameterError, match=r"window_bytes = 1000: .* needs at least \d+ bytes"):
         features.fit_transform_points(cube, window_bytes=1000)
     with pytest.raises(ParameterError, match="window_bytes = 1000"):  # and before
-        feature_bytes(features, cube.shape, 8, on_disk=True, window_bytes=1000)
+        feature_cost(features, cube.shape, 8, on_disk=True, window_bytes=1000)
     shape = (10**4, 10**3, 8)
     small, usual = (
-        feature_bytes(features, shape, 8, on_disk=True, window_bytes=size) for size in (10**8, None)
+        feature_cost(features, shape, 8, on_disk=True, window_bytes=size).working
+        for size in (10**8, None)
     )
     assert usual - small > 10**8
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.available_memory import available_memory_bytes
+from diffclass.memory import available_memory_bytes
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
@@ -125,7 +125,7 @@ def opened_blocks(
         return
     from diffclass.blocks.scratch import JOB, FolderInUseError
     from diffclass_hyperspectral.workflows.block_runs import BlockRun
-    from diffclass_hyperspectral.workflows.memory_forecast import forecast_classification
+    from diffclass_hyperspectral.workflows.forecasts import forecast_classification
 
     folder = output.parent / f".{output.name}.scratch" if chosen.scratch is None else chosen.scratch
     is_unfinished = chosen.resume and (folder / JOB).is_file()

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from diffclass.command_line.console import Console, peak_memory_bytes
+from diffclass.command_line.console import Console
+from diffclass.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.run_costs import RunCosts
+    from diffclass_hyperspectral.workflows.run_reports import RunCosts
 
 
 class Report(Protocol):
@@ -47,7 +48,7 @@ def say_orthorectified(console: Console, paths: Sequence[Path], scene: Scene) ->
 
 def costs_of(console: Console) -> RunCosts:
     """Return what the run took until now."""
-    from diffclass_hyperspectral.workflows.run_costs import RunCosts
+    from diffclass_hyperspectral.workflows.run_reports import RunCosts
 
     return RunCosts(
         seconds=console.seconds | {"total": console.total_seconds},

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass.anomaly import DiffusionAnomaly
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass.evaluation import DetectionCurve, detection_curve
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.band_statistics import BandStatistics
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.memory_forecast import forecast_anomalies
+from diffclass_hyperspectral.workflows.forecasts import forecast_anomalies
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
 
 METHODS = ("diffusion", "rx", "isolation-forest")
@@ -31,13 +31,13 @@ class SceneAnomalies:
     scores : ndarray of shape (rows, columns)
         The higher, the less like the other pixels; NaN without data.
     method : str
-    memory : MemoryForecast or None
+    memory : Forecast or None
         What the run was forecast to need.
     """
 
     scores: np.ndarray
     method: str
-    memory: MemoryForecast | None = None
+    memory: Forecast | None = None
 
     def highest(self, n: int) -> list[tuple[int, int, float]]:
         """Return row, column and score of the n highest scores, the highest first."""
@@ -54,7 +54,7 @@ def find_anomalies(
     method: str = "diffusion",
     model: DiffusionAnomaly | None = None,
     seed: int = 0,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
 ) -> SceneAnomalies:
     """Score every pixel of a scene by how unlike the others its spectrum is.
 

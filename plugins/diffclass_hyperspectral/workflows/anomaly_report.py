@@ -9,20 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import __version__
 from diffclass.evaluation import DetectionCurve
 from diffclass.output import replacing
 from diffclass_hyperspectral.io.png_maps import new_figure
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.anomaly_detection import SceneAnomalies
-from diffclass_hyperspectral.workflows.run_costs import RunCosts
+from diffclass_hyperspectral.workflows.run_reports import RunCosts, RunReport
 
 NAMES = {"diffusion": "diffusion", "rx": "RX", "isolation-forest": "isolation forest"}
 _LISTED = 10
 
 
 @dataclass(frozen=True, eq=False)
-class AnomalyReport:
+class AnomalyReport(RunReport):
     """What is known about a scene's anomalies besides their scores.
 
     Attributes
@@ -34,9 +33,6 @@ class AnomalyReport:
         Row, column, score and, where the scene tells, x and y of the ten highest scores.
     curves : mapping of str to DetectionCurve
         By method, the asked one first; empty without a truth.
-    memory : MemoryForecast or None
-    costs : RunCosts or None
-        None if they were not measured.
     """
 
     method: str
@@ -44,22 +40,11 @@ class AnomalyReport:
     n_without_data: int
     highest: list[dict[str, Any]]
     curves: Mapping[str, DetectionCurve] = field(default_factory=dict)
-    memory: Any = None
-    costs: RunCosts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in values that JSON can hold; None where there is no truth."""
-        detection = {name: curve.to_dict() for name, curve in self.curves.items()}
-        facts = {
-            "method": self.method,
-            "n_pixels": self.n_pixels,
-            "n_without_data": self.n_without_data,
-            "highest": self.highest,
-            "detection": detection or None,
-            "memory": None if self.memory is None else self.memory.to_dict(),
-            "version": __version__,
-        }
-        return facts if self.costs is None else facts | self.costs.to_dict()
+        facts = super().to_dict()
+        return facts | {"detection": facts.pop("curves") or None}
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""

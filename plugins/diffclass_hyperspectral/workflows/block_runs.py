@@ -26,6 +26,7 @@ from diffclass.blocks import BlockClassifier, Engine, Scratch
 from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.scratch import room_in
 from diffclass.classifier import DiffusionClassifier
+from diffclass.costs import Size
 from diffclass.exceptions import ParameterError
 from diffclass.model_files import read_model, write_model
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
@@ -155,12 +156,10 @@ class BlockRun:
             **_given(model), memory=self.memory, engine=self.engine, scratch=self.scratch
         )
 
-    def plan(self, n_points: int, n_features: int, n_neighbors: int, n_classes: int) -> BlockPlan:
+    def plan(self, size: Size) -> BlockPlan:
         """Return how the points will be cut into blocks, and what that will take."""
         n_workers = 1 if self.engine is None else self.engine.n_workers
-        return BlockPlan.within(
-            self.memory, n_points, n_features, n_neighbors, n_classes, n_workers=n_workers
-        )
+        return BlockPlan.within(self.memory, size, n_workers=n_workers)
 
 
 def _check_in_blocks(classifier: DiffusionClassifier) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import StoppingRule, Warp, __version__
+from diffclass import StoppingRule, Warp
 from diffclass.blocks import BlockClassifier
-from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.workflows.classification import UNCLASSIFIED, SceneClassification
@@ -18,7 +17,7 @@ from diffclass_hyperspectral.workflows.cleanup import Cleanup, CleanupReport
 from diffclass_hyperspectral.workflows.holdout import Holdout
 from diffclass_hyperspectral.workflows.holdout_report import FailedHoldout, HoldoutReport
 from diffclass_hyperspectral.workflows.report_lines import report_lines
-from diffclass_hyperspectral.workflows.run_costs import RunCosts
+from diffclass_hyperspectral.workflows.run_reports import Facts, RunReport
 from diffclass_hyperspectral.workflows.scene_models import Classifier
 
 _TRANSDUCTIVE = (
@@ -31,7 +30,7 @@ _NOT_HELD_OUT = (
 
 
 @dataclass(frozen=True)
-class MappedClass:
+class MappedClass(Facts):
     """A class of the map.
 
     Attributes
@@ -51,11 +50,11 @@ class MappedClass:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the class in values that JSON can hold."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in super().to_dict().items() if value is not None}
 
 
 @dataclass(frozen=True)
-class FitReport:
+class FitReport(Facts):
     """How a classifier was fitted.
 
     Attributes
@@ -93,14 +92,9 @@ class FitReport:
     crossing_recall: float | None = None
     crossing_bound: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold."""
-        used = {str(class_id): count for class_id, count in self.labels_used.items()}
-        return asdict(self) | {"labels_used": used}
-
 
 @dataclass(frozen=True)
-class Ambiguity:
+class Ambiguity(Facts):
     """How many classes may be each pixel's own.
 
     Attributes
@@ -142,7 +136,7 @@ def _calibration_line(calibration: Calibration) -> str:
 
 
 @dataclass(frozen=True)
-class ClassificationReport:
+class ClassificationReport(RunReport):
     """What is known about a classification besides its map.
 
     Attributes
@@ -156,7 +150,6 @@ class ClassificationReport:
         Of the features.
     parameters : mapping
         Of the classifier.
-    memory : MemoryForecast
     fit : FitReport or None
         None where a model was applied.
     model : str or None
@@ -174,8 +167,6 @@ class ClassificationReport:
         Of the probabilities; None where none were asked for.
     ambiguity : Ambiguity or None
         None where it was not asked for.
-    costs : RunCosts or None
-        None if they were not measured.
     """
 
     classes: tuple[MappedClass, ...]
@@ -185,7 +176,6 @@ class ClassificationReport:
     mean_margin: float | None
     metric: str
     parameters: Mapping[str, Any]
-    memory: MemoryForecast
     fit: FitReport | None = None
     model: str | None = None
     beyond_reach: int | None = None
@@ -196,35 +186,20 @@ class ClassificationReport:
     changes: CleanupReport | None = None
     calibration: Calibration | None = None
     ambiguity: Ambiguity | None = None
-    costs: RunCosts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in values that JSON can hold; parts that are None are left out."""
-        facts: dict[str, Any] = {
-            "classes": [entry.to_dict() for entry in self.classes],
-            "unclassified": self.unclassified,
-            "missing": self.missing,
-            "unreached": self.unreached,
-            "mean_margin": self.mean_margin,
-            "metric": self.metric,
-            "parameters": dict(self.parameters),
-            "memory": self.memory.to_dict(),
-            "version": __version__,
-        }
-        facts |= {"model": self.model, "tau": None} if self.fit is None else self.fit.to_dict()
-        if self.beyond_reach is not None:
-            facts["beyond_reach"] = self.beyond_reach
-            facts["beyond_classified"] = self.beyond_classified
-        for name in ("holdout", "other_holdout"):
-            part = getattr(self, name)
-            facts |= {} if part is None else {name: part.to_dict()}
+        facts = super().to_dict()
+        fit, model = facts.pop("fit"), facts.pop("model")
+        del facts["cleanup"], facts["changes"]
+        if self.beyond_reach is None:
+            del facts["beyond_reach"], facts["beyond_classified"]
+        for name in ("holdout", "other_holdout", "calibration", "ambiguity"):
+            if facts[name] is None:
+                del facts[name]
         if self.cleanup is not None and self.changes is not None:
             facts["cleanup"] = asdict(self.cleanup) | asdict(self.changes)
-        if self.calibration is not None:
-            facts["calibration"] = self.calibration.to_dict()
-        if self.ambiguity is not None:
-            facts["ambiguity"] = asdict(self.ambiguity)
-        return facts if self.costs is None else facts | self.costs.to_dict()
+        return facts | ({"model": model, "tau": None} if fit is None else fit)
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""

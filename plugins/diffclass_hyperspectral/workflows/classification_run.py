@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from sklearn.base import clone
 
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
@@ -44,6 +44,11 @@ from diffclass_hyperspectral.workflows.classification_report import (
     report_fit,
 )
 from diffclass_hyperspectral.workflows.cleanup import Cleanup
+from diffclass_hyperspectral.workflows.forecasts import (
+    forecast_blocks,
+    forecast_classification,
+    forecast_prediction,
+)
 from diffclass_hyperspectral.workflows.holdout import (
     Holdout,
     full_gap,
@@ -54,12 +59,6 @@ from diffclass_hyperspectral.workflows.holdout_report import (
     FailedHoldout,
     HoldoutReport,
     report_holdout,
-)
-from diffclass_hyperspectral.workflows.memory_forecast import (
-    classification_seconds,
-    forecast_blocks,
-    forecast_classification,
-    forecast_prediction,
 )
 from diffclass_hyperspectral.workflows.scene_models import load_model
 
@@ -104,7 +103,7 @@ def classify_with_holdout(
     labels_per_class: int | None = None,
     seed: int = 0,
     cleanup: Cleanup | None = None,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
     blocks: BlockRun | None = None,
 ) -> ClassificationRun:
     """Classify a scene from labels, score it on those held out, and clean the map.
@@ -152,16 +151,12 @@ def classify_with_holdout(
     labels = checked_labels(scene, labels, features, classifier)
     spatial = features.spatial or cleanup.is_spatial
     kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
-    job_size = (scene, features, classifier, labels.n_classes)
-    n_fits = max(1, len(kinds))
-    if blocks is None:
-        memory = forecast_classification(*job_size)
-        if before is not None:  # who hears of the time pays for the estimate
-            memory = replace(memory, seconds=classification_seconds(*job_size, n_fits=n_fits))
-    else:
-        memory = forecast_blocks(
-            *job_size, blocks.plan, n_fits=n_fits, n_machines=blocks.n_machines
-        )
+    job_size, n_fits = (scene, features, classifier, labels.n_classes), max(1, len(kinds))
+    memory = (
+        forecast_classification(*job_size, n_fits=n_fits)
+        if blocks is None
+        else forecast_blocks(*job_size, blocks.plan, n_fits=n_fits, n_machines=blocks.n_machines)
+    )
     if before is not None:
         before(memory)
     if kinds:  # before the scene is read: what the least gap does not allow, none does
@@ -206,7 +201,7 @@ def classify_with_model(
     check_units: bool = True,
     classify_all: bool = False,
     cleanup: Cleanup | None = None,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
 ) -> ClassificationRun:
     """Classify a scene with a model from a file, and clean the map.
 

@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import __version__
-from diffclass.command_line.forecasts import MemoryForecast
 from diffclass.evaluation import ClusterScores
 from diffclass.output import replacing
 from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.png_maps import new_figure
-from diffclass_hyperspectral.workflows.run_costs import RunCosts
+from diffclass_hyperspectral.workflows.run_reports import Facts, RunCosts, RunReport, plain
 from diffclass_hyperspectral.workflows.scene_clustering import (
     UNCLUSTERED,
     ClusterSpectra,
@@ -25,7 +23,7 @@ from diffclass_hyperspectral.workflows.scene_clustering import (
 
 
 @dataclass(frozen=True)
-class ClusterFacts:
+class ClusterFacts(Facts):
     """One cluster.
 
     Attributes
@@ -58,7 +56,7 @@ class ClusterFacts:
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterReport:
+class ClusterReport(RunReport):
     """What is known about a scene's clusters besides their map.
 
     Attributes
@@ -77,9 +75,6 @@ class ClusterReport:
         With the truth; None without one.
     truth : ClassTable or None
         Classes of that truth.
-    memory : MemoryForecast or None
-    costs : RunCosts or None
-        None if they were not measured.
     """
 
     method: str
@@ -91,28 +86,21 @@ class ClusterReport:
     features: str
     agreement: ClusterScores | None = None
     truth: ClassTable | None = None
-    memory: MemoryForecast | None = None
-    costs: RunCosts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in values that JSON can hold; None where there is no truth."""
-        spectra = self.spectra
-        at = spectra.wavelengths
-        facts = {
-            "method": self.method,
+        spectra, facts = self.spectra, super().to_dict()
+        del facts["spectra"], facts["truth"]
+        own = zip(self.clusters, spectra.means, spectra.deviations, strict=True)
+        return facts | {
             "n_clusters": len(self.clusters),
-            "reason": self.reason,
-            "clusters": [_cluster_dict(self, place) for place in range(len(self.clusters))],
-            "bands": spectra.bands.tolist(),
-            "wavelengths_nm": None if at is None else [float(value) for value in at],
-            "n_without_data": self.n_without_data,
-            "eigenvalues": list(self.eigenvalues),
-            "features": self.features,
-            "agreement": None if self.agreement is None else self.agreement.to_dict(),
-            "memory": None if self.memory is None else self.memory.to_dict(),
-            "version": __version__,
+            "clusters": [
+                cluster.to_dict() | {"mean": plain(mean), "standard_deviation": plain(deviation)}
+                for cluster, mean, deviation in own
+            ],
+            "bands": plain(spectra.bands),
+            "wavelengths_nm": plain(spectra.wavelengths),
         }
-        return facts if self.costs is None else facts | self.costs.to_dict()
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
@@ -216,17 +204,3 @@ def _spectra_title(n_clusters: int) -> str:
 
     shaded = " and one standard deviation" if n_clusters <= MOST_SPREADS else ""
     return f"mean spectra{shaded}"
-
-
-def _cluster_dict(report: ClusterReport, place: int) -> dict[str, Any]:
-    cluster, spectra = report.clusters[place], report.spectra
-    return {
-        "id": cluster.id,
-        "pixels": cluster.pixels,
-        "outliers": cluster.outliers,
-        "staying": cluster.staying,
-        "retention": cluster.retention,
-        "mode": None if cluster.mode is None else list(cluster.mode),
-        "mean": spectra.means[place].tolist(),
-        "standard_deviation": spectra.deviations[place].tolist(),
-    }

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from diffclass import BandwidthCurve, __version__
-from diffclass.command_line.forecasts import MemoryForecast
-from diffclass_hyperspectral.workflows.run_costs import RunCosts
+from diffclass import BandwidthCurve
+from diffclass_hyperspectral.workflows.run_reports import RunCosts, RunReport
 from diffclass_hyperspectral.workflows.scene_embedding import EmbeddedPoints
 
 
 @dataclass(frozen=True, eq=False)
-class EmbeddingReport:
+class EmbeddingReport(RunReport):
     """What is known about an embedding besides its coordinates.
 
     Attributes
@@ -32,10 +31,6 @@ class EmbeddingReport:
     n_graph_components : int
     bandwidth_curve : BandwidthCurve or None
         From which epsilon was chosen.
-    memory : MemoryForecast or None
-        None for a table.
-    costs : RunCosts or None
-        None if they were not measured.
     """
 
     n_points: int
@@ -48,27 +43,11 @@ class EmbeddingReport:
     neighbor_recall: float | None
     n_graph_components: int
     bandwidth_curve: BandwidthCurve | None
-    memory: MemoryForecast | None = None
-    costs: RunCosts | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in values that JSON can hold."""
-        curve, memory = self.bandwidth_curve, self.memory
-        facts = {
-            "n_points": self.n_points,
-            "n_without_data": self.n_without_data,
-            "eigenvalues": list(self.eigenvalues),
-            "time": self.time,
-            "epsilon": self.epsilon,
-            "alpha": self.alpha,
-            "n_neighbors": self.n_neighbors,
-            "neighbor_recall": self.neighbor_recall,
-            "n_graph_components": self.n_graph_components,
-            "bandwidth_curve": None if curve is None else _curve(curve),
-            "memory": None if memory is None else memory.to_dict(),
-            "version": __version__,
-        }
-        return facts if self.costs is None else facts | self.costs.to_dict()
+        curve = self.bandwidth_curve
+        return super().to_dict() | {"bandwidth_curve": None if curve is None else _curve(curve)}
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""

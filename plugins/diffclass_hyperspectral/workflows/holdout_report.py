@@ -21,10 +21,11 @@ from diffclass_hyperspectral.workflows.classification import SceneClassification
 from diffclass_hyperspectral.workflows.cleanup import Cleanup
 from diffclass_hyperspectral.workflows.holdout import Holdout, full_gap
 from diffclass_hyperspectral.workflows.report_lines import certainty_lines, holdout_lines
+from diffclass_hyperspectral.workflows.run_reports import Facts
 
 
 @dataclass(frozen=True)
-class HoldoutReport:
+class HoldoutReport(Facts):
     """Scores on held-out labels.
 
     Attributes
@@ -66,17 +67,9 @@ class HoldoutReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in values that JSON can hold."""
-        return {
-            "kind": self.kind,
-            "gap_pixels": self.gap_pixels,
-            "full_gap_pixels": self.full_gap_pixels,
-            "weight_beyond_gap": self.weight_beyond_gap,
-            "n_fit": self.n_fit,
-            "untested": list(self.untested),
-            **self.scores.to_dict(),
-            "by_blocks": dict(self.by_blocks),
-            "certainty": self.certainty.to_dict(),
-        }
+        facts = super().to_dict()
+        del facts["names"]
+        return facts | facts.pop("scores")
 
     def lines(self) -> list[str]:
         """Return the scores as lines to read."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass.evaluation import (
     AreaEstimates,
     ClassMatch,
@@ -38,6 +38,7 @@ from diffclass_hyperspectral.workflows.certainty import (
     measure_certainty,
     measure_probability,
 )
+from diffclass_hyperspectral.workflows.forecasts import forecast_evaluation
 from diffclass_hyperspectral.workflows.holdout import pixels_from
 from diffclass_hyperspectral.workflows.map_rasters import (
     MapRaster,
@@ -45,7 +46,6 @@ from diffclass_hyperspectral.workflows.map_rasters import (
     joined_raster,
     read_map_raster,
 )
-from diffclass_hyperspectral.workflows.memory_forecast import forecast_evaluation
 from diffclass_hyperspectral.workflows.report_lines import (
     area_lines,
     certainty_lines,
@@ -173,7 +173,7 @@ def opened_maps(paths: Sequence[Path], *, variable: str | None = None) -> Opened
 
 def forecast_of_maps(
     paths: Sequence[Path], rasters: Sequence[Path] = (), *, variable: str | None = None
-) -> MemoryForecast:
+) -> Forecast:
     """Say what evaluating maps will need, from their sizes alone.
 
     Parameters

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from diffclass.clustering import DiffusionClustering
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass.evaluation import ClusterScores, cluster_scores
 from diffclass.exceptions import DataError
 from diffclass.mode_clustering import DiffusionModes
@@ -19,7 +19,7 @@ from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.label_images import LabelImage
 from diffclass_hyperspectral.io.row_blocks import row_blocks
 from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.memory_forecast import forecast_clustering
+from diffclass_hyperspectral.workflows.forecasts import forecast_clustering
 from diffclass_hyperspectral.workflows.parameters import check_clustering
 
 UNCLUSTERED = 0
@@ -42,7 +42,7 @@ class SceneClusters:
         Fitted.
     features : SceneFeatures
         Fitted.
-    memory : MemoryForecast or None
+    memory : Forecast or None
         What the run was forecast to need.
     """
 
@@ -52,7 +52,7 @@ class SceneClusters:
     spectra: ClusterSpectra
     model: DiffusionClustering
     features: SceneFeatures
-    memory: MemoryForecast | None = None
+    memory: Forecast | None = None
 
     @cached_property
     def table(self) -> ClassTable:
@@ -95,7 +95,7 @@ def cluster_scene(
     *,
     features: SceneFeatures | None = None,
     model: DiffusionClustering | None = None,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
 ) -> SceneClusters:
     """Find clusters of a scene's pixels.
 
@@ -215,7 +215,7 @@ def _assembled(
     valid: np.ndarray,
     model: DiffusionClustering,
     features: SceneFeatures,
-    memory: MemoryForecast,
+    memory: Forecast,
 ) -> SceneClusters:
     shape, k = scene.shape[:2], model.n_clusters_
     order = np.argsort(-np.bincount(model.labels_, minlength=k), kind="stable")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import DiffusionMap
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.output import replacing
 from diffclass.plots.stretch import stretched
@@ -23,7 +23,7 @@ from diffclass_hyperspectral.io.png_maps import new_figure
 from diffclass_hyperspectral.io.scene_files import open_scene
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
-from diffclass_hyperspectral.workflows.memory_forecast import (
+from diffclass_hyperspectral.workflows.forecasts import (
     forecast_embedding,
     forecast_points,
 )
@@ -42,14 +42,14 @@ class EmbeddedPoints:
         Fitted to the others.
     scene : Scene or None
         None for a table.
-    memory : MemoryForecast or None
+    memory : Forecast or None
         What it was forecast to need.
     """
 
     coordinates: np.ndarray
     model: DiffusionMap
     scene: Scene | None = None
-    memory: MemoryForecast | None = None
+    memory: Forecast | None = None
 
     @property
     def shape(self) -> tuple[int, int] | None:
@@ -68,7 +68,7 @@ def embed_file(
     *,
     features: SceneFeatures | None = None,
     opening: Mapping[str, Any] | None = None,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
 ) -> EmbeddedPoints:
     """Embed the pixels of a scene, or the rows of a table.
 

@@ -13,6 +13,7 @@ import numpy as np
 from diffclass import __version__
 from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
+from diffclass.costs import Cost
 from diffclass.exceptions import DataError
 from diffclass.mapped_pages import release_pages
 from diffclass.model_files import CLASSIFIER, read_model, write_model
@@ -108,11 +109,11 @@ class SceneModel:
             )
         warnings.warn(said, UserWarning, stacklevel=4)
 
-    def working_bytes(self, n_pixels: int, n_features: int) -> int:
-        """Return the bytes that `answers` holds besides the model: features, result, a block."""
+    def cost(self, n_pixels: int, n_features: int) -> Cost:
+        """Return what `answers` costs besides the model: features, result, a block."""
         edges = min(n_pixels, _BLOCK_PIXELS) * self.classifier.n_neighbors
         held = 4 * n_pixels * (n_features + len(self.classifier.classes_) + 1)
-        return held + 60 * edges
+        return Cost(held + 60 * edges)
 
 
 def _scene_model(**parts: Any) -> SceneModel:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass import __version__, suggest
+from diffclass import suggest
 from diffclass.classifier import DiffusionClassifier
-from diffclass.command_line.forecasts import MemoryForecast
+from diffclass.costs import Forecast
 from diffclass.exceptions import DataError
 from diffclass.mode_clustering import DiffusionModes
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
@@ -21,15 +20,15 @@ from diffclass_hyperspectral.workflows.classification import (
     checked_labels,
     classify_scene,
 )
-from diffclass_hyperspectral.workflows.memory_forecast import (
+from diffclass_hyperspectral.workflows.forecasts import (
     forecast_classification,
 )
-from diffclass_hyperspectral.workflows.run_costs import RunCosts
+from diffclass_hyperspectral.workflows.run_reports import Facts, RunReport
 from diffclass_hyperspectral.workflows.scene_clustering import cluster_scene
 
 
 @dataclass(frozen=True)
-class SuggestedPixel:
+class SuggestedPixel(Facts):
     """A pixel to label, and its class as it is now.
 
     Attributes
@@ -62,13 +61,9 @@ class SuggestedPixel:
     current_name: str
     margin: float | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pixel's facts by name, in values that JSON can hold."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, eq=False)
-class SuggestionReport:
+class SuggestionReport(RunReport):
     """What is suggested, and how it was chosen.
 
     Attributes
@@ -80,29 +75,12 @@ class SuggestionReport:
         Diffusion time in steps; None where there are no labels.
     pixels : tuple of SuggestedPixel
         The best first.
-    memory : MemoryForecast
-    costs : RunCosts or None
-        None if they were not measured.
     """
 
     rule: str
     min_distance: float
     tau: int | None
     pixels: tuple[SuggestedPixel, ...]
-    memory: MemoryForecast
-    costs: RunCosts | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold."""
-        facts = {
-            "rule": self.rule,
-            "min_distance": self.min_distance,
-            "tau": self.tau,
-            "pixels": [pixel.to_dict() for pixel in self.pixels],
-            "memory": self.memory.to_dict(),
-            "version": __version__,
-        }
-        return facts if self.costs is None else facts | self.costs.to_dict()
 
     def lines(self) -> list[str]:
         """Return the pixels as lines to read."""
@@ -151,7 +129,7 @@ def suggest_for_scene(
     min_distance: float = 0.0,
     features: SceneFeatures | None = None,
     classifier: DiffusionClassifier | None = None,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
 ) -> SuggestionRun:
     """Classify a scene from all its labels and choose pixels to label next.
 
@@ -201,7 +179,7 @@ def suggest_first(
     min_distance: float = 0.0,
     features: SceneFeatures | None = None,
     random_state: int = 0,
-    before: Callable[[MemoryForecast], object] | None = None,
+    before: Callable[[Forecast], object] | None = None,
 ) -> SuggestionRun:
     """Choose the first pixels to label where there is no label yet: one per mode of the density.
 
@@ -242,8 +220,7 @@ def suggest_first(
         _first_pixel(scene, place, rank=rank, score=float(scores[place]))
         for rank, place in enumerate(kept, start=1)
     )
-    assert found.memory is not None
-    report = SuggestionReport("modes", min_distance, None, pixels, found.memory)
+    report = SuggestionReport("modes", min_distance, None, pixels, memory=found.memory)
     return SuggestionRun(None, report)
 
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from diffclass.label_diffusion.far_walk import LONGEST_SERIES
+from diffclass.label_diffusion.walks.long_walk import LONGEST_SERIES
 from diffclass.operators.chebyshev import sum_coefficients
 
 _LEAST_SERIES = 32  # steps; fewer are taken one by one
@@ -22,8 +22,8 @@ _LATE = 1e-3  # probability
 _NO_CHANGE = {"f": 1e-6, "d": 1e-14}  # of a probability, by precision
 
 
-class LateSteps(Protocol):
-    """What a walk of absorbing labels has to do for late steps, wherever its columns lie."""
+class SeriesWalk(Protocol):
+    """What a walk of absorbing labels has to do for a series, wherever its columns lie."""
 
     def least_stopped(self) -> float:
         """Return the least probability of having stopped, over the points whose walk can stop."""
@@ -35,17 +35,17 @@ class LateSteps(Protocol):
         """Add the sum of c_k T_k(B) r to the values; what comes out below 0 is 0."""
 
 
-def is_late(walk: LateSteps, n_steps: int) -> bool:
+def is_late(walk: SeriesWalk, n_steps: int) -> bool:
     """Say whether so many steps are worth a series, and the walk is late enough for one."""
     return n_steps > _LEAST_SERIES and walk.least_stopped() >= _LATE
 
 
-def walk_late(walk: LateSteps, n_steps: int, dtype: np.dtype) -> None:
+def walk_by_series(walk: SeriesWalk, n_steps: int, dtype: np.dtype) -> None:
     """Take steps by series, until no probability changes any more.
 
     Parameters
     ----------
-    walk : LateSteps
+    walk : SeriesWalk
     n_steps : int
     dtype : dtype
         Of the values.

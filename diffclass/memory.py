@@ -1,9 +1,10 @@
-"""How much memory this process can still have."""
+"""How much memory this process can still have, and the most that it had."""
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -21,6 +22,19 @@ def available_memory_bytes(root: str | os.PathLike[str] = "/") -> int | None:
     rooms = [_system_room(Path(root)), *_group_rooms(Path(root))]
     known = [room for room in rooms if room is not None]
     return max(0, min(known)) if known else None
+
+
+def peak_memory_bytes() -> int:
+    """Return the peak resident size of this process."""
+    import resource
+
+    # getrusage counts what the process that started this one held then
+    with suppress(OSError), open("/proc/self/status", encoding="ascii") as status:
+        for line in status:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _system_room(root: Path) -> int | None:

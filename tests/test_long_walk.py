@@ -7,9 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from diffclass import MarkovOperator, diffuse_labels, markov_operator, warped_operator
-from diffclass.label_diffusion import far_walk
-from diffclass.label_diffusion.far_walk import FarWalk
-from diffclass.label_diffusion.walks import HEIGHT, FreeColumns
+from diffclass.label_diffusion.walks import HEIGHT, FreeColumns, long_walk
+from diffclass.label_diffusion.walks.long_walk import LongWalk
 from diffclass.operators.chebyshev import power_coefficients, sum_coefficients
 from diffclass.relabel.columns import Horizon, diffused_columns
 
@@ -77,7 +76,7 @@ def test_warped_walks_may_be_long_too(label_mode, rng, monkeypatch):
     scores /= scores.sum(axis=1, keepdims=True)
     warped = warped_operator(chain(), scores, y=labels())
     far = diffuse_labels(warped, labels(), label_mode=label_mode, tau=40_000)
-    monkeypatch.setattr("diffclass.label_diffusion.walks.LONGEST_SERIES", 10**9)
+    monkeypatch.setattr(long_walk, "LONGEST_SERIES", 10**9)
     near = diffuse_labels(warped, labels(), label_mode=label_mode, tau=40_000)
     np.testing.assert_allclose(far.values, near.values, rtol=1e-6)
 
@@ -85,16 +84,16 @@ def test_warped_walks_may_be_long_too(label_mode, rng, monkeypatch):
 @pytest.mark.parametrize("weight", [1.0, 0.3])
 def test_small_values_stay_accurate(weight, monkeypatch):
     """Of a chain so long that far values are 1e-40 of near ones when series begin."""
-    monkeypatch.setattr(far_walk, "_LEAST_STEPS", 8)
+    monkeypatch.setattr(long_walk, "_LEAST_STEPS", 8)
     A, y = chain(900), np.full(900, -1)
     y[0], y[899] = 0, 1
     weights = np.full(900, weight)
     for label_mode in ("free", "absorbing"):
         options = {"label_mode": label_mode, "tau": 9000, "label_weight": weights}
         plain = diffuse_labels(A, y, **options)
-        monkeypatch.setattr("diffclass.label_diffusion.walks.LONGEST_SERIES", 16)
+        monkeypatch.setattr(long_walk, "LONGEST_SERIES", 16)
         series = diffuse_labels(A, y, **options)
-        monkeypatch.setattr("diffclass.label_diffusion.walks.LONGEST_SERIES", 4096)
+        monkeypatch.setattr(long_walk, "LONGEST_SERIES", 4096)
         assert plain.values[plain.values > 0].min() < 1e-20
         np.testing.assert_allclose(series.values, plain.values, rtol=1e-5)
 
@@ -147,7 +146,7 @@ def test_nothing_to_walk_to():
     f = np.zeros((50, 1))
     f[0] = 1
     hops = A.hops(np.where(np.arange(50) == 0, 0, -1))
-    found = FarWalk(A.backward, hops).free(f, 10**5)
+    found = LongWalk(A.backward, hops).free(f, 10**5)
     np.testing.assert_allclose(found[:30], A.degrees[0] / A.degrees[:30].sum(), rtol=1e-6)
     assert not found[30:].any()
 

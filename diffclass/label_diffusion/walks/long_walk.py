@@ -20,7 +20,7 @@ from diffclass.operators.chebyshev import chebyshev_series, power_coefficients, 
 
 Product = Callable[[np.ndarray, np.ndarray], None]
 
-# More steps than this at once are taken by a `FarWalk`. In single precision the rounding of a
+# More steps than this at once are taken by a `LongWalk`. In single precision the rounding of a
 # series would be too large from here on.
 LONGEST_SERIES = 4096
 _LEAST_STEPS = 64  # a shorter series is not worth looking for
@@ -28,7 +28,12 @@ _SETTLED = 1e-15  # of a value: a step that changes no more is lost in rounding
 _ACCURACY = 1e-7  # of a value, relative to itself, by one series
 
 
-class FarWalk:
+def is_long(n_steps: int) -> bool:
+    """Say whether so many steps are to be taken by a `LongWalk`."""
+    return n_steps > LONGEST_SERIES
+
+
+class LongWalk:
     """Many steps of a walk B, which multiplies columns of non-negative values.
 
     Parameters

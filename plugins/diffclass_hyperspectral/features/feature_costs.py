@@ -1,7 +1,8 @@
-"""What the features of a scene take in memory while they are made, known before a pixel is read."""
+"""What the features of a scene cost, known before a pixel is read."""
 
 from __future__ import annotations
 
+from diffclass.costs import Cost
 from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.features.streamed_quantile import quantile_bytes
@@ -9,17 +10,18 @@ from diffclass_hyperspectral.features.window_sizes import bytes_per_pixel
 from diffclass_hyperspectral.io import row_blocks
 
 _BYTES_PER_VALUE = 56  # of working space for a value of a block
+_SECONDS = {False: 1e-8, True: 5e-8}  # of a pixel's band; spatial features take longer
 
 
-def feature_bytes(
+def feature_cost(
     features: SceneFeatures,
     shape: tuple[int, int, int],
     n_bands: int,
     *,
     on_disk: bool = False,
     window_bytes: int | None = None,
-) -> int:
-    """Return the most bytes that making features holds: a block of the scene or a window.
+) -> Cost:
+    """Return what making features costs: a block of the scene or a window, and the features.
 
     Parameters
     ----------
@@ -33,6 +35,11 @@ def feature_bytes(
         Whether the features themselves lie in a file.
     window_bytes : int, optional
         As in `SceneFeatures.transform_points`.
+
+    Returns
+    -------
+    Cost
+        Nothing is kept: not all pixels may be points.
 
     Raises
     ------
@@ -50,4 +57,5 @@ def feature_bytes(
         working = max(working, window + quantile_bytes(4 * n))
     held = 0 if on_disk else 4 * n * p
     # a block of rows is gone before the whole result has been filled, a window is not
-    return (held + working if features.spatial else max(held, working)) + 8 * n
+    peak = held + working if features.spatial else max(held, working)
+    return Cost(peak + 8 * n, 0, _SECONDS[features.spatial] * n * n_bands)

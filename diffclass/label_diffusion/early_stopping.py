@@ -1,6 +1,7 @@
-"""Walk, look and choose the time: one way for every walk, in memory or in blocks.
+"""Early stopping: walk, look at the map, and go back to the best time.
 
-A walk says what it sees in a few numbers: margin, cut and coverage, which are sums over the points.
+One way for every walk, in memory or in blocks: a walk gives its criteria in a few numbers, margin,
+cut and coverage, which are sums over the points.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _Map = TypeVar("_Map")
 
 
 @dataclass(frozen=True)
-class Look:
-    """What a walk sees at one time.
+class Criteria:
+    """What early stopping goes by at one time.
 
     Attributes
     ----------
@@ -52,8 +53,8 @@ class Look:
     changed: float
 
 
-class Walking(Protocol):
-    """A walk of labels as the choice of tau sees it.
+class StoppableWalk(Protocol):
+    """A walk of labels as early stopping sees it.
 
     Attributes
     ----------
@@ -84,8 +85,8 @@ class Walking(Protocol):
     def mean_margin(self) -> float:
         """Return the mean margin over the points, with equal weights of the classes."""
 
-    def look(self, weightings: Sequence[str], *, is_covered: bool) -> Look:
-        """Return what the walk sees with "equal" and other weights of the classes."""
+    def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
+        """Return what early stopping goes by, with "equal" and other weights of the classes."""
 
     def checkpoint(self, *names: str) -> None:
         """Save the present state under some names, instead of those saved before."""
@@ -114,7 +115,7 @@ class PastMaps(Generic[_Map]):
 
 
 @dataclass(frozen=True)
-class Stopped:
+class EarlyStop:
     """Where a walk was stopped: it now holds the state at tau.
 
     Attributes
@@ -136,19 +137,19 @@ class Stopped:
     is_by_cut: bool = False
 
 
-def walk_to_tau(
-    walk: Walking,
+def stop_early(
+    walk: StoppableWalk,
     tau: int | StoppingRule,
     *,
     usual_share: float,
     balancing: bool,
     is_large: bool,
-) -> Stopped:
+) -> EarlyStop:
     """Walk until tau is known, and go back to it.
 
     Parameters
     ----------
-    walk : Walking
+    walk : StoppableWalk
         At time 0.
     tau : int or StoppingRule
         As `diffclass.label_diffusion.parameters.checked_tau` returns it.
@@ -167,17 +168,17 @@ def walk_to_tau(
     """
     if not isinstance(tau, StoppingRule):
         curve = walk_along_curve(walk, tau, usual_share)
-        return Stopped(walk.restore("kept"), curve, n_steps=walk.time)
+        return EarlyStop(walk.restore("kept"), curve, n_steps=walk.time)
     by_cut = tau.by == "auto" and walk.goes_by_cut
     max_time, kept_share = tau.limits(walk.n_points, usual_share=usual_share, goes_by_cut=by_cut)
     if by_cut:
         curve, weighting, best = _walk_to_best(
             walk, max_time, kept_share, balancing=balancing, is_large=is_large
         )
-        stopped = Stopped(walk.restore(weighting + best), curve, weighting, is_by_cut=True)
+        stopped = EarlyStop(walk.restore(weighting + best), curve, weighting, is_by_cut=True)
     else:
         curve = _walk_to_best_margin(walk, max_time, kept_share)
-        stopped = Stopped(walk.restore("kept"), curve)
+        stopped = EarlyStop(walk.restore("kept"), curve)
     if not curve.is_covered:
         warnings.warn(
             f"by max_time = {max_time} the labels reach {curve.coverage[-1]:.1%} of what they "
@@ -189,12 +190,12 @@ def walk_to_tau(
     return stopped
 
 
-def walk_straight(walk: Walking, tau: int) -> None:
+def walk_to(walk: StoppableWalk, tau: int) -> None:
     """Walk to a given time, with stops only where the walk may find a faster way on.
 
     Parameters
     ----------
-    walk : Walking
+    walk : StoppableWalk
     tau : int
         Steps from time 0.
     """
@@ -203,12 +204,12 @@ def walk_straight(walk: Walking, tau: int) -> None:
             walk.advance(time)
 
 
-def walk_along_curve(walk: Walking, tau: int, kept_share: float) -> MarginCurve:
+def walk_along_curve(walk: StoppableWalk, tau: int, kept_share: float) -> MarginCurve:
     """Walk to a given time and return the margin curve up to it.
 
     Parameters
     ----------
-    walk : Walking
+    walk : StoppableWalk
         At time 0; its last state is saved as "kept".
     tau : int
         Steps.
@@ -223,7 +224,7 @@ def walk_along_curve(walk: Walking, tau: int, kept_share: float) -> MarginCurve:
     return record.curve
 
 
-def _walk_to_best_margin(walk: Walking, max_time: int, kept_share: float) -> MarginCurve:
+def _walk_to_best_margin(walk: StoppableWalk, max_time: int, kept_share: float) -> MarginCurve:
     choice, record = MarginChoice(kept_share), CurveRecord(kept_share)
     for time, coverage in _covered_times(walk, curve_times(max_time)):
         walk.advance(time)
@@ -236,7 +237,7 @@ def _walk_to_best_margin(walk: Walking, max_time: int, kept_share: float) -> Mar
 
 
 def _walk_to_best(
-    walk: Walking, max_time: int, kept_share: float, *, balancing: bool, is_large: bool
+    walk: StoppableWalk, max_time: int, kept_share: float, *, balancing: bool, is_large: bool
 ) -> tuple[MarginCurve, str, str]:
     """Walk until the map settles; checkpoint the best times of each weighting and choose."""
     weightings = ("equal", "balanced") if balancing else ("equal",)
@@ -247,15 +248,15 @@ def _walk_to_best(
         times = [look for look in times if is_covered(look[1])] or times[-1:]
     for time, coverage in times:
         walk.advance(time)
-        look = walk.look(weightings, is_covered=is_covered(coverage))
+        seen = walk.criteria(weightings, is_covered=is_covered(coverage))
         best: list[str] = []
         for weighting, choice in choices.items():
-            names = choice.see(look.margin[weighting], look.cut[weighting], coverage)
+            names = choice.see(seen.margin[weighting], seen.cut[weighting], coverage)
             best += [weighting + name for name in names]
-        record.add(time, look.margin["equal"], coverage, look.cut["equal"].mean)
+        record.add(time, seen.margin["equal"], coverage, seen.cut["equal"].mean)
         walk.checkpoint(*best)
         is_over = all(choice.is_over for choice in choices.values())
-        if (is_large and is_over) or is_settled(look.changed):
+        if (is_large and is_over) or is_settled(seen.changed):
             break
     weighting, equal = "equal", choices["equal"]
     if balancing and choices["balanced"].cut.is_below(equal.cut, n_errors=_BALANCING_ERRORS):
@@ -263,7 +264,7 @@ def _walk_to_best(
     return record.curve, weighting, choices[weighting].best
 
 
-def _covered_times(walk: Walking, times: np.ndarray) -> list[tuple[int, float]]:
+def _covered_times(walk: StoppableWalk, times: np.ndarray) -> list[tuple[int, float]]:
     """Return each time with the coverage of the labels at that time."""
     coverage = walk.coverage()
     farthest = len(coverage) - 1

@@ -1,0 +1,40 @@
+"""What diffusing labels costs."""
+
+from __future__ import annotations
+
+from diffclass.costs import Cost, Size
+from diffclass.label_diffusion.left_out import MOST_LEFT_OUT, most_columns
+from diffclass.operators.local_order import LARGE
+
+# Bytes of a point and class: of a result with a copy in single precision, and of a diffusion.
+RESULT, DIFFUSING = 24, 40
+_WARPED = 36  # more
+STEPS = 64  # of a walk to its end
+_SECONDS, _SECONDS_LEFT_OUT = 2.6e-10, 1.5e-10  # of an edge, column and step
+
+
+def diffusion_costs(size: Size, *, warped: bool = False) -> dict[str, Cost]:
+    """Return what diffusing labels costs, and probabilities from labels that are left out.
+
+    Parameters
+    ----------
+    size : Size
+        Points, neighbours and classes count.
+    warped : bool, default=False
+
+    Returns
+    -------
+    dict of str to Cost
+        Of "diffusion", whose result is kept, and "calibration".
+    """
+    n, m, values = size.points, size.edges, size.points * size.classes
+    in_order = 8 * m + 24 * n if n >= LARGE else 0  # the second operator of a large graph
+    left_out = 0 if warped else 8 * n * most_columns(n)
+    return {
+        "diffusion": Cost(
+            in_order + (DIFFUSING + _WARPED * warped) * values,
+            in_order + RESULT * values,
+            _SECONDS * m * size.classes * STEPS,
+        ),
+        "calibration": Cost(left_out, 0, _SECONDS_LEFT_OUT * m * MOST_LEFT_OUT * STEPS),
+    }

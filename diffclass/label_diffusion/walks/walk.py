@@ -1,0 +1,159 @@
+"""The diffused labels at one time: what all kinds of walks have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
+from diffclass.label_diffusion.cut import cut_of
+from diffclass.label_diffusion.early_stopping import Criteria, PastMaps, walk_to
+from diffclass.label_diffusion.posteriors import Decision, decide
+from diffclass.label_diffusion.stopping_time import hop_coverage
+from diffclass.operators.markov import MarkovOperator
+
+# Height of a label's indicator. It is large, so that what arrives after a long way does not
+# underflow in single precision, and a power of two, so that rounding stays the same.
+HEIGHT = 2.0**64
+
+
+def least_arrived(dtype: np.dtype) -> float:
+    """Return the smallest value of a column of `HEIGHT` that counts as arrived.
+
+    Below it floating-point numbers lose digits, in double precision once they are divided by
+    `HEIGHT`. A class diffused as a whole and the sum of its strokes would then disagree about which
+    points are reached. The points below are filled in at the end; see
+    `diffclass.label_diffusion.reach`.
+    """
+    return 2.0**24 * max(float(np.finfo(dtype).tiny), HEIGHT * float(np.finfo(np.float64).tiny))
+
+
+def mass_of(operator: MarkovOperator, values: np.ndarray) -> np.ndarray:
+    """Return the masses <N_i, pi> of columns, of shape (n_classes,)."""
+    # not by BLAS, whose sums depend on the number of threads
+    return np.einsum("x,xi->i", operator.stationary_distribution, values)
+
+
+class Walk:
+    """One column per class at one time: N = scale (limits[component] + state).
+
+    Attributes
+    ----------
+    operator : MarkovOperator
+        The operator of n points.
+    time : int
+        Steps taken so far.
+    state : ndarray of shape (n, n_classes)
+        The columns without their limits.
+    limits : ndarray of float64 of shape (n_components, n_classes)
+        The limits that have been subtracted from the columns.
+    scale : ndarray of float64 of shape (n_classes,)
+        Factor of each class.
+    least : float
+        Smallest value of a column that counts as arrived.
+    goes_by_cut : bool
+        Whether the time may be chosen by the cut: free and warped columns always have the same
+        mass, and the margin says all.
+    """
+
+    goes_by_cut = False
+
+    def __init__(self, operator: MarkovOperator, codes: np.ndarray, n_classes: int):
+        self.operator = operator
+        self.least = least_arrived(operator.dtype)
+        self.time = 0
+        self.labelled = np.flatnonzero(codes >= 0)
+        self.codes = codes[self.labelled]
+        self.state = np.zeros((len(operator), n_classes), dtype=operator.dtype)
+        self.limits = np.zeros((operator.n_connected_components, n_classes))
+        self.scale = np.ones(n_classes)
+        self._checkpoints: dict[str, Any] = {}
+        self._past_maps: PastMaps[np.ndarray] = PastMaps()
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return len(self.operator)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.scale)
+
+    def advance(self, time: int) -> None:
+        """Walk on to a later time."""
+        self._walk_on(time - self.time)
+        self.time = time
+
+    def advance_map(self, tau: int) -> None:
+        """Walk on to the time at which the map of tau is formed."""
+        walk_to(self, tau)
+
+    def values(self) -> np.ndarray:
+        """N_i, at least 0, of shape (n, n_classes), in double precision."""
+        values = self.limits[self.operator.components]
+        values += self.state
+        values[values < self.least] = 0
+        values *= self.scale
+        return values
+
+    def decision(self, class_weight: np.ndarray) -> Decision:
+        """Return the class of each point at the present time, -1 where nothing has arrived."""
+        return decide(
+            self.state,
+            class_weight * self.scale,
+            limits=self.limits,
+            components=self.operator.components,
+        )
+
+    def coverage(self) -> np.ndarray:
+        """Return, for t = 0, 1, ..., the share of what labels can reach within t hops."""
+        return hop_coverage(self._hops_to_cover())
+
+    def mean_margin(self) -> float:
+        """Return the mean margin over the points, with equal weights of the classes."""
+        return float(self.decision(equal_weights(self.n_classes)).margin.mean())
+
+    def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
+        """Return what early stopping goes by, with "equal" and other weights of the classes."""
+        margin, cut, changed = {}, {}, 1.0
+        for weighting in weightings:
+            decision = self.decision(self._weights(weighting))
+            margin[weighting] = float(decision.margin.mean())
+            cut[weighting] = cut_of(self.operator, decision.codes, self.n_classes)
+            if weighting == "equal":
+                before = self._past_maps.add(decision.codes, is_covered=is_covered)
+                changed = 1.0 if before is None else float(np.mean(decision.codes != before))
+        return Criteria(margin, cut, changed)
+
+    def _weights(self, weighting: str) -> np.ndarray:
+        if weighting == "equal":
+            return equal_weights(self.n_classes)
+        return balanced_weights(mass_of(self.operator, self.state))
+
+    def _hops_to_cover(self) -> np.ndarray:
+        """Count the edges from each point to the labels; (n, n_groups), -1 if unreachable."""
+        return self._hops(self.codes)
+
+    def checkpoint(self, *names: str) -> None:
+        """Save the present state under some names, instead of those saved before."""
+        if names:
+            saved = self.time, self.state.copy(), self.limits.copy()
+            self._checkpoints.update(dict.fromkeys(names, saved))
+
+    def restore(self, name: str) -> int:
+        """Go back to a checkpoint, drop all and return its time, tau."""
+        self.time, self.state, self.limits = self._checkpoints[name]
+        self._checkpoints = {}
+        return self.time
+
+    def _hops(self, group_of_label: ArrayLike) -> np.ndarray:
+        groups = np.full(len(self.operator), -1)
+        groups[self.labelled] = group_of_label
+        return self.operator.hops(groups)
+
+    def _walk_on(self, n_steps: int) -> None:
+        raise NotImplementedError

@@ -1,0 +1,92 @@
+"""Warped walks: each class walks by its own operator."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diffclass.label_diffusion.posteriors import Decision, decide
+from diffclass.label_diffusion.walks.absorbing_walk import long_steps, takes_long_walk
+from diffclass.label_diffusion.walks.long_walk import LongWalk, is_long
+from diffclass.label_diffusion.walks.walk import Walk
+from diffclass.operators.absorbing import AbsorbingLabels
+from diffclass.operators.warped import WarpedOperator
+
+
+class WarpedWalk(Walk):
+    """Each class walks by its own operator A_i. The state is h_i = s_i f_i.
+
+    Parameters
+    ----------
+    warped : WarpedOperator
+    codes, label_weight : ndarray of shape (n,)
+    absorbing : bool
+        Whether the walks stop at labels; else labels are free.
+    """
+
+    def __init__(
+        self,
+        warped: WarpedOperator,
+        codes: np.ndarray,
+        label_weight: np.ndarray,
+        *,
+        absorbing: bool,
+    ):
+        super().__init__(warped.operator, codes, warped.scores.shape[1])
+        self.warped = warped
+        weight = label_weight[self.labelled]
+        self._labels = self._absorbing_labels(weight) if absorbing else None
+        if self._labels is None:
+            self._start_free(weight)
+        else:
+            self._labels.start(self.state)
+
+    def values(self) -> np.ndarray:
+        """N_i, between forward and backward values; see `diffclass.operators.warped`."""
+        values = self.warped.read(self.state).astype(np.float64)
+        values[values < self.least] = 0
+        return values
+
+    def decision(self, class_weight: np.ndarray) -> Decision:
+        """Return the class of each point at the present time, -1 where nothing has arrived."""
+        return decide(self.warped.read(self.state), class_weight)
+
+    def _absorbing_labels(self, label_weight: np.ndarray) -> AbsorbingLabels:
+        return AbsorbingLabels.at(
+            self.labelled,
+            self.codes,
+            label_weight,
+            n_classes=self.state.shape[1],
+            dtype=self.state.dtype,
+            heights=self.warped.scores[self.labelled, self.codes],
+        )
+
+    def _start_free(self, label_weight: np.ndarray) -> None:
+        """Start with mass 1 of each class on its labels, in proportion to its walk's measure."""
+        scores = self.warped.scores[self.labelled, self.codes]
+        smoothed = self.warped.smoothed_scores[self.labelled, self.codes]
+        total = self.warped.degrees.sum(axis=0, dtype=np.float64)
+        share = np.bincount(self.codes, label_weight * scores * smoothed, len(total))
+        height = label_weight * (total / share)[self.codes]
+        self.state[self.labelled, self.codes] = (height * scores).astype(self.state.dtype)
+
+    def _hops_to_cover(self) -> np.ndarray:
+        return super()._hops_to_cover() if self._labels is None else self._hops(0)
+
+    def _walk_on(self, n_steps: int) -> None:
+        if self._labels is None:
+            self._walk_free(n_steps)
+        elif takes_long_walk(self.time, n_steps):
+            product = self.warped.in_double_precision().product
+            hops = self._hops(self.codes)
+            self.state = long_steps(self.state, n_steps, product, self._labels, hops)
+        else:
+            for _ in range(n_steps):
+                self.state = self.warped.advance(self.state, 1)
+                self._labels.set_again(self.state)
+
+    def _walk_free(self, n_steps: int) -> None:
+        if is_long(n_steps):
+            walk = LongWalk(self.warped.in_double_precision().product, self._hops(self.codes))
+            self.state = walk.free(self.state.astype(np.float64), n_steps)
+        else:
+            self.state = self.warped.advance(self.state, n_steps)
