@@ -1,4 +1,4 @@
-"""Points to label next, chosen among groups of points: each group stands for one of its points."""
+"""Points to label next, chosen among aggregates: each aggregate stands for one of its points."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.acquisition import Suggestions
-from diffclass.relabel.point_groups import PointGroups
+from diffclass.coarsening import CoarseGraph
 
-Suggest = Callable[[np.ndarray, np.ndarray | None, np.ndarray | None], Suggestions]
+Suggest = Callable[[np.ndarray, ArrayLike | None, ArrayLike | None], Suggestions]
 
 
-def suggest_by_groups(
-    groups: PointGroups,
+def suggest_coarsely(
+    coarse: CoarseGraph,
     suggest: Suggest,
     *,
     labelled: np.ndarray,
     candidates: ArrayLike | None,
     coordinates: ArrayLike | None,
 ) -> Suggestions:
-    """Choose groups to label next and return a point of each.
+    """Choose aggregates to label next and return a point of each.
 
     Parameters
     ----------
-    groups : PointGroups
-        m groups of n points.
+    coarse : CoarseGraph
+        m aggregates of n points.
     suggest : callable
-        Takes labelled groups, which groups are candidates (or None), and coordinates of all (or
-        None).
+        Takes labelled aggregates, which aggregates are candidates (or None), and coordinates of all
+        (or None).
     labelled : ndarray of int
         The labelled points.
     candidates : array-like of bool of shape (n,), optional
@@ -40,15 +40,15 @@ def suggest_by_groups(
     Returns
     -------
     Suggestions
-        Of points: the first candidate of each group.
+        Of points: the first candidate of each aggregate.
     """
-    points = np.array(groups.first_points)
-    candidate_groups = None
+    points = np.array(coarse.first_points)
+    candidate_aggregates = None
     if candidates is not None:
         wanted = np.flatnonzero(candidates)
-        own, first = np.unique(groups.of_point[wanted], return_index=True)
+        own, first = np.unique(coarse.aggregates[wanted], return_index=True)
         points[own] = wanted[first]
-        candidate_groups = np.isin(np.arange(len(groups)), own)
+        candidate_aggregates = np.isin(np.arange(len(coarse)), own)
     places = None if coordinates is None else np.asarray(coordinates)[points]
-    found = suggest(groups.of(labelled), candidate_groups, places)
+    found = suggest(coarse.restrict(labelled), candidate_aggregates, places)
     return replace(found, points=points[found.points])
