@@ -30,11 +30,11 @@ from diffclass_relabel.pixel_blocks import block_side, blocks_of, mean_features
 from diffclass_relabel.runs import pixels_of
 
 KERNEL = "shared"
-# What a stroke and its answers are diffused over (experiments/README.md, "Points or aggregates").
-# Up to 10,000 points a stroke is diffused over all of them. Above, its provisional map is that of
-# aggregates, in a fifth of the time. Up to 100,000 points answers and warped walks are those of the
-# points all the same, which follow what classify finds; above, they would take seconds.
+# Points that a stroke is diffused over at once. Of more, its provisional map is that of aggregates,
+# in a quarter of the time (`experiments.relabel.domains`).
 MOST_DIRECT = 10_000
+# Points that answers are made of and walks are warped on. Of more it is the aggregates: answers of
+# the points take seconds. Of fewer, aggregates lose accuracy (diffclass/README.md, "Many points").
 MOST_ANSWERED = 100_000
 
 
