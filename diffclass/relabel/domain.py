@@ -1,13 +1,14 @@
 """Where a session diffuses: on the points themselves, or on aggregates of them.
 
-Sessions speak of points. A domain restricts states and points to what its walk is on, and lifts
-what was found there back to the points; on the points themselves both are the identity.
+Sessions speak of points. A domain has results on one walk (`diffusions`), restricts states and
+points to what that walk is on, and lifts what was found there back to the points. On the points
+themselves both are the identity.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,52 +18,13 @@ from diffclass.coarsening import CoarseGraph
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.relabel.audit import Contradiction
 from diffclass.relabel.coarse_states import CoarseStates
-from diffclass.relabel.coarse_suggestions import Suggest, suggest_coarsely
 from diffclass.relabel.diffusions import Diffusions
 from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.state import State
 
+# takes what is labelled, which are candidates (or None), and coordinates of all (or None)
+Suggest = Callable[[np.ndarray, ArrayLike | None, ArrayLike | None], Suggestions]
 _OF_POINTS = "values", "codes", "probability", "margin"  # what a diffusion says of each point
-
-
-class Domain(Protocol):
-    """Results on one walk, and the way from points to it and back.
-
-    Attributes
-    ----------
-    diffusions : Diffusions
-        Results for restricted states.
-    """
-
-    diffusions: Diffusions
-
-    def restrict(self, state: State) -> State:
-        """Return a session's state as one of the domain."""
-
-    def restrict_points(self, points: np.ndarray) -> np.ndarray:
-        """Return what some points are in the domain; int of shape (at most k,), ascending."""
-
-    def lift(self, values: np.ndarray) -> np.ndarray:
-        """Return values of the domain as values of the n points; of shape (n, ...)."""
-
-    def lift_map(self, found: ClassMap) -> ClassMap:
-        """Return a map of the domain as one of the points."""
-
-    def lift_contradictions(self, found: list[Contradiction], state: State) -> list[Contradiction]:
-        """Return contradicted labels of the domain as labelled points of a session's state."""
-
-    def diffusion_of(self, shown: ClassMap) -> LabelDiffusion | None:
-        """Return what made a session's map as a diffusion of the domain; None if it cannot be."""
-
-    def suggest(
-        self,
-        suggest: Suggest,
-        *,
-        labelled: np.ndarray,
-        candidates: ArrayLike | None,
-        coordinates: ArrayLike | None,
-    ) -> Suggestions:
-        """Return points to label next; ``suggest`` chooses among the places of the domain."""
 
 
 class Points:
@@ -78,23 +40,23 @@ class Points:
         self.diffusions = diffusions
 
     def restrict(self, state: State) -> State:
-        """Return the state."""
+        """Return the state of a session."""
         return state
 
     def restrict_points(self, points: np.ndarray) -> np.ndarray:
-        """Return the points."""
+        """Return the points, int of shape (k,)."""
         return points
 
     def lift(self, values: np.ndarray) -> np.ndarray:
-        """Return the values."""
+        """Return the values, of shape (n, ...)."""
         return values
 
     def lift_map(self, found: ClassMap) -> ClassMap:
-        """Return the map."""
+        """Return the map of the points."""
         return found
 
     def lift_contradictions(self, found: list[Contradiction], state: State) -> list[Contradiction]:
-        """Return what was found."""
+        """Return the contradicted labels of the state's points."""
         return found
 
     def diffusion_of(self, shown: ClassMap) -> LabelDiffusion | None:
@@ -112,7 +74,7 @@ class Points:
         candidates: ArrayLike | None,
         coordinates: ArrayLike | None,
     ) -> Suggestions:
-        """Return points to label next."""
+        """Return the points that ``suggest`` chooses to label next."""
         return suggest(labelled, candidates, coordinates)
 
 
@@ -137,11 +99,11 @@ class Aggregates:
         return self._states.of(state)
 
     def restrict_points(self, points: np.ndarray) -> np.ndarray:
-        """Return the aggregates of some points."""
+        """Return the aggregates of k points, ascending, int of shape (at most k,)."""
         return self._coarse.restrict(points)
 
     def lift(self, values: np.ndarray) -> np.ndarray:
-        """Return the value of each point's aggregate."""
+        """Return values of the m aggregates as those of the n points, of shape (n, ...)."""
         return self._coarse.lift(values)
 
     def lift_map(self, found: ClassMap) -> ClassMap:
@@ -171,11 +133,18 @@ class Aggregates:
         candidates: ArrayLike | None,
         coordinates: ArrayLike | None,
     ) -> Suggestions:
-        """Return a point of each aggregate to label next."""
-        return suggest_coarsely(
-            self._coarse,
-            suggest,
-            labelled=labelled,
-            candidates=candidates,
-            coordinates=coordinates,
-        )
+        """Return the first candidate of each aggregate that ``suggest`` chooses."""
+        coarse = self._coarse
+        points = np.array(coarse.first_points)
+        candidate_aggregates = None
+        if candidates is not None:
+            wanted = np.flatnonzero(candidates)
+            own, first = np.unique(coarse.aggregates[wanted], return_index=True)
+            points[own] = wanted[first]
+            candidate_aggregates = np.isin(np.arange(len(coarse)), own)
+        places = None if coordinates is None else np.asarray(coordinates)[points]
+        found = suggest(coarse.restrict(labelled), candidate_aggregates, places)
+        return replace(found, points=points[found.points])
+
+
+Domain = Points | Aggregates

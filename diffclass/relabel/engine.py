@@ -95,7 +95,7 @@ class Engine:
         if refined is not None:
             return refined
         domain = self._provisional
-        return domain.lift_map(domain.diffusions.map_of(domain.restrict(state)))
+        return domain.lift_map(domain.diffusions.provisional_map_of(domain.restrict(state)))
 
     def refined(self, state: State) -> ClassMap | None:
         """Return the map that `refine` has made for a state, if it has."""
