@@ -37,7 +37,7 @@ from experiments.few_labels import (
 from experiments.markdown import markdown_table, read_rows
 from experiments.multiscale import powers
 from experiments.potsdam import tiles as potsdam_tiles
-from experiments.relabel import stand_ins
+from experiments.relabel import domains, provisional_maps
 from experiments.scaling import speed_tables
 
 ROOT = Path(__file__).parents[1]
@@ -93,7 +93,8 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     "clusters-of-scenes": lambda: cluster_scenes.table(read_rows(cluster_scenes.NAME)),
     "potsdam": lambda: potsdam_tiles.table(read_rows(potsdam_tiles.NAME)),
     "sessions": _sessions,
-    "stand-ins": lambda: stand_ins.table(read_rows("relabel/stand_ins.csv")),
+    "points-or-aggregates": lambda: domains.table(read_rows("relabel/domains.csv")),
+    "provisional-maps": lambda: provisional_maps.table(read_rows("relabel/provisional_maps.csv")),
     "whole-scene": speed_tables.whole_scene,
     "million": speed_tables.million,
     "recalls": speed_tables.recalls,

@@ -94,8 +94,8 @@ def hops(K, groups):
     return out
 
 
-def neighbor_groups(K, order):
-    """Group of each point: seeds have no earlier seed beside them, others join the nearest."""
+def neighbor_aggregates(K, order):
+    """Aggregate of each point: seeds have no earlier seed beside them, others join the nearest."""
     seeds = []
     for x in order:
         if not any(K[x, s] > 0 for s in seeds):

@@ -15,12 +15,12 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
 from diffclass._compiled import (
+    aggregates,
     cells,
     decisions,
     edges,
     gaussians,
     graphs,
-    groups,
     neighbor_lists,
     products,
 )
@@ -99,10 +99,10 @@ def small_cases():
         both.indptr, both.indices, np.empty(n, np.int32), out("components", n, np.int32)
     )
     is_seed = out("seeds", n, bool)
-    groups.choose_seeds(both.indptr, both.indices, np.arange(n)[::-1].copy(), is_seed)
-    group_of_seed = np.where(is_seed, np.cumsum(is_seed) - 1, -1).astype(np.int32)
-    groups.join_seeds(
-        both.indptr, both.indices, both.data, group_of_seed, out("groups", n, np.int32)
+    aggregates.choose_seeds(both.indptr, both.indices, np.arange(n)[::-1].copy(), is_seed)
+    of_seed = np.where(is_seed, np.cumsum(is_seed) - 1, -1).astype(np.int32)
+    aggregates.join_seeds(
+        both.indptr, both.indices, both.data, of_seed, out("aggregates", n, np.int32)
     )
     hops = out("spread hops", n, np.int32)
     hops[:] = -1
@@ -248,7 +248,16 @@ def neighbor_cases(out):
 def names_of_loops():
     return {
         name
-        for module in (cells, decisions, edges, gaussians, graphs, groups, neighbor_lists, products)
+        for module in (
+            aggregates,
+            cells,
+            decisions,
+            edges,
+            gaussians,
+            graphs,
+            neighbor_lists,
+            products,
+        )
         for name, loop in vars(module).items()
         if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
     }
@@ -597,4 +606,4 @@ def test_walks_of_new_points_are_local_minima(cases):
 def test_points_join_the_seed_they_are_most_like(cases):
     graph, _ = small_graph()
     dense = abs(graph + graph.T).toarray()
-    assert cases["groups"].tolist() == naive.neighbor_groups(dense, range(13)[::-1])
+    assert cases["aggregates"].tolist() == naive.neighbor_aggregates(dense, range(13)[::-1])

@@ -193,19 +193,19 @@ def test_no_labels_no_map(operator):
 
 
 def test_only_what_is_new_is_diffused(session):
-    engine = session._engine
-    columns = dict(engine.columns._columns)
+    store = session._engine.answers.diffusions.columns
+    columns = dict(store._columns)
     session.apply({"op": "stroke", "class": 3, "points": [50]})
     session.apply({"op": "move", "stroke": 2, "class": 3})
     session.apply({"op": "merge_classes", "source": 1, "into": 2})
     session.update()
-    assert len(engine.columns) == len(columns) + 1
+    assert len(store) == len(columns) + 1
     session.apply({"op": "remove", "stroke": 2})
     session.update()
-    assert len(engine.columns) == len(columns) + 1
+    assert len(store) == len(columns) + 1
     session.apply({"op": "stroke", "class": 3, "points": [1]})  # and what is left of stroke 1
     session.update()
-    assert len(engine.columns) == len(columns) + 3
+    assert len(store) == len(columns) + 3
 
 
 # --- laws
@@ -294,7 +294,7 @@ def test_maps_of_earlier_states(tau, label_mode):
     maps = [session.map_ids]
     for k in range(4):
         session.apply({"op": "stroke", "class": 1 + k % 2, "points": [7 * k, 7 * k + 1]})
-        session.settle()
+        session.refine()
         session.update()
         maps.append(session.map_ids)
     session.apply({"op": "undo", "steps": 2})

@@ -19,13 +19,13 @@ import importlib
 from types import ModuleType
 
 _SUBMODULES = (
+    "aggregates",
     "bins",
     "cells",
     "decisions",
     "edges",
     "gaussians",
     "graphs",
-    "groups",
     "neighbor_lists",
     "products",
 )

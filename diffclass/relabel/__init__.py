@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.background import background
-from diffclass.relabel.point_groups import PointGroups, group_means, neighbor_groups
 from diffclass.relabel.schema import OPERATIONS
 from diffclass.relabel.session import RelabelSession
 from diffclass.relabel.session_maps import Change, ClassMap
@@ -21,11 +20,8 @@ __all__ = [
     "ClassInfo",
     "ClassMap",
     "Contradiction",
-    "PointGroups",
     "RelabelSession",
     "Share",
     "Stroke",
     "background",
-    "group_means",
-    "neighbor_groups",
 ]

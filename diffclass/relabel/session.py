@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -18,28 +18,25 @@ from numpy.typing import ArrayLike
 
 from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import Rule, Suggestions, suggest
+from diffclass.coarsening import CoarseGraph
 from diffclass.exceptions import CancelledError, DataError, ParameterError
 from diffclass.label_diffusion.diffusion import LABEL_MODE_CHOICES
 from diffclass.label_diffusion.stopping_time import MarginCurve
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import cancellable, checkpoint, stage
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
+from diffclass.relabel.diffusions import Grouping
 from diffclass.relabel.edits import edited, next_state, with_classes
-from diffclass.relabel.engine import Engine, Grouping
-from diffclass.relabel.first_by_groups import FirstByGroups
-from diffclass.relabel.group_suggestions import suggest_by_groups
-from diffclass.relabel.grouped_engine import GroupedEngine
+from diffclass.relabel.engine import Engine
 from diffclass.relabel.history import History
 from diffclass.relabel.kept_eigenpairs import KeptEigenpairs
-from diffclass.relabel.point_groups import PointGroups
+from diffclass.relabel.provisional_maps import ProvisionalMaps
 from diffclass.relabel.schema import OPERATIONS, checked_message
 from diffclass.relabel.session_maps import Change, ClassMap
-from diffclass.relabel.stand_ins import StandIns
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import ClassInfo, Stroke
-from diffclass.relabel.time_sweep import Sweep
+from diffclass.relabel.time_sweep import LiftedSweep
 
 
 class RelabelSession:
@@ -50,21 +47,21 @@ class RelabelSession:
 
         diffuse_labels(operator, labels, label_mode=label_mode, tau=tau, groups=groups)
 
-    With ``tau="auto"`` that takes as long as a classification. `settle` computes it, in another
-    thread if need be, and the next `update` shows it; until then the map is a first one, of summed
-    labels at the time 12 (or of those that ``label_mode`` names).
+    With ``tau="auto"`` that takes as long as a classification. `refine` computes it, in another
+    thread if need be, and the next `update` shows it. Until then the map is provisional: of summed
+    labels (or those that ``label_mode`` names) at the time 12.
 
-    With ``groups`` every map has a first one, of the groups, until `settle` has computed that of
-    the points. Unless this is all that they are for, answers go by the groups: suggestions, the
-    margin curve, previews, the audit, what explains a point; warped walks are theirs, and their
-    maps are not settled on the points.
+    With ``coarse`` every map is provisional at first: each point takes the class of its aggregate,
+    until `refine` has computed the map of the points. With ``coarse_answers`` suggestions, the
+    margin curve, previews, the audit and what explains a point come from the aggregates too. Walks
+    are then warped on the aggregates, and warped maps are not refined on the points.
 
-    Once a map is settled, those that stand in for the next ones keep what is settled where the
-    labels since have changed nothing.
+    Once a map is refined, the next provisional ones keep what is refined where the labels since
+    have changed nothing.
 
     For summed and free labels each new stroke costs one diffused column; absorbing labels and
     warped walks are diffused as a whole again. A state has one map to the last bit, and with "auto"
-    a settled one: undo brings back the map before, and the same operations give the same map,
+    a refined one: undo brings back the map before, and the same operations give the same map,
     however often it was updated in between.
 
     Parameters
@@ -86,10 +83,11 @@ class RelabelSession:
     grouping : callable, optional
         Takes the class id of each point, 0 where unlabelled, and returns the ``groups`` of
         `diffuse_labels`, for the rule "auto".
-    groups : PointGroups, optional
-        Groups of the points, for more points than can be diffused at each stroke.
-    answer_by_groups : bool, default=True
-        Whether answers go by the groups too; otherwise they only make first maps.
+    coarse : CoarseGraph, optional
+        Of the points, where there are too many to diffuse over at each stroke; see
+        `diffclass.coarsening.coarsen`.
+    coarse_answers : bool, default=True
+        Whether answers come from the aggregates too; otherwise these only make provisional maps.
     random_state : int, RandomState or None, default=0
         Seeds the computation of eigenpairs, which some suggestions need.
 
@@ -131,18 +129,20 @@ class RelabelSession:
         tau: int | str = "auto",
         max_time: int | None = None,
         grouping: Grouping | None = None,
-        groups: PointGroups | None = None,
-        answer_by_groups: bool = True,
+        coarse: CoarseGraph | None = None,
+        coarse_answers: bool = True,
         random_state: RandomState = 0,
     ):
         check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
         if max_time is not None:
             check_positive(max_time, "max_time", integer=True)
-        made: Callable[..., Engine] = Engine
-        if groups is not None:
-            made = partial(GroupedEngine if answer_by_groups else FirstByGroups, groups=groups)
-        self._groups = groups if answer_by_groups else None
-        self._engine = made(operator, max_time=max_time, grouping=grouping)
+        self._engine = Engine(
+            operator,
+            max_time=max_time,
+            grouping=grouping,
+            coarse=coarse,
+            coarse_answers=coarse_answers,
+        )
         self._eigenpairs = KeptEigenpairs(random_state)
         self._rule: str | Rule = "hybrid"
         first = next_state(State.without_labels(len(operator)), {"op": "tau", "tau": tau})
@@ -153,7 +153,7 @@ class RelabelSession:
         self._version = 0
         self._map = ClassMap(None, len(operator), first.tau)
         self._mapped = self._history.present
-        self._stand_ins = StandIns()
+        self._provisional_maps = ProvisionalMaps()
 
     # --- operations
 
@@ -217,26 +217,26 @@ class RelabelSession:
                 none = np.zeros(state.n_points, dtype=bool)
                 return Change(self._version, 0, none, time.perf_counter() - start)
             state, new = self._newest_map()
-            new = self._stand_ins.shown(state, new)
+            new = self._provisional_maps.shown(state, new)
             changed = new.ids != self._map.ids
             self._map, self._mapped, self._version = new, state, self._version + 1
             n_changed = int(np.count_nonzero(changed))
             return Change(self._version, n_changed, changed, time.perf_counter() - start)
 
-    def settle(self) -> None:
-        """Compute the map that the first one of the present labels stands in for.
+    def refine(self) -> None:
+        """Compute the refined map of the present labels, which the next `update` shows.
 
-        The rule "auto" then chooses time, mode and weights. The next `update` shows the map.
-        Nothing is done where there is no other map than the first, or it has been computed. It may
-        run beside everything else and be given up (see `diffclass.relabel.background`).
+        The rule "auto" then chooses time, mode and weights. Nothing is done where the provisional
+        map is the only one, or the refined one has been computed. It may run beside everything else
+        and be cancelled (see `diffclass.relabel.background`).
         """
         state = self._state
-        if self._engine.is_settled(state):
+        if self._engine.is_refined(state):
             return
         with self._computing:
             operator = self._engine.operator_of(state)
         with stage("time"):
-            self._engine.settle(state, operator)
+            self._engine.refine(state, operator)
 
     def prepare(self) -> None:
         """Compute what the maps of all labels share, so that the first takes no longer than later.
@@ -262,7 +262,7 @@ class RelabelSession:
     def audit(self) -> list[Contradiction]:
         """Return the painted points that the diffusion from all other strokes contradicts.
 
-        Labels diffuse as in the map (with "auto": as in the first one), except that absorbing
+        Labels diffuse as in the map (with "auto": as in the provisional one), except that absorbing
         labels and warped walks count as free ones. A stroke that is the only one of its class is
         left out.
 
@@ -310,7 +310,7 @@ class RelabelSession:
         Returns
         -------
         ndarray of uint8 of shape (n,)
-            Class ids as in `map_ids`: of the settled map, with the rule "auto".
+            Class ids as in `map_ids`: of the refined map, with the rule "auto".
 
         Raises
         ------
@@ -319,7 +319,7 @@ class RelabelSession:
 
         Notes
         -----
-        Costs a classification of its labels, unless its map was settled lately or is the present
+        Costs a classification of its labels, unless its map was refined lately or is the present
         one.
         """
         check_positive(step, "step", integer=True, zero=True)
@@ -332,14 +332,14 @@ class RelabelSession:
                 return known
             operator = self._engine.operator_of(state)
             self._engine.tau_of(state)  # of the rule "margin": kept
-        return self._engine.whole_map_of(state, operator).ids
+        return self._engine.refined_map_of(state, operator).ids
 
     def _known_ids(self, state: State) -> np.ndarray | None:
         """Return the classes of a state's map if they cost nothing."""
         if not state.strokes:
             return np.zeros(state.n_points, dtype=np.uint8)
-        is_final = self._map.is_settled or self._engine.is_settled(state)
-        return self.map_ids if is_final and self._shows(state) else self._engine.settled_ids(state)
+        is_final = self._map.is_refined or self._engine.is_refined(state)
+        return self.map_ids if is_final and self._shows(state) else self._engine.refined_ids(state)
 
     def suggest(
         self,
@@ -394,11 +394,12 @@ class RelabelSession:
                 min_distance=min_distance,
             )
 
-        labelled = np.flatnonzero(self.label_ids)
-        if self._groups is None:
-            return suggested(labelled, candidates, coordinates)
-        places = {"candidates": candidates, "coordinates": coordinates}
-        return suggest_by_groups(self._groups, suggested, labelled=labelled, **places)
+        return self._engine.answers.suggest(
+            suggested,
+            labelled=np.flatnonzero(self.label_ids),
+            candidates=candidates,
+            coordinates=coordinates,
+        )
 
     def prepare_suggestions(self, n_points: int = 10) -> None:
         """Compute the eigenpairs that the next suggestions need, so that these come at once.
@@ -410,13 +411,9 @@ class RelabelSession:
         n_points : int, default=10
             How many suggestions are to come.
         """
-        labelled = np.flatnonzero(self.label_ids)
-        operator: MarkovOperator | WarpedOperator
-        if self._groups is not None:
-            operator, labelled = self._groups.operator, self._groups.of(labelled)
-        else:
-            with self._computing:
-                operator = self._engine.walk_for_suggestions(self._mapped)
+        with self._computing:
+            operator = self._engine.walk_for_suggestions(self._mapped)
+        labelled = self._engine.answers.restrict_points(np.flatnonzero(self.label_ids))
         self._eigenpairs.needed_by(self._rule, operator, labelled, n_points)
 
     def margin_curve(self) -> MarginCurve:
@@ -454,7 +451,7 @@ class RelabelSession:
         with self._sweeping:
             return sweep.at(int(tau))
 
-    def _time_sweep(self) -> Sweep:
+    def _time_sweep(self) -> LiftedSweep:
         state = self._state
         if not state.strokes:
             raise DataError("nothing is labelled; paint a stroke first")
@@ -505,9 +502,9 @@ class RelabelSession:
         return not self._shows(self._state)
 
     @property
-    def is_settled(self) -> bool:
-        """Whether the next map is not a first one that stands in for another; see `settle`."""
-        return self._engine.is_settled(self._state)
+    def is_refined(self) -> bool:
+        """Whether the next map is not a provisional one; see `refine`."""
+        return self._engine.is_refined(self._state)
 
     @property
     def label_ids(self) -> np.ndarray:
@@ -532,9 +529,9 @@ class RelabelSession:
     @property
     def tau(self) -> int:
         """Time of the next map; that of the present map until the margin rule has chosen."""
-        settled = self._engine.settled(self._state)
-        if settled is not None:
-            return settled.tau
+        refined = self._engine.refined(self._state)
+        if refined is not None:
+            return refined.tau
         known = self._engine.known_tau(self._state)
         return self._map.tau if known is None else known
 
@@ -546,10 +543,10 @@ class RelabelSession:
     @property
     def label_mode(self) -> str:
         """How labels count in the next map: "summed", "free" or "absorbing"."""
-        settled = self._engine.settled(self._state)
-        if settled is None or settled.diffusion is None:
+        refined = self._engine.refined(self._state)
+        if refined is None or refined.diffusion is None:
             return self._state.first_mode
-        return settled.diffusion.label_mode
+        return refined.diffusion.label_mode
 
     @property
     def asked_label_mode(self) -> str:
@@ -593,7 +590,7 @@ class RelabelSession:
 
     def _shows(self, state: State) -> bool:
         """Return whether the map is the newest there is for a state."""
-        is_newest = self._map.is_settled or self._engine.settled(state) is None
+        is_newest = self._map.is_refined or self._engine.refined(state) is None
         return is_newest and state.map_key == self._mapped.map_key
 
     @property

@@ -32,20 +32,20 @@ class ClassMap:
     n_points : int
     tau : int
         Time in steps.
-    is_settled : bool
-        Whether it is not a first one that stands in for another.
-    of_point : ndarray of int of shape (n_points,), optional
-        What row of the diffusion tells of each point; by default its own.
+    is_refined : bool
+        Whether it was made by refining, and no other map is to follow.
+    aggregates : ndarray of int of shape (n_points,), optional
+        Row of the diffusion that each point takes; by default its own.
     kept : Replaced, optional
-        Where this map stands in for another and says nothing new, classes, probabilities and
-        margins are those of the settled map before, unless the class has no labels any more.
+        Where this provisional map says nothing new, classes, probabilities and margins are those
+        of the refined map before, unless the class has no labels any more.
     """
 
     diffusion: LabelDiffusion | None
     n_points: int
     tau: int
-    is_settled: bool = False
-    of_point: np.ndarray | None = None
+    is_refined: bool = False
+    aggregates: np.ndarray | None = None
     kept: Replaced | None = None
 
     @property
@@ -94,35 +94,35 @@ class ClassMap:
         return self._of_points(self.diffusion.posteriors.astype(np.float32))
 
     def _of_points(self, values: np.ndarray) -> np.ndarray:
-        return values if self.of_point is None else values[self.of_point]
+        return values if self.aggregates is None else values[self.aggregates]
 
     def _with_kept(self, own: np.ndarray, name: str) -> np.ndarray:
         if self.kept is None:
             return own
-        return np.where(self._keeps, getattr(self.kept.settled, name), own)
+        return np.where(self._keeps, getattr(self.kept.refined, name), own)
 
     @cached_property
     def _keeps(self) -> np.ndarray:
         assert self.kept is not None
-        first = self.kept.first
-        is_surer = self.own_margin > first.own_margin + MUCH_SURER
+        before = self.kept.provisional
+        is_surer = self.own_margin > before.own_margin + MUCH_SURER
         has_labels = np.zeros(256, dtype=bool)  # or is 0
         has_labels[[0, *self.class_ids]] = True
-        return (self.own_ids == first.own_ids) & ~is_surer & has_labels[self.kept.settled.ids]
+        return (self.own_ids == before.own_ids) & ~is_surer & has_labels[self.kept.refined.ids]
 
 
 @dataclass(frozen=True, eq=False)
 class Replaced:
-    """A first map and the settled one of the same labels that has replaced it.
+    """A provisional map and the refined one of the same labels that has replaced it.
 
-    The two differ in many points. The first maps of other labels by the same walk differ from this
-    first one where labels have changed something, and only there they have something new to say.
-    Shown beside what is kept of the settled one they are closer to the settled map to come, and
-    the picture does not flicker (measured by ``experiments.relabel.stand_ins``).
+    The two differ in many points. The next provisional maps by the same walk differ from this one
+    where labels have changed something, and only there do they say something new. If the refined
+    map is kept elsewhere, what is shown is closer to the refined map to come, and the picture does
+    not flicker (measured by ``experiments.relabel.provisional_maps``).
     """
 
-    first: ClassMap
-    settled: ClassMap
+    provisional: ClassMap
+    refined: ClassMap
 
 
 class ClassSums:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.relabel.pages import Pages
+from diffclass.relabel.persistent_array import PersistentArray
 from diffclass.relabel.stroke_table import StrokeTable, first_of_block
 from diffclass.relabel.strokes import ClassInfo, Stroke, new_stroke
 
@@ -29,7 +29,7 @@ class State:
         In the order they were added.
     strokes : StrokeTable
         Disjoint sets of points, in the order of painting.
-    owners : Pages
+    owners : PersistentArray
         Number of the stroke that holds each point, 0 for none.
     tau : int
         Time in steps; with a rule, the one used until the rule has chosen.
@@ -37,7 +37,7 @@ class State:
         The state whose labels the margin rule chooses the time for. It has no such state itself. A
         later stroke does not change the time.
     rule : {"auto", "margin"} or None
-        What chooses the time; "auto" chooses for every state anew, see `Engine.settle`.
+        What chooses the time; "auto" chooses for every state anew, see `RelabelSession.refine`.
     label_mode : {"auto", "summed", "free", "absorbing"}
         How labels count, as it was asked for.
     warped_by : State or None
@@ -47,7 +47,7 @@ class State:
     """
 
     n_points: int
-    owners: Pages
+    owners: PersistentArray
     strokes: StrokeTable = StrokeTable()  # noqa: RUF009, it is frozen
     classes: tuple[ClassInfo, ...] = ()
     tau: int = DEFAULT_TAU
@@ -60,7 +60,7 @@ class State:
     @classmethod
     def without_labels(cls, n_points: int) -> State:
         """Return the state that a session begins with."""
-        return cls(n_points, Pages.zeros(n_points))
+        return cls(n_points, PersistentArray.zeros(n_points))
 
     @property
     def first_mode(self) -> str:
@@ -113,6 +113,12 @@ class State:
         ids.setflags(write=False)
         return ids
 
+    @property
+    def targets(self) -> np.ndarray:
+        """Class ids as estimators take them, -1 where unlabelled; int16 of shape (n,)."""
+        ids = self.label_ids.astype(np.int16)
+        return np.where(ids > 0, ids, -1)
+
     def pieces(self) -> list[Stroke]:
         """Return the labels as few sets of points, whose columns make the map.
 
@@ -142,6 +148,11 @@ class State:
     def labels_key(self) -> tuple[bytes, ...]:
         """Classes and points of all strokes, in order, as hashes; class sums depend on these."""
         return self.strokes.fingerprints
+
+    @property
+    def labels_and_walk(self) -> tuple[Any, ...]:
+        """Everything but the time that a map depends on."""
+        return self.labels_key, self.label_mode, self.warped_by
 
     @property
     def walk_key(self) -> tuple[Any, ...]:

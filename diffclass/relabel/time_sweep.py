@@ -5,8 +5,8 @@ All labels of a class diffuse together here: one column per class, not per strok
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -21,17 +21,6 @@ from diffclass.operators.warped import WarpedOperator
 from diffclass.targets import encode_labels
 
 Frame = tuple[np.ndarray, np.ndarray]
-
-
-class Sweep(Protocol):
-    """Maps at other times; see `TimeSweep`."""
-
-    @property
-    def curve(self) -> MarginCurve:
-        """Mean margin and coverage at every time of the curve."""
-
-    def at(self, tau: int) -> Frame:
-        """Return class ids and margins at any time."""
 
 
 class TimeSweep:
@@ -111,3 +100,27 @@ class TimeSweep:
 
     def _start(self) -> Walk:
         return start_walk(self._operator, self._codes, label_mode=self._label_mode)
+
+
+class LiftedSweep:
+    """A `TimeSweep` on a domain that tells of a session's points.
+
+    Parameters
+    ----------
+    sweep : TimeSweep
+    lift : callable
+        Takes values of the domain and returns those of the n points.
+    """
+
+    def __init__(self, sweep: TimeSweep, lift: Callable[[np.ndarray], np.ndarray]):
+        self._sweep, self._lift = sweep, lift
+
+    @property
+    def curve(self) -> MarginCurve:
+        """Mean margin and coverage on the domain at every time of the curve."""
+        return self._sweep.curve
+
+    def at(self, tau: int) -> Frame:
+        """Return class ids and margins of the points at any time, both of shape (n,)."""
+        ids, margin = self._sweep.at(tau)
+        return self._lift(ids), self._lift(margin)

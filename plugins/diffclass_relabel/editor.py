@@ -337,9 +337,9 @@ class SessionEditor:
                 raise ParameterError(NO_REFERENCE)
             self.reference = self.reference.matched_as(pairs, self.session.classes)
 
-    def settle(self) -> None:
+    def refine(self) -> None:
         """Bring the map up to date, with its time chosen if a rule is to choose it."""
-        self.session.settle()
+        self.session.refine()
         if self.is_stale:
             self.update()
 

@@ -68,7 +68,7 @@ def file_name(scene: Scene, what: str, suffix: str | None = None) -> str:
 def export(
     editor: SessionEditor, what: str, path: Path, *, overwrite: bool = False
 ) -> tuple[Path, ...]:
-    """Write one result; the map is brought up to date and settled first.
+    """Write one result; the map is brought up to date and refined first.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def export(
         )
     _check_labelled(editor)
     if what != "labels":
-        editor.settle()
+        editor.refine()
     if what == "report":
         _check_ending(path, ".json", "a report")
         return _write_report(editor, path, overwrite=overwrite)
@@ -172,13 +172,13 @@ def describe_session(editor: SessionEditor) -> dict[str, Any]:
 
 
 def map_note(editor: SessionEditor) -> str | None:
-    """Return what the settled map is made of, where that is not every pixel."""
+    """Return what the refined map is made of, where that is not every pixel."""
     workspace, notes = editor.workspace, []
     if workspace.block > 1:
         notes.append(BLOCK_NOTE.format(side=workspace.block))
-    groups = workspace.answering_groups
-    if groups is not None and editor.session.is_warped:
-        notes.append(GROUP_NOTE.format(n_groups=len(groups)))
+    coarse = workspace.answering_graph
+    if coarse is not None and editor.session.is_warped:
+        notes.append(GROUP_NOTE.format(n_groups=len(coarse)))
     return "; ".join(notes) or None
 
 

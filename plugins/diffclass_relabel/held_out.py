@@ -57,7 +57,7 @@ def held_out(workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
 
     Notes
     -----
-    Costs a diffusion of all labels for each of the three parts; of many pixels, by their groups.
+    Costs a diffusion of all labels for each of the three parts; of many pixels, a coarse one.
     """
     pieces, part_of = _dealt(ids)
     y = ids.ravel()[workspace.pixels].astype(np.int64)
@@ -81,15 +81,15 @@ def held_out(workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
 
 
 def _classes(workspace: Workspace, y: np.ndarray, *, label_mode: str, tau: int) -> np.ndarray:
-    """Return the class of each point by some labels, 0 for none; of many points, by groups."""
-    groups = workspace.answering_groups
-    if groups is None:
+    """Return the class of each point by some labels, 0 for none; coarsely, if answers are so."""
+    coarse = workspace.answering_graph
+    if coarse is None:
         diffused = diffuse_labels(workspace.operator, y, label_mode=label_mode, tau=tau)
     else:
-        y = groups.labels(y)
-        diffused = diffuse_labels(groups.operator, y, label_mode=label_mode, tau=tau)
+        y = coarse.restrict_labels(y)
+        diffused = diffuse_labels(coarse.operator, y, label_mode=label_mode, tau=tau)
     classes = np.append(diffused.classes, 0)[diffused.codes]
-    return classes if groups is None else classes[groups.of_point]
+    return classes if coarse is None else coarse.lift(classes)
 
 
 def _dealt(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

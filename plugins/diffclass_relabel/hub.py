@@ -37,7 +37,7 @@ _T = TypeVar("_T")
 _LARGEST_NUMBER = 2**53
 _MOST_TOGETHER = 64  # operations that are written and answered together
 _MOST_WAITING = 10_000  # operations; those that come then are refused
-_REST = 1.0  # seconds without a stroke before the map of many pixels is settled
+_REST = 1.0  # seconds without a stroke before the map of many pixels is refined
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Hub:
         self._waiting: deque[_Waiting] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._update: asyncio.Task[bool] | None = None
-        self._settling: asyncio.Task[None] | None = None
+        self._refining: asyncio.Task[None] | None = None
         self._problem: str | None = None
         self._newest: Look
         self._n_looks = 0
@@ -233,7 +233,7 @@ class Hub:
         self._keep(look)
         self._problem = None
         if look.state["stale"]:
-            self._inquiries.give_up_settling()
+            self._inquiries.give_up_refining()
         self._follow()
         labels = self._editor.labels
         if labels.ids is not before.ids:
@@ -296,16 +296,16 @@ class Hub:
         self._tell_state()
         return self._problem is None
 
-    async def _settle(self) -> None:
+    async def _refine(self) -> None:
         """Have the time chosen beside the map, which then follows; new labels begin it anew."""
         me = asyncio.current_task()
         try:
-            if self._editor.workspace.answers_by_groups:
+            if self._editor.workspace.coarse_answers:
                 # the work is long, and most of it would be given up while somebody paints
                 await asyncio.sleep(_REST)
-                if self._settling is not me or self._state["stale"]:
+                if self._refining is not me or self._state["stale"]:
                     return
-            await self._inquiries.settle()
+            await self._inquiries.refine()
             self._keep(await self._workers.at_desk(self._look))
         except CancelledError:
             return
@@ -313,8 +313,8 @@ class Hub:
             self._problem = f"the time could not be chosen ({error}); set it by hand"
             log.exception("the time could not be chosen")
         finally:
-            if self._settling is me:
-                self._settling = None
+            if self._refining is me:
+                self._refining = None
         self._follow()
         self._tell_state()
 
@@ -324,7 +324,7 @@ class Hub:
         self._preparing.add(task)
         task.add_done_callback(self._preparing.discard)
         if not self._state["settled"]:
-            self._settling = asyncio.create_task(self._settle())
+            self._refining = asyncio.create_task(self._refine())
 
     def _show(self, shown: ShownMap) -> None:
         """Send a new map to all clients; the state has to follow."""
@@ -359,11 +359,11 @@ class Hub:
         await self.update()
         return {"version": self._state["version"]}
 
-    async def _settle_now(self, client: Client) -> None:
+    async def _refine_now(self, client: Client) -> None:
         """Wait for the map of the present labels, with its time chosen."""
         await self._update_now(client)
-        while self._settling is not None:
-            await asyncio.shield(self._settling)
+        while self._refining is not None:
+            await asyncio.shield(self._refining)
             await self._update_now(client)
 
     async def _view(
@@ -402,7 +402,7 @@ class Hub:
         self, client: Client, what: str, name: str | None = None
     ) -> protocol_answers.ExportAnswer:
         if what != "labels":
-            await self._settle_now(client)
+            await self._refine_now(client)
         # a key for each: several files may be written for one client
         key = client, "export", what, name
         files = await self._workers.aside(key, self.downloads.export, self._editor, what, name)

@@ -74,7 +74,7 @@ class Inquiries:
         finally:
             self._is_preparing = False
 
-    async def settle(self) -> None:
+    async def refine(self) -> None:
         """Choose the time of the present labels' map.
 
         Raises
@@ -82,11 +82,11 @@ class Inquiries:
         CancelledError
             Where it was given up: labels have changed, or the server ends.
         """
-        await self._workers.choose("settle", self._editor.session.settle)
+        await self._workers.choose("refine", self._editor.session.refine)
 
-    def give_up_settling(self) -> None:
+    def give_up_refining(self) -> None:
         """Leave the time open: labels have changed."""
-        self._workers.give_up("settle")
+        self._workers.give_up("refine")
 
     async def _spectrum(self, client: Client, pixel: int) -> protocol_answers.SpectrumAnswer:
         workspace = self._editor.workspace

@@ -43,7 +43,7 @@ def replayed(
     opening: Mapping[str, str | None] | None = None,
     before: Callable[[Forecast], object] | None = None,
 ) -> SessionEditor:
-    """Return a session with all operations of its file repeated, and its settled map.
+    """Return a session with all operations of its file repeated, and its refined map.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def replayed(
         scene, settings, fingerprint=log.header.get("sha256", ""), on_scene=expect
     )
     editor = SessionEditor(workspace, log)
-    editor.settle()
+    editor.refine()
     return editor
 
 

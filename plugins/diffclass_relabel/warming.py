@@ -80,7 +80,7 @@ def _errands(session: RelabelSession) -> list[Callable[[], object]]:
         lambda: session.suggest(2, rule="uncertainty"),
         lambda: session.suggest(2, rule="distance"),
         lambda: session.suggest(2, rule="model-change"),
-        session.settle,
+        session.refine,
         apply(op="tau", tau=_LATE),
         *(apply(op="label_mode", mode=mode) for mode in ("free", "absorbing", "summed")),
         apply(op="tau", tau="margin"),

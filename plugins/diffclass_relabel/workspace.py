@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from diffclass import MarkovOperator, __version__, markov_operator
+from diffclass.coarsening import CoarseGraph, coarsen
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
-from diffclass.relabel import PointGroups, RelabelSession, group_means, neighbor_groups
+from diffclass.relabel import RelabelSession
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.workflows.label_regions import label_regions
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
@@ -29,8 +30,12 @@ from diffclass_relabel.pixel_blocks import block_side, blocks_of, mean_features
 from diffclass_relabel.runs import pixels_of
 
 KERNEL = "shared"
-MOST_SINGLE = 10_000  # points that are all diffused at each stroke; of more, groups are
-MOST_ANSWERED = 100_000  # points that answers are about; of more, they are about the groups
+# Points that a stroke is diffused over at once. Of more, its provisional map is that of aggregates,
+# in a quarter of the time (`experiments.relabel.domains`).
+MOST_DIRECT = 10_000
+# Points that answers are made of and walks are warped on. Of more it is the aggregates: answers of
+# the points take seconds. Of fewer, aggregates lose accuracy (diffclass/README.md, "Many points").
+MOST_ANSWERED = 100_000
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ class SessionSettings:
         return {"settings": asdict(self), "kernel": KERNEL}
 
     def classify_options(self, session: RelabelSession) -> list[str]:
-        """Return the options of ``diffclass classify`` that make the settled map of a session.
+        """Return the options of ``diffclass classify`` that make the refined map of a session.
 
         With the exported labels, `classify` gives the map of the session, pixel for pixel.
         """
@@ -149,10 +154,10 @@ class Workspace:
     points : ndarray of int32 of shape (rows * columns,)
         Point of each pixel, -1 without data.
     features : ndarray of float32 of shape (n, p)
-    groups : PointGroups or None
-        Of more than 10,000 points: first maps go by them.
-    answers_by_groups : bool
-        Whether answers and warped walks go by them too: of more than 100,000 points.
+    coarse : CoarseGraph or None
+        Of more than 10,000 points: provisional maps are those of its aggregates.
+    coarse_answers : bool
+        Whether answers and warped walks are theirs too: of more than 100,000 points.
     block : int
         Side of the blocks in pixels; 1 where each pixel is a point.
     """
@@ -164,8 +169,8 @@ class Workspace:
     pixels: np.ndarray
     points: np.ndarray
     features: np.ndarray
-    groups: PointGroups | None = None
-    answers_by_groups: bool = False
+    coarse: CoarseGraph | None = None
+    coarse_answers: bool = False
     block: int = 1
 
     @classmethod
@@ -230,7 +235,9 @@ class Workspace:
         pixels = np.unique(points, return_index=True)[1][-len(features) :]
         with stage("graph"):
             operator = _graph(features, settings)
-            groups = None if len(features) <= MOST_SINGLE else _groups(features, operator, settings)
+            coarse = None
+            if len(features) > MOST_DIRECT:
+                coarse = coarsen(operator, features, **_graph_options(settings))
         fingerprint = fingerprint or fingerprint_of(scene)
         return cls(
             scene=scene,
@@ -240,8 +247,8 @@ class Workspace:
             pixels=pixels,
             points=points,
             features=features,
-            groups=groups,
-            answers_by_groups=len(features) > MOST_ANSWERED,
+            coarse=coarse,
+            coarse_answers=len(features) > MOST_ANSWERED,
             block=side,
         )
 
@@ -252,9 +259,9 @@ class Workspace:
         return rows, columns
 
     @property
-    def answering_groups(self) -> PointGroups | None:
-        """The groups, if answers and warped walks go by them."""
-        return self.groups if self.answers_by_groups else None
+    def answering_graph(self) -> CoarseGraph | None:
+        """The coarse graph, if answers and warped walks are those of its aggregates."""
+        return self.coarse if self.coarse_answers else None
 
     @property
     def n_pixels(self) -> int:
@@ -274,8 +281,8 @@ class Workspace:
             tau=self.settings.tau,
             max_time=self.settings.max_time,
             grouping=self._regions_of,
-            groups=self.groups,
-            answer_by_groups=self.answers_by_groups,
+            coarse=self.coarse,
+            coarse_answers=self.coarse_answers,
             random_state=self.settings.seed,
         )
 
@@ -341,16 +348,15 @@ class Workspace:
 
 
 def _graph(features: np.ndarray, settings: SessionSettings) -> MarkovOperator:
-    return markov_operator(
-        features,
-        n_neighbors=min(settings.neighbors, len(features) - 1),
-        kernel=SharedNeighbors(),
-        random_state=settings.seed,
-    )
+    options = _graph_options(settings)
+    options["n_neighbors"] = min(settings.neighbors, len(features) - 1)
+    return markov_operator(features, **options)
 
 
-def _groups(
-    features: np.ndarray, operator: MarkovOperator, settings: SessionSettings
-) -> PointGroups:
-    of_point = neighbor_groups(operator)
-    return PointGroups(_graph(group_means(features, of_point), settings), of_point)
+def _graph_options(settings: SessionSettings) -> dict[str, Any]:
+    """Return the neighbours, the kernel and the seed of a session's graphs."""
+    return {
+        "n_neighbors": settings.neighbors,
+        "kernel": SharedNeighbors(),
+        "random_state": settings.seed,
+    }

@@ -127,7 +127,7 @@ def test_a_session_opened_with_its_map_prepares_them_without_a_stroke(editor, ti
     editor.update()
     serve(editor)
     end = time.monotonic() + 30
-    while editor.session._eigenpairs.known is None or not editor.session.is_settled:
+    while editor.session._eigenpairs.known is None or not editor.session.is_refined:
         assert time.monotonic() < end
         time.sleep(0.01)
 

@@ -37,7 +37,7 @@ ENDS = st.integers(0, 1500)
 def grouped_workspace(scene_folder):
     """The small scene, as if it were a big one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workspace, "MOST_SINGLE", 500)
+        patch.setattr(workspace, "MOST_DIRECT", 500)
         patch.setattr(workspace, "MOST_ANSWERED", 1000)
         return Workspace.open(scene_folder / "scene.hdr", SessionSettings(components=6))
 
@@ -56,13 +56,13 @@ def first_map(editor):
     space, ids = editor.workspace, editor.labels.ids
     y = ids.ravel()[space.pixels].astype(int)
     found = diffuse_labels(
-        space.groups.operator,
-        space.groups.labels(np.where(y > 0, y, -1)),
+        space.coarse.operator,
+        space.coarse.restrict_labels(np.where(y > 0, y, -1)),
         label_mode="summed",
         tau=12,
     )
     classes = np.append(found.classes, 0)[found.codes]
-    return space.raster(classes[space.groups.of_point].astype(np.uint8), fill=NO_DATA)
+    return space.raster(space.coarse.lift(classes).astype(np.uint8), fill=NO_DATA)
 
 
 @settings(deadline=None)
@@ -110,7 +110,7 @@ def test_all_pieces_of_a_map_give_way_to_a_newer_one():
 
 
 def test_a_first_map_by_groups_then_the_one_of_classify(page, editor, tissue):
-    assert page.hello()["scene"]["n_groups"] == len(editor.workspace.groups)
+    assert page.hello()["scene"]["n_groups"] == len(editor.workspace.coarse)
     for operation in three_classes(tissue):
         page.do(operation)
     page.do("stroke", **{"class": 1, "pixels": [700, 3]})
@@ -121,7 +121,7 @@ def test_a_first_map_by_groups_then_the_one_of_classify(page, editor, tissue):
     expected, tau = classified(editor, found.shape)
     np.testing.assert_array_equal(found, expected)
     assert page.state["tau"] == tau
-    assert len(editor.workspace.groups) < len(editor.workspace.pixels) / 4
+    assert len(editor.workspace.coarse) < len(editor.workspace.pixels) / 4
 
 
 @pytest.mark.parametrize("tau", ["auto", "margin", 5])
@@ -132,7 +132,7 @@ def test_an_export_is_the_map_of_every_pixel_that_classify_makes(editor, tissue,
     first = editor.update() and editor.session.map_ids.copy()
     for what in ("labels", "map"):
         export(editor, what, tmp_path / f"{what}.img")
-    assert editor.session.is_settled
+    assert editor.session.is_refined
     assert (editor.session.map_ids != first).any()
     report = describe_session(editor)
     assert report["map_note"] is None
@@ -147,16 +147,16 @@ def test_a_warped_map_is_said_to_be_one_of_groups(editor, serve, open_tab, tissu
     for operation in three_classes(tissue):
         editor.apply(operation)
     editor.apply({"op": "warp"})
-    editor.settle()
-    groups = editor.workspace.groups
+    editor.refine()
+    coarse = editor.workspace.coarse
     report, ids = describe_session(editor), editor.session.map_ids
-    np.testing.assert_array_equal(ids, ids[groups.first_points][groups.of_point])
-    assert report["map_note"].startswith(f"the walk is warped, so the map is one of {len(groups)} ")
+    np.testing.assert_array_equal(ids, coarse.lift(ids[coarse.first_points]))
+    assert report["map_note"].startswith(f"the walk is warped, so the map is one of {len(coarse)} ")
     assert report["classify_options"] is None
     tab = open_tab(serve(editor).url)
     tab.idle()
     tab.find("button[popovertarget=export-menu]").click()
-    assert f"of {len(groups)} groups of similar pixels" in tab.find("#export-menu").inner_text()
+    assert f"of {len(coarse)} groups of similar pixels" in tab.find("#export-menu").inner_text()
     editor.apply({"op": "unwarp"})
     assert describe_session(editor)["map_note"] is None
 
@@ -196,7 +196,7 @@ def test_labels_are_held_out_by_groups(grouped_workspace, tissue):
             for start, length in runs:
                 ids.ravel()[start : start + length] = operation["class"]
     found = held_out(grouped_workspace, ids, label_mode="summed", tau=12)
-    single = held_out(replace(grouped_workspace, groups=None), ids, label_mode="summed", tau=12)
+    single = held_out(replace(grouped_workspace, coarse=None), ids, label_mode="summed", tau=12)
     assert found.truth.tolist() == single.truth.tolist()
     assert (found.found == found.truth).mean() > 0.6
 
@@ -204,13 +204,13 @@ def test_labels_are_held_out_by_groups(grouped_workspace, tissue):
 def test_the_page_says_that_a_first_map_is_shown(editor, serve, open_tab, tissue, monkeypatch):
     for operation in three_classes(tissue):
         editor.apply(operation)
-    monkeypatch.setattr(editor.session, "settle", lambda: None)  # as if it took for ever
+    monkeypatch.setattr(editor.session, "refine", lambda: None)  # as if it took for ever
     tab = open_tab(serve(editor).url)
     tab.idle()
     np.testing.assert_array_equal(list(tab.js("[...diffclass.map]")), first_map(editor).ravel())
     badge = tab.find(".badges .badge >> nth=0")
     assert badge.inner_text() == "first map"
-    assert f"{len(editor.workspace.groups)} groups" in badge.get_attribute("title")
+    assert f"{len(editor.workspace.coarse)} groups" in badge.get_attribute("title")
 
 
 @pytest.fixture(scope="module")

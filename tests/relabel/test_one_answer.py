@@ -74,7 +74,7 @@ def test_strokes_give_the_map_of_their_labels(seed, label_mode, tau, dtype, warp
 
 @pytest.mark.filterwarnings("ignore:no label reaches", "ignore:by max_time")
 @pytest.mark.parametrize("label_mode", ["auto", *MODES])
-def test_auto_settles_as_the_classifier_chooses(rng, label_mode):
+def test_auto_refines_as_the_classifier_chooses(rng, label_mode):
     """Whatever was shown before, and again after undo and redo; one given up changes nothing."""
     X = clouds(rng, 4, np.float32)
     operator = markov_operator(X, kernel=SharedNeighbors())
@@ -83,16 +83,16 @@ def test_auto_settles_as_the_classifier_chooses(rng, label_mode):
     for class_id, points in strokes:
         session.apply({"op": "stroke", "class": class_id, "points": points})
         session.update()
-        assert (session.tau, session.tau_mode, session.is_settled) == (12, "auto", False)
+        assert (session.tau, session.tau_mode, session.is_refined) == (12, "auto", False)
         first = session.map_ids.copy()
         with pytest.raises(CancelledError), background(lambda: False):
-            session.settle()
-        assert not session.is_settled
+            session.refine()
+        assert not session.is_refined
         assert not session.is_stale
-        session.settle()
+        session.refine()
         assert (session.map_ids == first).all()  # until it is updated
         session.update()
-        assert session.is_settled
+        assert session.is_refined
         assert not session.is_stale
     y = np.where(session.label_ids > 0, session.label_ids.astype(int), -1)
     clf = DiffusionClassifier(label_mode=label_mode, random_state=0).fit(X, y)
@@ -101,17 +101,17 @@ def test_auto_settles_as_the_classifier_chooses(rng, label_mode):
     )
     np.testing.assert_allclose(session.margin, clf.margin_, atol=1e-6)
     assert (session.tau, session.label_mode) == (clf.tau_, clf.diffusion_.label_mode)
-    settled = session.map_ids.copy()
+    refined = session.map_ids.copy()
     session.apply({"op": "undo"})
     session.apply({"op": "redo"})
     assert session.update().n_changed == 0
-    np.testing.assert_array_equal(session.map_ids, settled)
+    np.testing.assert_array_equal(session.map_ids, refined)
     session.apply({"op": "tau", "tau": 12})  # taken over: the first map of the same labels
     session.update()
     np.testing.assert_array_equal(session.map_ids, first)
     session.apply({"op": "tau", "tau": "auto"})  # and given back
     session.update()
-    np.testing.assert_array_equal(session.map_ids, settled)
+    np.testing.assert_array_equal(session.map_ids, refined)
 
 
 def painted(scene_folder, path, rng, tissue, **options):
@@ -145,7 +145,7 @@ def test_page_replay_and_classify_agree(
     log = tmp_path / "s.jsonl"
     editor = painted(scene_folder, log, rng, tissue, **options)
     try:
-        editor.settle()
+        editor.refine()
         shown = editor.map.ids
         for what in ("labels", "map", "margin"):
             export(editor, what, tmp_path / f"page_{what}.img")
@@ -181,7 +181,7 @@ def test_they_agree_also_where_labels_came_to_count_in_another_way(
     editor = painted(scene_folder, log, rng, tissue, label_mode="summed", tau=tau, components=6)
     try:
         editor.apply({"op": "label_mode", "mode": "absorbing"})
-        editor.settle()
+        editor.refine()
         export(editor, "labels", tmp_path / "labels.img")
         export(editor, "report", tmp_path / "page.json")
         shown = np.where(editor.map.ids == 255, 0, editor.map.ids)

@@ -35,7 +35,7 @@ def session(scene_folder, tissue, tmp_path, part):
     try:
         for operation in three_classes(tissue):
             editor.apply(operation)
-        editor.settle()
+        editor.refine()
         shown = editor.map.ids
         export(editor, "labels", tmp_path / "labels.img")
         export(editor, "report", tmp_path / "report.json")

@@ -1,7 +1,7 @@
-"""An array of whole numbers of which every version is kept; they share what they have in common.
+"""A persistent array: a change returns a new version, and all versions share what they can.
 
-A change of a few entries copies the pages that hold them, and no others. Thousands of states of a
-session thus have each their own picture of who painted what, in little memory.
+The entries lie in pages. A change copies the pages that hold the changed entries and no others, so
+that each of a session's thousands of states can say which stroke holds each point.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
-_LENGTH = 1024
+_LENGTH = 1024  # entries of a page
 
 
-class Pages:
-    """A frozen array of n int32, 0 at first.
+class PersistentArray:
+    """A frozen array of n int32.
 
     Parameters
     ----------
@@ -27,14 +27,14 @@ class Pages:
         self._pages = pages
 
     @classmethod
-    def zeros(cls, n: int) -> Pages:
+    def zeros(cls, n: int) -> PersistentArray:
         """Return n zeros."""
         empty = np.zeros(_LENGTH, dtype=np.int32)
         rest = n % _LENGTH
         return cls((empty,) * (n // _LENGTH) + ((empty[:rest],) if rest else ()))
 
     @classmethod
-    def of(cls, values: np.ndarray) -> Pages:
+    def of(cls, values: np.ndarray) -> PersistentArray:
         """Return an array of given entries, int32 of shape (n,)."""
         starts = range(0, len(values), _LENGTH)
         return cls(tuple(values[start : start + _LENGTH] for start in starts))
@@ -50,13 +50,13 @@ class Pages:
             found[some] = self._pages[page][places[some] - page * _LENGTH]
         return found
 
-    def with_value(self, places: np.ndarray, value: int) -> Pages:
+    def with_value(self, places: np.ndarray, value: int) -> PersistentArray:
         """Return the array with one value at some places, which ascend."""
         pages = list(self._pages)
         for page, some in _by_page(places):
             pages[page] = pages[page].copy()
             pages[page][places[some] - page * _LENGTH] = value
-        return Pages(tuple(pages))
+        return PersistentArray(tuple(pages))
 
 
 def _by_page(places: np.ndarray) -> Iterator[tuple[int, slice]]:

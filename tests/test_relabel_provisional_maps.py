@@ -1,4 +1,4 @@
-"""Maps that stand in for others keep what is settled where the labels since change nothing."""
+"""Provisional maps keep what is refined where the labels since change nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ N = 600
 
 @pytest.fixture(scope="module")
 def operator():
-    """Three blobs that overlap, so that first and settled maps differ between them."""
+    """Three blobs that overlap, so that provisional and refined maps differ between them."""
     random = np.random.default_rng(0)
     centers = np.repeat([[0, 0], [3, 0], [0, 3]], N // 3, axis=0)
     return markov_operator(random.normal(size=(N, 2)) + centers, n_neighbors=10, random_state=0)
@@ -32,8 +32,8 @@ def painted(operator, *more):
     return session
 
 
-def settled(session):
-    session.settle()
+def refined(session):
+    session.refine()
     session.update()
     return session
 
@@ -42,13 +42,13 @@ def shown(session):
     return session.map_ids, session.margin, session.probability
 
 
-def test_a_first_map_keeps_what_is_settled_where_it_says_nothing_new(operator):
+def test_a_provisional_map_keeps_what_is_refined_where_it_says_nothing_new(operator):
     session = painted(operator)
     before = shown(session)
-    kept = shown(settled(session))
+    kept = shown(refined(session))
     session.apply(stroke(2, 50))
     session.update()
-    now = shown(painted(operator, stroke(2, 50)))  # where nothing was ever settled
+    now = shown(painted(operator, stroke(2, 50)))  # where nothing was ever refined
     is_new = (now[0] != before[0]) | (now[1] > before[1] + MUCH_SURER)
     assert 0 < is_new.sum() < N
     assert (kept[0] != before[0]).any()
@@ -57,21 +57,21 @@ def test_a_first_map_keeps_what_is_settled_where_it_says_nothing_new(operator):
 
 
 def test_it_is_closer_to_the_map_that_follows(operator):
-    session = settled(painted(operator))
+    session = refined(painted(operator))
     session.apply(stroke(2, 50))
     session.update()
-    shown_first = session.map_ids
+    provisional = session.map_ids
     alone = painted(operator, stroke(2, 50)).map_ids
-    following = settled(session).map_ids
-    assert (shown_first != following).sum() < (alone != following).sum()
+    following = refined(session).map_ids
+    assert (provisional != following).sum() < (alone != following).sum()
 
 
-def test_strokes_in_a_row_keep_the_same_settled_map(operator):
-    session = settled(painted(operator))
+def test_strokes_in_a_row_keep_the_same_refined_map(operator):
+    session = refined(painted(operator))
     for first in (50, 60):
         session.apply(stroke(2, first))
         session.update()
-    other = settled(painted(operator))
+    other = refined(painted(operator))
     other.apply(stroke(2, 50))
     other.apply(stroke(2, 60))
     other.update()
@@ -79,26 +79,26 @@ def test_strokes_in_a_row_keep_the_same_settled_map(operator):
         np.testing.assert_array_equal(mine, one)
 
 
-def test_the_settled_map_does_not_depend_on_what_was_shown(operator):
-    session = settled(painted(operator))
+def test_the_refined_map_does_not_depend_on_what_was_shown(operator):
+    session = refined(painted(operator))
     session.apply(stroke(2, 50))
     session.update()
     for mine, one in zip(
-        shown(settled(session)), shown(settled(painted(operator, stroke(2, 50)))), strict=True
+        shown(refined(session)), shown(refined(painted(operator, stroke(2, 50)))), strict=True
     ):
         np.testing.assert_array_equal(mine, one)
 
 
 @pytest.fixture(scope="module")
 def line():
-    """Points in a row, of which a short walk reaches few and the settled map all."""
+    """Points in a row, of which a short walk reaches few and the refined map all."""
     return markov_operator(np.arange(N, dtype=float)[:, None], n_neighbors=2, random_state=0)
 
 
 def test_nothing_is_kept_of_a_class_without_labels(line):
-    session = settled(painted(line))
+    session = refined(painted(line))
     for class_id in (1, 2, 3):
-        assert (session.map_ids == class_id).sum() > N / 6  # far beyond the first map
+        assert (session.map_ids == class_id).sum() > N / 6  # far beyond the provisional map
     session.apply({"op": "remove", "stroke": session.strokes[1].number})
     session.update()
     assert not (session.map_ids == 2).any()
@@ -112,7 +112,7 @@ def test_nothing_is_kept_of_a_class_without_labels(line):
     "operation", [{"op": "warp"}, {"op": "label_mode", "mode": "free"}, {"op": "tau", "tau": 40}]
 )
 def test_another_walk_keeps_nothing(operator, operation):
-    session = settled(painted(operator))
+    session = refined(painted(operator))
     session.apply(operation)
     session.update()
     for mine, one in zip(shown(session), shown(painted(operator, operation)), strict=True):

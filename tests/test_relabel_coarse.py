@@ -1,8 +1,7 @@
-"""Sessions of many points: first maps by groups, answers by groups, then the map of the points."""
+"""Sessions of many points: provisional maps and answers of aggregates, then maps of the points."""
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +10,9 @@ from relabel_strategies import random_operation
 
 from diffclass import DiffusionClassifier, diffuse_labels, markov_operator
 from diffclass.acquisition import RULES
+from diffclass.coarsening import coarsen
 from diffclass.exceptions import ParameterError
-from diffclass.relabel import PointGroups, RelabelSession, group_means, neighbor_groups
+from diffclass.relabel import RelabelSession
 
 N = 600
 
@@ -31,25 +31,22 @@ def operator():
 
 
 @pytest.fixture(scope="module")
-def groups(operator):
-    of_point = neighbor_groups(operator)
-    means = group_means(blobs(), of_point)
-    few = min(6, len(means) - 1)
-    return PointGroups(markov_operator(means, n_neighbors=few, random_state=0), of_point)
+def coarse(operator):
+    return coarsen(operator, blobs(), n_neighbors=6, random_state=0)
 
 
-def painted(operator, groups, **parameters):
-    session = RelabelSession(operator, ["a", "b", "c"], groups=groups, **parameters)
+def painted(operator, coarse, **parameters):
+    session = RelabelSession(operator, ["a", "b", "c"], coarse=coarse, **parameters)
     for class_id, first in ((1, 0), (2, 200), (3, 400)):
         session.apply({"op": "stroke", "class": class_id, "points": list(range(first, first + 9))})
     session.update()
     return session
 
 
-def by_groups(session, groups, **parameters):
-    """The map of the groups by `diffuse_labels`."""
-    found = diffuse_labels(groups.operator, groups.labels(targets(session)), **parameters)
-    return found.classes[found.codes][groups.of_point], found.margin[groups.of_point]
+def on_aggregates(session, coarse, **parameters):
+    """The map of the aggregates by `diffuse_labels`."""
+    found = diffuse_labels(coarse.operator, coarse.restrict_labels(targets(session)), **parameters)
+    return found.classes[found.codes][coarse.aggregates], found.margin[coarse.aggregates]
 
 
 def bits(session):
@@ -61,41 +58,16 @@ def targets(session):
     return np.where(session.label_ids > 0, session.label_ids.astype(int), -1)
 
 
-def test_groups_are_neighbors_and_none_is_empty(operator, groups):
-    dense = operator.affinity.toarray()
-    order = np.argsort(-(dense > 0).sum(axis=1), kind="stable")
-    assert groups.of_point.tolist() == naive.neighbor_groups(dense * (1 - np.eye(N)), order)
-    assert np.bincount(groups.of_point).min() > 0
-    first = groups.first_points
-    assert (groups.of_point[first] == np.arange(len(groups))).all()
-    assert len(groups) < N / 4
-
-
-def test_labels_of_groups(groups):
-    y = np.full(N, -1)
-    y[[0, 1, 300]] = 7, 7, 2
-    labels = groups.labels(y)
-    assert set(np.flatnonzero(labels >= 0)) == set(groups.of(np.array([0, 1, 300])))
-    assert labels[groups.of_point[300]] == 2
-
-
-def test_means_of_groups():
-    X = np.array([[0, 2], [4, 4], [2, 6]], dtype=np.float32)
-    means = group_means(X, np.array([1, 0, 1]))
-    assert means.tolist() == [[4, 4], [1, 4]]
-    assert means.dtype == np.float32
-
-
 @pytest.mark.parametrize("tau", ["auto", 7])
-def test_the_first_map_is_that_of_the_groups_the_next_that_of_the_points(operator, groups, tau):
-    session = painted(operator, groups, tau=tau)
-    first_tau = 12 if tau == "auto" else 7
-    ids, margin = by_groups(session, groups, label_mode="summed", tau=first_tau)
+def test_a_provisional_map_of_aggregates_then_that_of_the_points(operator, coarse, tau):
+    session = painted(operator, coarse, tau=tau)
+    known_tau = 12 if tau == "auto" else 7
+    ids, margin = on_aggregates(session, coarse, label_mode="summed", tau=known_tau)
     np.testing.assert_array_equal(session.map_ids, ids)
     np.testing.assert_allclose(session.margin, margin, atol=1e-5)
-    assert not session.is_settled
-    session.settle()
-    assert session.is_settled
+    assert not session.is_refined
+    session.refine()
+    assert session.is_refined
     assert session.is_stale
     session.update()
     mode = "auto" if tau == "auto" else "summed"
@@ -106,32 +78,32 @@ def test_the_first_map_is_that_of_the_groups_the_next_that_of_the_points(operato
     assert not session.is_stale
 
 
-def test_settled_it_is_the_map_of_the_classifier(operator, groups):
-    session = painted(operator, groups)
-    session.settle()
+def test_refined_it_is_the_map_of_the_classifier(operator, coarse):
+    session = painted(operator, coarse)
+    session.refine()
     session.update()
     clf = DiffusionClassifier(n_neighbors=15, random_state=0).fit(blobs(), targets(session))
     np.testing.assert_array_equal(session.map_ids, clf.transduction_)
     assert session.tau == clf.tau_
 
 
-def test_the_margin_chooses_the_time_on_the_groups(operator, groups):
-    session = painted(operator, groups, tau="margin", label_mode="free")
-    alone = RelabelSession(groups.operator, ["a", "b", "c"], tau="margin", label_mode="free",
+def test_the_margin_chooses_the_time_on_the_aggregates(operator, coarse):
+    session = painted(operator, coarse, tau="margin", label_mode="free")
+    alone = RelabelSession(coarse.operator, ["a", "b", "c"], tau="margin", label_mode="free",
                            max_time=session.max_time)  # fmt: skip
     for stroke in session.strokes:
-        points = np.unique(groups.of_point[stroke.points])
+        points = np.unique(coarse.aggregates[stroke.points])
         alone.apply({"op": "stroke", "class": stroke.class_id, "points": points})
     alone.update()
     assert session.tau == alone.tau
-    session.settle()
+    session.refine()
     session.update()
     expected = diffuse_labels(operator, targets(session), label_mode="free", tau=session.tau)
     np.testing.assert_array_equal(session.map_ids, expected.classes[expected.codes])
 
 
-def test_questions_are_answered_by_the_groups(operator, groups):
-    session = painted(operator, groups)
+def test_questions_are_answered_by_the_aggregates(operator, coarse):
+    session = painted(operator, coarse)
     shares = session.explain(205)
     assert shares[0].class_id == 2
     assert sum(share.share for share in shares) == pytest.approx(1)
@@ -142,15 +114,15 @@ def test_questions_are_answered_by_the_groups(operator, groups):
     session.prepare_suggestions(3)
     for rule in ("hybrid", "distance", "margin"):
         found = session.suggest(5, rule=rule, coordinates=blobs(), min_distance=0.5)
-        assert len(set(groups.of_point[found.points])) == len(found)
-        assert not np.isin(groups.of_point[found.points], groups.of(np.arange(9))).any()
+        assert len(set(coarse.aggregates[found.points])) == len(found)
+        assert not np.isin(coarse.aggregates[found.points], coarse.restrict(np.arange(9))).any()
     few = np.isin(np.arange(N), [599, 301, 300])
     assert set(session.suggest(3, candidates=few).points) <= {599, 301, 300}
-    assert session.column_bytes <= 4 * 8 * len(groups)  # no column is as long as the points
+    assert session.column_bytes <= 4 * 8 * len(coarse)  # no column is as long as the points
 
 
-def test_a_wrong_stroke_is_contradicted_point_by_point(operator, groups):
-    session = painted(operator, groups)
+def test_a_wrong_stroke_is_contradicted_point_by_point(operator, coarse):
+    session = painted(operator, coarse)
     wrong = np.arange(30, 36)
     session.apply({"op": "stroke", "class": 1, "points": np.arange(60, 200)})
     session.apply({"op": "stroke", "class": 2, "points": wrong})
@@ -160,35 +132,35 @@ def test_a_wrong_stroke_is_contradicted_point_by_point(operator, groups):
     assert all(one.says_id == 1 for one in found if one.stroke == 5)
 
 
-def test_a_warped_walk_is_that_of_the_groups(operator, groups):
-    session = painted(operator, groups, tau=7)
+def test_a_warped_walk_is_that_of_the_aggregates(operator, coarse):
+    session = painted(operator, coarse, tau=7)
     session.apply({"op": "warp"})
     session.update()
-    assert session.is_settled  # there is no other
+    assert session.is_refined  # there is no other
     assert (session.map_ids[:200] == 1).mean() > 0.9
     session.apply({"op": "tau", "tau": "auto"})
     session.update()
-    assert not session.is_settled
-    session.settle()
+    assert not session.is_refined
+    session.refine()
     session.update()
-    assert session.is_settled
+    assert session.is_refined
     assert len(session.map_ids) == N
 
 
-def test_without_labels_there_is_no_map(operator, groups):
-    session = RelabelSession(operator, ["a"], groups=groups)
+def test_without_labels_there_is_no_map(operator, coarse):
+    session = RelabelSession(operator, ["a"], coarse=coarse)
     session.update()
-    assert session.is_settled
+    assert session.is_refined
     assert not session.map_ids.any()
-    session.settle()
+    session.refine()
     assert not session.is_stale
 
 
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6))
-def test_undo_and_replay_restore_the_first_map_to_the_bit(operator, groups, seed):
+def test_undo_and_replay_restore_the_provisional_map_to_the_bit(operator, coarse, seed):
     rng = np.random.default_rng(seed)
-    session = RelabelSession(operator, ["a", "b", "c", "d", "e"], groups=groups)
+    session = RelabelSession(operator, ["a", "b", "c", "d", "e"], coarse=coarse)
     maps, done = [bits(session)], []
     while len(done) < 12:
         operation = random_operation(rng, N, 10, taus=(5, 17, "auto"))
@@ -199,7 +171,7 @@ def test_undo_and_replay_restore_the_first_map_to_the_bit(operator, groups, seed
                 maps.append(bits(session))
         except ParameterError:
             continue
-    replayed = RelabelSession(operator, ["a", "b", "c", "d", "e"], groups=groups)
+    replayed = RelabelSession(operator, ["a", "b", "c", "d", "e"], coarse=coarse)
     for operation in done:
         replayed.apply(operation)
     assert bits(replayed) == maps[-1]
@@ -208,10 +180,10 @@ def test_undo_and_replay_restore_the_first_map_to_the_bit(operator, groups, seed
         assert bits(session) == expected
 
 
-def test_groups_that_only_make_first_maps_leave_answers_to_the_points(operator, groups):
-    session = painted(operator, groups, answer_by_groups=False)
+def test_aggregates_for_provisional_maps_alone_leave_answers_to_the_points(operator, coarse):
+    session = painted(operator, coarse, coarse_answers=False)
     alone = painted(operator, None)
-    ids, _ = by_groups(session, groups, label_mode="summed", tau=12)
+    ids, _ = on_aggregates(session, coarse, label_mode="summed", tau=12)
     np.testing.assert_array_equal(session.map_ids, ids)
     assert session.explain(205) == alone.explain(205)
     assert session.audit() == alone.audit()
@@ -219,16 +191,16 @@ def test_groups_that_only_make_first_maps_leave_answers_to_the_points(operator, 
     for mine, other in zip(session.tau_preview(9), alone.tau_preview(9), strict=True):
         np.testing.assert_array_equal(mine, other)
     for one in (session, alone):
-        one.settle()
+        one.refine()
         one.update()
     assert bits(session) == bits(alone)
     np.testing.assert_array_equal(session.suggest(5).points, alone.suggest(5).points)
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
-def test_points_are_suggested_beside_a_first_map_of_groups(operator, groups, rule):
-    session = painted(operator, groups, answer_by_groups=False)
-    assert not session.is_settled
+def test_points_are_suggested_with_a_provisional_map_of_aggregates(operator, coarse, rule):
+    session = painted(operator, coarse, coarse_answers=False)
+    assert not session.is_refined
     few = np.arange(N) % 7 == 0
     found = session.suggest(5, rule=rule, candidates=few)
     assert len(found) == 5
@@ -239,17 +211,17 @@ def test_points_are_suggested_beside_a_first_map_of_groups(operator, groups, rul
 
 
 @pytest.mark.parametrize("tau", ["auto", "margin", 7])
-def test_groups_that_only_make_first_maps_leave_warped_walks_to_the_points(operator, groups, tau):
+def test_without_coarse_answers_walks_are_warped_on_the_points(operator, coarse, tau):
     sessions = [
-        painted(operator, groups, answer_by_groups=False, tau=tau),
+        painted(operator, coarse, coarse_answers=False, tau=tau),
         painted(operator, None, tau=tau),
     ]
     for session in sessions:
         session.apply({"op": "warp"})
         session.update()
-        session.settle()
+        session.refine()
         session.update()
-        assert session.is_settled
+        assert session.is_refined
     mine, other = sessions
     np.testing.assert_array_equal(mine.map_ids, other.map_ids)
     np.testing.assert_allclose(mine.margin, other.margin, atol=1e-6)

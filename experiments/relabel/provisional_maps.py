@@ -1,19 +1,19 @@
-"""How first maps stand in for settled ones: alone, and beside what is kept of the settled map.
+"""How far provisional maps are from refined ones: alone, and where they keep the refined map.
 
-    python -m experiments.relabel.stand_ins [--draws 10] [--strokes 10]
+    python -m experiments.relabel.provisional_maps [--draws 10] [--strokes 10]
 
-A session begins with one stroke per class and its settled map. Then strokes of up to five pixels of
-one row and class are painted, each where the last settled map is wrong by the truth, as users do;
-after each its first map and its settled map are computed. First maps are those of the pixels, or of
-groups of them as on scenes of more than 10,000 pixels. "alone" is the first map by itself, "shown"
-what the page shows: the settled map before, where the first one says nothing new
-(`diffclass.relabel.stand_ins`).
+A session begins with one stroke per class and its refined map. Then strokes of up to five pixels of
+one row and class are painted, each where the last refined map is wrong by the truth, as users do.
+After each its provisional and its refined map are computed. Provisional maps are those of the
+pixels, or of aggregates of them as on scenes of more than 10,000 pixels. "alone" is the provisional
+map by itself, "shown" what the page shows: the refined map before, where the provisional one says
+nothing new (`diffclass.relabel.provisional_maps`).
 
-Shares of pixels, in percent, means over all strokes: "wrong" differ from the settled map that
-follows, "flips" from the one before (what flickers); of those that the two settled maps have
-different, "early" are right in the first. "settled_flips" is that difference itself. Means over
-draws with their standard error go to standard output and to stand_ins.csv. The rule was chosen on
-Indian Pines; the other scenes only report.
+Shares of pixels, in percent, means over all strokes: "wrong" differ from the refined map that
+follows, "flips" from the one before (what flickers). Of those that the two refined maps have
+different, "early" are right in the provisional one. "refined_flips" is that difference itself.
+Means over draws with their standard error go to standard output and to provisional_maps.csv. The
+rule was chosen on Indian Pines; the other scenes only report.
 """
 
 from __future__ import annotations
@@ -23,37 +23,34 @@ from pathlib import Path
 
 import numpy as np
 
-from diffclass import markov_operator
+from diffclass.coarsening import coarsen
 from diffclass.kernels import SharedNeighbors
-from diffclass.relabel import PointGroups, RelabelSession, group_means, neighbor_groups
+from diffclass.relabel import RelabelSession
 from experiments.markdown import markdown_table, write_rows
 from experiments.problems import Problem, default_operator, problem_of
 
 OUTPUT = Path(__file__).with_suffix(".csv")
 SCENES = ("pines-spectral", "salinas-spectral", "jasper", "tissue")
 REACH = 2  # pixels to either side of a stroke's middle
-NAMES = ("wrong_alone", "wrong_shown", "flips_alone", "flips_shown", "settled_flips",
+NAMES = ("wrong_alone", "wrong_shown", "flips_alone", "flips_shown", "refined_flips",
          "early_alone", "early_shown")  # fmt: skip
 
 
 def table(rows: list[dict[str, str]]) -> list[str]:
     """Return the lines of the guide's table."""
-    header = ("scene", "first maps of", "wrong alone, %", "wrong as shown", "flips alone",
-              "flips as shown", "settled flips", "early alone", "early as shown")  # fmt: skip
-    columns = ("scene", "first_maps", *NAMES)
+    header = ("scene", "provisional maps of", "wrong alone, %", "wrong as shown", "flips alone",
+              "flips as shown", "refined flips", "early alone", "early as shown")  # fmt: skip
+    columns = ("scene", "provisional_maps", *NAMES)
     return markdown_table(header, [[row[column] for column in columns] for row in rows])
 
 
-def session_of(problem: Problem, *, by_groups: bool) -> RelabelSession:
+def session_of(problem: Problem, *, is_coarse: bool) -> RelabelSession:
     """Return a session with the classes of a problem."""
     operator = default_operator(problem)
-    groups = None
-    if by_groups:
-        of_point = neighbor_groups(operator)
-        means = group_means(problem.points, of_point)
-        walk = markov_operator(means, n_neighbors=12, kernel=SharedNeighbors(), random_state=0)
-        groups = PointGroups(walk, of_point)
-    session = RelabelSession(operator, groups=groups, answer_by_groups=False)
+    coarse = None
+    if is_coarse:
+        coarse = coarsen(operator, problem.points, kernel=SharedNeighbors(), random_state=0)
+    session = RelabelSession(operator, coarse=coarse, coarse_answers=False)
     for class_id in np.unique(problem.truth[problem.truth > 0]).tolist():
         session.apply({"op": "add_class", "id": class_id})
     return session
@@ -69,9 +66,9 @@ def paint(session: RelabelSession, problem: Problem, point: int) -> None:
     session.apply({"op": "stroke", "class": int(problem.truth[point]), "points": points})
 
 
-def settled(session: RelabelSession) -> np.ndarray:
-    """Return the settled map's classes."""
-    session.settle()
+def refined(session: RelabelSession) -> np.ndarray:
+    """Return the refined map's classes."""
+    session.refine()
     session.update()
     return session.map_ids
 
@@ -82,7 +79,7 @@ def draw(problem: Problem, session: RelabelSession, n_strokes: int, seed: int) -
     for class_id in np.unique(truth[truth > 0]):
         paint(session, problem, int(random.choice(np.flatnonzero(truth == class_id))))
     session.update()
-    before, rows = settled(session), []
+    before, rows = refined(session), []
     for _ in range(n_strokes):
         wrong = np.flatnonzero((truth > 0) & (before != truth))
         if not len(wrong):
@@ -90,7 +87,7 @@ def draw(problem: Problem, session: RelabelSession, n_strokes: int, seed: int) -
         paint(session, problem, int(random.choice(wrong)))
         session.update()
         shown, alone = session.map_ids, session.map.own_ids
-        after = settled(session)
+        after = refined(session)
         is_new = after != before
         rows.append([
             *((one != after).mean() for one in (alone, shown)),
@@ -109,18 +106,17 @@ def main() -> None:
     rows = []
     for name in SCENES:
         problem = problem_of(name)
-        for by_groups in (False, True):
+        for is_coarse in (False, True):
             found = []
             for seed in range(arguments.draws):
-                session = session_of(problem, by_groups=by_groups)
+                session = session_of(problem, is_coarse=is_coarse)
                 found.append(draw(problem, session, arguments.strokes, seed))
             means = np.mean(found, axis=0)
             errors = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
             cells = [f"{m:.1f} +- {e:.1f}" for m, e in zip(means, errors, strict=True)]
-            first = "groups" if by_groups else "pixels"
-            rows.append(
-                {"scene": problem.name, "first_maps": first, **dict(zip(NAMES, cells, strict=True))}
-            )
+            made_of = "aggregates" if is_coarse else "pixels"
+            row = {"scene": problem.name, "provisional_maps": made_of}
+            rows.append(row | dict(zip(NAMES, cells, strict=True)))
             print(", ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True)
     write_rows(OUTPUT, rows)
 

@@ -1,4 +1,4 @@
-"""Loops that part the points of a graph into groups of neighbours."""
+"""Loops that part the points of a graph into aggregates of neighbours."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ def choose_seeds(indptr, indices, order, is_seed):
 
 
 @parallel
-def join_seeds(part, indptr, indices, data, group_of_seed, out):
-    """out(x) = group of the seed to which x has the largest affinity, the first of equal ones.
+def join_seeds(part, indptr, indices, data, of_seed, out):
+    """out(x) = aggregate of the seed to which x has the largest affinity, the first of equal ones.
 
     Parameters
     ----------
     indptr, indices : index of shape (n + 1,), (m,)
     data : float of shape (m,)
         The affinity.
-    group_of_seed : int32 of shape (n,)
+    of_seed : int32 of shape (n,)
         -1 at points that are no seeds; each of them has a neighbour that is one.
     out : int32 of shape (n,)
-        A seed is in its own group.
+        A seed is in its own aggregate.
     """
     for x in share(part, indptr.shape[0] - 1):
-        out[x] = group_of_seed[x]
+        out[x] = of_seed[x]
         if out[x] < 0:
             largest = data.dtype.type(-1)
             for e in range(indptr[x], indptr[x + 1]):
-                group = group_of_seed[indices[e]]
-                if group >= 0 and data[e] > largest:
+                aggregate = of_seed[indices[e]]
+                if aggregate >= 0 and data[e] > largest:
                     largest = data[e]
-                    out[x] = group
+                    out[x] = aggregate

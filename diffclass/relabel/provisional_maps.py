@@ -1,4 +1,4 @@
-"""First maps beside the settled ones that they stand in for."""
+"""Provisional maps as they are shown: they keep what is refined where they say nothing new."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from diffclass.relabel.session_maps import ClassMap, Replaced
 from diffclass.relabel.state import State
 
 
-class StandIns:
-    """Remembers the last settled map, of which the next first maps keep what they do not change."""
+class ProvisionalMaps:
+    """Remembers the last refined map, of which the next provisional maps keep what stays."""
 
     def __init__(self) -> None:
-        self._newest: tuple[object, ClassMap] | None = None  # first map, and of what
+        self._newest: tuple[object, ClassMap] | None = None  # provisional map, and of what
         self._replaced: tuple[object, Replaced] | None = None  # and by which walk
 
     def shown(self, state: State, found: ClassMap) -> ClassMap:
-        """Return a state's map as it is shown: settled ones as they are.
+        """Return a state's map as it is shown: refined ones as they are.
 
         Parameters
         ----------
@@ -24,7 +24,7 @@ class StandIns:
         found : ClassMap
             Of the state, newer than all before.
         """
-        if found.is_settled:
+        if found.is_refined:
             if self._newest is not None and self._newest[0] == state.map_key:
                 self._replaced = state.walk_key, Replaced(self._newest[1], found)
             return found

@@ -1,0 +1,190 @@
+"""From states to maps on one walk: by columns for free and summed labels, else as a whole.
+
+A state has up to two maps. The provisional one is diffused for a time that is known beforehand.
+With the rule "auto" a refined one follows, whose time, mode and weights `diffuse_labels` chooses.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from diffclass.label_diffusion import LabelDiffusion, diffuse_labels
+from diffclass.label_diffusion.stopping_time import StoppingRule, last_time, sum_end
+from diffclass.operators.markov import MarkovOperator
+from diffclass.operators.warped import WarpedOperator
+from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
+from diffclass.relabel.columns import ColumnStore, Horizon
+from diffclass.relabel.edits import next_state
+from diffclass.relabel.refined_maps import RefinedMaps
+from diffclass.relabel.session_maps import ClassMap, ClassSums
+from diffclass.relabel.state import State
+from diffclass.relabel.strokes import new_stroke
+from diffclass.relabel.time_sweep import TimeSweep
+from diffclass.relabel.warped_walks import WarpedWalks
+from diffclass.targets import labels_per_class
+
+Grouping = Callable[[np.ndarray], np.ndarray]
+
+
+class Diffusions:
+    """Expensive results on one walk, computed once for each state that needs them.
+
+    Parameters
+    ----------
+    operator : MarkovOperator
+        The walk on n points; states are of these points.
+    max_time : int or None
+        Last time that the rules look at; by default as in `diffuse_labels`.
+    grouping : callable, optional
+        Takes class ids, 0 where unlabelled, and returns the ``groups`` of `diffuse_labels`.
+    most_refined : int, default=2
+        Refined maps kept. With two, undo brings the one before back at once.
+    """
+
+    def __init__(
+        self,
+        operator: MarkovOperator,
+        *,
+        max_time: int | None,
+        grouping: Grouping | None = None,
+        most_refined: int = 2,
+    ):
+        self.operator = operator
+        self.max_time = last_time(len(operator)) if max_time is None else max_time
+        self.columns = ColumnStore(operator)
+        self.refined = RefinedMaps(most_refined)
+        self._asked_max_time = max_time
+        self._grouping = grouping
+        self._sums = ClassSums(operator, self.columns)
+        self._taus: WeakKeyDictionary[State, int] = WeakKeyDictionary()
+        self._warps: WeakKeyDictionary[State, WarpedWalks] = WeakKeyDictionary()
+        self._time_sweep: tuple[object, TimeSweep] | None = None
+
+    def prepare(self, label_mode: str) -> None:
+        """Compute what the maps of all states of a mode share, by a map of one label."""
+        empty = replace(State.without_labels(len(self.operator)), label_mode=label_mode)
+        one = next_state(empty, {"op": "add_class"})
+        self.provisional_map_of(next_state(one, {"op": "stroke", "class": 1, "points": [0]}))
+
+    def map_of(self, state: State) -> ClassMap:
+        """Return the refined map of a state if it is kept, else the provisional one."""
+        refined = self.refined.of(state)
+        return self.provisional_map_of(state) if refined is None else refined
+
+    def refined_map_of(
+        self, state: State, operator: MarkovOperator | WarpedOperator, tau: int | None
+    ) -> ClassMap:
+        """Return a state's map as `diffuse_labels` makes it.
+
+        Parameters
+        ----------
+        state : State
+            With at least one stroke.
+        operator : MarkovOperator or WarpedOperator
+            Its walk; see `operator_of`.
+        tau : int or None
+            Time in steps; None for the rule "auto", which chooses mode and weights too.
+        """
+        if tau is None:
+            found = self._by_rule(state, operator)
+        else:
+            found = diffuse_labels(operator, state.targets, label_mode=state.first_mode, tau=tau)
+        return ClassMap(found, state.n_points, int(found.tau), is_refined=True)
+
+    def _by_rule(self, state: State, operator: MarkovOperator | WarpedOperator) -> LabelDiffusion:
+        with warnings.catch_warnings():
+            # the session's margin curve shows the coverage
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return diffuse_labels(
+                operator,
+                state.targets,
+                label_mode=state.label_mode,
+                tau=StoppingRule("auto", max_time=self._asked_max_time),
+                groups=None if self._grouping is None else self._grouping(state.label_ids),
+            )
+
+    def provisional_map_of(self, state: State) -> ClassMap:
+        """Return a state's map at the time of `tau_of`."""
+        tau = self.tau_of(state)
+        if not state.strokes:
+            diffusion = None
+        elif state.first_mode != "absorbing" and state.warped_by is None:
+            diffusion = self._sums.diffusion_of(state.pieces(), tau, self.horizon_of(state))
+        else:
+            diffusion = diffuse_labels(
+                self.operator_of(state), state.targets, label_mode=state.first_mode, tau=tau
+            )
+        return ClassMap(diffusion, state.n_points, tau)
+
+    def tau_of(self, state: State) -> int:
+        """Return the time of a state's map: the given one, or that of the margin rule, kept."""
+        known = self.known_tau(state)
+        if known is not None:
+            return known
+        source = state.chosen_for
+        assert source is not None
+        with warnings.catch_warnings():
+            # the session's margin curve shows the coverage
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            chosen = diffuse_labels(
+                self.operator_of(source),
+                source.targets,
+                label_mode=source.first_mode,
+                tau=StoppingRule("margin", max_time=self.max_time),
+            )
+        self._taus[source] = int(chosen.tau)
+        return self._taus[source]
+
+    def known_tau(self, state: State) -> int | None:
+        """Return the same if it needs no computation, else None."""
+        return state.tau if state.chosen_for is None else self._taus.get(state.chosen_for)
+
+    def horizon_of(self, state: State) -> Horizon:
+        """Return how far the columns of a state's strokes walk."""
+        tau = self.tau_of(state)
+        if state.first_mode != "summed" or not state.strokes:
+            return Horizon(tau, is_sum=False)
+        label_ids = state.label_ids
+        codes = np.unique(label_ids[label_ids > 0], return_inverse=True)[1]
+        return Horizon(sum_end(tau, labels_per_class(codes)), is_sum=True)
+
+    def operator_of(self, state: State) -> MarkovOperator | WarpedOperator:
+        """Return the walk of a state; if warped, one walk for each of its classes."""
+        source = state.warped_by
+        if source is None:
+            return self.operator
+        if source not in self._warps:
+            # never by a refined map: whether there was one depends on how fast somebody painted
+            scores = self.provisional_map_of(source).posteriors
+            self._warps[source] = WarpedWalks(self.operator, scores, source)
+        return self._warps[source].for_classes(state.mapped_classes)
+
+    def time_sweep_of(self, state: State) -> TimeSweep:
+        """Return the maps of a state at other times; kept until labels or walk change."""
+        key = state.labels_and_walk
+        if self._time_sweep is None or self._time_sweep[0] != key:
+            sweep = TimeSweep(
+                self.operator_of(state),
+                state.targets,
+                label_mode=state.first_mode,
+                max_time=self.max_time,
+            )
+            self._time_sweep = key, sweep
+        return self._time_sweep[1]
+
+    def shares_at(self, state: State, horizon: Horizon, point: int) -> list[Share]:
+        """Return the share of each stroke at a point, by free walks that are not warped."""
+        here = new_stroke(0, 0, np.array([point], dtype=np.int32))
+        (column,) = self.columns.of([here], horizon)
+        return shares_at(self.operator, tuple(state.strokes), column, point)
+
+    def contradictions(self, state: State, horizon: Horizon) -> list[Contradiction]:
+        """Return the labels that all other strokes contradict, by the walks of `shares_at`."""
+        strokes = tuple(state.strokes)
+        return contradictions(self.operator, strokes, self.columns.of(strokes, horizon))
