@@ -1,6 +1,7 @@
-"""What all reports of runs have in common: facts for programs, what the run needed and took."""
+"""What all reports of runs have in common: facts for programs, what the run needed and took.
 
-from __future__ import annotations
+Annotations are not put off here: those of `RunReport` are read in the modules of its subclasses.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
