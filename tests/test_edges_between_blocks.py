@@ -195,7 +195,7 @@ def test_two_moons_in_nine_blocks_are_two_classes():
     points = points.astype(np.float32)
     labels = few_labels(truth, np.ones(len(truth), dtype=bool))
     whole = DiffusionClassifier(random_state=0).fit(points, labels)
-    model = BlockClassifier(memory=430e6, random_state=0).fit(points, labels)
+    model = BlockClassifier(memory=510e6, random_state=0).fit(points, labels)
     assert model.facts_["n_blocks"] == 9
     assert model.is_joined_
     assert (model.diffusion_.codes >= 0).all()

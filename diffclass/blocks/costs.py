@@ -12,7 +12,7 @@ from diffclass.label_diffusion.left_out import FOLDS
 from diffclass.neighbors.nn_descent import search_cost
 
 MOST_GUESTS = 2.0  # per point of a block
-PROCESS = 350e6  # bytes of interpreter, libraries, compiled loops: measured, mapped files included
+PROCESS = 430e6  # bytes of interpreter, libraries, loops and heap: measured, mapped files included
 LEADING = 56  # bytes of a point in the process that leads: order, labels and groups
 _CHUNKS = 50e6  # differences to cells, a chunk of points at a time
 _LARGER = 1.25  # points of the largest block, relative to `block_points`

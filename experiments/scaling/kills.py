@@ -47,7 +47,7 @@ from experiments.scaling.workers import drawn
 COMMAND = "from diffclass.command_line.main import main; main()"
 WORDS = [
     "classify", "scene.hdr", "--labels", "labels.npy", "-o", "map.img",
-    "--probability", "probability.img", "--memory", "500MB", "--quiet",
+    "--probability", "probability.img", "--memory", "580MB", "--quiet",
 ]  # fmt: skip
 OUTPUT = Path(__file__).with_name("kills.csv")
 

@@ -21,7 +21,7 @@ from diffclass_hyperspectral.features import directions
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.workflows import block_runs, classification_run
 
-BUDGET = "500MB"
+BUDGET = "580MB"
 LABELLED = ["classify", "scene.npy", "--labels", "labels.npy", "-o", "map.npy"]
 ESTIMATE = (
     r"time: an estimate for two cores is \d+ .* to the map, \d+ .* of it for \w+; "
