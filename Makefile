@@ -38,7 +38,7 @@ qgis-plugin:
 # needs QGIS, which takes minutes to install, so that .ci/run does not
 qgis-test: $(BIN)/.installed
 	@command -v qgis_process || { echo "install QGIS first (Debian: qgis python3-qgis qgis-providers)"; exit 1; }
-	$(BIN)/python -m pytest tests/qgis
+	$(BIN)/python -m pytest tests/plugins/qgis
 
 # PYTHONS="python3.11 python3.12": an environment with each, the lowest versions with the first
 PYTHONS ?= $(VENV)-dist/bin/python

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import naive
 import numpy as np
 import pytest
 
 from diffclass import MarkovOperator, markov_operator
 from diffclass.coarsening import aggregate_means, coarsen, neighbor_aggregates
 from diffclass.exceptions import DataError, ParameterError
+from tests import naive
 
 N = 600
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import warnings
 
-import naive
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,6 +31,7 @@ from diffclass.neighbors import ExactSearch, RadiusSearch
 from diffclass.spectral.distances import bump_distances
 from diffclass.spectral.extension import kernel_step
 from diffclass.spectral.gap import spectral_gap
+from tests import naive
 
 
 @parametrize_with_checks([DiffusionMap(), DiffusionMap(1, alpha=0.0, time="auto")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -17,6 +16,7 @@ from diffclass.label_diffusion.cut import cut_of, leaving_probabilities
 from diffclass.mode_clustering import labels_of_modes, neighbor_density
 from diffclass.neighbors import neighbors_graph
 from diffclass.neighbors.denser import nearest_denser
+from tests import naive
 
 
 @parametrize_with_checks([DiffusionModes(3)])

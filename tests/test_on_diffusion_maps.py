@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 
-import naive
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_circles, make_moons
@@ -24,6 +23,7 @@ from diffclass import (
 from diffclass.datasets import make_interval, make_swiss_roll
 from diffclass.neighbors import ExactSearch
 from diffclass.spectral.equilibrium import squared_distances_to_equilibrium
+from tests import naive
 
 
 @parametrize_with_checks(

@@ -6,7 +6,6 @@ import dataclasses
 import pickle
 import re
 
-import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -41,6 +40,7 @@ from diffclass.neighbors import (
     RadiusSearch,
 )
 from diffclass.point_graph import find_neighbors
+from tests import naive
 
 
 def rational(u):

@@ -63,9 +63,9 @@ from diffclass.datasets import make_tissue_scene
 from diffclass_relabel.replaying import replayed
 from diffclass_relabel.session_log import done_in, read_session
 from experiments.relabel.forked_server import ForkedServer, Nursery
-from tests.relabel.clients import PageClient
-from tests.relabel.processes import MAIN, Relabel
-from tests.relabel.strokes import random_operation
+from tests.plugins.relabel.clients import PageClient
+from tests.plugins.relabel.processes import MAIN, Relabel
+from tests.plugins.relabel.strokes import random_operation
 
 SIZE = 48  # rows and columns
 LONGEST_LIFE = 0.6  # seconds among operations

@@ -27,7 +27,7 @@ from diffclass_hyperspectral import read_labels
 from experiments.problems import DATA
 from experiments.relabel.page import opened, served
 from experiments.relabel.screenshots import Place, lines
-from tests.relabel.browser import Tab
+from tests.plugins.relabel.browser import Tab
 
 OUTPUT = Path(__file__).with_name("keys_and_clicks.csv")
 MOST = 40  # keys and clicks

@@ -41,7 +41,7 @@ from experiments.relabel.page import (
     served,
     set_brush,
 )
-from tests.relabel.browser import Tab
+from tests.plugins.relabel.browser import Tab
 
 OUTPUT = Path(__file__).parent
 TISSUE = ("nuclei", "cytoplasm", "stroma")

@@ -43,7 +43,7 @@ from experiments.relabel.page import (
     served,
     set_brush,
 )
-from tests.relabel.browser import Tab
+from tests.plugins.relabel.browser import Tab
 
 OUTPUT = Path(__file__).with_name("session.csv")
 MOST_STROKES = 300

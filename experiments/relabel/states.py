@@ -22,7 +22,7 @@ from PIL import Image
 from diffclass_hyperspectral import read_labels
 from experiments.relabel.page import choose_class, choosing, next_suggestion
 from experiments.relabel.screenshots import PINES_TRUTH, SETTLED, lines, pines, pines_scene
-from tests.relabel.browser import Tab, chromium
+from tests.plugins.relabel.browser import Tab, chromium
 
 SIZES: dict[str, dict[str, Any]] = {
     "desk": {"width": 1280, "height": 720},

@@ -1,0 +1,609 @@
+"""Every compiled loop on small input: against NumPy, and against itself not compiled."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import shortest_path
+
+from diffclass._compiled import (
+    aggregates,
+    cells,
+    decisions,
+    edges,
+    gaussians,
+    graphs,
+    neighbor_lists,
+    products,
+)
+from diffclass.neighbors.codes import codes_of
+from diffclass.neighbors.nearest_lists import are_new, distances_of, numbers_of
+from tests import naive
+
+
+def small_graph(dtype=np.float64):
+    rng = np.random.default_rng(7)
+    dense = np.where(rng.random((13, 13)) < 0.4, rng.random((13, 13)), 0)
+    dense[4] = 0
+    return sp.csr_array(dense.astype(dtype)), rng
+
+
+def small_cases():
+    """Run every loop once; (name, result)s. Also run by a process without compilation."""
+    graph, rng = small_graph()
+    indptr, indices, data = graph.indptr, graph.indices, graph.data
+    n, m = graph.shape[0], graph.nnz
+    other = sp.csr_array(graph.T)
+    X, f, scale = rng.normal(size=(n, 3)), rng.normal(size=(n, 5)), rng.random(n)
+    cases = {}
+
+    def out(name, shape, dtype=float):
+        cases[name] = np.zeros(shape, dtype)
+        return cases[name]
+
+    edges.squared_distances(indptr, indices, X, X, out("squared_distances", m))
+    V, W = X[:, ::-1].copy(), np.where(np.arange(n)[:, None] % 4, X, 0)
+    for name, field in (("other", W), ("own", V)):
+        edges.field_distances(
+            indptr, indices, X, X, V, field, 2.0, 4.0, out(f"field_distances {name}", m)
+        )
+    for without in (False, True):
+        edges.kth_smallest(indptr, indices, data, 3, without, out(f"kth_smallest {without}", n))
+    edges.scaled_by_ends(indptr, indices, data, scale, 2 * scale, out("scaled_by_ends", m))
+    pair = other.indptr, other.indices, other.data
+    edges.leaving_class(indptr, indices, data, np.arange(n) % 3, out("leaving_class", n))
+    edges.row_products(indptr, indices, data, *pair, n, out("row_products", m))
+    both = (graph + graph.T).tocsr()
+    both.sort_indices()
+    arrays = both.indptr, both.indices, both.data
+    edges.symmetric_row_products(*arrays, out("symmetric_row_products", both.nnz))
+    vectors = (
+        np.eye(1, n)[0],
+        indices[:1] * 0,
+        np.ones(1),
+        0,
+        1,
+        indices,
+        data,
+        indptr[0],
+        indptr[1],
+    )
+    out("spread_product", 1)[0] = edges.spread_product(*vectors)
+    vectors = indices, data, indptr[1], indptr[2], indices, data, indptr[2], indptr[3]
+    out("looked_up_product", 1)[0] = edges.looked_up_product(*vectors)
+    out("position", 1)[0] = edges.first_not_below(np.array([1, 3, 3, 8]), 1, 4, 3)
+    edges.row_sums(indptr, data, out("row_sums", n))
+    edges.unit_rows(indptr, indices, data, 1 + scale, out("unit_rows", m))
+    edges.scaled_diagonal(indptr, indices, data, data**2, out("scaled_diagonal", m))
+    arrays = out("t indptr", n + 1, int), out("t indices", m, int), out("t data", m)
+    graphs.transpose(indptr, indices, data, *arrays)
+    lengths = out("lengths", n, int)
+    graphs.merged_row_lengths(indptr, indices, other.indptr, other.indices, lengths)
+    starts = out("starts", n + 1, int)
+    np.cumsum(lengths, out=starts[1:])
+    merged = out("merged indices", starts[-1], int), out("merged data", starts[-1])
+    graphs.merged_rows(
+        indptr, indices, data, other.indptr, other.indices, other.data, starts, *merged
+    )
+    sources = np.array([0, 1, -1, -1, 1, 2] + [-1] * (n - 6))
+    graphs.hops_from_groups(indptr, indices, sources, 3, out("hops", (3, n), np.int32))
+    both = sp.csr_array(abs(graph + graph.T))
+    graphs.number_components(
+        both.indptr, both.indices, np.empty(n, np.int32), out("components", n, np.int32)
+    )
+    is_seed = out("seeds", n, bool)
+    aggregates.choose_seeds(both.indptr, both.indices, np.arange(n)[::-1].copy(), is_seed)
+    of_seed = np.where(is_seed, np.cumsum(is_seed) - 1, -1).astype(np.int32)
+    aggregates.join_seeds(
+        both.indptr, both.indices, both.data, of_seed, out("aggregates", n, np.int32)
+    )
+    hops = out("spread hops", n, np.int32)
+    hops[:] = -1
+    hops[[0, n - 2, n - 1]] = 0, 3, 9
+    rows = both[: n - 2]  # the last two points are those of other blocks
+    graphs.spread_hops(rows.indptr, rows.indices, hops)
+    empty, lost = np.arange(n) > 1, (np.arange(n) > 1) & (np.arange(n) != 5)
+    fill = np.where(empty[:, None], 0, 1 + np.abs(f[:, :2]))
+    graphs.fill_by_fronts(both.indptr, both.indices, both.data, empty, lost, fill)
+    out("filled", (n, 2))[:] = fill
+    limits, component = rng.random((2, 5)), np.arange(n) % 2
+    decision = out("codes", n, int), out("probability", n), out("margins", n)
+    columns = f.T - 1
+    columns[:, 2] = -1
+    decisions.read_off(columns, limits - 0.5, component, np.arange(1.0, 6), *decision)
+    vector = indptr, indices, data, scale, f[:, 1].copy()
+    for n_terms in (0, 1, 2):
+        total = out(f"total {n_terms}", (n, 5))
+        product = out(f"product {n_terms}", (n, 5))
+        products.row_scaled_product(indptr, indices, data, scale, f, product, total, n_terms)
+        column = out(f"column {n_terms}", n), out(f"column total {n_terms}", n)
+        products.row_scaled_column_product(*vector, *column, n_terms)
+    products.scaled_product(indptr, indices, data, f, 2 * f, out("scaled product", (n, 5)))
+    row = np.uint64(indptr[1]), np.uint64(indptr[2])
+    products.row_product(indices, data, *row, f, 1, out("row product", (n, 5)))
+    summed = out("summed row product", (n, 5))
+    summed[1] = f[1]
+    products.add_row_product(indices, data, *row, f, 1, summed)
+    recurrence = out("recurrence", (n, 5))
+    recurrence[:] = 2 * f
+    products.recurrence_step(indptr, indices, data, 1.5, 0.25, f, recurrence)
+    previous, sums = out("chebyshev", (n, 5)), out("series", (2, n, 5))
+    previous[:], sums[:] = f, 1
+    products.chebyshev_step(cases["product 0"], previous, np.array([0.0, 2.0]), sums)
+    gaussian_cases(graph, X, out)
+    neighbor_cases(out)
+    return cases
+
+
+def gaussian_cases(graph, X, out):
+    """Run the loops over local Gaussians, which leave signs of directions open, for `small_cases`.
+
+    Their helpers are reached through them and once by themselves.
+    """
+    n, (indptr, indices) = len(X), (graph.indptr, graph.indices)
+    directions, variances, residual = np.zeros((n, 2, 3)), out("variances", (n, 2)), out("rest", n)
+    gaussians.principal_directions(indptr, indices, X, directions, variances, residual)
+    out("projections", (n, 3, 3))[:] = 2 + directions.transpose(0, 2, 1) @ directions
+    centered = gaussians.centered_rows(X, indices[:4])
+    out("centered", centered.shape)[:] = centered
+    found = np.zeros((2, 3)), out("squares", 2)
+    out("found", 1)[0] = gaussians.leading_components(centered, *found)
+    full = centered[:3] @ np.diag([3.0, 2, 1]) + np.eye(3)
+    factors = np.array([full[:2] * (1 + x) for x in range(n)])
+    factors[:, 1] -= factors[:, 0] * (full[0] @ full[1] / (full[0] @ full[0]))  # orthogonal
+    squares, noise = (factors**2).sum(axis=2), 0.5 + np.arange(n) / n
+    ends = X, factors, squares, noise
+    base = np.zeros(n)
+    energies = out("overlaps", graph.nnz)
+    gaussians.overlap_energies(indptr, indices, *ends, base, *ends, base, False, energies)
+    energies = out("mahalanobis", graph.nnz)
+    gaussians.mahalanobis_energies(indptr, indices, *ends, *ends, False, energies)
+    both = sp.csr_array(graph + graph.T)
+    energies = out("mirrored", both.nnz)
+    gaussians.mahalanobis_energies(both.indptr, both.indices, *ends, *ends, True, energies)
+    gaussians.mirror(both.indptr, both.indices, base, energies)
+    out("owners", 1)[0] = gaussians.is_owner(2, 5) + 2 * gaussians.is_owner(5, 2)
+    d, rest, work = X[0] - X[1], np.zeros(3), (np.zeros((2, 2)), np.zeros((2, 2)))
+    u, v, roots = out("u", 2), out("v", 2), np.zeros(2)
+    pair = factors[0], squares[0], factors[1], squares[1]
+    out("log det", 1)[0] = gaussians.eliminated(*pair, 1.5, d, *work, u, v, roots)
+    gaussians.solve_back(*work, u, v, roots)
+    out("form", 1)[0] = gaussians.quadratic_form(d, factors[0], squares[0], 0.7, rest)
+    out("dot", 1)[0] = gaussians.dot(np.arange(7.0), np.arange(7.0))
+    out("ridge", 1)[0] = gaussians.ridge_value(d.copy(), factors[0], u, factors[1], v, 1.5)
+
+
+def neighbor_points():
+    """Whole numbers, whose sums single precision does not round; 8 columns, as the loops want."""
+    return np.random.default_rng(3).integers(-9, 9, size=(24, 8)).astype(np.float32)
+
+
+def neighbor_cases(out):
+    """Run the loops that search neighbours, for `small_cases`."""
+    X, n = neighbor_points(), 24
+    order, spare = np.arange(n, dtype=np.int32), out("halved", n, np.int32)
+    directions, thresholds = out("directions", (1, 8), np.float32), out("threshold", 1, np.float32)
+    picks, sums = np.array([[3, 50]]), np.zeros(n, np.float32)
+    cells.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
+    cells.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
+    cells.leaves_of(X, directions, thresholds, out("leaves", n, np.int32))
+    starts, columns = np.array([0, 12, 24]), out("columns", 6 * n, np.float32)
+    cell_of = np.repeat(np.arange(2, dtype=np.int32), 12)
+    centers, around = out("centers", (2, 8), np.float32), np.array([[0, 1], [1, 0]], np.int32)
+    cells.mean_centers(X, cell_of, centers)
+    cells.reassign(X, cell_of, around, centers, 8, out("reassigned", n, np.int32))
+    cells.fill_columns(X, starts, columns)  # features may be left out
+    out("block", (6, 12), np.float32)[:] = cells.block_of(columns, starts, 1, 6)
+    columns = np.empty(8 * n, np.float32)
+    cells.fill_columns(X, starts, columns)
+    row = out("row", 12, np.float32)
+    cells.row_distances(X[:12].T.copy(), X, 2, row)
+    cells.fill_center_columns(centers, around[1], out("center columns", (6, 2), np.float32))
+    own = np.full(4, neighbor_lists.NONE)
+    cells.enter_cell(X, order.astype(np.int64), 2, 0, columns, starts, row.copy(), own)
+    out("entered", 4, np.uint64)[:] = own
+    row[2] = np.inf
+    neighbor_lists.enter_row(own, row[:0].view(np.uint32), 0)
+    at_zero = np.uint64(neighbor_lists.key_of(np.uint32(0), 20))
+    neighbor_lists.insert(own, at_zero)
+    neighbor_lists.enter(own, at_zero)
+    out("inserted", 4, np.int32)[:] = [neighbor_lists.number_of(key) for key in own]
+    lists, all_lists = np.full((2, n, 4), neighbor_lists.NONE)
+    without = np.arange(n)
+    cells.enter_cells(X, without, cell_of, around, centers, 0, 1, columns, starts, lists)
+    cells.enter_all(X, without, columns, starts, all_lists)
+    out("joined", (n, 4), np.uint64)[:] = lists
+    out("all", (n, 4), np.uint64)[:] = all_lists
+    pools, sizes = out("pools", (n, 6), np.int32), out("sizes", n, np.int32)
+    neighbor_lists.make_pools(lists, 4, pools, sizes)
+    scratch = np.empty(1024, np.int32), np.empty(43, np.int32)
+    tried = neighbor_lists.collect(0, pools, sizes, lists[0], *scratch)
+    out("tried", n, np.int32)[:tried] = scratch[1][:tried]
+    codes, step = codes_of(X)
+    out("code distance", 1)[0] = neighbor_lists.code_distance(codes, 0, 1)
+    out("code limit", 2)[:] = [
+        neighbor_lists.code_limit(key, step, X.shape[1]) for key in (at_zero, neighbor_lists.NONE)
+    ]
+    neighbor_lists.refine(X, codes, step, pools, sizes, lists)
+    out("lists", (n, 4), np.uint64)[:] = lists
+    asked = np.full((5, 4), neighbor_lists.NONE)
+    new, none = X[:5] + np.float32(0.5), np.array([-1, 1, -1, -1, -1])
+    cells.enter_cells(new, none, cell_of[:5], around, centers, 0, 1, columns, starts, asked)
+    neighbor_lists.ask_pools(new, none, X, pools, sizes, asked)
+    out("asked", (5, 4), np.uint64)[:] = asked
+    out("square", 1)[0] = neighbor_lists.squared_distance(X, 0, X, 1)
+    bits = np.array([neighbor_lists.distance_bits(X, 0, X, 1)], np.uint32)
+    out("square bits", 1)[0] = bits.view(np.float32)[0]
+    out("row dot", 1)[0] = cells.dot(X, 0, X, 1)
+    out("holds", 1)[0] = neighbor_lists.holds(lists[0], 4, neighbor_lists.number_of(lists[0, 2]))
+
+
+def names_of_loops():
+    return {
+        name
+        for module in (
+            aggregates,
+            cells,
+            decisions,
+            edges,
+            gaussians,
+            graphs,
+            neighbor_lists,
+            products,
+        )
+        for name, loop in vars(module).items()
+        if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
+    }
+
+
+def test_every_loop_has_a_case():
+    source = (
+        inspect.getsource(small_cases)
+        + inspect.getsource(gaussian_cases)
+        + inspect.getsource(neighbor_cases)
+    )
+    assert names_of_loops() >= {"squared_distances", "transpose", "read_off", "row_scaled_product"}
+    for name in names_of_loops():
+        assert f".{name}(" in source
+
+
+def test_compiled_and_not_compiled_agree():
+    code = (
+        "import pickle, sys, test_loops;"
+        "sys.stdout.buffer.write(pickle.dumps(test_loops.small_cases()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        cwd=os.path.dirname(__file__),
+        capture_output=True,
+        check=True,
+    )
+    interpreted = pickle.loads(done.stdout)
+    for name, compiled in small_cases().items():
+        rtol = 1e-5 if compiled.dtype == np.float32 else 1e-12
+        np.testing.assert_allclose(compiled, interpreted[name], rtol=rtol, err_msg=name)
+
+
+def test_shares_change_no_bit(cases, shared_by):
+    for number in (2, 3):
+        with shared_by(number):
+            for name, values in small_cases().items():
+                np.testing.assert_array_equal(values, cases[name], err_msg=name)
+
+
+@pytest.fixture(scope="module")
+def cases():
+    return small_cases()
+
+
+def test_edges_are_numpys(cases):
+    graph, rng = small_graph()
+    X, _, scale = rng.normal(size=(13, 3)), rng.normal(size=(13, 5)), rng.random(13)
+    dense, rows = graph.toarray(), np.repeat(np.arange(13), np.diff(graph.indptr))
+    squared = naive.squared_distances(X)[rows, graph.indices]
+    np.testing.assert_allclose(cases["squared_distances"], squared, rtol=1e-12)
+    V, W = X[:, ::-1], np.where(np.arange(13)[:, None] % 4, X, 0)
+    delta = X[rows] - X[graph.indices]
+    for name, field in (("other", W), ("own", V)):
+        ends = V[rows], field[graph.indices]
+        side = np.where(np.sum(ends[0] * ends[1], axis=1, keepdims=True) < 0, -1, 1)
+        u = ends[0] + side * ends[1]
+        u /= np.linalg.norm(u, axis=1, keepdims=True)
+        beside = squared - np.sum(u * delta, axis=1) ** 2
+        along = 2 * squared + 4 * beside
+        np.testing.assert_allclose(cases[f"field_distances {name}"], along, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(cases["row_sums"], dense.sum(axis=1), rtol=1e-14)
+    unit = dense / (1 + scale)
+    unit /= np.maximum(np.linalg.norm(unit, axis=1, keepdims=True), 1e-300)
+    np.testing.assert_allclose(cases["unit_rows"], unit[rows, graph.indices], rtol=1e-13)
+    around = (dense - np.diag(np.diag(dense))).sum(axis=1)
+    kept = (dense**2 - np.diag(np.diag(dense) ** 2)).sum(axis=1)
+    ratio = np.divide(kept, around, out=np.ones(13), where=around > 0)
+    expected = np.where(graph.indices == rows, graph.data * ratio[rows], graph.data**2)
+    np.testing.assert_allclose(cases["scaled_diagonal"], expected, rtol=1e-13)
+    scaled = (np.outer(scale, 2 * scale) * dense)[rows, graph.indices]
+    np.testing.assert_allclose(cases["scaled_by_ends"], scaled, rtol=1e-14)
+    np.testing.assert_allclose(cases["looked_up_product"], dense[1] @ dense[2], atol=1e-14)
+    expected = (dense @ dense)[rows, graph.indices]
+    np.testing.assert_allclose(cases["row_products"], expected, atol=1e-14)
+    both = dense + dense.T
+    expected = (both @ both)[np.nonzero(both)]
+    np.testing.assert_allclose(cases["symmetric_row_products"], expected, atol=1e-14)
+    np.testing.assert_allclose(cases["spread_product"], dense[0, 0], atol=1e-14)
+    for without in (False, True):
+        for x in range(13):
+            row = dense[x].copy()
+            row[x] = 0 if without else row[x]
+            values = np.sort(row[row > 0])
+            expected = values[min(3, len(values)) - 1] if len(values) else 0
+            assert cases[f"kth_smallest {without}"][x] == expected
+
+
+def test_graphs_are_scipys(cases):
+    dense = small_graph()[0].toarray()
+    transposed = sp.csr_array((cases["t data"], cases["t indices"], cases["t indptr"]), (13, 13))
+    assert (transposed.toarray() == dense.T).all()
+    either, both = np.where(dense > 0, dense, 9), np.where(dense.T > 0, dense.T, 9)
+    least = np.minimum(either, both)
+    np.fill_diagonal(least, 0)
+    mask = (dense > 0) | (dense.T > 0)
+    arrays = cases["merged data"], cases["merged indices"], cases["starts"]
+    merged = sp.csr_array(arrays, (13, 13))
+    assert (merged.toarray() == np.where(mask, least, 0)).all()
+    assert merged.nnz == np.count_nonzero(mask | np.eye(13, dtype=bool))
+
+
+def test_hops_spread_along_the_shortest_paths(cases):
+    graph = small_graph()[0]
+    lengths = (graph + graph.T).toarray() > 0
+    lengths[11:] = False  # no path leads through points of other blocks, but from them
+    from_start = np.array([0, 3, 9])[:, None] + shortest_path(
+        lengths.T, unweighted=True, indices=[0, 11, 12]
+    )
+    expected = from_start.min(axis=0)
+    expected[[11, 12]] = 3, 9
+    found = np.where(cases["spread hops"] < 0, np.inf, cases["spread hops"])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_fronts_are_numpys(cases):
+    graph, f, _, _ = drawn_columns()
+    values = np.where(np.arange(13)[:, None] > 1, 0, 1 + np.abs(f[:, :2]))
+    lost = (np.arange(13) > 1) & (np.arange(13) != 5)
+    expected = naive.filled_by_fronts(abs(graph + graph.T).toarray(), lost, values)
+    np.testing.assert_allclose(cases["filled"], expected, rtol=1e-13)
+    assert expected[6:].any()
+
+
+def drawn_columns():
+    """The columns, scales and limits of `small_cases`, drawn again."""
+    graph, rng = small_graph()
+    rng.normal(size=(13, 3))
+    f, scale = rng.normal(size=(13, 5)), rng.random(13)
+    return graph, f, scale, rng.random((2, 5))
+
+
+def test_decisions_are_numpys(cases):
+    _, f, _, limits = drawn_columns()
+    columns = f - 1
+    columns[2] = -1
+    N = np.maximum(limits[np.arange(13) % 2] - 0.5 + columns, 0)
+    p = naive.posteriors(N, np.arange(1.0, 6))
+    p[N.sum(axis=1) == 0] = 0
+    assert (cases["codes"] == np.where(p.any(axis=1), p.argmax(axis=1), -1)).all()
+    assert cases["codes"][2] == -1
+    np.testing.assert_allclose(cases["probability"], p.max(axis=1), atol=1e-14)
+    np.testing.assert_allclose(cases["margins"], naive.margins(p), atol=1e-14)
+
+
+def test_a_tie_goes_to_the_first_class_whatever_the_rounding():
+    values = np.array([[1, 1, 0.5], [1, 1 + 1e-15, 0.5], [1 + 1e-15, 1, 0.5], [1, 1.001, 0.5]])
+    codes, probability, margin = np.empty(4, int), np.empty(4), np.empty(4)
+    arrays = np.zeros((1, 3)), np.zeros(4, int), np.ones(3)
+    decisions.read_off(values.T, *arrays, codes, probability, margin)
+    assert codes.tolist() == [0, 0, 0, 1]
+    assert (margin >= 0).all()
+    np.testing.assert_allclose(margin, [0, 0, 0, 0.001 / 2.501], atol=1e-9)
+
+
+def test_products_are_numpys(cases):
+    graph, f, scale, _ = drawn_columns()
+    expected = scale[:, None] * (graph.toarray() @ f)
+    for n_terms, total in enumerate((0 * f, expected, f + expected)):
+        np.testing.assert_allclose(cases[f"product {n_terms}"], expected, atol=1e-14)
+        np.testing.assert_allclose(cases[f"total {n_terms}"], total, atol=1e-14)
+        for name in ("", "total "):  # to the last bit
+            block = cases[f"{name}{n_terms}" if name else f"product {n_terms}"][:, 1]
+            assert (cases[f"column {name}{n_terms}"] == block).all()
+    product = graph.toarray() @ f
+    np.testing.assert_allclose(cases["scaled product"], 2 * f * product, atol=1e-14)
+    np.testing.assert_allclose(cases["row product"][1], product[1], atol=1e-14)
+    np.testing.assert_allclose(cases["summed row product"][1], f[1] + product[1], atol=1e-14)
+    step = 1.5 * (product - 0.25 * f) - 2 * f
+    np.testing.assert_allclose(cases["recurrence"], step, atol=1e-14)
+    after = 2 * expected - f
+    np.testing.assert_allclose(cases["chebyshev"], after, atol=1e-14)
+    np.testing.assert_allclose(cases["series"], [np.ones_like(f), 1 + 2 * after], atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_column_has_the_same_bits_in_any_block(dtype):
+    rng = np.random.default_rng(11)
+    dense = np.where(rng.random((90, 90)) < 0.2, rng.random((90, 90)), 0).astype(dtype)
+    graph, f = sp.csr_array(dense), rng.random((90, 33)).astype(dtype)
+    arrays, alone = (graph.indptr, graph.indices, graph.data), np.empty(90, dtype)
+    scale = rng.random(90).astype(dtype)
+    for width in (1, 2, 3, 4, 7, 8, 16, 17, 31, 33):
+        block, out = np.ascontiguousarray(f[:, :width]), np.empty((90, width), dtype)
+        total, sums = np.zeros((90, width)), np.zeros(90)
+        products.row_scaled_product(*arrays, scale, block, out, total, 2)
+        for c in range(width):
+            sums[:] = 0
+            products.row_scaled_column_product(*arrays, scale, f[:, c].copy(), alone, sums, 2)
+            assert (out[:, c] == alone).all()
+            assert (total[:, c] == sums).all()
+
+
+def test_gaussians_are_numpys(cases):
+    graph, rng = small_graph()
+    X = rng.normal(size=(13, 3))
+    for x in range(13):
+        members = X[graph.indices[graph.indptr[x] : graph.indptr[x + 1]]]
+        centered = members - members.mean(axis=0) if len(members) else np.zeros((1, 3))
+        values = np.linalg.svd(centered, compute_uv=False) ** 2 / max(len(members) - 1, 1)
+        values = np.concatenate([values, np.zeros(3)])[:3]
+        np.testing.assert_allclose(cases["variances"][x], values[:2], atol=1e-13)
+        np.testing.assert_allclose(cases["rest"][x], values[2], atol=1e-13)
+    assert cases["owners"][0] in (1, 2)  # one of both
+    assert cases["dot"][0] == 91
+    both = graph + graph.T
+    mirrored = sp.csr_array((cases["mirrored"], both.indices, both.indptr), (13, 13))
+    assert (mirrored != mirrored.T).nnz == 0
+    rows = np.repeat(np.arange(13), np.diff(graph.indptr))
+    np.testing.assert_allclose(mirrored[rows, graph.indices], cases["mahalanobis"], rtol=1e-13)
+
+
+@pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 5, 17])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+def test_product_of_any_width(n_columns, dtype, index_dtype):
+    graph, rng = small_graph(dtype)
+    f, scale = rng.normal(size=(13, n_columns)).astype(dtype), rng.random(13).astype(dtype)
+    out = np.full_like(f, np.nan)
+    indptr, indices = graph.indptr.astype(index_dtype), graph.indices.astype(index_dtype)
+    products.row_scaled_product(indptr, indices, graph.data, scale, f, out, np.empty((0, 0)), 0)
+    expected = scale[:, None] * (graph.toarray() @ f)
+    np.testing.assert_allclose(out, expected, atol=1e-5 if dtype == "f4" else 1e-14)
+
+
+def test_products_of_rows_of_very_different_lengths():
+    rng = np.random.default_rng(3)
+    dense = np.where(rng.random((200, 200)) < 0.03, rng.random((200, 200)), 0)
+    dense[5] = dense[:, 7] = rng.random(200)
+    graph = sp.csr_array(dense)
+    arrays, out = (graph.indptr, graph.indices, graph.data), np.empty(graph.nnz)
+    edges.row_products(*arrays, *arrays, 200, out)
+    rows = np.repeat(np.arange(200), np.diff(graph.indptr))
+    np.testing.assert_allclose(out, (dense @ dense.T)[rows, graph.indices], atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_products_of_pairs_are_those_of_both_directions_bit_by_bit(dtype):
+    rng = np.random.default_rng(4)
+    dense = np.where(rng.random((200, 200)) < 0.05, rng.random((200, 200)), 0)
+    dense[5] = rng.random(200)
+    graph = sp.csr_array((dense + dense.T).astype(dtype))
+    arrays, out, expected = (
+        (graph.indptr, graph.indices, graph.data),
+        *np.empty((2, graph.nnz), dtype),
+    )
+    edges.row_products(*arrays, *arrays, 200, expected)
+    edges.symmetric_row_products(*arrays, out)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_neighbors_are_numpys(cases):
+    X = neighbor_points().astype(float)
+    squared = naive.squared_distances(X)
+    direction, halved = cases["directions"][0], cases["halved"]
+    assert sorted(halved) == list(range(24))
+    along = X @ direction
+    assert along[halved[:12]].max() <= along[halved[12:]].min() * (1 + 1e-6)
+    np.testing.assert_allclose(cases["threshold"], np.sort(along)[12], rtol=1e-5)
+    np.testing.assert_array_equal(cases["turned"], direction)
+    mean = X.mean(axis=0)
+    twice = X[50 % 24] - X[3]
+    for _ in range(2):
+        twice = (X - mean).T @ ((X - mean) @ -twice)
+        twice /= np.abs(twice).max()
+    parallel = abs(twice @ direction) / np.linalg.norm(twice) / np.linalg.norm(direction)
+    assert parallel == pytest.approx(1, abs=1e-5)
+    above = along - cases["threshold"][0]
+    clear = np.abs(above) > 1e-4
+    np.testing.assert_array_equal(cases["leaves"][clear], above[clear] > 0)
+    centers = [X[:12].mean(axis=0), X[12:].mean(axis=0)]
+    np.testing.assert_allclose(cases["centers"], centers, rtol=1e-6)
+    np.testing.assert_array_equal(cases["center columns"].T, cases["centers"][::-1, :6])
+    nearest_center = naive.squared_distances(X, np.array(centers)).argmin(axis=1)
+    np.testing.assert_array_equal(cases["reassigned"], nearest_center)
+    np.testing.assert_array_equal(cases["block"], X[12:, :6].T)
+    np.testing.assert_array_equal(
+        cases["row"], np.where(np.arange(12) == 2, np.inf, squared[2, :12])
+    )
+    codes = np.array(codes_of(X)[0], dtype=int)
+    assert cases["code distance"][0] == np.sum((codes[0] - codes[1]) ** 2)
+    np.testing.assert_allclose(cases["code limit"], [1.25**2 + X.shape[1] / 6, np.inf], rtol=1e-6)
+    for x in range(24):
+        cell = np.arange(12) + 12 * nearest_center[x]
+        others = np.arange(24)[np.arange(24) != x]
+        for name, members in (("joined", cell[cell != x]), ("all", others)):
+            found, distances = numbers_of(cases[name][x]), distances_of(cases[name][x])
+            np.testing.assert_array_equal(distances, np.sort(squared[x, members])[:4])
+            np.testing.assert_array_equal(squared[x, found], distances)
+    near = np.argsort(squared[2, :12], kind="stable")
+    np.testing.assert_array_equal(numbers_of(cases["entered"]), near[near != 2][:4])
+    np.testing.assert_array_equal(cases["inserted"], [20, *near[near != 2][:3]])
+    assert cases["square"][0] == cases["square bits"][0] == squared[0, 1]
+    assert cases["row dot"][0] == X[0] @ X[1]
+    assert cases["holds"][0] == 1
+
+
+def refined_naively(squared, lists, length):
+    """One round in which every entry is new: pools of the list and of those that have x in it."""
+    n, k = lists.shape
+    pools = [list(row) for row in lists]
+    for i in range(k):
+        for x in range(n):
+            y = lists[x, i]
+            if len(pools[y]) < length and x not in lists[y]:
+                pools[y].append(x)
+    refined = np.empty((n, k))
+    for x in range(n):
+        seen = set(pools[x]).union(*(pools[y] for y in pools[x]), lists[x]) - {x}
+        refined[x] = np.sort(squared[x, list(seen)])[:k]
+    return refined, pools
+
+
+def test_a_round_of_refinement_is_numpys(cases):
+    squared = naive.squared_distances(neighbor_points().astype(float))
+    before = numbers_of(cases["joined"])
+    expected, pools = refined_naively(squared, before, 6)
+    for x in range(24):
+        assert list(cases["pools"][x, : cases["sizes"][x]]) == pools[x]
+        assert len(set(numbers_of(cases["lists"][x]))) == 4
+    np.testing.assert_array_equal(distances_of(cases["lists"]), expected)
+    rows = np.take_along_axis(squared, numbers_of(cases["lists"]).astype(int), axis=1)
+    np.testing.assert_array_equal(rows, expected)
+    is_known = (numbers_of(cases["lists"])[:, :, None] == before[:, None, :]).any(axis=2)
+    np.testing.assert_array_equal(are_new(cases["lists"]), ~is_known)
+    seen = set(pools[0]).union(*(pools[y] for y in pools[0])) - {0, *before[0]}
+    tried = cases["tried"][: len(seen)]
+    assert set(tried) == seen
+
+
+def test_walks_of_new_points_are_local_minima(cases):
+    """No pool of an entry holds a point nearer than the farthest entry."""
+    X = neighbor_points().astype(float)
+    squared = naive.squared_distances(X[:5] + 0.5, X)
+    squared[1, 1] = np.inf  # it was not to be seen
+    for x, entries in enumerate(numbers_of(cases["asked"])):
+        distances = squared[x, entries]
+        np.testing.assert_array_equal(distances, distances_of(cases["asked"][x]))
+        assert (np.diff(distances) >= 0).all()
+        seen = {z for y in entries for z in cases["pools"][y, : cases["sizes"][y]]}
+        others = [z for z in seen if z not in entries]
+        assert squared[x, others].min(initial=np.inf) >= distances[-1]
+
+
+def test_points_join_the_seed_they_are_most_like(cases):
+    graph, _ = small_graph()
+    dense = abs(graph + graph.T).toarray()
+    assert cases["aggregates"].tolist() == naive.neighbor_aggregates(dense, range(13)[::-1])

@@ -1,0 +1,168 @@
+"""Laplacians, generators and the heat kernel: identities, and limits that are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from diffclass import (
+    DiffusionMap,
+    MarkovOperator,
+    ParameterError,
+    leading_eigenpairs,
+    markov_operator,
+)
+from diffclass.datasets import (
+    make_circle,
+    make_flat_torus,
+    make_interval,
+    make_sphere,
+)
+from diffclass.kernels import Gaussian
+from diffclass.operators.laplacians import (
+    generator,
+    generator_eigenvalues,
+    heat_steps,
+    random_walk_laplacian,
+    symmetric_laplacian,
+    unnormalized_laplacian,
+)
+from experiments.coifman_2005.potentials import (
+    double_well,
+    fokker_planck_spectrum,
+    ornstein_uhlenbeck_spectrum,
+    sample_double_well,
+    sample_ornstein_uhlenbeck,
+)
+from tests import naive
+
+
+def unlikeness(f, g):
+    return 1 - abs(np.corrcoef(f, g)[0, 1])
+
+
+# --- views
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_the_three_laplacians_are_their_definitions(rng, alpha):
+    K = rng.random((20, 20))
+    A = MarkovOperator.from_affinity(K + K.T, alpha=alpha)
+    normalised, d = naive.normalised(K + K.T, alpha)
+    unit = np.eye(20)
+    L = np.diag(d) - normalised
+    for view, expected in (
+        (unnormalized_laplacian(A), L),
+        (random_walk_laplacian(A), L / d[:, None]),
+        (symmetric_laplacian(A), L / np.sqrt(np.outer(d, d))),
+        (generator(A, 0.3), L / d[:, None] / 0.3),
+    ):
+        np.testing.assert_allclose(view @ unit, expected, atol=1e-12)
+        np.testing.assert_allclose(view.H @ unit, expected.T, atol=1e-12)
+        np.testing.assert_allclose(view @ unit[0], expected[:, 0], atol=1e-12)
+
+
+def test_constants():
+    assert heat_steps(0.5, 0.01) == 200
+    assert generator_eigenvalues(np.array([1, 0.75]), 0.5).tolist() == [0, 2]
+    with pytest.raises(ParameterError, match="epsilon"):
+        heat_steps(1, 0)
+    with pytest.raises(ParameterError, match="epsilon"):
+        generator(MarkovOperator.from_affinity(np.eye(2)), -1)
+
+
+# --- limits
+
+
+def test_circle():
+    X, angle = make_circle(2000, regular=True)
+    found = DiffusionMap(6, bandwidth=0.005).fit(X)
+    rates = generator_eigenvalues(found.eigenvalues_, 0.005)
+    np.testing.assert_allclose(rates, [1, 1, 4, 4, 9, 9], rtol=0.02)
+    exact = leading_eigenpairs(found.operator_, 7, tolerance=1e-9)
+    for k in (1, 2, 3):
+        plane = exact.right[:, 2 * k - 1 : 2 * k + 1]
+        waves = np.column_stack([np.cos(k * angle), np.sin(k * angle)])
+        left = waves - plane @ np.linalg.lstsq(plane, waves, rcond=None)[0]
+        assert np.linalg.norm(left) < 1e-6 * np.linalg.norm(waves)
+
+
+def test_flat_torus():
+    X, _ = make_flat_torus(2500, regular=True)
+    found = DiffusionMap(8, n_neighbors=80).fit(X)
+    rates = generator_eigenvalues(found.eigenvalues_, found.epsilon_)
+    np.testing.assert_allclose(rates, [1] * 4 + [2] * 4, rtol=0.05)
+
+
+def test_interval():
+    X, s = make_interval(2000, length=2 * np.pi, regular=True)
+    found = DiffusionMap(4, bandwidth=0.005).fit(X)
+    rates = generator_eigenvalues(found.eigenvalues_, 0.005)
+    np.testing.assert_allclose(rates, [0.25, 1, 2.25, 4], rtol=0.05)
+    for k in range(4):
+        assert unlikeness(found.eigenpairs_.right[:, k + 1], np.cos((k + 1) * s / 2)) < 0.003
+
+
+def test_a_non_uniform_interval_has_the_uniform_ones_spectrum():
+    X, s = make_interval(2000, length=2 * np.pi, density=0.6, regular=True)
+    for alpha, is_same in ((1.0, True), (0.0, False)):
+        found = DiffusionMap(3, bandwidth=0.01, alpha=alpha).fit(X)
+        rates = generator_eigenvalues(found.eigenvalues_, 0.01)
+        assert np.allclose(rates, [0.25, 1, 2.25], rtol=0.1) == is_same
+        unlike = [
+            unlikeness(found.eigenpairs_.right[:, k + 1], np.cos((k + 1) * s / 2)) for k in range(3)
+        ]
+        assert (max(unlike) < 0.01) == is_same
+
+
+def test_sphere():
+    X, _ = make_sphere(4000, regular=True)
+    found = DiffusionMap(8, n_neighbors=100).fit(X)
+    rates = generator_eigenvalues(found.eigenvalues_, found.epsilon_)
+    np.testing.assert_allclose(rates, [2] * 3 + [6] * 5, rtol=0.05)
+    first = found.eigenpairs_.right[:, 1:4]
+    for coordinate in X.T:
+        fitted = first @ np.linalg.lstsq(first, coordinate, rcond=None)[0]
+        assert unlikeness(fitted, coordinate) < 0.001
+
+
+def test_ornstein_uhlenbeck():
+    X, x = sample_ornstein_uhlenbeck(3000, theta=1.0, random_state=0)
+    found = DiffusionMap(2, bandwidth=0.05, alpha=0.5).fit(X)
+    rates = generator_eigenvalues(found.eigenvalues_, 0.05)
+    expected, functions = ornstein_uhlenbeck_spectrum(x, n_pairs=3, theta=1.0)
+    np.testing.assert_allclose(rates, expected[1:], rtol=0.1)
+    assert unlikeness(found.eigenpairs_.right[:, 1], functions[:, 1]) < 0.01
+
+
+@pytest.mark.parametrize(("alpha", "times"), [(0.5, 1), (0.0, 2)])
+def test_double_well(alpha, times):
+    """alpha = 1/2 sees the potential U, alpha = 0 sees it twice."""
+    X, x = sample_double_well(4000, barrier=2.0, random_state=0)
+    found = DiffusionMap(1, bandwidth=0.02, alpha=alpha).fit(X)
+    rate = generator_eigenvalues(found.eigenvalues_, 0.02)[0]
+    exact = fokker_planck_spectrum(
+        lambda x: times * double_well(x, barrier=2.0), (x.min() - 0.2, x.max() + 0.2), n_pairs=2
+    )
+    assert rate == pytest.approx(exact.eigenvalues[1], rel=0.1)
+    assert unlikeness(found.eigenpairs_.right[:, 1], exact.at(x)[:, 1]) < 0.01
+
+
+def test_two_block_chain():
+    stay, leave = 0.9, 0.1
+    K = np.kron([[stay, leave], [leave, stay]], np.ones((4, 4)) / 4)
+    found = leading_eigenpairs(MarkovOperator.from_affinity(K))
+    np.testing.assert_allclose(found.eigenvalues[:2], [1, stay - leave], atol=1e-14)
+    np.testing.assert_allclose(found.eigenvalues[2:], 0, atol=1e-14)
+    np.testing.assert_allclose(np.abs(found.right[:, 1]), 1, atol=1e-14)
+
+
+def test_powers_are_the_heat_kernel():
+    """On the circle, exp(t Delta) cos(k theta) = exp(-k^2 t) cos(k theta)."""
+    X, angle = make_circle(1000, regular=True)
+    epsilon, t = 0.01, 0.3
+    A = markov_operator(X, n_neighbors=100, kernel=Gaussian(bandwidth=epsilon), alpha=1)
+    for k in (1, 2):
+        wave = np.cos(k * angle)
+        heat = A.apply(wave, heat_steps(t, epsilon))
+        np.testing.assert_allclose(heat, np.exp(-(k**2) * t) * wave, atol=0.01)

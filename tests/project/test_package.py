@@ -1,0 +1,93 @@
+"""What importing costs, and that the package's list of names is true."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import diffclass
+
+
+def modules_after(statement):
+    code = f"{statement}\nimport sys, json; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_import_diffclass_loads_nothing_heavy():
+    loaded = modules_after("import diffclass")
+    assert not loaded & {"numpy", "scipy", "sklearn", "numba", "faiss", "pandas", "matplotlib"}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from diffclass import DiffusionClassifier",
+        "from diffclass import diffuse_labels, markov_operator, neighbors_graph",
+        "import diffclass.kernels",
+        "import diffclass; dir(diffclass)",
+    ],
+)
+def test_names_load_without_compiler_and_extras(statement):
+    # scikit-learn itself imports pandas where it is installed
+    assert modules_after(statement) & {"numba", "faiss", "matplotlib", "diffclass.plots"} == set()
+
+
+def test_kernels_load_covariances_at_first_use():
+    assert "sklearn.covariance" not in modules_after("import diffclass.kernels")
+
+
+@pytest.mark.slow
+def test_works_without_pandas_and_matplotlib():
+    statement = (
+        "import sys; sys.modules['pandas'] = sys.modules['matplotlib'] = None\n"
+        "from diffclass import DiffusionClassifier\n"
+        "X = [[0.0], [1.0], [5.0], [6.0]]\n"
+        "clf = DiffusionClassifier(n_neighbors=2).fit(X, ['a', None, -1, 'b'])\n"
+        "assert clf.transduction_.tolist() == ['a', 'a', 'b', 'b']"
+    )
+    assert "diffclass.classifier" in modules_after(statement)
+
+
+def test_all_and_homes_agree():
+    assert set(diffclass.__all__) - {"__version__"} == set(diffclass._HOMES)
+    assert dir(diffclass) == sorted(diffclass.__all__)
+
+
+@pytest.mark.parametrize("name", diffclass.__all__)
+def test_every_name_resolves(name):
+    assert getattr(diffclass, name) is not None
+
+
+@pytest.mark.parametrize(("name", "home"), diffclass._HOMES.items())
+def test_homes_define_their_names(name, home):
+    module = importlib.import_module(f"diffclass.{home}")
+    defined_in = getattr(module, name).__module__  # a package's names may be a module's in it
+    assert f"{defined_in}.".startswith(f"{module.__name__}.")
+
+
+def test_the_version_is_said_alike():
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = (root / "CITATION.cff").read_text("utf-8")
+    assert project["version"] == diffclass.__version__
+    assert f"\nversion: {diffclass.__version__}\n" in citation
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = diffclass.nonsense
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = importlib.import_module("diffclass._compiled").nonsense
+
+
+def test_errors_are_also_built_in_ones():
+    assert issubclass(diffclass.ParameterError, ValueError)
+    assert issubclass(diffclass.DataError, ValueError)
+    assert issubclass(diffclass.UnreachedWarning, UserWarning)

@@ -1,0 +1,99 @@
+"""The site builds without a warning, its links lead somewhere, and what is broken is found."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ROOT / ".docs"
+
+
+def build(output):
+    # the docstrings are read, not run: nothing needs to be compiled
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    return subprocess.run(
+        [sys.executable, str(TOOLS / "build.py"), "-o", str(output)],
+        capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
+
+
+def test_the_site_builds(tmp_path):
+    done = build(tmp_path / "site")
+    assert done.returncode == 0, done.stdout + done.stderr
+    overview = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert 'href="diffclass.html#DiffusionClassifier"' in overview
+    classifier = (tmp_path / "site" / "diffclass" / "classifier.html").read_text(encoding="utf-8")
+    assert 'id="DiffusionClassifier.fit"' in classifier
+    assert 'href="../index.html"' in classifier
+
+
+def test_a_folder_of_other_files_is_not_emptied(tmp_path):
+    kept = tmp_path / "results.txt"
+    kept.write_text("a week's work")
+    done = build(tmp_path)
+    assert done.returncode == 1
+    assert "give another folder" in done.stderr
+    assert kept.read_text() == "a week's work"
+
+
+@pytest.mark.parametrize(
+    ("page", "fault"),
+    [
+        ('<a href="other.html">b</a>', ""),
+        ('<a href="other.html#here">b</a>', ""),
+        ('<a href="https://example.org">b</a>', ""),
+        ('<code><a href="other.html">diffclass.classifier</a></code>', ""),
+        ('<a href="missing.html">b</a>', "missing.html: no such file"),
+        ('<img src="missing.png">', "missing.png: no such file"),
+        ('<a href="other.html#gone">b</a>', "other.html#gone: no such anchor"),
+        ('<a href="#gone">b</a>', "#gone: no such anchor"),
+        ('<script src="https://example.org/a.js"></script>', "loaded from the network"),
+        ("<code>diffclass.Spectrum</code>", "no such name: diffclass.Spectrum"),
+    ],
+)
+def test_what_is_broken_is_found(tmp_path, monkeypatch, page, fault):
+    monkeypatch.syspath_prepend(TOOLS)
+    from check_links import broken_links
+
+    (tmp_path / "page.html").write_text(page)
+    (tmp_path / "other.html").write_text('<p id="here">a</p>')
+    found = broken_links(tmp_path)
+    assert len(found) == bool(fault)
+    assert fault in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("link", "found"),
+    [
+        ("other/README.md#part", "other/README.html#part"),
+        ("diffclass/classifier.py", "diffclass/classifier.html"),
+        ("table.csv", "table.csv"),
+        ("#part", "#part"),
+        ("missing.md", None),
+        ("other", None),
+    ],
+)
+def test_links_of_a_guide_lead_to_pages(tmp_path, monkeypatch, link, found):
+    monkeypatch.syspath_prepend(TOOLS)
+    import guides
+    from pdoc.doc import Module
+
+    (tmp_path / "other").mkdir()
+    (tmp_path / "diffclass").mkdir()
+    for file in ("other/README.md", "diffclass/classifier.py", "table.csv"):
+        (tmp_path / file).write_text("")
+    (tmp_path / "README.md").write_text(f"# A guide\n\n## Part\n\n[b]({link})\n")
+    modules = {"diffclass.classifier": Module.from_name("diffclass.classifier")}
+    if found is None:
+        with pytest.raises(guides.GuideError, match=link):
+            guides.read_guide(tmp_path, "README.md", "Overview", modules)
+        return
+    guide = guides.read_guide(tmp_path, "README.md", "Overview", modules)
+    assert f'href="{found}"' in guide.html
+    assert guide.contents == [("part", "Part")]
+    assert guide.files == ({link} if link == "table.csv" else set())
