@@ -1,7 +1,11 @@
-"""New ``.npy`` files as memory maps, on a disk that has the room for them."""
+"""Arrays on ``.npy`` files as memory maps: room for new ones, and pages that were read.
+
+Pages of a memory map that have been read count as the process's memory until they are released.
+"""
 
 from __future__ import annotations
 
+import mmap
 import os
 from pathlib import Path
 from typing import Any
@@ -10,6 +14,8 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.full_disk import is_full
+
+_SHARED = ("r", "r+", "w+")
 
 
 def create_mapped(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -63,3 +69,30 @@ def _reserve(path: Path) -> None:
             if is_full(error):
                 raise
             return  # a file system that cannot say
+
+
+def release_pages(array: object) -> None:
+    """Release the pages of a memory map from this process, so that a scene may exceed memory.
+
+    Later reads fetch the pages again, from the system's cache as long as it holds them. Changes to
+    a map that is shared with its file stay in that cache until the system writes them. A
+    copy-on-write map would lose its changes, so it is left alone, like any other object.
+
+    Parameters
+    ----------
+    array : array-like
+        A view of a `numpy.memmap`, what has one as its ``points``, or anything else.
+    """
+    found = map_under(getattr(array, "points", array))
+    if found is None or getattr(found, "mode", None) not in _SHARED:
+        return
+    pages = getattr(found, "_mmap", None)
+    if pages is not None and hasattr(mmap, "MADV_DONTNEED"):
+        pages.madvise(mmap.MADV_DONTNEED)
+
+
+def map_under(array: object) -> np.memmap | None:
+    """Return the memory map that an array is a view of, or None."""
+    while array is not None and not isinstance(array, np.memmap):
+        array = getattr(array, "base", None)
+    return array

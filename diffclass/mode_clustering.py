@@ -28,7 +28,7 @@ from diffclass._validation import RandomState
 from diffclass.clustering import SCALE_NEIGHBOR, DiffusionClustering
 from diffclass.embedding import DiffusionMap
 from diffclass.kernels.isotropic import neighbor_distances
-from diffclass.neighbors.denser import nearest_denser
+from diffclass.neighbors.density_peaks import nearest_denser
 
 
 class DiffusionModes(DiffusionClustering):

@@ -20,8 +20,8 @@ from types import ModuleType
 
 _SUBMODULES = (
     "aggregates",
-    "bins",
-    "cells",
+    "cell_bins",
+    "cell_tree",
     "decisions",
     "edges",
     "gaussians",

@@ -17,11 +17,11 @@ next one, another process or a resumed run reads it. An `Engine` runs the work o
 on the workers of a dask cluster; the results are the same.
 """
 
-from diffclass.blocks.block_classifier import BlockClassifier
-from diffclass.blocks.block_diffusion import BlockDiffusion, diffuse_in_blocks
-from diffclass.blocks.block_operator import BlockOperator, OperatorBlock
 from diffclass.blocks.build import build_operator
+from diffclass.blocks.classifier import BlockClassifier
+from diffclass.blocks.diffusion import BlockDiffusion, diffuse_in_blocks
 from diffclass.blocks.engine import Engine, SerialEngine
+from diffclass.blocks.operator import BlockOperator, OperatorBlock
 from diffclass.blocks.scratch import Scratch
 
 __all__ = [

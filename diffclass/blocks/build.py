@@ -9,15 +9,15 @@ from typing import Any
 from sklearn.utils import check_random_state
 
 from diffclass._validation import RandomState, check_positive
-from diffclass.blocks.block_affinities import BlockKernel, weigh_edges
-from diffclass.blocks.block_arrays import drop_blocks
-from diffclass.blocks.block_edges import join_neighbors
-from diffclass.blocks.block_markov import normalise
-from diffclass.blocks.block_neighbors import find_neighbors
-from diffclass.blocks.block_operator import BlockOperator
+from diffclass.blocks.affinities import BlockKernel, weigh_edges
+from diffclass.blocks.arrays import drop_blocks
+from diffclass.blocks.edges import join_neighbors
 from diffclass.blocks.engine import Engine
+from diffclass.blocks.markov import normalise
+from diffclass.blocks.neighbors import find_neighbors
+from diffclass.blocks.operator import BlockOperator
+from diffclass.blocks.partition import check_file, make_blocks
 from diffclass.blocks.scratch import Scratch
-from diffclass.blocks.slices import check_file, make_blocks
 from diffclass.kernels import Kernel
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from diffclass.costs import Cost, Size
 from diffclass.label_diffusion.costs import STEPS
-from diffclass.label_diffusion.left_out import FOLDS
+from diffclass.label_diffusion.held_out_labels import FOLDS
 from diffclass.neighbors.nn_descent import search_cost
 
 MOST_GUESTS = 2.0  # per point of a block

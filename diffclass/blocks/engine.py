@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
-from diffclass.blocks.shelf import Shelf, release
+from diffclass.blocks.spill_files import Shelf, release
 from diffclass.exceptions import ClusterError
 
 _ATTEMPTS = 10  # at work that is lost

@@ -12,8 +12,9 @@ It keeps the order of the classes at every point. It is found in two steps.
 map. T is that at which the posteriors of a point predict best, by log loss, the map's classes four
 steps of the walk away. This needs no label; it is too sure of maps that are wrong but smooth.
 
-*Labels that are left out* (`diffclass.label_diffusion.left_out`) correct it: T minimises their log
-loss, plus (log T - log T_map)^2 / (2 s^2) with s = 0.6. With one label per class, none is left out.
+*Held-out labels* (`diffclass.label_diffusion.held_out_labels`) correct it by cross-validation: T
+minimises their log loss plus (log T - log T_map)^2 / (2 s^2) with s = 0.6. With one label per class,
+no label can be held out.
 
 In the log loss q_i counts as 0.995 q_i + 0.005 / n_classes, so that one wrong label is no disaster.
 The walk's four steps and s were chosen on other problems than those reported
@@ -31,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion
-from diffclass.label_diffusion.left_out import LeftOut, leave_labels_out
+from diffclass.label_diffusion.held_out_labels import LeftOut, leave_labels_out
 from diffclass.label_diffusion.map_scores import map_scores
 from diffclass.label_diffusion.prediction_sets import sets_at
 from diffclass.operators.markov import MarkovOperator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diffclass.costs import Cost, Size
-from diffclass.label_diffusion.left_out import MOST_LEFT_OUT, most_columns
+from diffclass.label_diffusion.held_out_labels import MOST_LEFT_OUT, most_columns
 from diffclass.operators.local_order import LARGE
 
 # Bytes of a point and class: of a result with a copy in single precision, and of a diffusion.

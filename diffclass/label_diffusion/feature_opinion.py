@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, sharpened
 from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.diffusion import LabelDiffusion
-from diffclass.label_diffusion.left_out import LeftOut, leave_labels_out
+from diffclass.label_diffusion.held_out_labels import LeftOut, leave_labels_out
 from diffclass.label_diffusion.posteriors import decide
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator

@@ -19,9 +19,9 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from diffclass._validation import RandomState
-from diffclass.multiscale.cells import cells_of
 from diffclass.multiscale.panels import Panel, Panels, check_entries, restricted, rows_of
 from diffclass.multiscale.splits import ROUNDING, Split, split_cells
+from diffclass.multiscale.voronoi_cells import cells_of
 from diffclass.operators.markov import MarkovOperator
 
 MOST_LEVELS = 64

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from diffclass import _compiled
 from diffclass._validation import RandomState
 from diffclass.costs import Cost, Size
-from diffclass.neighbors.cells import LEAF_POINTS, N_AROUND, Cells
+from diffclass.neighbors.cell_tree import LEAF_POINTS, N_AROUND, Cells
 from diffclass.neighbors.codes import codes_of
 from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.nearest_lists import are_new, distances_of, empty_lists, numbers_of

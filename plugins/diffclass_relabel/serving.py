@@ -19,8 +19,8 @@ import click
 from diffclass.command_line.console import Console
 from diffclass.costs import Forecast
 from diffclass.exceptions import DiffclassError
+from diffclass.malloc_trim import return_large_arrays
 from diffclass.progress import Audience, listening
-from diffclass.returned_memory import return_large_arrays
 from diffclass_relabel.base_url import BaseUrl
 from diffclass_relabel.browser_opening import BrowserOpening
 from diffclass_relabel.kept_address import Address, address_file, keep_address, kept_address

@@ -330,8 +330,8 @@ def test_memory_of_workers_stays_below_their_limit(problem, engine, tmp_path):
 def test_blocks_tell_dask_their_size(problem, tmp_path):
     from dask.sizeof import sizeof
 
-    from diffclass.blocks.block_graph import BlockGraph
     from diffclass.blocks.engine import SerialEngine
+    from diffclass.blocks.graph import BlockGraph
 
     cut = cut_into(problem, 2, tmp_path)
     diffuse_in_blocks(cut, problem[1], tau=1)

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import shortest_path
 
 from diffclass._compiled import (
     aggregates,
-    cells,
+    cell_tree,
     decisions,
     edges,
     gaussians,
@@ -191,23 +191,23 @@ def neighbor_cases(out):
     order, spare = np.arange(n, dtype=np.int32), out("halved", n, np.int32)
     directions, thresholds = out("directions", (1, 8), np.float32), out("threshold", 1, np.float32)
     picks, sums = np.array([[3, 50]]), np.zeros(n, np.float32)
-    cells.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
-    cells.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
-    cells.leaves_of(X, directions, thresholds, out("leaves", n, np.int32))
+    cell_tree.halve(X, order, np.array([0, n]), picks, directions, thresholds, sums, spare)
+    cell_tree.turned_direction(X, order, picks[0], out("turned", 8, np.float32))
+    cell_tree.leaves_of(X, directions, thresholds, out("leaves", n, np.int32))
     starts, columns = np.array([0, 12, 24]), out("columns", 6 * n, np.float32)
     cell_of = np.repeat(np.arange(2, dtype=np.int32), 12)
     centers, around = out("centers", (2, 8), np.float32), np.array([[0, 1], [1, 0]], np.int32)
-    cells.mean_centers(X, cell_of, centers)
-    cells.reassign(X, cell_of, around, centers, 8, out("reassigned", n, np.int32))
-    cells.fill_columns(X, starts, columns)  # features may be left out
-    out("block", (6, 12), np.float32)[:] = cells.block_of(columns, starts, 1, 6)
+    cell_tree.mean_centers(X, cell_of, centers)
+    cell_tree.reassign(X, cell_of, around, centers, 8, out("reassigned", n, np.int32))
+    cell_tree.fill_columns(X, starts, columns)  # features may be left out
+    out("block", (6, 12), np.float32)[:] = cell_tree.block_of(columns, starts, 1, 6)
     columns = np.empty(8 * n, np.float32)
-    cells.fill_columns(X, starts, columns)
+    cell_tree.fill_columns(X, starts, columns)
     row = out("row", 12, np.float32)
-    cells.row_distances(X[:12].T.copy(), X, 2, row)
-    cells.fill_center_columns(centers, around[1], out("center columns", (6, 2), np.float32))
+    cell_tree.row_distances(X[:12].T.copy(), X, 2, row)
+    cell_tree.fill_center_columns(centers, around[1], out("center columns", (6, 2), np.float32))
     own = np.full(4, neighbor_lists.NONE)
-    cells.enter_cell(X, order.astype(np.int64), 2, 0, columns, starts, row.copy(), own)
+    cell_tree.enter_cell(X, order.astype(np.int64), 2, 0, columns, starts, row.copy(), own)
     out("entered", 4, np.uint64)[:] = own
     row[2] = np.inf
     neighbor_lists.enter_row(own, row[:0].view(np.uint32), 0)
@@ -217,8 +217,8 @@ def neighbor_cases(out):
     out("inserted", 4, np.int32)[:] = [neighbor_lists.number_of(key) for key in own]
     lists, all_lists = np.full((2, n, 4), neighbor_lists.NONE)
     without = np.arange(n)
-    cells.enter_cells(X, without, cell_of, around, centers, 0, 1, columns, starts, lists)
-    cells.enter_all(X, without, columns, starts, all_lists)
+    cell_tree.enter_cells(X, without, cell_of, around, centers, 0, 1, columns, starts, lists)
+    cell_tree.enter_all(X, without, columns, starts, all_lists)
     out("joined", (n, 4), np.uint64)[:] = lists
     out("all", (n, 4), np.uint64)[:] = all_lists
     pools, sizes = out("pools", (n, 6), np.int32), out("sizes", n, np.int32)
@@ -235,13 +235,13 @@ def neighbor_cases(out):
     out("lists", (n, 4), np.uint64)[:] = lists
     asked = np.full((5, 4), neighbor_lists.NONE)
     new, none = X[:5] + np.float32(0.5), np.array([-1, 1, -1, -1, -1])
-    cells.enter_cells(new, none, cell_of[:5], around, centers, 0, 1, columns, starts, asked)
+    cell_tree.enter_cells(new, none, cell_of[:5], around, centers, 0, 1, columns, starts, asked)
     neighbor_lists.ask_pools(new, none, X, pools, sizes, asked)
     out("asked", (5, 4), np.uint64)[:] = asked
     out("square", 1)[0] = neighbor_lists.squared_distance(X, 0, X, 1)
     bits = np.array([neighbor_lists.distance_bits(X, 0, X, 1)], np.uint32)
     out("square bits", 1)[0] = bits.view(np.float32)[0]
-    out("row dot", 1)[0] = cells.dot(X, 0, X, 1)
+    out("row dot", 1)[0] = cell_tree.dot(X, 0, X, 1)
     out("holds", 1)[0] = neighbor_lists.holds(lists[0], 4, neighbor_lists.number_of(lists[0, 2]))
 
 
@@ -250,7 +250,7 @@ def names_of_loops():
         name
         for module in (
             aggregates,
-            cells,
+            cell_tree,
             decisions,
             edges,
             gaussians,

@@ -263,7 +263,7 @@ import numpy as np
 from types import SimpleNamespace
 from diffclass import DiffusionClassifier
 from diffclass._compiled import _threads
-from diffclass.blocks import cells
+from diffclass.blocks import cell_bins
 from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
 from sklearn.cluster import KMeans
 
@@ -276,7 +276,7 @@ WORK = {
     "inverted file": lambda: InvertedFileSearch(random_state=0).fit_transform(many).data,
     "NN-descent": lambda: NNDescentSearch(random_state=0).fit_transform(many).data,
     "classifier": lambda: DiffusionClassifier(random_state=0).fit(many, y).transduction_,
-    "cells of blocks": lambda: cells._k_means(many, 40, 0)[1],
+    "cells of blocks": lambda: cell_bins._k_means(many, 40, 0)[1],
     "clustering": lambda: KMeans(8, random_state=0).fit(many).labels_,
 }
 

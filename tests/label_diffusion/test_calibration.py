@@ -18,7 +18,7 @@ from diffclass.evaluation import draw_per_class, reliability_curve
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import calibrate
 from diffclass.label_diffusion.calibration import sharpened
-from diffclass.label_diffusion.left_out import leave_labels_out
+from diffclass.label_diffusion.held_out_labels import leave_labels_out
 from diffclass.label_diffusion.prediction_sets import sets_at
 from diffclass.operators.warped import warped_operator
 from tests import naive

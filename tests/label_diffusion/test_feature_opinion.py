@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF
 from diffclass import DiffusionClassifier, UnreachedWarning, Warp, diffuse_labels, markov_operator
 from diffclass.label_diffusion import calibrate, feature_opinion, join_features
 from diffclass.label_diffusion.feature_opinion import _opinion
-from diffclass.label_diffusion.left_out import leave_labels_out
+from diffclass.label_diffusion.held_out_labels import leave_labels_out
 from diffclass.targets import encode_groups
 
 

@@ -347,7 +347,7 @@ def test_descent_finds_neighbors_of_every_shape(rng, kind, n_features):
 
 def test_where_probes_do_not_get_there_an_inverted_file_does(rng, monkeypatch):
     monkeypatch.setattr("diffclass.neighbors.nn_descent._PROBES_AT_ONCE", 1)
-    monkeypatch.setattr("diffclass.neighbors.cells.N_AROUND", 1)
+    monkeypatch.setattr("diffclass.neighbors.cell_tree.N_AROUND", 1)
     X = rng.normal(size=(4000, 40))
     search = NNDescentSearch(5, random_state=0)
     graph = search.fit_transform(X)

@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 
 from diffclass import MarkovOperator, diffuse_labels, markov_operator
-from diffclass.label_diffusion import diffusion, left_out
-from diffclass.label_diffusion.left_out import leave_labels_out
+from diffclass.label_diffusion import diffusion, held_out_labels
+from diffclass.label_diffusion.held_out_labels import leave_labels_out
 from diffclass.operators import warped_operator
 from diffclass.operators.local_order import inverse, local_order, renumbered
 
@@ -75,7 +75,7 @@ def test_labels_diffuse_alike(operator, codes, label_mode, tau, monkeypatch):
 def test_labels_are_left_out_alike(operator, codes, monkeypatch):
     found = diffuse_labels(operator, codes, label_mode="absorbing", tau=30)
     plain = leave_labels_out(operator, codes, found)
-    monkeypatch.setattr(left_out, "LARGE", N)
+    monkeypatch.setattr(held_out_labels, "LARGE", N)
     reordered = leave_labels_out(operator, codes, found)
     assert np.array_equal(plain.points, reordered.points)
     np.testing.assert_allclose(reordered.posteriors, plain.posteriors, rtol=1e-5)

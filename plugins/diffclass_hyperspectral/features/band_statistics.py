@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from diffclass.mapped_pages import release_pages
+from diffclass.mapped_files import release_pages
 from diffclass_hyperspectral.features.moments import Moments
 from diffclass_hyperspectral.io.optional import require
 from diffclass_hyperspectral.io.row_blocks import row_blocks

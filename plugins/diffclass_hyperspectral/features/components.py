@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.mapped_pages import release_pages
+from diffclass.mapped_files import release_pages
 from diffclass.progress import in_parts
 from diffclass_hyperspectral.features.unit_spectra import unit_rows, with_direction
 from diffclass_hyperspectral.io import row_blocks

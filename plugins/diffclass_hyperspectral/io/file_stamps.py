@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from diffclass.exceptions import DataError
-from diffclass.mapped_pages import map_under
+from diffclass.mapped_files import map_under
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from diffclass.mapped_pages import release_pages
+from diffclass.mapped_files import release_pages
 from diffclass.progress import in_parts
 from diffclass_hyperspectral.io.row_blocks import row_blocks
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-from diffclass.mapped_pages import release_pages
+from diffclass.mapped_files import release_pages
 from diffclass_hyperspectral.io.row_blocks import row_blocks
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.mapped_pages import release_pages
+from diffclass.mapped_files import release_pages
 from diffclass.progress import in_parts
 from diffclass_hyperspectral.io.band_survey import LARGEST, BandSurvey, largest_of
 from diffclass_hyperspectral.io.file_stamps import FileStamp

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.mapped_pages import release_pages
+from diffclass.mapped_files import release_pages
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     MapInfo,

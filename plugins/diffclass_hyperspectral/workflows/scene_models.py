@@ -15,7 +15,7 @@ from diffclass.blocks import BlockClassifier
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Cost
 from diffclass.exceptions import DataError
-from diffclass.mapped_pages import release_pages
+from diffclass.mapped_files import release_pages
 from diffclass.model_files import CLASSIFIER, read_model, write_model
 from diffclass.model_files.forms import Array, Maybe, Record
 from diffclass_hyperspectral.features.scene_features import SceneFeatures

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from diffclass.blocks import Scratch, block_classifier, build, slices
+from diffclass.blocks import Scratch, build, classifier, partition
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
 from diffclass.datasets import make_hyperspectral_scene
@@ -97,7 +97,7 @@ def test_the_map_is_that_of_the_run_in_memory(works, truth):
 
 
 def test_edges_lost_between_blocks_miss_a_bound(truth, monkeypatch, capsys):
-    monkeypatch.setattr(slices, "MOST_GUESTS", 0.0)
+    monkeypatch.setattr(partition, "MOST_GUESTS", 0.0)
     assert run([*LABELLED, "--memory", BUDGET, "--verbose", "--report", "report.json"]) == 4
     said = capsys.readouterr()
     assert "0.0% of the edges between blocks were found" in said.err
@@ -179,18 +179,18 @@ def test_what_fits_stays_in_memory(works, monkeypatch):
 
 
 def test_a_run_that_failed_goes_on(works, fails, monkeypatch):
-    diffuse = block_classifier.diffuse_in_blocks
+    diffuse = classifier.diffuse_in_blocks
 
     def full(*arguments, **options):
         raise OSError(errno.EIO, "the disk is gone")
 
-    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", full)
+    monkeypatch.setattr(classifier, "diffuse_in_blocks", full)
     fails("--memory", BUDGET, code=3, says="the disk is gone")
     assert folders() == [".map.npy.scratch"]
     assert "operator" in Scratch(Path(".map.npy.scratch")).completed_stages
     fails("--memory", BUDGET, code=3, says="pass --resume")
     fails("--memory", BUDGET, "--resume", "--neighbors", "9", code=3, says="other inputs")
-    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", diffuse)
+    monkeypatch.setattr(classifier, "diffuse_in_blocks", diffuse)
     monkeypatch.setattr(build, "make_blocks", None)  # it is not made again
     resumed = works("--memory", BUDGET, "--resume")
     again = np.load("map.npy")
@@ -210,13 +210,13 @@ def test_a_killed_run_in_memory_goes_on_in_memory(works, monkeypatch):
 
 
 def test_a_killed_run_in_blocks_goes_on_in_blocks(works, fails, monkeypatch):
-    diffuse = block_classifier.diffuse_in_blocks
+    diffuse = classifier.diffuse_in_blocks
     works("--memory", BUDGET)
     known = np.load("map.npy")
     Path("map.npy").unlink()
-    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", None)
+    monkeypatch.setattr(classifier, "diffuse_in_blocks", None)
     fails("--memory", BUDGET, code=1, says="TypeError")
-    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", diffuse)
+    monkeypatch.setattr(classifier, "diffuse_in_blocks", diffuse)
     monkeypatch.setattr(build, "make_blocks", None)
     works("--memory", "900GB", "--resume")  # in which the whole graph would fit
     np.testing.assert_array_equal(np.load("map.npy"), known)
@@ -230,7 +230,7 @@ def test_without_an_unfinished_run_resuming_begins_anew(truth, capsys):
 
 
 def test_another_scene_is_not_taken_over(works, fails, monkeypatch):
-    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", None)
+    monkeypatch.setattr(classifier, "diffuse_in_blocks", None)
     fails("--memory", BUDGET, code=1, says="TypeError")
     np.save("scene.npy", np.load("scene.npy")[::-1])
     fails("--memory", BUDGET, "--resume", code=3, says="other inputs")
@@ -240,7 +240,7 @@ def test_an_interrupt_leaves_nothing(fails, monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(block_classifier, "diffuse_in_blocks", interrupted)
+    monkeypatch.setattr(classifier, "diffuse_in_blocks", interrupted)
     fails("--memory", BUDGET, code=130, says="")
     assert folders() == []
 

@@ -11,7 +11,7 @@ import pytest
 from diffclass import DiffusionClassifier, DiffusionMap, costs, memory
 from diffclass.command_line.main import run
 from diffclass.costs import Forecast
-from diffclass.mapped_pages import release_pages
+from diffclass.mapped_files import release_pages
 from diffclass.memory import available_memory_bytes
 from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures
 from diffclass_hyperspectral.io.readers.blocks import BlockArray

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass.mapped_pages import release_pages
+from diffclass.mapped_files import release_pages
 from diffclass.output import mend_pair
 from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.ascii_text import from_ascii, to_ascii

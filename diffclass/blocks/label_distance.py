@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from diffclass import _compiled
-from diffclass.blocks.block_graph import BlockGraph, Handles, first_of, rest_of
-from diffclass.blocks.walk_block import WalkBlock
+from diffclass.blocks.graph import BlockGraph, Handles, first_of, rest_of
+from diffclass.blocks.halo import WalkBlock
 from diffclass.label_diffusion.stopping_time import coverage_of
 from diffclass.progress import stage
 

@@ -1,4 +1,4 @@
-"""Loops over points and the bins of cells near to them; see `diffclass.blocks.cells`."""
+"""Loops over points and the bins of cells near to them; see `diffclass.blocks.cell_bins`."""
 
 from __future__ import annotations
 

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass.blocks import steps
-from diffclass.blocks.block_graph import Handles, Traffic
-from diffclass.blocks.block_labels import BlockLabels
-from diffclass.blocks.block_operator import BlockOperator
-from diffclass.blocks.block_walk import BlockWalk
+from diffclass.blocks import block_tasks
 from diffclass.blocks.engine import Engine, SerialEngine
-from diffclass.blocks.filling import filled
-from diffclass.blocks.hops import Hops
+from diffclass.blocks.graph import Handles, Traffic
+from diffclass.blocks.label_distance import Hops
+from diffclass.blocks.labels import BlockLabels
+from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.scratch import Scratch
+from diffclass.blocks.unreached_points import filled
+from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
 from diffclass.label_diffusion.cut import Cut
@@ -267,7 +267,9 @@ class _MapValues:
         graph, distance = self.walk.graph, counted_every(self.walk.n_points)
         starts = graph.operator.starts[:-1]
         return np.concatenate(
-            graph.gather(graph.apply(steps.counted, self.values, starts, [distance] * len(starts)))
+            graph.gather(
+                graph.apply(block_tasks.counted, self.values, starts, [distance] * len(starts))
+            )
         )
 
     def cut(self, class_weight: np.ndarray) -> Cut:

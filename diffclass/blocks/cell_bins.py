@@ -35,7 +35,7 @@ import numpy as np
 
 from diffclass import _compiled
 from diffclass.blocks.scratch import Scratch
-from diffclass.neighbors.cells import padded
+from diffclass.neighbors.cell_tree import padded
 from diffclass.neighbors.recall import row_distances
 from diffclass.neighbors.search import row_hashes
 
@@ -119,7 +119,9 @@ class Cells:
             centered = padded(points[rows] - self.offset)
             own = _nearest(centered, centers)
             gaps = np.empty((len(own), self.n_bins), dtype=np.float32)
-            _compiled.bins.gaps_to_bins(centered, centers, self.bins, own, around, scales, gaps)
+            _compiled.cell_bins.gaps_to_bins(
+                centered, centers, self.bins, own, around, scales, gaps
+            )
             yield rows, own, gaps
 
     def gaps_of(self, points: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.blocks.block_operator import BlockOperator
+from diffclass.blocks.operator import BlockOperator
 from diffclass.label_diffusion.walks import HEIGHT
 from diffclass.operators.absorbing import AbsorbingLabels
 from diffclass.operators.processor import CompiledProduct

@@ -12,10 +12,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from diffclass.blocks import steps
-from diffclass.blocks.block_graph import BlockGraph, Handles, rest_of
+from diffclass.blocks import block_tasks
 from diffclass.blocks.engine import surely
-from diffclass.blocks.hops import Hops
+from diffclass.blocks.graph import BlockGraph, Handles, rest_of
+from diffclass.blocks.label_distance import Hops
 from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
 from diffclass.label_diffusion.cut import Cut, cut_of_sums
 from diffclass.label_diffusion.early_stopping import Criteria, PastMaps
@@ -70,8 +70,8 @@ class BlockWalk:
 
     def _start(self) -> None:
         self.hops = Hops(self.graph, weighted=False)
-        self._volume = float(self.graph.total(self.graph.each(steps.volume)))
-        self.state, self._at, self._route = self.graph.each(steps.labels_at_start), 0, [0]
+        self._volume = float(self.graph.total(self.graph.each(block_tasks.volume)))
+        self.state, self._at, self._route = self.graph.each(block_tasks.labels_at_start), 0, [0]
         self._keep_state()
 
     def advance(self, time: int) -> None:
@@ -113,7 +113,7 @@ class BlockWalk:
         margins, sums, changed = (sum(part[i] for part in parts) for i in range(3))
         name = f"map{self.time}"
         kept = _Kept(
-            self.time, name, self.graph.keep(self.graph.apply(steps.first_map, maps), name)
+            self.time, name, self.graph.keep(self.graph.apply(block_tasks.first_map, maps), name)
         )
         return (
             Criteria(
@@ -126,7 +126,7 @@ class BlockWalk:
 
     def mass(self, values: Handles) -> np.ndarray:
         """Return the masses <N_i, pi> of columns, of shape (n_classes,)."""
-        return self.graph.total(self.graph.each(steps.mass, values)) / self._volume
+        return self.graph.total(self.graph.each(block_tasks.mass, values)) / self._volume
 
     def cut(self, values: Handles, class_weight: np.ndarray) -> Cut:
         """Return the cut of the map of some columns."""
@@ -138,19 +138,19 @@ class BlockWalk:
         least, scratch = least_arrived(self.dtype), self.graph.operator.scratch
         self.graph.gather(
             [
-                self.graph.submit(steps.save_values, state, 1 / HEIGHT, least, scratch, file)
+                self.graph.submit(block_tasks.save_values, state, 1 / HEIGHT, least, scratch, file)
                 for state, file in zip(self.state, self.graph.files("values"), strict=True)
             ]
         )
         return self.graph.kept("values")()
 
     def _maps(self, values: Handles, weights: np.ndarray) -> Handles:
-        return self.graph.apply(steps.maps, values, [weights] * len(values))
+        return self.graph.apply(block_tasks.maps, values, [weights] * len(values))
 
     def _map_sums(self, maps: Handles, before: Handles | None) -> list[tuple]:
         none = [None] * len(maps)
         sums = self.graph.exchanged(
-            steps.map_sums,
+            block_tasks.map_sums,
             maps,
             none if before is None else before,
             values=(self.n_classes,),
@@ -237,34 +237,34 @@ class BlockWalk:
 
     def _walked(self, state: Handles, n_steps: int) -> Handles:
         return self.graph.exchanged(
-            steps.walked, state, values=(n_steps,), row_bytes=self._row_bytes
+            block_tasks.walked, state, values=(n_steps,), row_bytes=self._row_bytes
         )
 
     def least_stopped(self) -> float:
         """Return the least probability of having stopped, where the walk can stop."""
-        least = self.graph.apply(steps.least_stopped, self.state, self.hops.get())
+        least = self.graph.apply(block_tasks.least_stopped, self.state, self.hops.get())
         return min(self.graph.gather(least))
 
     def step_and_change(self) -> float:
         """Take a step, keep its change, and return the largest change of a probability."""
         before = self.state
         self.state = self._walked(before, 1)
-        self._change = self.graph.apply(steps.difference, self.state, before)
-        return max(self.graph.gather(self.graph.apply(steps.largest, self._change)))
+        self._change = self.graph.apply(block_tasks.difference, self.state, before)
+        return max(self.graph.gather(self.graph.apply(block_tasks.largest, self._change)))
 
     def add_series(self, coefficients: np.ndarray) -> None:
         """Add a Chebyshev series of the walk that ends at the labels, applied to the change."""
         first, rest = float(coefficients[0]), coefficients[1:]
-        series = self.graph.apply(steps.series_begun, self._change, [first] * len(self.state))
+        series = self.graph.apply(block_tasks.series_begun, self._change, [first] * len(self.state))
         depth = self.graph.depth
         with self.graph.rounds("diffusion: series", len(rest)) as round_begun:
             for k in range(0, len(rest), depth):
                 series = self.graph.exchanged(
-                    steps.series_continued,
+                    block_tasks.series_continued,
                     series,
                     values=(rest[k : k + depth],),
                     row_bytes=(1 + (k > 0)) * self._row_bytes,
                 )
                 round_begun(series)
-        self.state = self.graph.apply(steps.series_added, self.state, series)
+        self.state = self.graph.apply(block_tasks.series_added, self.state, series)
         del self._change

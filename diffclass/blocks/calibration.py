@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass.blocks import steps
-from diffclass.blocks.block_diffusion import BlockDiffusion
-from diffclass.blocks.block_graph import BlockGraph, Handles
-from diffclass.blocks.block_labels import BlockLabels, save_labels
-from diffclass.blocks.block_walk import BlockWalk
+from diffclass.blocks import block_tasks
+from diffclass.blocks.diffusion import BlockDiffusion
 from diffclass.blocks.engine import Engine
+from diffclass.blocks.graph import BlockGraph, Handles
+from diffclass.blocks.labels import BlockLabels, save_labels
 from diffclass.blocks.scratch import Scratch
+from diffclass.blocks.walk import BlockWalk
 from diffclass.label_diffusion.calibration import (
     MAP_STEPS,
     Calibration,
@@ -21,7 +21,7 @@ from diffclass.label_diffusion.calibration import (
     counted_points,
 )
 from diffclass.label_diffusion.early_stopping import walk_to
-from diffclass.label_diffusion.left_out import FOLDS, LeftOut, chosen_labels
+from diffclass.label_diffusion.held_out_labels import FOLDS, LeftOut, chosen_labels
 from diffclass.label_diffusion.posteriors import posteriors_of
 from diffclass.progress import in_parts, stage
 from diffclass.targets import encode_groups
@@ -113,7 +113,7 @@ def _map_around(found: BlockDiffusion, engine: Engine) -> tuple[np.ndarray, np.n
     columns = [engine.submit(_class_columns, operator.scratch, found.name, b, n_classes)
                for b in blocks]  # fmt: skip
     for _ in range(MAP_STEPS):
-        columns = graph.exchanged(steps.walked, columns, values=(1,), row_bytes=4 * n_classes)
+        columns = graph.exchanged(block_tasks.walked, columns, values=(1,), row_bytes=4 * n_classes)
     scores = np.maximum(_rows_at(graph, columns, places), 0)
     scores = scores.astype(np.float64)
     operator.scratch.drop_stage(name)

@@ -16,8 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass._validation import check_positive
-from diffclass.blocks.block_arrays import drop_blocks, on_each_block, read_places
-from diffclass.blocks.block_edges import BlockPattern
+from diffclass.blocks.arrays import drop_blocks, on_each_block, read_places
+from diffclass.blocks.edges import BlockPattern
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import ParameterError
@@ -81,7 +81,7 @@ def weigh_edges(
     Parameters
     ----------
     scratch : Scratch
-        With what `block_graph.join_neighbors` writes.
+        With what `edges.join_neighbors` writes.
     engine : Engine
     starts : sequence of int
         Place of the first point of each block; the last is n.

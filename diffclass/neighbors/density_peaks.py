@@ -40,7 +40,7 @@ def nearest_denser(points: np.ndarray, density: np.ndarray) -> tuple[np.ndarray,
     Examples
     --------
     >>> import numpy as np
-    >>> from diffclass.neighbors.denser import nearest_denser
+    >>> from diffclass.neighbors.density_peaks import nearest_denser
     >>> denser, distance = nearest_denser(np.array([[0.0], [1.0], [3.0]]), np.array([1, 5, 2]))
     >>> denser.tolist(), distance.tolist()
     ([1, 1, 1], [1.0, 2.0, 2.0])

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.blocks.block_graph import BlockGraph, Handles, first_of, rest_of
-from diffclass.blocks.walk_block import WalkBlock
+from diffclass.blocks.graph import BlockGraph, Handles, first_of, rest_of
+from diffclass.blocks.halo import WalkBlock
 
 
 def filled(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.scratch import Scratch
-from diffclass.blocks.walk_block import WalkBlock
 from diffclass.label_diffusion.cut import class_sums
 from diffclass.label_diffusion.posteriors import decide
 from diffclass.label_diffusion.walks import HEIGHT

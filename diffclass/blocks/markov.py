@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.blocks.block_arrays import drop_blocks, on_each_block, read_places
-from diffclass.blocks.block_edges import BlockPattern
-from diffclass.blocks.block_operator import OperatorBlock
+from diffclass.blocks.arrays import drop_blocks, on_each_block, read_places
+from diffclass.blocks.edges import BlockPattern
 from diffclass.blocks.engine import Engine
+from diffclass.blocks.operator import OperatorBlock
 from diffclass.blocks.scratch import Scratch
 from diffclass.operators.markov import divided_by_density, row_sums, with_row_sums
 
@@ -24,7 +24,7 @@ def normalise(
     Parameters
     ----------
     scratch : Scratch
-        With what `block_affinities.weigh_edges` writes.
+        With what `affinities.weigh_edges` writes.
     engine : Engine
     starts : sequence of int
         Place of the first point of each block; the last is n.

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.blocks.block_arrays import drop_blocks, on_each_block, place_dtype, read_places
-from diffclass.blocks.block_neighbors import NOBODY
+from diffclass.blocks.arrays import drop_blocks, on_each_block, place_dtype, read_places
 from diffclass.blocks.engine import Engine
+from diffclass.blocks.neighbors import NOBODY
 from diffclass.blocks.scratch import Scratch
 from diffclass.neighbors.graph import symmetrized
 
@@ -71,7 +71,7 @@ def join_neighbors(scratch: Scratch, engine: Engine, starts: Sequence[int]) -> d
     Parameters
     ----------
     scratch : Scratch
-        With what `block_neighbors.find_neighbors` writes.
+        With what `neighbors.find_neighbors` writes.
     engine : Engine
     starts : sequence of int
         Place of the first point of each block; the last is n.

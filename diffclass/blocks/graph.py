@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.blocks.block_operator import BlockOperator
 from diffclass.blocks.engine import Engine, surely
+from diffclass.blocks.halo import Border, WalkBlock, halo_shares, save_ghosts
+from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.scratch import Scratch
-from diffclass.blocks.walk_block import Border, WalkBlock, halo_shares, save_ghosts
 from diffclass.progress import stage
 
 # A halo is as deep as its rows cost at most this share of a block's own: the more steps between two

@@ -14,11 +14,11 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from diffclass.blocks import BlockOperator, Scratch, SerialEngine, build_operator, costs, plan
-from diffclass.blocks.block_affinities import BlockKernel, weigh_edges
-from diffclass.blocks.block_edges import BlockPattern, join_neighbors
-from diffclass.blocks.block_markov import normalise
-from diffclass.blocks.block_neighbors import NOBODY
-from diffclass.blocks.cells import sample_size
+from diffclass.blocks.affinities import BlockKernel, weigh_edges
+from diffclass.blocks.cell_bins import sample_size
+from diffclass.blocks.edges import BlockPattern, join_neighbors
+from diffclass.blocks.markov import normalise
+from diffclass.blocks.neighbors import NOBODY
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors

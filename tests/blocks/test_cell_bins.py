@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass.blocks import Scratch, duplicates
-from diffclass.blocks.cells import Cells
+from diffclass.blocks.cell_bins import Cells
 from diffclass.neighbors import ExactSearch
 from diffclass.neighbors.search import row_hashes
 

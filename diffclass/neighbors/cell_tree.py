@@ -56,7 +56,7 @@ class Cells:
         starts = np.searchsorted(cell_of[order], np.arange(len(centers) + 1))
         points, cell_of = points[order], cell_of[order]
         columns = np.empty(len(points) * n_features, dtype=np.float32)
-        _compiled.cells.fill_columns(points, starts, columns)
+        _compiled.cell_tree.fill_columns(points, starts, columns)
         around, tree = _around(centers, n_features), (directions, thresholds)
         return cls(order, points, starts, cell_of, columns, centers, around, tree)
 
@@ -81,7 +81,7 @@ class Cells:
         n_probed: int = 0,
     ) -> None:
         """Enter the points of the nearest cells into lists."""
-        _compiled.cells.enter_cells(
+        _compiled.cell_tree.enter_cells(
             queries, without, cell_of, self.around, self.centers, n_probed, n_probes, self.columns,
             self.starts, lists,
         )  # fmt: skip
@@ -89,15 +89,15 @@ class Cells:
     def nearest(self, queries: np.ndarray, without: np.ndarray, k: int) -> np.ndarray:
         """Return lists of the k nearest points among all, for padded queries of shape (m, d)."""
         lists = empty_lists(len(queries), k)
-        _compiled.cells.enter_all(queries, without, self.columns, self.starts, lists)
+        _compiled.cell_tree.enter_all(queries, without, self.columns, self.starts, lists)
         return lists
 
     def located(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return new points (m, p), padded, and their cells."""
         queries = padded(X)
         leaves, cell_of = np.empty((2, len(X)), dtype=np.int32)
-        _compiled.cells.leaves_of(queries, *self.tree, leaves)
-        _compiled.cells.reassign(
+        _compiled.cell_tree.leaves_of(queries, *self.tree, leaves)
+        _compiled.cell_tree.reassign(
             queries, leaves, self.around, self.centers, self.n_features, cell_of
         )
         return queries, cell_of
@@ -116,7 +116,7 @@ def _grown_tree(
     for level in range(depth):
         nodes = slice(2**level - 1, 2 ** (level + 1) - 1)
         picks = random.randint(2**31 - 1, size=(2**level, 2))
-        _compiled.cells.halve(
+        _compiled.cell_tree.halve(
             points, order, starts, picks, directions[nodes], thresholds[nodes],
             projections, spare,
         )  # fmt: skip
@@ -134,7 +134,7 @@ def _moved(
     centers: np.ndarray,
 ) -> np.ndarray:
     """Move points to the nearest centre around their leaf, and centres to the mean of theirs."""
-    loops = _compiled.cells
+    loops = _compiled.cell_tree
     loops.mean_centers(points, leaf_of, centers)
     around = _around(centers, n_features)
     in_order, leaves = points[order], leaf_of[order]
@@ -151,9 +151,9 @@ def _around(centers: np.ndarray, n_features: int) -> np.ndarray:
     n = len(centers)
     starts = np.minimum(np.arange(0, n + _BLOCK, _BLOCK), n)
     columns = np.empty(n * n_features, dtype=np.float32)
-    _compiled.cells.fill_columns(centers, starts, columns)
+    _compiled.cell_tree.fill_columns(centers, starts, columns)
     lists = empty_lists(n, min(n, N_AROUND))
-    _compiled.cells.enter_all(centers, np.full(n, -1), columns, starts, lists)
+    _compiled.cell_tree.enter_all(centers, np.full(n, -1), columns, starts, lists)
     return numbers_of(lists)
 
 

@@ -88,7 +88,7 @@ def leave_labels_out(
 
     >>> import numpy as np
     >>> from diffclass import MarkovOperator, diffuse_labels
-    >>> from diffclass.label_diffusion.left_out import leave_labels_out
+    >>> from diffclass.label_diffusion.held_out_labels import leave_labels_out
     >>> K = np.diag([1.0, 1, 1], 1)
     >>> operator, codes = MarkovOperator.from_affinity(K + K.T), np.array([0, 0, 1, 1])
     >>> leave_labels_out(operator, codes, diffuse_labels(operator, codes)).posteriors

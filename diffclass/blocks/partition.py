@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.blocks.block_arrays import on_each_block, place_dtype
-from diffclass.blocks.cells import Cells, sample_size
+from diffclass.blocks.arrays import on_each_block, place_dtype
+from diffclass.blocks.cell_bins import Cells, sample_size
 from diffclass.blocks.costs import MOST_GUESTS
 from diffclass.blocks.duplicates import frequent_hashes, link_blocks, represent_in_block
 from diffclass.blocks.engine import Engine

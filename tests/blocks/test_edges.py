@@ -20,7 +20,7 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass import DiffusionClassifier, StoppingRule
-from diffclass.blocks import BlockClassifier, Scratch, SerialEngine, build_operator, slices
+from diffclass.blocks import BlockClassifier, Scratch, SerialEngine, build_operator, partition
 from diffclass.exceptions import UnreachedWarning
 from diffclass.neighbors import ExactSearch, NNDescentSearch, neighbors_graph
 
@@ -214,7 +214,7 @@ def test_labels_at_one_end_reach_the_other_over_all_blocks(small_blocks):
 
 
 def test_edges_lost_between_blocks_are_told_and_labels_are_not_blamed(small_blocks, monkeypatch):
-    monkeypatch.setattr(slices, "MOST_GUESTS", 0.0)
+    monkeypatch.setattr(partition, "MOST_GUESTS", 0.0)
     points = sheets(6000, 3, np.random.default_rng(0)).astype(np.float32)
     labels = few_labels(np.arange(6000) % 2, points[:, 0] < 0.3)
     with pytest.warns() as caught:

@@ -15,12 +15,12 @@ from sklearn.datasets import load_digits
 
 from diffclass import DiffusionClassifier
 from diffclass.blocks import BlockClassifier, SerialEngine
+from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.plan import BlockPlan
-from diffclass.blocks.shelf import Shelf, release
-from diffclass.blocks.walk_block import WalkBlock
+from diffclass.blocks.spill_files import Shelf, release
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
-from diffclass.mapped_pages import map_under
+from diffclass.mapped_files import map_under
 
 
 @pytest.fixture(scope="module")

@@ -22,10 +22,10 @@ from diffclass.blocks import (
     SerialEngine,
     diffuse_in_blocks,
 )
-from diffclass.blocks.block_graph import BlockGraph
-from diffclass.blocks.block_walk import BlockWalk
 from diffclass.blocks.engine import WorkLost
-from diffclass.blocks.walk_block import ghost_layers, halo_shares
+from diffclass.blocks.graph import BlockGraph
+from diffclass.blocks.halo import ghost_layers, halo_shares
+from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ClusterError, DataError, ParameterError
 from diffclass.label_diffusion.walks import HEIGHT
 
@@ -174,7 +174,7 @@ def test_large_graphs_end_with_the_margin(monkeypatch, tmp_path):
     operator, y = blobs(3)
     rule = StoppingRule(kept_share=1, max_time=4000)
     long = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, tau=rule)
-    monkeypatch.setattr("diffclass.blocks.block_diffusion.POINTS_WITH_TIME", 10)
+    monkeypatch.setattr("diffclass.blocks.diffusion.POINTS_WITH_TIME", 10)
     short = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, tau=rule)
     assert len(short.curve.times) < len(long.curve.times)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass.blocks.block_graph import BlockGraph
-from diffclass.blocks.block_operator import BlockOperator
-from diffclass.blocks.block_walk import BlockWalk
 from diffclass.blocks.engine import Engine
+from diffclass.blocks.graph import BlockGraph
+from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.scratch import Scratch
+from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion.parameters import checked_weights
 from diffclass.targets import encode_groups, labels_per_class

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.blocks.block_arrays import drop_blocks, on_each_block, place_dtype, read_places
+from diffclass.blocks.arrays import drop_blocks, on_each_block, place_dtype, read_places
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch
 from diffclass.neighbors import default_search

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.blocks.scratch import room_in
-from diffclass.mapped_pages import map_under, release_pages
+from diffclass.mapped_files import map_under, release_pages
 
 _SMALL = 2**20  # bytes that are not worth a file
 

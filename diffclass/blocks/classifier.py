@@ -16,12 +16,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass._validation import RandomState
-from diffclass.blocks.block_affinities import BlockKernel
-from diffclass.blocks.block_calibration import calibrate_in_blocks
-from diffclass.blocks.block_diffusion import BlockDiffusion, check_label_mode, diffuse_in_blocks
-from diffclass.blocks.block_operator import BlockOperator
+from diffclass.blocks.affinities import BlockKernel
 from diffclass.blocks.build import build_operator
+from diffclass.blocks.calibration import calibrate_in_blocks
+from diffclass.blocks.diffusion import BlockDiffusion, check_label_mode, diffuse_in_blocks
 from diffclass.blocks.engine import Engine, SerialEngine
+from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.plan import BlockPlan
 from diffclass.blocks.scratch import Scratch
 from diffclass.costs import Size
