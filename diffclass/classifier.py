@@ -117,8 +117,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Further rounds of diffusion, each by operators that are warped class by class with the
         posteriors before; see `diffclass.Warp`. By default there are none.
     join_features : bool, default=False
-        Whether a smooth function of the features may count beside the graph. It does where labels
-        left out say by more than their error that it names classes better; see
+        Whether a smooth function of the features may count beside the graph. It does where held-out
+        labels say by more than their error that it names classes better; see
         `diffclass.label_diffusion.feature_opinion`. `fit` then also finds the calibration.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `predict` the

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.blocks.engine import Engine, surely
+from diffclass.blocks.engine import Engine, retry
 from diffclass.blocks.scratch import Scratch
 from diffclass.progress import stage
 
@@ -47,7 +47,7 @@ def on_each_block(
 
         results = []
         for b in range(n_blocks):
-            results += surely(partial(_result, engine, handles, b), partial(again, b))
+            results += retry(partial(_result, engine, handles, b), partial(again, b))
             if not engine.is_immediate:
                 part_done()
         return results

@@ -49,9 +49,9 @@ def largest(change: np.ndarray) -> float:
     return float(np.abs(change).max()) / HEIGHT
 
 
-def least_stopped(state: np.ndarray, hops: np.ndarray) -> float:
+def least_stopped(state: np.ndarray, distance: np.ndarray) -> float:
     """Return the least probability of having stopped, where the walk can stop."""
-    return float(state.sum(axis=1)[hops >= 0].min(initial=np.inf)) / HEIGHT
+    return float(state.sum(axis=1)[distance >= 0].min(initial=np.inf)) / HEIGHT
 
 
 def series_begun(change: np.ndarray, coefficient: float) -> Series:

@@ -61,7 +61,7 @@ def build_operator(
     operator : BlockOperator
         The walk on n points, numbered by place.
     facts : dict
-        n_points, n_blocks, n_edges, n_ghosts, n_guests, n_searched (duplicates are joined instead);
+        n_points, n_blocks, n_edges, n_ghosts, n_overlap, n_searched (duplicates are joined instead);
         recall, crossing_recall, crossing_bound and n_cut_off as of `find_neighbors`: the shares of
         true neighbours, and of true edges between blocks, that were found; the least of these that
         is aimed at; and blocks with less than half of theirs.
@@ -120,7 +120,7 @@ def build_operator(
         )  # fmt: skip
 
     facts |= scratch.completed("neighbors", neighbors)
-    drop_blocks(scratch, n_blocks, "cells/points", "cells/guests", "cells/border")
+    drop_blocks(scratch, n_blocks, "cells/points", "cells/overlap", "cells/border")
     facts |= scratch.completed("graph", lambda: join_neighbors(scratch, engine, starts))
     drop_blocks(scratch, n_blocks, "cells/representatives", "neighbors/places", "neighbors/lengths")
     facts |= scratch.completed("affinities", lambda: weigh_edges(scratch, engine, starts, weighing))

@@ -21,7 +21,7 @@ from diffclass.label_diffusion.calibration import (
     counted_points,
 )
 from diffclass.label_diffusion.early_stopping import walk_to
-from diffclass.label_diffusion.held_out_labels import FOLDS, LeftOut, chosen_labels
+from diffclass.label_diffusion.held_out_labels import FOLDS, HeldOutLabels, chosen_labels
 from diffclass.label_diffusion.posteriors import posteriors_of
 from diffclass.progress import in_parts, stage
 from diffclass.targets import encode_groups
@@ -62,7 +62,7 @@ def _left_out(
     engine: Engine,
     label_weight: ArrayLike | None,
     groups: ArrayLike | None,
-) -> LeftOut:
+) -> HeldOutLabels:
     counted = codes if label_weight is None else np.where(np.asarray(label_weight) > 0, codes, -1)
     group = encode_groups(groups, counted)
     places, rank = chosen_labels(counted, group)
@@ -74,7 +74,7 @@ def _left_out(
         labels = BlockLabels.of(fewer, label_weight, groups, len(fewer))
         name = f"{found.name}-fold{f}"
         values[tested] = _values_of(labels, places[tested], found, engine, name=name)
-    return LeftOut(places, codes[places], posteriors_of(values, found.class_weight))
+    return HeldOutLabels(places, codes[places], posteriors_of(values, found.class_weight))
 
 
 def _values_of(
@@ -84,7 +84,7 @@ def _values_of(
     with stage("calibration: walk"):
         walk = labels.start_walk(found.operator, engine, name)
         walk_to(walk, found.tau)
-        values = walk.surely(partial(_values_at, walk, places))
+        values = walk.retry(partial(_values_at, walk, places))
     found.operator.scratch.drop_stage(name)
     return values
 

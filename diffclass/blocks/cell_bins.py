@@ -2,7 +2,7 @@
 
 k-means on a sample gives many small cells; each point belongs to the nearest centre. Halving the
 cells again and again, across their longest extent, gives bins of near cells with equal numbers of
-points. A point is a *guest* in another bin if it is so near to one of its cells that neighbours
+points. A point is in the *overlap* of another bin if it is so near to one of its cells that neighbours
 of its may lie there. With c its own centre and c' the other, the measure is its distance to the
 plane halfway between them in units of s_c, how far apart neighbours are in its cell, the *gap*
 
@@ -15,14 +15,14 @@ neighbours are equally far on both sides, as one of the two is nearer to the pla
 
 Where few points lie at the borders of blocks (few dimensions, large blocks) so far a reach costs
 next to nothing; where many do, it need not be so far, as planes lie athwart. So the reach is the
-largest up to 1 that makes few points guests, and at least the one with which 99 % of the *crossing*
+largest up to 1 that keeps the overlap small, and at least the one with which 99 % of the *crossing*
 pairs, sampled points and their true neighbours in other bins, are searched together. A quantile of
 all pairs would be 0 where blocks are so large that hardly any cross.
 
-In 10 blocks of 2,500 points of noise in 2, 3 and 5 dimensions each is a guest of 0.2, 0.3 and 1.1
+In 10 blocks of 2,500 points of noise in 2, 3 and 5 dimensions each is in the overlap of 0.2, 0.3 and 1.1
 others; in 10 and 20 dimensions of 2, the most that is allowed, by which 96 and 85 % of the edges
 between blocks are found. With one unit everywhere, or the distance of the cells, it takes up to ten
-times as many guests where some points are denser than others.
+times as large an overlap where some points are denser than others.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _CHUNK_VALUES = 2**22  # of points, or of gaps
 # Equal points that would take so much of a block are fillers: they get blocks of their own.
 _FILLING_SHARE, _FILLING_SAMPLES = 0.125, 16
 _TOGETHER = 0.99  # aimed share of true neighbours in other bins that are searched together
-_FEW_GUESTS = 0.2  # per point
+_SMALL_OVERLAP = 0.2  # per point
 _QUERIES_PER_CELL, _LEAST_QUERIES, _MOST_QUERIES = 4, 1024, 4096
 
 
@@ -69,7 +69,7 @@ class Cells:
     spacing : ndarray of float32 of shape (n_cells,)
         How far apart neighbours are in each cell, the unit of gaps from there.
     reach : float
-        Largest gap of a guest.
+        Largest gap of an overlap point.
     """
 
     offset: np.ndarray
@@ -175,7 +175,7 @@ class Cells:
                 crossing.append(both.min(axis=1))
         needed = _quantile(np.concatenate(crossing), _TOGETHER)
         others = np.sort(gaps[np.arange(self.n_bins) != self.bins[own][:, None]])
-        cheap = others[min(int(_FEW_GUESTS * len(points)), len(others) - 1)]
+        cheap = others[min(int(_SMALL_OVERLAP * len(points)), len(others) - 1)]
         return replace(cells, reach=max(needed, float(min(cheap, 1))))
 
     def _measured_spacing(

@@ -121,7 +121,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         Whether that is as much as is aimed at: 95 % of the share found within blocks, and half of
         it at each block.
     facts_ : dict
-        Numbers of points, blocks, edges, ghosts and guests, the least ``crossing_recall_``
+        Numbers of points, blocks, edges, ghosts and overlap points, the least ``crossing_recall_``
         ("crossing_bound"), and what went through the engine.
 
     Examples

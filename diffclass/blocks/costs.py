@@ -1,7 +1,7 @@
 """What a graph in blocks costs: memory of a task, space on the scratch disk, time.
 
-The figures count the arrays that a stage holds. How many guests a point has is not known before: it
-grows with the number of blocks, see `expected_guests`. Budgets count on the most that are taken.
+The figures count the arrays that a stage holds. How large the overlap is is not known before: it
+grows with the number of blocks, see `expected_overlap`. Budgets count on the most that are taken.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from diffclass.label_diffusion.costs import STEPS
 from diffclass.label_diffusion.held_out_labels import FOLDS
 from diffclass.neighbors.nn_descent import search_cost
 
-MOST_GUESTS = 2.0  # per point of a block
+MOST_OVERLAP = 2.0  # per point of a block
 PROCESS = 430e6  # bytes of interpreter, libraries, loops and heap: measured, mapped files included
 LEADING = 56  # bytes of a point in the process that leads: order, labels and groups
 _CHUNKS = 50e6  # differences to cells, a chunk of points at a time
 _LARGER = 1.25  # points of the largest block, relative to `block_points`
 
 
-def expected_guests(n_points: int, block_points: int) -> float:
-    """Return how many blocks a point is a guest of, on average.
+def expected_overlap(n_points: int, block_points: int) -> float:
+    """Return in the overlap of how many blocks a point is, on average.
 
     Of scenes with 20 features it was 0.5, 1.3 and 1.6 of 6, 21 and 51 blocks.
 
@@ -29,7 +29,7 @@ def expected_guests(n_points: int, block_points: int) -> float:
     """
     if n_points <= block_points:
         return 0.0
-    return min(0.2 * (n_points / block_points) ** 0.55, MOST_GUESTS)
+    return min(0.2 * (n_points / block_points) ** 0.55, MOST_OVERLAP)
 
 
 def task_bytes(block: Size) -> dict[str, float]:
@@ -42,7 +42,7 @@ def task_bytes(block: Size) -> dict[str, float]:
     """
     largest = Size(int(_LARGER * block.points), block.features, block.neighbors, block.classes)
     n, p, k, m = largest.points, largest.features, largest.neighbors, largest.edges
-    searched = Size(int((1 + MOST_GUESTS) * n), p, k)
+    searched = Size(int((1 + MOST_OVERLAP) * n), p, k)
     searching = 8 * searched.points * p + search_cost(searched).working + 24 * searched.points * k
     building = {
         "cells": 12 * n * p + 60 * n,
@@ -79,14 +79,14 @@ def scratch_costs(size: Size, block_points: int) -> dict[str, Cost]:
         That of "operator" is what stays, with the order of the points.
     """
     n, p, k, m, c = size.points, size.features, size.neighbors, size.edges, size.classes
-    guests, g = expected_guests(n, block_points), size.millions
+    overlap, g = expected_overlap(n, block_points), size.millions
     walked = m * STEPS * g**0.5  # more blocks have more borders
     return {
-        "cells": Cost(n * (8 * p + 32 + 16 * guests), 0, 9.9e-8 * n * p),
+        "cells": Cost(n * (8 * p + 32 + 16 * overlap), 0, 9.9e-8 * n * p),
         "neighbors": Cost(
-            n * (4 * p + 24 + 8 * guests + 8 * k * (2 + guests)),
+            n * (4 * p + 24 + 8 * overlap + 8 * k * (2 + overlap)),
             0,
-            9.2e-7 * (1 + guests) * n * p * g**0.25,
+            9.2e-7 * (1 + overlap) * n * p * g**0.25,
         ),
         "graph": Cost(n * (24 + 20 * k) + 8 * m),
         "affinities": Cost(n * 36 + 20 * m, 0, 4.3e-7 * m * g**0.25),

@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike
 from diffclass.blocks import block_tasks
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.graph import Handles, Traffic
-from diffclass.blocks.label_distance import Hops
+from diffclass.blocks.label_distance import LabelDistance
 from diffclass.blocks.labels import BlockLabels
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.scratch import Scratch
-from diffclass.blocks.unreached_points import filled
+from diffclass.blocks.unreached_points import fill_unreached
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
@@ -220,7 +220,7 @@ def diffuse_in_blocks(
             balancing=prior is None,
             is_large=len(operator) > POINTS_WITH_TIME,
         )
-        weighting, weight = walk.surely(lambda: _read_off(walk, stopped, prior, labels.all_count))
+        weighting, weight = walk.retry(lambda: _read_off(walk, stopped, prior, labels.all_count))
         operator.scratch.sweep(name)
     return BlockDiffusion(
         operator, name, weight, weighting, stopped.tau, stopped.curve, walk.graph.traffic
@@ -244,9 +244,9 @@ def _read_off(
     weighting, weight = chosen_weights(
         _MapValues(walk, values), walk.n_classes, weighting=stopped.weighting, prior=prior
     )
-    hops = walk.hops if all_count else Hops(graph, weighted=True)
+    distance = walk.label_distance if all_count else LabelDistance(graph, weighted=True)
     n_steps, n_classes = stopped.n_steps, walk.n_classes
-    values = filled(graph, values, hops.get(), n_steps=n_steps, n_classes=n_classes)
+    values = fill_unreached(graph, values, distance.get(), n_steps=n_steps, n_classes=n_classes)
     places = [(graph.operator.scratch, graph.name, b) for b in range(graph.operator.n_blocks)]
     graph.gather(graph.apply(_save_map, values, places, [weight] * len(places)))
     graph.drop("values")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from weakref import WeakSet
 
-from diffclass.blocks.spill_files import Shelf, release
+from diffclass.blocks.spill_files import SpillFiles, release
 from diffclass.exceptions import ClusterError
 
 _ATTEMPTS = 10  # at work that is lost
@@ -20,7 +20,7 @@ class WorkLost(ClusterError):  # noqa: N818 - it is the work's state, and mostly
     """Results on workers are lost for good; the work can begin again where it was last kept."""
 
 
-def surely(work: Callable[[], _Found], begin_again: Callable[[], object]) -> _Found:
+def retry(work: Callable[[], _Found], begin_again: Callable[[], object]) -> _Found:
     """Do some work, and do it again where it is lost.
 
     Parameters
@@ -145,12 +145,12 @@ class SerialEngine:
     def __init__(self, *, memory: float = 2.0**31, folder: Path | None = None):
         self._memory = memory / 2
         self._recipes: WeakSet[_Recipe] = WeakSet()
-        self._shelf = Shelf(memory / 2, folder)
+        self._spill_files = SpillFiles(memory / 2, folder)
 
     def submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
         """Run the task and return its result."""
         given = [self._result(argument) for argument in arguments]
-        result = self._shelf.put(task(*given))
+        result = self._spill_files.put(task(*given))
         release(given)
         return result
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.blocks.engine import Engine, surely
+from diffclass.blocks.engine import Engine, retry
 from diffclass.blocks.halo import Border, WalkBlock, halo_shares, save_ghosts
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.scratch import Scratch
@@ -67,7 +67,7 @@ class BlockGraph:
         self.traffic = Traffic()
         ends = np.linspace(0, operator.n_blocks, min(engine.n_workers, operator.n_blocks) + 1)
         self._groups = list(itertools.pairwise(np.rint(ends).astype(int).tolist()))
-        surely(lambda: self._prepare(depth), lambda: None)
+        retry(lambda: self._prepare(depth), lambda: None)
 
     def _prepare(self, depth: int | None) -> None:
         blocks, operator = range(self.operator.n_blocks), self.operator

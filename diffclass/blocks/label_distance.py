@@ -13,7 +13,7 @@ from diffclass.label_diffusion.stopping_time import coverage_of
 from diffclass.progress import stage
 
 
-class Hops:
+class LabelDistance:
     """Numbers of edges to the nearest label, -1 where no path leads to any.
 
     Each block searches by itself and tells the others of its border, until nothing changes: about
@@ -35,38 +35,38 @@ class Hops:
         self._graph = graph
         held = graph.each(_start, values=(weighted,))
         beside = changed = list(range(len(held)))
-        with stage("diffusion: hops"):
+        with stage("diffusion: label distance"):
             while changed:
                 held = graph.exchanged(_relaxed, held, row_bytes=4, only=beside)
                 flags = graph.gather(graph.apply(rest_of, held))
                 changed = [b for b in beside if flags[b]]
                 beside = graph.beside(changed)
-        name = "weighted" if weighted else "hops"
+        name = "weighted" if weighted else "distance"
         self.get: Callable[[], Handles] = graph.keep(graph.apply(first_of, held), name)
 
     def coverage(self) -> np.ndarray:
-        """Return, for t = 0, 1, ..., the share of the reachable points within t hops."""
+        """Return, for t = 0, 1, ..., the share of the reachable points within t distance."""
         counts = self._graph.gather(self._graph.apply(_counts, self.get()))
         longest = max(map(len, counts))
         return coverage_of(np.sum([np.pad(c, (0, longest - len(c))) for c in counts], axis=0))
 
 
 def _start(block: WalkBlock, weighted: bool) -> tuple[np.ndarray, bool]:
-    hops = np.full(len(block), -1, dtype=np.int32)
+    distance = np.full(len(block), -1, dtype=np.int32)
     labels = block.labels.first(len(block))
-    hops[labels.points[(labels.passing[:, 0] < 1) | (not weighted)]] = 0
-    return hops, True
+    distance[labels.points[(labels.passing[:, 0] < 1) | (not weighted)]] = 0
+    return distance, True
 
 
 def _relaxed(
     block: WalkBlock, held: tuple[np.ndarray, bool], pieces: list[np.ndarray]
 ) -> tuple[np.ndarray, bool]:
     before, _ = held
-    hops, rows = block.with_ghosts(before, pieces), block.own_rows
-    _compiled.graphs.spread_hops(rows.indptr, rows.indices, hops)
-    own = hops[: len(block)].copy()
+    distance, rows = block.with_ghosts(before, pieces), block.own_rows
+    _compiled.graphs.spread_hops(rows.indptr, rows.indices, distance)
+    own = distance[: len(block)].copy()
     return own, bool((own != before).any())
 
 
-def _counts(hops: np.ndarray) -> np.ndarray:
-    return np.bincount(hops[hops >= 0])
+def _counts(distance: np.ndarray) -> np.ndarray:
+    return np.bincount(distance[distance >= 0])

@@ -1,6 +1,6 @@
 """Neighbours of all points, searched block by block.
 
-Each block is searched together with its guests (see `cells`), so that a point has a list from each
+Each block is searched together with its overlap points (see `cells`), so that a point has a list from each
 block in which it was searched. The nearest of all its lists are its neighbours.
 """
 
@@ -66,7 +66,7 @@ def find_neighbors(
     )
     on_each_block(engine, "neighbors: merging", n_blocks, merge_lists, scratch, starts, k)
     recalls = _measured_recalls(scratch, engine, starts, k, seed)
-    parts = ("own", "guests", "found", "found_lengths")
+    parts = ("own", "overlap", "found", "found_lengths")
     drop_blocks(scratch, n_blocks, *(f"neighbors/{part}" for part in parts))
     return recalls
 
@@ -74,20 +74,20 @@ def find_neighbors(
 def search_block(
     scratch: Scratch, starts: Sequence[int], n_neighbors: int, seed: int, b: int
 ) -> None:
-    """Search the neighbours of a block's own points and of its guests among all of these."""
+    """Search the neighbours of a block's own points and of its overlap points among all of these."""
     own = _searched(scratch, starts, np.arange(starts[b], starts[b + 1]))
-    guests = _searched(scratch, starts, np.array(scratch.load(f"cells/guests.{b}")))
+    overlap = _searched(scratch, starts, np.array(scratch.load(f"cells/overlap.{b}")))
     X = np.concatenate(
-        [read_places(scratch, "cells/points", starts, places) for places in (own, guests)]
+        [read_places(scratch, "cells/points", starts, places) for places in (own, overlap)]
     )
-    places = np.concatenate([own, guests]).astype(place_dtype(starts[-1]))
+    places = np.concatenate([own, overlap]).astype(place_dtype(starts[-1]))
     found = np.empty((len(places), 0), dtype=places.dtype)
     lengths = np.empty(found.shape, dtype=X.dtype)
     if len(places) > 1:
         search = default_search(X, n_neighbors, random_state=seed + b)
         found, lengths = _lists(search.fit_transform(X), places)
     scratch.save(f"neighbors/own.{b}", own)
-    scratch.save(f"neighbors/guests.{b}", guests)
+    scratch.save(f"neighbors/overlap.{b}", overlap)
     scratch.save(f"neighbors/found.{b}", found)
     scratch.save(f"neighbors/found_lengths.{b}", lengths)
 
@@ -132,9 +132,9 @@ def _rows_of(scratch: Scratch, starts: Sequence[int], a: int, b: int) -> tuple[n
     own = scratch.load(f"neighbors/own.{a}")
     if a == b:
         return own - starts[b], slice(0, len(own))
-    guests = scratch.load(f"neighbors/guests.{a}")
-    first, last = np.searchsorted(guests, [starts[b], starts[b + 1]])
-    return guests[first:last] - starts[b], slice(len(own) + first, len(own) + last)
+    overlap = scratch.load(f"neighbors/overlap.{a}")
+    first, last = np.searchsorted(overlap, [starts[b], starts[b + 1]])
+    return overlap[first:last] - starts[b], slice(len(own) + first, len(own) + last)
 
 
 def _nearest(places: np.ndarray, lengths: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,7 @@
 """From a file of points to blocks of near points: the file is read by slices, twice.
 
-    true neighbours of sampled points      to choose which points are guests, see `cells`
-    cell, guests and hash of each point    each slice is sorted by bin, and written
+    true neighbours of sampled points      to choose which points overlap, see `cells`
+    cell, overlap and hash of each point    each slice is sorted by bin, and written
     blocks                                 the parts of a bin in all slices, next to one another
 
 Every task writes files of its own, so that several machines never write into one.
@@ -18,7 +18,7 @@ import numpy as np
 
 from diffclass.blocks.arrays import on_each_block, place_dtype
 from diffclass.blocks.cell_bins import Cells, sample_size
-from diffclass.blocks.costs import MOST_GUESTS
+from diffclass.blocks.costs import MOST_OVERLAP
 from diffclass.blocks.duplicates import frequent_hashes, link_blocks, represent_in_block
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.layout import Layout
@@ -62,16 +62,16 @@ def make_blocks(
     block_points: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Sort the points of a file into blocks, with their guests.
+    """Sort the points of a file into blocks, with their overlap points.
 
     It writes "cells/order", the point of each place, and for each block b "cells/points.b",
-    "cells/guests.b" and "cells/border.b" (places of guests, and of some points that may have
+    "cells/overlap.b" and "cells/border.b" (places of overlap points, and of some points that may have
     neighbours in other blocks, ascending) and "cells/representatives.b" (see `duplicates`).
 
     Returns
     -------
     dict
-        starts, n_guests and n_searched.
+        starts, n_overlap and n_searched.
     """
     n, _ = check_file(points)
     edges = _even_slices(n, block_points)
@@ -88,7 +88,7 @@ def make_blocks(
     _drop_slices(scratch, len(edges) - 1)
     return {
         "starts": list(layout.starts),
-        "n_guests": sum(block["n_guests"] for block in found),
+        "n_overlap": sum(block["n_overlap"] for block in found),
         "n_searched": n - n_secondary - sum(block["n_joined"] for block in found),
     }
 
@@ -171,26 +171,26 @@ def _nearest_of_slices(scratch: Scratch, queries: np.ndarray, n_slices: int, k: 
 
 
 def sort_slice(scratch: Scratch, points: Path, edges: Sequence[int], s: int) -> list[int]:
-    """Write a slice, sorted by bin and cell, with its guests; return the bounds of the bins.
+    """Write a slice, sorted by bin and cell, with its overlap points; return the bounds of the bins.
 
-    Fillers form one more bin. Of equal ones, the first is a guest where they would belong.
+    Fillers form one more bin. Of equal ones, the first overlaps where they would belong.
     """
     cells = Cells.load(scratch)
     X = _read(points, slice(edges[s], edges[s + 1]))
     hashes = row_hashes(X)
     is_filler = cells.is_filler(hashes)
-    is_guest = ~is_filler
+    may_overlap = ~is_filler
     fillers = np.flatnonzero(is_filler)
-    is_guest[fillers[np.unique(hashes[fillers], return_index=True)[1]]] = True
+    may_overlap[fillers[np.unique(hashes[fillers], return_index=True)[1]]] = True
     cell, least = np.empty(len(X), dtype=np.int32), np.empty(len(X), dtype=np.float32)
-    guests = []
+    overlap = []
     for rows, nearest, gaps in cells.gaps(X):
         cell[rows] = nearest
-        near = (gaps <= cells.reach) & is_guest[rows, None]
+        near = (gaps <= cells.reach) & may_overlap[rows, None]
         home = np.arange(len(gaps)), cells.bins[nearest]
         near[home] &= is_filler[rows]  # others are at home
         which, bins = np.nonzero(near)
-        guests.append((bins, rows.start + which, gaps[which, bins]))
+        overlap.append((bins, rows.start + which, gaps[which, bins]))
         gaps[home] = np.inf
         least[rows] = gaps.min(axis=1)
     cell[is_filler] = len(cells.centers)
@@ -200,29 +200,29 @@ def sort_slice(scratch: Scratch, points: Path, edges: Sequence[int], s: int) -> 
     scratch.save(f"cells/slice.order.{s}", edges[s] + order)
     scratch.save(f"cells/slice.hashes.{s}", np.sort(hashes))
     scratch.save(f"cells/slice.least.{s}", least[order])
-    _save_guests(scratch, s, guests, order, cells.n_bins)
+    _save_overlap(scratch, s, overlap, order, cells.n_bins)
     return np.searchsorted(bins, np.arange(cells.n_bins + 2)).tolist()
 
 
-def _save_guests(
+def _save_overlap(
     scratch: Scratch,
     s: int,
-    guests: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    overlap: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
     order: np.ndarray,
     n_bins: int,
 ) -> None:
-    bins, rows, gaps = (np.concatenate(part) for part in zip(*guests, strict=True))
+    bins, rows, gaps = (np.concatenate(part) for part in zip(*overlap, strict=True))
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     by_bin = np.argsort(bins, kind="stable")
-    scratch.save(f"cells/slice.guests.{s}", position[rows[by_bin]])
+    scratch.save(f"cells/slice.overlap.{s}", position[rows[by_bin]])
     scratch.save(f"cells/slice.gaps.{s}", gaps[by_bin])
     bounds = np.searchsorted(bins[by_bin], np.arange(n_bins + 2))
-    scratch.save(f"cells/slice.guest_bounds.{s}", bounds)
+    scratch.save(f"cells/slice.overlap_bounds.{s}", bounds)
 
 
 def gather_block(scratch: Scratch, layout: Layout, b: int) -> dict[str, int]:
-    """Write the points of a block, the places of its guests, and the representatives."""
+    """Write the points of a block, the places of its overlap points, and the representatives."""
     parts = layout.parts(b)
     X, order, least = (
         np.concatenate([scratch.load(f"cells/slice.{name}.{s}")[part] for s, part in parts])
@@ -230,12 +230,12 @@ def gather_block(scratch: Scratch, layout: Layout, b: int) -> dict[str, int]:
     )
     scratch.save(f"cells/points.{b}", X)
     scratch.save(f"cells/order.{b}", order)
-    guests = _guests(scratch, layout, b)
-    scratch.save(f"cells/guests.{b}", guests)
+    overlap = _overlap_points(scratch, layout, b)
+    scratch.save(f"cells/overlap.{b}", overlap)
     border = layout.starts[b] + _at_border(least, _BORDER_QUERIES // layout.n_blocks, b)
-    scratch.save(f"cells/border.{b}", border.astype(guests.dtype))
+    scratch.save(f"cells/border.{b}", border.astype(overlap.dtype))
     n_joined = represent_in_block(scratch, X, layout.starts[b], b)
-    return {"n_guests": len(guests), "n_joined": n_joined}
+    return {"n_overlap": len(overlap), "n_joined": n_joined}
 
 
 def _at_border(least: np.ndarray, size: int, seed: int) -> np.ndarray:
@@ -250,15 +250,15 @@ def _at_border(least: np.ndarray, size: int, seed: int) -> np.ndarray:
     return np.sort(np.random.RandomState(seed).choice(within, size, replace=False))
 
 
-def _guests(scratch: Scratch, layout: Layout, b: int) -> np.ndarray:
+def _overlap_points(scratch: Scratch, layout: Layout, b: int) -> np.ndarray:
     i, found = layout.bin_of[b], [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))]
     for s in range(len(layout.bounds)):
-        part = slice(*scratch.load(f"cells/slice.guest_bounds.{s}")[i : i + 2])
-        places = layout.places(s, scratch.load(f"cells/slice.guests.{s}")[part])
+        part = slice(*scratch.load(f"cells/slice.overlap_bounds.{s}")[i : i + 2])
+        places = layout.places(s, scratch.load(f"cells/slice.overlap.{s}")[part])
         found.append((places, scratch.load(f"cells/slice.gaps.{s}")[part]))
     places, gaps = (np.concatenate(part) for part in zip(*found, strict=True))
     n_own = layout.starts[b + 1] - layout.starts[b]
-    nearest = np.argsort(gaps, kind="stable")[: int(MOST_GUESTS * n_own)]
+    nearest = np.argsort(gaps, kind="stable")[: int(MOST_OVERLAP * n_own)]
     return np.sort(places[nearest]).astype(place_dtype(layout.starts[-1]))
 
 
@@ -271,7 +271,7 @@ def _write_order(scratch: Scratch, layout: Layout) -> None:
 
 
 def _drop_slices(scratch: Scratch, n_slices: int) -> None:
-    parts = ("points", "order", "hashes", "least", "guests", "gaps", "guest_bounds")
+    parts = ("points", "order", "hashes", "least", "overlap", "gaps", "overlap_bounds")
     scratch.drop(*(f"cells/slice.{part}.{s}" for part in parts for s in range(n_slices)))
 
 

@@ -18,7 +18,7 @@ from diffclass.mapped_files import map_under, release_pages
 _SMALL = 2**20  # bytes that are not worth a file
 
 
-class Shelf:
+class SpillFiles:
     """Keeps account of arrays, and moves those that find no room to disk.
 
     Parameters

@@ -12,8 +12,8 @@ from diffclass.blocks.graph import BlockGraph, Handles, first_of, rest_of
 from diffclass.blocks.halo import WalkBlock
 
 
-def filled(
-    graph: BlockGraph, values: Handles, hops: Handles, *, n_steps: int | None, n_classes: int
+def fill_unreached(
+    graph: BlockGraph, values: Handles, distance: Handles, *, n_steps: int | None, n_classes: int
 ) -> Handles:
     """Fill empty rows of values that are within reach of a label.
 
@@ -22,7 +22,7 @@ def filled(
     graph : BlockGraph
     values : list of handles
         N_i, at least 0.
-    hops : list of handles
+    distance : list of handles
         Edges to the nearest label with a weight, -1 where no path leads to any.
     n_steps : int or None
         Only points within so many edges of a label are filled; with None all that can be.
@@ -34,7 +34,7 @@ def filled(
         Costs one exchange for each front.
     """
     limits = [n_steps] * len(values)
-    held = graph.apply(_with_lost, values, hops, limits)
+    held = graph.apply(_with_lost, values, distance, limits)
     n_lost = _n_lost(graph, held)
     while n_lost:
         before, n_lost = n_lost, 0
@@ -50,12 +50,12 @@ def _n_lost(graph: BlockGraph, held: Handles) -> int:
 
 
 def _with_lost(
-    values: np.ndarray, hops: np.ndarray, n_steps: int | None
+    values: np.ndarray, distance: np.ndarray, n_steps: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the values with the numbers of the points that are to be filled."""
-    lost = ~values.any(axis=1) & (hops >= 0)
+    lost = ~values.any(axis=1) & (distance >= 0)
     if n_steps is not None:
-        lost &= hops <= n_steps
+        lost &= distance <= n_steps
     return values, np.flatnonzero(lost)
 
 

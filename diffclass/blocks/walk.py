@@ -13,9 +13,9 @@ from typing import TypeVar
 import numpy as np
 
 from diffclass.blocks import block_tasks
-from diffclass.blocks.engine import surely
+from diffclass.blocks.engine import retry
 from diffclass.blocks.graph import BlockGraph, Handles, rest_of
-from diffclass.blocks.label_distance import Hops
+from diffclass.blocks.label_distance import LabelDistance
 from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
 from diffclass.label_diffusion.cut import Cut, cut_of_sums
 from diffclass.label_diffusion.early_stopping import Criteria, PastMaps
@@ -52,8 +52,8 @@ class BlockWalk:
         Steps taken so far.
     state : list of handles
         Of the columns of each block, `HEIGHT` times the probabilities.
-    hops : Hops
-        To the labels.
+    label_distance : LabelDistance
+        Of the points.
     """
 
     goes_by_cut = True
@@ -66,10 +66,10 @@ class BlockWalk:
         self._checkpoints: dict[str, _Kept] = {}
         self._files: list[str] = []
         self._past_maps: PastMaps[_Kept] = PastMaps()
-        self.surely(self._start)
+        self.retry(self._start)
 
     def _start(self) -> None:
-        self.hops = Hops(self.graph, weighted=False)
+        self.label_distance = LabelDistance(self.graph, weighted=False)
         self._volume = float(self.graph.total(self.graph.each(block_tasks.volume)))
         self.state, self._at, self._route = self.graph.each(block_tasks.labels_at_start), 0, [0]
         self._keep_state()
@@ -78,11 +78,11 @@ class BlockWalk:
         """Walk on to a later time."""
         self._route.append(time)
         self.time = time
-        self.surely(self._catch_up)
+        self.retry(self._catch_up)
 
     def coverage(self) -> np.ndarray:
         """Return, for t = 0, 1, ..., the share of what labels can reach within t hops."""
-        return self.surely(self.hops.coverage)
+        return self.retry(self.label_distance.coverage)
 
     def mean_margin(self) -> float:
         """Return the mean margin over the points, with equal weights of the classes."""
@@ -92,12 +92,12 @@ class BlockWalk:
             maps = self._maps(self.state, weights / HEIGHT)
             return float(self.graph.total(self.graph.apply(rest_of, maps))[0]) / self.n_points
 
-        return self.surely(margin)
+        return self.retry(margin)
 
     def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
         """Return what early stopping goes by, with "equal" and other weights of the classes."""
         before = self._past_maps.compared(is_covered=is_covered)
-        found, kept = self.surely(lambda: self._criteria(weightings, before))
+        found, kept = self.retry(lambda: self._criteria(weightings, before))
         self._past_maps.add(kept, is_covered=is_covered)
         if before is not None:
             self.graph.drop(before.name)
@@ -161,7 +161,7 @@ class BlockWalk:
     def checkpoint(self, *names: str) -> None:
         """Save the present state under some names, instead of those saved before."""
         if names:
-            self._checkpoints.update(dict.fromkeys(names, self.surely(self._keep_state)))
+            self._checkpoints.update(dict.fromkeys(names, self.retry(self._keep_state)))
             self._drop_old()
 
     def restore(self, name: str) -> int:
@@ -171,7 +171,7 @@ class BlockWalk:
         self._drop_old()
         return self.time
 
-    def surely(self, work: Callable[[], _Found]) -> _Found:
+    def retry(self, work: Callable[[], _Found]) -> _Found:
         """Do some work on the present state, again from the last that was kept where it is lost.
 
         Parameters
@@ -184,7 +184,7 @@ class BlockWalk:
         ClusterError
             If the work is lost again and again.
         """
-        return surely(work, self._go_back)
+        return retry(work, self._go_back)
 
     def _go_back(self) -> None:
         self.graph.load()
@@ -242,7 +242,7 @@ class BlockWalk:
 
     def least_stopped(self) -> float:
         """Return the least probability of having stopped, where the walk can stop."""
-        least = self.graph.apply(block_tasks.least_stopped, self.state, self.hops.get())
+        least = self.graph.apply(block_tasks.least_stopped, self.state, self.label_distance.get())
         return min(self.graph.gather(least))
 
     def step_and_change(self) -> float:

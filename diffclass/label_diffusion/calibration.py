@@ -13,8 +13,8 @@ map. T is that at which the posteriors of a point predict best, by log loss, the
 steps of the walk away. This needs no label; it is too sure of maps that are wrong but smooth.
 
 *Held-out labels* (`diffclass.label_diffusion.held_out_labels`) correct it by cross-validation: T
-minimises their log loss plus (log T - log T_map)^2 / (2 s^2) with s = 0.6. With one label per class,
-no label can be held out.
+minimises their log loss plus (log T - log T_map)^2 / (2 s^2) with s = 0.6. With one label per
+class, no label can be held out.
 
 In the log loss q_i counts as 0.995 q_i + 0.005 / n_classes, so that one wrong label is no disaster.
 The walk's four steps and s were chosen on other problems than those reported
@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion
-from diffclass.label_diffusion.held_out_labels import LeftOut, leave_labels_out
+from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.map_scores import map_scores
 from diffclass.label_diffusion.prediction_sets import sets_at
 from diffclass.operators.markov import MarkovOperator
@@ -57,17 +57,17 @@ class Calibration:
         T; below 1 posteriors become surer than they were.
     map_temperature : float
         T by the map alone.
-    n_left_out : int
+    n_held_out : int
         Number of labels, or groups of them, that were left out; with 0 the map alone decides.
     log_loss_before, log_loss_after : float
-        Mean log loss of the labels left out, before and after calibration; NaN without any.
-    conformity : ndarray of shape (n_left_out,)
+        Mean log loss of the held-out labels, before and after calibration; NaN without any.
+    conformity : ndarray of shape (n_held_out,)
         Calibrated probability of its own class at each label left out, ascending.
     """
 
     temperature: float
     map_temperature: float
-    n_left_out: int
+    n_held_out: int
     log_loss_before: float
     log_loss_after: float
     conformity: np.ndarray
@@ -110,8 +110,8 @@ class Calibration:
         return {
             "temperature": self.temperature,
             "map_temperature": self.map_temperature,
-            "n_left_out": self.n_left_out,
-            **{name: loss if self.n_left_out else None for name, loss in losses.items()},
+            "n_held_out": self.n_held_out,
+            **{name: loss if self.n_held_out else None for name, loss in losses.items()},
         }
 
 
@@ -141,7 +141,7 @@ def calibrate(
     Returns
     -------
     Calibration
-        Costs what `leave_labels_out` does, and four steps of one column per class.
+        Costs what `hold_out_labels` does, and four steps of one column per class.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def calibrate(
     True
     """
     with stage("calibration"):
-        left = leave_labels_out(
+        left = hold_out_labels(
             operator,
             codes,
             diffusion,
@@ -171,7 +171,7 @@ def calibrate(
 
 
 def calibrate_by(
-    operator: MarkovOperator | WarpedOperator, diffusion: LabelDiffusion, left: LeftOut
+    operator: MarkovOperator | WarpedOperator, diffusion: LabelDiffusion, left: HeldOutLabels
 ) -> Calibration:
     """Find the temperature of posteriors by labels that are already left out.
 
@@ -181,7 +181,7 @@ def calibrate_by(
         The walk on n points.
     diffusion : LabelDiffusion
         Whose posteriors are calibrated.
-    left : LeftOut
+    left : HeldOutLabels
         What the same method says of labels without them.
 
     Returns
@@ -195,8 +195,8 @@ def calibrate_by(
     return calibrated(diffusion.posteriors[counted], around[counted], left)
 
 
-def calibrated(posteriors: np.ndarray, around: np.ndarray, left: LeftOut) -> Calibration:
-    """Find the temperature by some points of the map and the labels left out.
+def calibrated(posteriors: np.ndarray, around: np.ndarray, left: HeldOutLabels) -> Calibration:
+    """Find the temperature by some points of the map and the held-out labels.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def calibrated(posteriors: np.ndarray, around: np.ndarray, left: LeftOut) -> Cal
         Of some points.
     around : ndarray of shape (m, n_classes)
         What the map says around them, `MAP_STEPS` away.
-    left : LeftOut
+    left : HeldOutLabels
 
     Returns
     -------

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from diffclass.costs import Cost, Size
-from diffclass.label_diffusion.held_out_labels import MOST_LEFT_OUT, most_columns
+from diffclass.label_diffusion.held_out_labels import MOST_HELD_OUT, most_columns
 from diffclass.operators.local_order import LARGE
 
 # Bytes of a point and class: of a result with a copy in single precision, and of a diffusion.
 RESULT, DIFFUSING = 24, 40
 _WARPED = 36  # more
 STEPS = 64  # of a walk to its end
-_SECONDS, _SECONDS_LEFT_OUT = 2.6e-10, 1.5e-10  # of an edge, column and step
+_SECONDS, _SECONDS_HELD_OUT = 2.6e-10, 1.5e-10  # of an edge, column and step
 
 
 def diffusion_costs(size: Size, *, warped: bool = False) -> dict[str, Cost]:
@@ -36,5 +36,5 @@ def diffusion_costs(size: Size, *, warped: bool = False) -> dict[str, Cost]:
             in_order + RESULT * values,
             _SECONDS * m * size.classes * STEPS,
         ),
-        "calibration": Cost(left_out, 0, _SECONDS_LEFT_OUT * m * MOST_LEFT_OUT * STEPS),
+        "calibration": Cost(left_out, 0, _SECONDS_HELD_OUT * m * MOST_HELD_OUT * STEPS),
     }

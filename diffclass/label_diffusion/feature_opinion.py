@@ -12,7 +12,7 @@ joins the posteriors p of the walk, at their calibrated temperature T, as
 
     q_i = p_i^(1/T) exp(b v_i) / sum_j p_j^(1/T) exp(b v_j),   b = 8.
 
-*The gate.* The graph is preferred, unless labels left out say otherwise by more than their error:
+*The gate.* The graph is preferred, unless held-out labels say otherwise by more than their error:
 the features count only if exp(b v) has a lower Brier score at these labels than p^(1/T), by more
 than one standard error of the mean of the paired differences. Leaving a label l out is in closed
 form: with H = (k(L, L) + s W^-1)^-1 and a = H (Y - 1/c) the features say v(l) = Y_l - a_l / H_ll,
@@ -22,7 +22,7 @@ and the graph decides alone.
 h, s, b and the gate were chosen on the choosing half of the problems of experiments/few_labels;
 `python -m experiments.few_labels.joined_features` has the figures. On drifting classes the joined
 map without the gate loses up to 13 points. A handful of labels can mislead the gate: on two
-reported families one draw in ten lost 4 to 5 points with fifteen labels left out.
+reported families one draw in ten lost 4 to 5 points with fifteen held-out labels.
 
 Sources: M. Belkin, P. Niyogi and V. Sindhwani, Manifold regularization, 2006 (ambient and intrinsic
 kernels); C. Rasmussen and C. Williams, Gaussian processes for machine learning, 2006, section 5.4.2
@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, sharpened
 from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.diffusion import LabelDiffusion
-from diffclass.label_diffusion.held_out_labels import LeftOut, leave_labels_out
+from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.posteriors import decide
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
@@ -67,11 +67,11 @@ class FeatureOpinion:
     temperature : float
         T of the walk's posteriors.
     gain : float
-        Brier score of the graph less that of the features, mean over the labels left out; NaN with
+        Brier score of the graph less that of the features, mean over the held-out labels; NaN with
         fewer than two.
     error : float
         Standard error of the gain.
-    n_left_out : int
+    n_held_out : int
         Number of labels that were left out.
     """
 
@@ -81,7 +81,7 @@ class FeatureOpinion:
     temperature: float
     gain: float
     error: float
-    n_left_out: int
+    n_held_out: int
 
     @property
     def counts(self) -> bool:
@@ -135,7 +135,7 @@ def join_features(
     label_weight: np.ndarray | None = None,
     groups: ArrayLike | None = None,
 ) -> tuple[FeatureOpinion, LabelDiffusion, Calibration]:
-    """Join diffused labels with what the features say, where labels left out speak for it.
+    """Join diffused labels with what the features say, where held-out labels speak for it.
 
     Parameters
     ----------
@@ -180,9 +180,7 @@ def join_features(
     (True, True)
     """
     with stage("features beside the graph"):
-        left = leave_labels_out(
-            operator, codes, diffusion, label_weight=label_weight, groups=groups
-        )
+        left = hold_out_labels(operator, codes, diffusion, label_weight=label_weight, groups=groups)
         calibration = calibrate_by(operator, diffusion, left)
         weight = np.ones(len(codes)) if label_weight is None else label_weight
         group = encode_groups(groups, codes)
@@ -200,10 +198,10 @@ def _opinion(
     codes: np.ndarray,
     weight: np.ndarray,
     group: np.ndarray,
-    left: LeftOut,
+    left: HeldOutLabels,
     calibration: Calibration,
 ) -> tuple[FeatureOpinion, np.ndarray]:
-    """Return the opinion of the features, and v at the labels left out."""
+    """Return the opinion of the features, and v at the held-out labels."""
     points = _learnt_from(codes, weight, left)
     n_classes = left.posteriors.shape[1]
     centred = np.eye(n_classes)[codes[points]] - 1 / n_classes
@@ -225,7 +223,7 @@ def _opinion(
     return opinion, without
 
 
-def _learnt_from(codes: np.ndarray, weight: np.ndarray, left: LeftOut) -> np.ndarray:
+def _learnt_from(codes: np.ndarray, weight: np.ndarray, left: HeldOutLabels) -> np.ndarray:
     """Return the numbers of labelled points, those left out among them."""
     labelled = np.flatnonzero((codes >= 0) & (weight > 0))
     if len(labelled) <= _MOST_LABELS:
@@ -248,7 +246,7 @@ def _kernel(X: np.ndarray, labelled: np.ndarray, width: float) -> np.ndarray:
     return np.exp(-cdist(X / width, labelled / width, "sqeuclidean") / 2)
 
 
-def _gain(left: LeftOut, without: np.ndarray, temperature: float) -> tuple[float, float]:
+def _gain(left: HeldOutLabels, without: np.ndarray, temperature: float) -> tuple[float, float]:
     """Return by how much the features' Brier score is below the graph's, and its error."""
     m, n_classes = without.shape
     if m < 2:

@@ -29,13 +29,13 @@ from diffclass.operators.warped import WarpedOperator
 from diffclass.targets import encode_groups
 
 _FEW_POINTS = 10_000
-_MOST_OF_FEW, MOST_LEFT_OUT = 100, 32  # labels left out, with few points and with more
+_MOST_OF_FEW, MOST_HELD_OUT = 100, 32  # held-out labels, with few points and with more
 FOLDS = 5
 _LEAST_COLUMNS, _MOST_VALUES = 8, 66_000_000  # of a walk, for the sake of memory
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class HeldOutLabels:
     """Labels and the posteriors of their points without them.
 
     Attributes
@@ -53,14 +53,14 @@ class LeftOut:
     posteriors: np.ndarray
 
 
-def leave_labels_out(
+def hold_out_labels(
     operator: MarkovOperator | WarpedOperator,
     codes: np.ndarray,
     diffusion: LabelDiffusion,
     *,
     label_weight: np.ndarray | None = None,
     groups: ArrayLike | None = None,
-) -> LeftOut:
+) -> HeldOutLabels:
     """Leave labels out one by one, or by folds, and return what is said of their points.
 
     Parameters
@@ -78,7 +78,7 @@ def leave_labels_out(
 
     Returns
     -------
-    LeftOut
+    HeldOutLabels
         Of at most 100 labels, with more than 10,000 points at most 32, in equal numbers per class
         as far as there are. Costs tau steps with one column for each, or those of five diffusions.
 
@@ -88,10 +88,10 @@ def leave_labels_out(
 
     >>> import numpy as np
     >>> from diffclass import MarkovOperator, diffuse_labels
-    >>> from diffclass.label_diffusion.held_out_labels import leave_labels_out
+    >>> from diffclass.label_diffusion.held_out_labels import hold_out_labels
     >>> K = np.diag([1.0, 1, 1], 1)
     >>> operator, codes = MarkovOperator.from_affinity(K + K.T), np.array([0, 0, 1, 1])
-    >>> leave_labels_out(operator, codes, diffuse_labels(operator, codes)).posteriors
+    >>> hold_out_labels(operator, codes, diffuse_labels(operator, codes)).posteriors
     array([[1. , 0. ],
            [0.5, 0.5],
            [0.5, 0.5],
@@ -103,7 +103,7 @@ def leave_labels_out(
     points, rank = chosen_labels(counted, group)
     if isinstance(operator, WarpedOperator) or not len(points):
         none = np.zeros(0, dtype=np.intp)
-        return LeftOut(none, none, np.zeros((0, len(diffusion.classes))))
+        return HeldOutLabels(none, none, np.zeros((0, len(diffusion.classes))))
     if diffusion.label_mode == "absorbing" and group.max() + 1 == np.count_nonzero(group >= 0):
         values = _without_returns(operator, codes, diffusion, weight, points)
     else:
@@ -120,7 +120,7 @@ def leave_labels_out(
         else:
             for f in folds:
                 leave_out(f)
-    return LeftOut(points, codes[points], posteriors_of(values, diffusion.class_weight))
+    return HeldOutLabels(points, codes[points], posteriors_of(values, diffusion.class_weight))
 
 
 def _values(
@@ -171,7 +171,7 @@ def _n_columns(n_points: int) -> int:
 
 def most_columns(n_points: int) -> int:
     """Return how many columns of a walk leaving labels out takes at most at once."""
-    most = _MOST_OF_FEW if n_points <= _FEW_POINTS else MOST_LEFT_OUT
+    most = _MOST_OF_FEW if n_points <= _FEW_POINTS else MOST_HELD_OUT
     return 1 + min(most, _n_columns(n_points))
 
 
@@ -199,7 +199,7 @@ def chosen_labels(codes: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.
     rank[order] = np.arange(len(labelled)) - np.repeat(np.cumsum(counts) - counts, counts)
     candidates = np.flatnonzero(counts[of_class] > 1)
     candidates = candidates[np.argsort(rank[candidates], kind="stable")]
-    most = _MOST_OF_FEW if len(codes) <= _FEW_POINTS else MOST_LEFT_OUT
+    most = _MOST_OF_FEW if len(codes) <= _FEW_POINTS else MOST_HELD_OUT
     chosen = candidates[:most]
     chosen = chosen[np.argsort(labelled[chosen])]
     return labelled[chosen], rank[chosen]

@@ -226,7 +226,7 @@ class MarginChoice:
     ----------
     kept_share : float
         Share of the largest covered margin that tau has to keep, 0 to 1.
-    given_up : float, default=0.85
+    over_below : float, default=0.85
         Share of what has to be kept below which the margin is not expected to rise again, 0 to 1.
 
     Attributes
@@ -237,9 +237,9 @@ class MarginChoice:
         Whether it is, or would be below what has to be kept if it fell as far again.
     """
 
-    def __init__(self, kept_share: float, *, given_up: float = 0.85):
+    def __init__(self, kept_share: float, *, over_below: float = 0.85):
         self._kept_share = kept_share
-        self._given_up = given_up
+        self._over_below = over_below
         self._largest, self._last = 0.0, -np.inf
         self.is_over = self.is_about_over = False
 
@@ -254,7 +254,7 @@ class MarginChoice:
         least = self._kept_share * self._largest
         foreseen = margin - max(self._last - margin, 0.0)
         self._last = margin
-        self.is_over = margin < self._given_up * least
+        self.is_over = margin < self._over_below * least
         self.is_about_over = self.is_over or foreseen < least
         return not margin < least
 
@@ -269,7 +269,7 @@ class AutoChoice:
     """
 
     def __init__(self, kept_share: float):
-        self._by_margin = MarginChoice(kept_share, given_up=1)
+        self._by_margin = MarginChoice(kept_share, over_below=1)
         self._kept_cut = self._least = self._late_cut = Cut(np.inf, 0.0)
 
     def see(self, margin: float, cut: Cut, coverage: float) -> tuple[str, ...]:

@@ -178,7 +178,7 @@ _STEPS = Record(StepsToPoints, {
 _FEATURE_OPINION = Record(FeatureOpinion, {
     "labelled": Array(("l", "d")), "coefficients": Array(("l", "c")), "width": Number(),
     "temperature": Number(), "gain": Number(may_be_nan=True), "error": Number(may_be_nan=True),
-    "n_left_out": Whole(),
+    "n_held_out": Whole(),
 })  # fmt: skip
 
 _NEW_POINTS = Record(NewPoints, {
@@ -195,7 +195,7 @@ _NEW_POINTS = Record(NewPoints, {
 })  # fmt: skip
 
 _CALIBRATION = Record(Calibration, {
-    "temperature": Number(), "map_temperature": Number(), "n_left_out": Whole(),
+    "temperature": Number(), "map_temperature": Number(), "n_held_out": Whole(),
     "log_loss_before": Number(may_be_nan=True), "log_loss_after": Number(may_be_nan=True),
     "conformity": Array((None,)),
 })  # fmt: skip

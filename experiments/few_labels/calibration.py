@@ -67,7 +67,7 @@ def measured(
     row = {
         "accuracy": float(right.mean()),
         "temperature": calibration.temperature,
-        "left_out": calibration.n_left_out,
+        "left_out": calibration.n_held_out,
         "covered": float(sets[np.arange(len(known)), known].mean()),
         "set_size": float(sets.sum(axis=1).mean()),
     }

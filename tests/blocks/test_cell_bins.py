@@ -63,8 +63,8 @@ def test_gaps_are_in_units_of_what_lies_around(points):
         assert around.min() < cells.spacing[cell] * 1.001
         assert around.max() > cells.spacing[cell] * 0.999
     assert cells.spacing.max() > 300 * cells.spacing.min()
-    n_guests = np.count_nonzero(cells.gaps_of(points) <= cells.reach) - len(points)
-    assert n_guests < 1.2 * len(points)
+    n_overlap = np.count_nonzero(cells.gaps_of(points) <= cells.reach) - len(points)
+    assert n_overlap < 1.2 * len(points)
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 3, 6])

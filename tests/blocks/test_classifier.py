@@ -17,7 +17,7 @@ from diffclass import DiffusionClassifier
 from diffclass.blocks import BlockClassifier, SerialEngine
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.plan import BlockPlan
-from diffclass.blocks.spill_files import Shelf, release
+from diffclass.blocks.spill_files import SpillFiles, release
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError, UnreachedWarning
 from diffclass.mapped_files import map_under
@@ -97,12 +97,12 @@ def test_without_memory_all_goes_to_disk_and_nothing_changes(digits, small_block
     assert not list(tmp_path.iterdir())
 
 
-def test_a_shelf_keeps_account(tmp_path):
-    shelf = Shelf(3e6, tmp_path)
-    first, count = shelf.put((np.ones(300_000), 7))
-    assert (shelf.size, count) == (2_400_000, 7)
-    assert shelf.put(first) is first
-    second = shelf.put(np.arange(300_000.0).reshape(-1, 3))
+def test_spill_files_keep_account(tmp_path):
+    files = SpillFiles(3e6, tmp_path)
+    first, count = files.put((np.ones(300_000), 7))
+    assert (files.size, count) == (2_400_000, 7)
+    assert files.put(first) is first
+    second = files.put(np.arange(300_000.0).reshape(-1, 3))
     assert map_under(first) is None
     assert map_under(second) is not None
     release([second])
@@ -110,8 +110,8 @@ def test_a_shelf_keeps_account(tmp_path):
     assert second[-1, -1] == 299_999
     del first
     gc.collect()
-    assert shelf.size == 0
-    assert map_under(shelf.put(np.ones(300_000))) is None
+    assert files.size == 0
+    assert map_under(files.put(np.ones(300_000))) is None
 
 
 def test_points_beyond_reach_have_no_class(small_blocks):
@@ -183,7 +183,7 @@ def test_calibration_is_that_of_the_classifier_in_memory(digits, small_blocks):
     known = DiffusionClassifier(tau=64, random_state=0).fit(X, y)
     found = BlockClassifier(tau=64, random_state=0).fit(X, y)
     by_hand, calibration = known.calibration_, found.calibration_
-    assert calibration.n_left_out == by_hand.n_left_out
+    assert calibration.n_held_out == by_hand.n_held_out
     assert calibration.map_temperature == pytest.approx(by_hand.map_temperature, rel=0.2)
     assert calibration.temperature == pytest.approx(by_hand.temperature, rel=0.3)
     assert calibration.log_loss_after < calibration.log_loss_before
@@ -206,7 +206,7 @@ def test_walks_without_some_labels_find_the_room_of_those_before(digits, small_b
 
         with monkeypatch.context() as patched:
             patched.setattr(WalkBlock, "load", counted)
-            assert model.calibration_.n_left_out
+            assert model.calibration_.n_held_out
         return sizes
 
     at_will = sizes_of_loads(2.0**31)

@@ -25,7 +25,7 @@ from diffclass.blocks import (
     diffuse_in_blocks,
 )
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
-from diffclass.blocks.engine import surely
+from diffclass.blocks.engine import retry
 from diffclass.exceptions import ClusterError, DataError, ParameterError
 from diffclass.progress import listening
 
@@ -191,7 +191,7 @@ def test_work_held_near_workers_that_are_all_gone_begins_again(killed_at, engine
                 os.kill(pid, signal.SIGKILL)
         return engine.gather(tried[-1:])
 
-    assert surely(work, lambda: None) == ["done"]
+    assert retry(work, lambda: None) == ["done"]
     engine.client.wait_for_workers(engine.n_workers, timeout=60)
 
 
@@ -228,7 +228,7 @@ def test_work_that_waits_for_a_full_worker_is_done_by_others(engine, fill_memory
         fill_memory(1)
         return engine.gather(tried)
 
-    assert surely(work, lambda: None) == ["done"] * 12
+    assert retry(work, lambda: None) == ["done"] * 12
 
 
 def test_workers_that_are_all_full_are_an_error_that_says_so(engine, fill_memory):

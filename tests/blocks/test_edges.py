@@ -147,7 +147,7 @@ def test_blocks_are_one_graph(kind, n_features, n_blocks, seed):
     assert facts["crossing_recall"] == pytest.approx(share, abs=0.03)  # by a sample
     assert facts["crossing_recall"] >= facts["crossing_bound"]
     assert facts["n_cut_off"] == 0
-    assert facts["n_guests"] < 1.5 * len(points)
+    assert facts["n_overlap"] < 1.5 * len(points)
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def test_labels_at_one_end_reach_the_other_over_all_blocks(small_blocks):
 
 
 def test_edges_lost_between_blocks_are_told_and_labels_are_not_blamed(small_blocks, monkeypatch):
-    monkeypatch.setattr(partition, "MOST_GUESTS", 0.0)
+    monkeypatch.setattr(partition, "MOST_OVERLAP", 0.0)
     points = sheets(6000, 3, np.random.default_rng(0)).astype(np.float32)
     labels = few_labels(np.arange(6000) % 2, points[:, 0] < 0.3)
     with pytest.warns() as caught:
@@ -232,10 +232,10 @@ def test_edges_lost_between_blocks_are_told_and_labels_are_not_blamed(small_bloc
 
 
 def test_noise_of_many_dimensions_in_small_blocks_is_told_to_lack_edges():
-    """Nearly all pairs cross: more guests would be needed than a block may have."""
+    """Nearly all pairs cross: a larger overlap would be needed than a block may have."""
     points = np.random.default_rng(0).normal(size=(5000, 20)).astype(np.float32)
     rows, columns, block, points, facts = built(points)
-    assert facts["n_guests"] <= 2 * len(points)
+    assert facts["n_overlap"] <= 2 * len(points)
     assert facts["crossing_recall"] < facts["crossing_bound"]
     share = crossing_share(rows, columns, block, points)
     assert facts["crossing_recall"] == pytest.approx(share, abs=0.05)

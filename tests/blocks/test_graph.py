@@ -156,7 +156,7 @@ def test_points_in_20_dimensions_find_their_neighbors_in_8_blocks(tmp_path):
     assert np.array_equal(np.sort(order), np.arange(20_000))
     assert facts["n_blocks"] == 8
     assert facts["recall"] >= 0.97  # 0.98 are aimed at
-    assert facts["n_guests"] < 1.5 * 20_000
+    assert facts["n_overlap"] < 1.5 * 20_000
     exact = neighbors_graph(points[order], search=ExactSearch(12))
     assert shared_edges(affinity, exact) >= 0.97
 

@@ -1,4 +1,4 @@
-"""Probabilities: labels left out, the temperature, and prediction sets."""
+"""Probabilities: held-out labels, the temperature, and prediction sets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from diffclass.evaluation import draw_per_class, reliability_curve
 from diffclass.exceptions import ParameterError
 from diffclass.label_diffusion import calibrate
 from diffclass.label_diffusion.calibration import sharpened
-from diffclass.label_diffusion.held_out_labels import leave_labels_out
+from diffclass.label_diffusion.held_out_labels import hold_out_labels
 from diffclass.label_diffusion.prediction_sets import sets_at
 from diffclass.operators.warped import warped_operator
 from tests import naive
@@ -52,7 +52,7 @@ def error_of(probabilities, truth, scored):
     return curve.expected_calibration_error
 
 
-# --- labels left out
+# --- held-out labels
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -63,7 +63,7 @@ def test_left_out_labels_are_those_of_another_diffusion(blobs, rng, weighted):
     weight = rng.uniform(0.2, 1, size=len(y)) if weighted else np.ones(len(y))
     tau = 5000  # long enough for every walk to end
     diffusion = diffuse_labels(operator, y, tau=tau, label_weight=weight)
-    left = leave_labels_out(operator, y, diffusion, label_weight=weight)
+    left = hold_out_labels(operator, y, diffusion, label_weight=weight)
     assert sorted(left.points) == np.flatnonzero(y >= 0).tolist()
     np.testing.assert_array_equal(left.codes, y[left.points])
     A = naive.markov_matrix(operator.affinity.toarray())
@@ -79,7 +79,7 @@ def test_folds_leave_every_label_out_once(blobs, labels):
     operator = markov_operator(X, n_neighbors=9)
     y = labelled(truth, 3, 0)
     diffusion = diffuse_labels(operator, y, label_mode=labels)
-    left = leave_labels_out(operator, y, diffusion)
+    left = hold_out_labels(operator, y, diffusion)
     assert sorted(left.points) == np.flatnonzero(y >= 0).tolist()
     np.testing.assert_allclose(left.posteriors.sum(axis=1), 1)
     with_label = diffusion.posteriors[left.points, left.codes]
@@ -94,7 +94,7 @@ def test_the_only_label_of_a_class_and_unused_ones_stay(blobs):
     unused = np.flatnonzero(y == 2)[0]
     weight = np.where(np.arange(len(y)) == unused, 0.0, 1.0)
     diffusion = diffuse_labels(operator, y, label_weight=weight)
-    left = leave_labels_out(operator, y, diffusion, label_weight=weight)
+    left = hold_out_labels(operator, y, diffusion, label_weight=weight)
     assert np.bincount(left.codes).tolist() == [3, 0, 2]
     assert unused not in left.points
 
@@ -106,9 +106,9 @@ def test_groups_are_left_out_whole(blobs, labels):
     y = labelled(truth, 6, 0)
     groups = np.where(truth == 0, np.arange(len(y)) % 2, 0)  # two in the first class
     diffusion = diffuse_labels(operator, y, label_mode=labels, groups=groups)
-    left = leave_labels_out(operator, y, diffusion, groups=groups)
+    left = hold_out_labels(operator, y, diffusion, groups=groups)
     with threads(1):
-        alone = leave_labels_out(operator, y, diffusion, groups=groups)
+        alone = hold_out_labels(operator, y, diffusion, groups=groups)
     np.testing.assert_array_equal(left.posteriors, alone.posteriors)
     assert left.codes.tolist() == [0, 0]
     assert sorted(groups[left.points]) == [0, 1]
@@ -128,14 +128,14 @@ def test_sets_from_one_stroke_per_class_state_nothing(digits):
         y[near[truth[near] == c][:10]] = c
     found = diffuse_labels(operator, y, groups=groups)
     calibration = calibrate(operator, y, found, groups=groups)
-    assert calibration.n_left_out == 0
+    assert calibration.n_held_out == 0
     assert calibration.sets(calibration.apply(found.posteriors), level=0.9).all()
 
 
 def test_at_most_so_many_labels_are_left_out(blobs):
     X, truth = blobs
     operator = markov_operator(X, n_neighbors=9)
-    left = leave_labels_out(operator, truth, diffuse_labels(operator, truth))
+    left = hold_out_labels(operator, truth, diffuse_labels(operator, truth))
     assert np.bincount(left.codes).tolist() == [34, 33, 33]
 
 
@@ -150,7 +150,7 @@ def test_probabilities_of_digits_are_right_as_often_as_they_say(digits, labels):
         y = labelled(truth, 5, seed)
         found = diffuse_labels(operator, y, label_mode=labels)
         calibration = calibrate(operator, y, found)
-        assert calibration.n_left_out == 50
+        assert calibration.n_held_out == 50
         assert calibration.log_loss_after < calibration.log_loss_before
         before.append(error_of(found.posteriors, truth, y < 0))
         after.append(error_of(calibration.apply(found.posteriors), truth, y < 0))
@@ -162,7 +162,7 @@ def test_without_labels_to_leave_out_the_map_decides(digits):
     y = labelled(truth, 1, 0)
     found = diffuse_labels(operator, y)
     calibration = calibrate(operator, y, found)
-    assert calibration.n_left_out == 0
+    assert calibration.n_held_out == 0
     assert calibration.temperature == calibration.map_temperature
     assert calibration.to_dict()["log_loss_before"] is None
     calibrated = calibration.apply(found.posteriors)
@@ -185,7 +185,7 @@ def test_a_warped_walk_leaves_nothing_out(blobs):
     operator = markov_operator(X, n_neighbors=9)
     y = labelled(truth, 4, 0)
     warped = warped_operator(operator, diffuse_labels(operator, y).posteriors, y=y)
-    assert calibrate(warped, y, diffuse_labels(warped, y)).n_left_out == 0
+    assert calibrate(warped, y, diffuse_labels(warped, y)).n_held_out == 0
 
 
 def test_one_class_alone(blobs):
@@ -288,7 +288,7 @@ def test_each_fit_has_its_own_calibration(blobs):
     clf = DiffusionClassifier(n_neighbors=9).fit(X, labelled(truth, 4, 0))
     first = clf.calibration_
     clf.fit(X, labelled(truth, 2, 1))
-    assert (first.n_left_out, clf.calibration_.n_left_out) == (12, 6)
+    assert (first.n_held_out, clf.calibration_.n_held_out) == (12, 6)
     copy = pickle.loads(pickle.dumps(clf))
     assert (copy.label_distributions_ == clf.label_distributions_).all()
 

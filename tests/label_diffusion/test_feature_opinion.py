@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF
 from diffclass import DiffusionClassifier, UnreachedWarning, Warp, diffuse_labels, markov_operator
 from diffclass.label_diffusion import calibrate, feature_opinion, join_features
 from diffclass.label_diffusion.feature_opinion import _opinion
-from diffclass.label_diffusion.held_out_labels import leave_labels_out
+from diffclass.label_diffusion.held_out_labels import hold_out_labels
 from diffclass.targets import encode_groups
 
 
@@ -42,7 +42,7 @@ def rings():
 def opinion_of(X, codes, weight=None, groups=None):
     operator = markov_operator(X, n_neighbors=12)
     found = diffuse_labels(operator, codes, label_weight=weight, groups=groups)
-    left = leave_labels_out(operator, codes, found, label_weight=weight, groups=groups)
+    left = hold_out_labels(operator, codes, found, label_weight=weight, groups=groups)
     calibration = calibrate(operator, codes, found, groups=groups)
     weight = np.ones(len(codes)) if weight is None else weight
     return *_opinion(X, codes, weight, encode_groups(groups, codes), left, calibration), left
@@ -80,7 +80,7 @@ def test_counts_where_the_features_say_more(cube):
     opinion, joined, calibration = join_features(operator, X, codes, found)
     assert opinion.counts
     assert opinion.gain > opinion.error > 0
-    assert calibration.n_left_out == opinion.n_left_out == 40
+    assert calibration.n_held_out == opinion.n_held_out == 40
     unlabelled = codes < 0
     before, after = ((d.codes == truth)[unlabelled].mean() for d in (found, joined))
     assert after > before + 0.05
@@ -145,7 +145,7 @@ def test_classifier_joins_at_new_points_too(cube, dtype):
     joined, by_graph = ((c.predict(new) == right).mean() for c in (clf, alone))
     assert joined > by_graph + 0.03
     np.testing.assert_allclose(clf.predict_proba(new).sum(axis=1), 1, atol=1e-5)
-    assert clf.calibration_.n_left_out == 40
+    assert clf.calibration_.n_held_out == 40
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e30, 1e180])

@@ -127,10 +127,10 @@ def measure_ambiguity(result: SceneClassification, *, level: float) -> Ambiguity
 
 def _calibration_line(calibration: Calibration) -> str:
     line = f"probabilities are calibrated: temperature {calibration.temperature:.3g}"
-    if not calibration.n_left_out:
+    if not calibration.n_held_out:
         return f"{line}, by the map alone, as no label could be left out"
     return (
-        f"{line}; log loss of {calibration.n_left_out} labels left out "
+        f"{line}; log loss of {calibration.n_held_out} held-out labels "
         f"{calibration.log_loss_before:.3f} before, {calibration.log_loss_after:.3f} after"
     )
 

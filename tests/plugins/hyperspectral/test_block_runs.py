@@ -97,7 +97,7 @@ def test_the_map_is_that_of_the_run_in_memory(works, truth):
 
 
 def test_edges_lost_between_blocks_miss_a_bound(truth, monkeypatch, capsys):
-    monkeypatch.setattr(partition, "MOST_GUESTS", 0.0)
+    monkeypatch.setattr(partition, "MOST_OVERLAP", 0.0)
     assert run([*LABELLED, "--memory", BUDGET, "--verbose", "--report", "report.json"]) == 4
     said = capsys.readouterr()
     assert "0.0% of the edges between blocks were found" in said.err

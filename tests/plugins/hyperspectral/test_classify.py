@@ -118,7 +118,7 @@ def test_features_beside_the_graph(classify):
 def test_a_stroke_is_one_label(classify, tissue):
     report = classify("-o", "map.npy", "--ambiguity", "sets.npy")
     regions = [label(tissue.labels == c, np.ones((3, 3)))[1] for c in (1, 2, 3)]
-    assert report["calibration"]["n_left_out"] == sum(n for n in regions if n > 1) > 0
+    assert report["calibration"]["n_held_out"] == sum(n for n in regions if n > 1) > 0
 
 
 def test_info_reads_like_text(files, capsys):
