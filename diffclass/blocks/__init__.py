@@ -5,7 +5,7 @@ blocks of near points that one process holds at a time:
 
     points        (n, p) on disk
       -> cells        k-means on a sample; a block is the points of some cells, next to one another
-      -> neighbors    each block is searched together with its overlap: points of other blocks near its border
+      -> neighbors    each block is searched with its overlap, near points of others
       -> affinities   of a block's rows, with the rows of the neighbours that lie in other blocks
       -> operator     rows of a block; columns are its own points, then ghosts of other blocks
            -> walk        a step is a product within each block and an exchange of ghosts

@@ -61,10 +61,10 @@ def build_operator(
     operator : BlockOperator
         The walk on n points, numbered by place.
     facts : dict
-        n_points, n_blocks, n_edges, n_ghosts, n_overlap, n_searched (duplicates are joined instead);
-        recall, crossing_recall, crossing_bound and n_cut_off as of `find_neighbors`: the shares of
-        true neighbours, and of true edges between blocks, that were found; the least of these that
-        is aimed at; and blocks with less than half of theirs.
+        n_points, n_blocks, n_edges, n_ghosts, n_overlap, n_searched (duplicates are joined
+        instead); recall, crossing_recall, crossing_bound and n_cut_off as of `find_neighbors`: the
+        shares of true neighbours, and of true edges between blocks, that were found; the least of
+        these that is aimed at; and blocks with less than half of theirs.
 
     Raises
     ------

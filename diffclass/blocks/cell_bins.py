@@ -2,9 +2,10 @@
 
 k-means on a sample gives many small cells; each point belongs to the nearest centre. Halving the
 cells again and again, across their longest extent, gives bins of near cells with equal numbers of
-points. A point is in the *overlap* of another bin if it is so near to one of its cells that neighbours
-of its may lie there. With c its own centre and c' the other, the measure is its distance to the
-plane halfway between them in units of s_c, how far apart neighbours are in its cell, the *gap*
+points. A point is in the *overlap* of another bin if it is so near to one of that bin's cells that
+some of its neighbours may lie there. With c its own centre and c' the other, the measure is its
+distance to the plane halfway between them in units of s_c, how far apart neighbours are in its
+cell, the *gap*
 
     g = (|x - c'|^2 - |x - c|^2) / (2 |c - c'|) / s_c,
 
@@ -19,10 +20,10 @@ largest up to 1 that keeps the overlap small, and at least the one with which 99
 pairs, sampled points and their true neighbours in other bins, are searched together. A quantile of
 all pairs would be 0 where blocks are so large that hardly any cross.
 
-In 10 blocks of 2,500 points of noise in 2, 3 and 5 dimensions each is in the overlap of 0.2, 0.3 and 1.1
-others; in 10 and 20 dimensions of 2, the most that is allowed, by which 96 and 85 % of the edges
-between blocks are found. With one unit everywhere, or the distance of the cells, it takes up to ten
-times as large an overlap where some points are denser than others.
+In 10 blocks of 2,500 points of noise in 2, 3 and 5 dimensions, a point is in the overlap of 0.2,
+0.3 and 1.1 other blocks on average. In 10 and 20 dimensions it is in 2, the most that is allowed,
+and 96 and 85 % of the edges between blocks are found. With one unit everywhere, or the distance of
+the cells, it takes up to ten times as large an overlap where some points are denser than others.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ import numpy as np
 from diffclass import _compiled
 from diffclass.blocks.scratch import Scratch
 from diffclass.neighbors.cell_tree import padded
-from diffclass.neighbors.recall import row_distances
-from diffclass.neighbors.search import row_hashes
+from diffclass.neighbors.search import row_distances, row_hashes
 
 _CELLS_PER_BIN, _SAMPLE_PER_CELL, _LEAST_SAMPLE = 16, 128, 16_384
 _LARGEST_CELL = 0.25  # of a bin

@@ -31,8 +31,9 @@ from diffclass.label_diffusion.cut import Cut
 from diffclass.label_diffusion.early_stopping import EarlyStop, stop_early
 from diffclass.label_diffusion.parameters import checked_prior, checked_tau
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
-from diffclass.label_diffusion.stopping_time import POINTS_WITH_TIME, MarginCurve, Tau, kept_share
+from diffclass.label_diffusion.stopping_time import MarginCurve, Tau, kept_share
 from diffclass.progress import stage
+from diffclass.sizes import LONG_WALK_POINTS
 
 PARTS = ("codes", "probability", "margin", "posteriors")
 
@@ -218,7 +219,7 @@ def diffuse_in_blocks(
             chosen,
             usual_share=kept_share("absorbing", labels.per_class),
             balancing=prior is None,
-            is_large=len(operator) > POINTS_WITH_TIME,
+            is_large=len(operator) > LONG_WALK_POINTS,
         )
         weighting, weight = walk.retry(lambda: _read_off(walk, stopped, prior, labels.all_count))
         operator.scratch.sweep(name)

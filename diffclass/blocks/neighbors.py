@@ -1,7 +1,7 @@
 """Neighbours of all points, searched block by block.
 
-Each block is searched together with its overlap points (see `cells`), so that a point has a list from each
-block in which it was searched. The nearest of all its lists are its neighbours.
+Each block is searched together with its overlap points (see `cell_bins`), so that a point has one
+list from each block in which it was searched. The nearest points of all lists are its neighbours.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from diffclass.blocks.arrays import drop_blocks, on_each_block, place_dtype, rea
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch
 from diffclass.neighbors import default_search
-from diffclass.neighbors.recall import row_distances
+from diffclass.neighbors.search import row_distances
 
 _QUERIES = 256
 _LEAST_CROSSING = 0.95  # of the edges between blocks, relative to what is found within them
@@ -74,7 +74,7 @@ def find_neighbors(
 def search_block(
     scratch: Scratch, starts: Sequence[int], n_neighbors: int, seed: int, b: int
 ) -> None:
-    """Search the neighbours of a block's own points and of its overlap points among all of these."""
+    """Search a block's own and overlap points for the neighbours of all of these."""
     own = _searched(scratch, starts, np.arange(starts[b], starts[b + 1]))
     overlap = _searched(scratch, starts, np.array(scratch.load(f"cells/overlap.{b}")))
     X = np.concatenate(

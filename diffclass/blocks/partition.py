@@ -24,8 +24,7 @@ from diffclass.blocks.engine import Engine
 from diffclass.blocks.layout import Layout
 from diffclass.blocks.scratch import Scratch
 from diffclass.exceptions import DataError
-from diffclass.neighbors.recall import row_distances
-from diffclass.neighbors.search import check_spread, row_hashes
+from diffclass.neighbors.search import check_spread, row_distances, row_hashes
 
 _BORDER_QUERIES = 1024  # points near borders by which the edges between blocks are measured
 
@@ -65,8 +64,8 @@ def make_blocks(
     """Sort the points of a file into blocks, with their overlap points.
 
     It writes "cells/order", the point of each place, and for each block b "cells/points.b",
-    "cells/overlap.b" and "cells/border.b" (places of overlap points, and of some points that may have
-    neighbours in other blocks, ascending) and "cells/representatives.b" (see `duplicates`).
+    "cells/overlap.b" and "cells/border.b" (places of overlap points, and of some points that may
+    have neighbours in other blocks, ascending) and "cells/representatives.b" (see `duplicates`).
 
     Returns
     -------
@@ -171,7 +170,7 @@ def _nearest_of_slices(scratch: Scratch, queries: np.ndarray, n_slices: int, k: 
 
 
 def sort_slice(scratch: Scratch, points: Path, edges: Sequence[int], s: int) -> list[int]:
-    """Write a slice, sorted by bin and cell, with its overlap points; return the bounds of the bins.
+    """Write a slice sorted by bin and cell, with its overlap; return the bounds of the bins.
 
     Fillers form one more bin. Of equal ones, the first overlaps where they would belong.
     """

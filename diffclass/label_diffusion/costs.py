@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from diffclass.costs import Cost, Size
 from diffclass.label_diffusion.held_out_labels import MOST_HELD_OUT, most_columns
-from diffclass.operators.local_order import LARGE
+from diffclass.sizes import LOCAL_ORDER_POINTS
 
 # Bytes of a point and class: of a result with a copy in single precision, and of a diffusion.
 RESULT, DIFFUSING = 24, 40
@@ -28,13 +28,15 @@ def diffusion_costs(size: Size, *, warped: bool = False) -> dict[str, Cost]:
         Of "diffusion", whose result is kept, and "calibration".
     """
     n, m, values = size.points, size.edges, size.points * size.classes
-    in_order = 8 * m + 24 * n if n >= LARGE else 0  # the second operator of a large graph
-    left_out = 0 if warped else 8 * n * most_columns(n)
+    in_order = (
+        8 * m + 24 * n if n >= LOCAL_ORDER_POINTS else 0
+    )  # the second operator of a large graph
+    held_out = 0 if warped else 8 * n * most_columns(n)
     return {
         "diffusion": Cost(
             in_order + (DIFFUSING + _WARPED * warped) * values,
             in_order + RESULT * values,
             _SECONDS * m * size.classes * STEPS,
         ),
-        "calibration": Cost(left_out, 0, _SECONDS_HELD_OUT * m * MOST_HELD_OUT * STEPS),
+        "calibration": Cost(held_out, 0, _SECONDS_HELD_OUT * m * MOST_HELD_OUT * STEPS),
     }

@@ -62,10 +62,11 @@ from diffclass.label_diffusion.walks import (
     WarpedWalk,
     mass_of,
 )
-from diffclass.operators.local_order import LARGE, inverse
+from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import stage
+from diffclass.sizes import LOCAL_ORDER_POINTS, LONG_WALK_POINTS
 from diffclass.targets import encode_groups, encode_labels, labels_per_class
 
 LABEL_MODES = ("absorbing", "summed", "free")
@@ -76,7 +77,6 @@ LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
 # would late times.
 _SUMMING_ERRORS = 0.5
 _SUMMED_TAU = 256
-_FEW_POINTS = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +223,9 @@ def diffuse_labels(
     label_weight = checked_weights(label_weight, codes)
     prior = checked_prior(class_prior, len(classes))
     n_labels = labels_per_class(codes, encode_groups(groups, codes))
-    may_sum = label_mode == "auto" and prior is None and n_labels < 2 and len(codes) <= _FEW_POINTS
+    may_sum = (
+        label_mode == "auto" and prior is None and n_labels < 2 and len(codes) <= LONG_WALK_POINTS
+    )
     label_mode = "absorbing" if label_mode == "auto" else label_mode
     rules = _Rules(
         classes=classes,
@@ -233,7 +235,7 @@ def diffuse_labels(
         tau=checked_tau(tau),
         usual_share=kept_share(label_mode, n_labels),
     )
-    if isinstance(operator, WarpedOperator) or len(operator) < LARGE:
+    if isinstance(operator, WarpedOperator) or len(operator) < LOCAL_ORDER_POINTS:
         return _diffused(operator, codes, label_weight, rules)
     order, local = operator.in_local_order
     found = _diffused(local, codes[order], label_weight[order], rules)
@@ -330,7 +332,7 @@ def _diffused(
             rules.tau,
             usual_share=rules.usual_share,
             balancing=rules.prior is None,
-            is_large=len(codes) > _FEW_POINTS,
+            is_large=len(codes) > LONG_WALK_POINTS,
         )
         reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
         found = _read_off(

@@ -23,12 +23,12 @@ from numpy.typing import ArrayLike
 from diffclass._compiled._threads import in_threads
 from diffclass.label_diffusion.diffusion import LabelDiffusion, start_walk
 from diffclass.label_diffusion.posteriors import posteriors_of
-from diffclass.operators.local_order import LARGE, inverse
+from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
+from diffclass.sizes import HELD_OUT_POINTS, LOCAL_ORDER_POINTS
 from diffclass.targets import encode_groups
 
-_FEW_POINTS = 10_000
 _MOST_OF_FEW, MOST_HELD_OUT = 100, 32  # held-out labels, with few points and with more
 FOLDS = 5
 _LEAST_COLUMNS, _MOST_VALUES = 8, 66_000_000  # of a walk, for the sake of memory
@@ -115,7 +115,7 @@ def hold_out_labels(
             values[fold == f] = _values(operator, left, diffusion, weight, points[fold == f])
 
         folds = np.unique(fold).tolist()
-        if len(codes) <= _FEW_POINTS:  # whose steps are too short to be shared out
+        if len(codes) <= HELD_OUT_POINTS:  # whose steps are too short to be shared out
             in_threads(leave_out, folds)
         else:
             for f in folds:
@@ -142,7 +142,7 @@ def _values(
 def _in_local_order(
     operator: MarkovOperator, codes: np.ndarray, weight: np.ndarray, points: np.ndarray
 ) -> tuple[MarkovOperator, np.ndarray, np.ndarray, np.ndarray]:
-    if len(operator) < LARGE:
+    if len(operator) < LOCAL_ORDER_POINTS:
         return operator, codes, weight, points
     order, local = operator.in_local_order
     return local, codes[order], weight[order], inverse(order)[points]
@@ -171,7 +171,7 @@ def _n_columns(n_points: int) -> int:
 
 def most_columns(n_points: int) -> int:
     """Return how many columns of a walk leaving labels out takes at most at once."""
-    most = _MOST_OF_FEW if n_points <= _FEW_POINTS else MOST_HELD_OUT
+    most = _MOST_OF_FEW if n_points <= HELD_OUT_POINTS else MOST_HELD_OUT
     return 1 + min(most, _n_columns(n_points))
 
 
@@ -199,7 +199,7 @@ def chosen_labels(codes: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.
     rank[order] = np.arange(len(labelled)) - np.repeat(np.cumsum(counts) - counts, counts)
     candidates = np.flatnonzero(counts[of_class] > 1)
     candidates = candidates[np.argsort(rank[candidates], kind="stable")]
-    most = _MOST_OF_FEW if len(codes) <= _FEW_POINTS else MOST_HELD_OUT
+    most = _MOST_OF_FEW if len(codes) <= HELD_OUT_POINTS else MOST_HELD_OUT
     chosen = candidates[:most]
     chosen = chosen[np.argsort(labelled[chosen])]
     return labelled[chosen], rank[chosen]

@@ -27,11 +27,10 @@ from typing import TypeAlias
 import numpy as np
 
 from diffclass.label_diffusion.cut import Cut
+from diffclass.sizes import LATE_TIMES_POINTS, LONG_WALK_POINTS
 
 RULES = ("auto", "margin")
 COVERED = 0.999
-POINTS_WITH_TIME = 65_536
-_POINTS_WITH_MUCH_TIME = 32_768
 _TOLERATED = 0.5  # of the standard error of the least cut
 _HALF = 0.5  # of the cut, for which a later time is taken
 _SETTLED_SHARE = 0.001  # of the points
@@ -92,9 +91,9 @@ def last_time(n_points: int, rule: str = "margin") -> int:
     has to halve the cut, so "auto" may look farther where that takes little time: up to 16,384 for
     up to 32,768 points, which few labels in large clusters need.
     """
-    if rule == "auto" and n_points <= _POINTS_WITH_MUCH_TIME:
+    if rule == "auto" and n_points <= LATE_TIMES_POINTS:
         return 16_384
-    return 1024 if n_points <= POINTS_WITH_TIME else 256
+    return 1024 if n_points <= LONG_WALK_POINTS else 256
 
 
 def kept_share(label_mode: str, n_labels: float) -> float:

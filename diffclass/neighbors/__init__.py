@@ -7,13 +7,11 @@ which explicit zeros (the diagonal, duplicates) are edges.
 """
 
 from diffclass.neighbors.cuda_search import CudaSearch
-from diffclass.neighbors.default import default_search, on_device
-from diffclass.neighbors.exact import ExactSearch
-from diffclass.neighbors.graph import kept_edges, neighbors_graph
+from diffclass.neighbors.graph import default_search, kept_edges, neighbors_graph, on_device
 from diffclass.neighbors.inverted_file import InvertedFileSearch
 from diffclass.neighbors.nn_descent import NNDescentSearch
 from diffclass.neighbors.radius import RadiusSearch
-from diffclass.neighbors.search import NeighborSearch, Search
+from diffclass.neighbors.search import ExactSearch, NeighborSearch, Search
 
 __all__ = [
     "CudaSearch",

@@ -6,8 +6,7 @@ import numpy as np
 
 from diffclass._cuda import device
 from diffclass.exceptions import DataError
-from diffclass.neighbors.search import Search
-from diffclass.neighbors.single_precision import SinglePrecision
+from diffclass.neighbors.search import Search, SinglePrecision
 from diffclass.progress import checkpoint
 
 _QUERIES, _POINTS = 524_288, 524_288  # of one launch, so that none takes long

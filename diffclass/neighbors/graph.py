@@ -1,4 +1,4 @@
-"""Symmetric neighbour graphs from the results of searches."""
+"""The default search, and symmetric neighbour graphs from the results of searches."""
 
 from __future__ import annotations
 
@@ -9,9 +9,30 @@ from numpy.typing import ArrayLike
 from diffclass import _compiled
 from diffclass._validation import RandomState, check_choice, check_graph, check_points
 from diffclass.exceptions import DataError
-from diffclass.neighbors.default import default_search
-from diffclass.neighbors.search import NeighborSearch
+from diffclass.neighbors.cuda_search import CudaSearch
+from diffclass.neighbors.inverted_file import InvertedFileSearch
+from diffclass.neighbors.nn_descent import NNDescentSearch
+from diffclass.neighbors.search import ExactSearch, NeighborSearch, Search
 from diffclass.progress import stage
+from diffclass.sizes import EXACT_SEARCH_POINTS, INVERTED_FILE_POINTS
+
+_EXACT_FEATURES = 3  # with so few features trees work best
+
+
+def default_search(X: np.ndarray, n_neighbors: int, *, random_state: RandomState = None) -> Search:
+    """Return an unfitted search that suits the size of ``X``; see `diffclass.sizes`."""
+    if len(X) <= EXACT_SEARCH_POINTS or X.shape[1] <= _EXACT_FEATURES:
+        return ExactSearch(n_neighbors)
+    if len(X) <= INVERTED_FILE_POINTS:
+        return InvertedFileSearch(n_neighbors, random_state=random_state)
+    return NNDescentSearch(n_neighbors, random_state=random_state)
+
+
+def on_device(search: NeighborSearch) -> NeighborSearch:
+    """Return a search of the nearest points as one on the device; keep any other search."""
+    if isinstance(search, ExactSearch | InvertedFileSearch | NNDescentSearch):
+        return CudaSearch(search.n_neighbors)
+    return search
 
 
 def neighbors_graph(

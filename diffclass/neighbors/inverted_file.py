@@ -9,9 +9,9 @@ from sklearn.utils import check_random_state
 
 from diffclass._compiled._threads import openmp_for
 from diffclass._validation import RandomState, check_positive
-from diffclass.neighbors.recall import AIMED_RECALL, LEAST_RECALL, share_within, true_reach
-from diffclass.neighbors.search import Search
-from diffclass.neighbors.single_precision import SinglePrecision
+from diffclass.neighbors.search import Search, SinglePrecision, row_distances
+
+LEAST_RECALL, AIMED_RECALL = 0.98, 0.985
 
 
 class InvertedFileSearch(Search):
@@ -78,13 +78,13 @@ class InvertedFileSearch(Search):
         k = min(self.n_neighbors, len(points) - 1)
         chosen = random.permutation(len(points))[:512]
         choosing, reporting = chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :]
-        reporting_reach = true_reach(points, reporting, k)
+        reporting_reach = _true_reach(points, reporting, k)
         if self._given("n_probes"):
             self.n_probes_ = min(self.n_probes, self.n_lists_)
             self.recall_ = self._recall(points, reporting, reporting_reach, k)
             return
         self.n_probes_ = min(4, self.n_lists_)
-        self._probe_until(AIMED_RECALL, points, choosing, true_reach(points, choosing, k), k)
+        self._probe_until(AIMED_RECALL, points, choosing, _true_reach(points, choosing, k), k)
         self.recall_ = self._probe_until(LEAST_RECALL, points, reporting, reporting_reach, k)
 
     def _given(self, name: str) -> Any:
@@ -107,7 +107,7 @@ class InvertedFileSearch(Search):
             return 1.0
         queries = points[sample]
         _, found = self._probed(queries, k + 1)
-        near = share_within(points, sample, found, reach)  # each point also finds itself
+        near = _share_within(points, sample, found, reach)  # each point also finds itself
         return (near * (k + 1) - 1) / k
 
     def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
@@ -147,3 +147,23 @@ class InvertedFileSearch(Search):
         if "_faiss" in state:
             state = state | {"_faiss": faiss.deserialize_index(state["_faiss"])}
         super().__setstate__(state)
+
+
+def _true_reach(points: np.ndarray, sample: np.ndarray, k: int) -> np.ndarray:
+    """Return squared distances from sampled points to their true k-th neighbours, (m, 1)."""
+    import faiss
+
+    queries = points[sample]
+    with openmp_for(queries.size * len(points)):
+        _, true = faiss.knn(queries, points, k + 1)
+    return row_distances(queries, points[true]).max(axis=1, keepdims=True)
+
+
+def _share_within(
+    points: np.ndarray, sample: np.ndarray, found: np.ndarray, reach: np.ndarray
+) -> float:
+    """Return the share of found points (-1: none) no farther than the true k-th neighbour."""
+    if found.size == 0:
+        return 1.0
+    near = row_distances(points[sample], points[found]) <= reach * (1 + 1e-5)
+    return float(np.count_nonzero(near & (found >= 0)) / found.size)

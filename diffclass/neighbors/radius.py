@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass._validation import RandomState, check_points, check_positive
-from diffclass.neighbors.default import default_search
-from diffclass.neighbors.graph import kept_edges
+from diffclass.neighbors.graph import default_search, kept_edges
 from diffclass.neighbors.search import check_spread
 
 

@@ -1,4 +1,4 @@
-"""The interface of neighbour searches, and the base of those in this package."""
+"""The interface of neighbour searches, the base of those in this package, and exact search."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from diffclass import _compiled
+from diffclass._compiled._threads import openmp_for
 from diffclass._validation import check_points, check_positive
 from diffclass.exceptions import DataError
 
@@ -108,6 +109,46 @@ class Search(TransformerMixin, BaseEstimator):
         return sp.csr_array((np.sqrt(data), indices, indptr), shape=(n, len(self._X)))
 
 
+class ExactSearch(Search):
+    """Exact nearest neighbours, by scikit-learn's trees or blockwise brute force.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=12
+        Neighbours of a point, itself not counted.
+
+    Attributes
+    ----------
+    recall_ : float
+        Share of the true neighbours that were found; always 1.
+    """
+
+    def __init__(self, n_neighbors: int = 12):
+        self.n_neighbors = n_neighbors
+
+    def _index(self, X: np.ndarray) -> None:
+        from sklearn.neighbors import NearestNeighbors
+
+        self._center = _exact_center(X)
+        self._searcher = NearestNeighbors().fit(X - self._center)
+        self.recall_ = 1.0
+
+    def _nearest(self, X: np.ndarray, k: int) -> np.ndarray:
+        with openmp_for(X.size * self._searcher.n_samples_fit_):
+            return self._searcher.kneighbors(X - self._center, n_neighbors=k, return_distance=False)
+
+
+def _exact_center(X: np.ndarray) -> np.ndarray:
+    """Return the centre of the points' bounding box, rounded so that X minus it is exact.
+
+    Brute force computes |x|^2 - 2 <x, y> + |y|^2, where a large offset would cause rounding errors.
+    """
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    size = highest - lowest
+    unit = np.ldexp(np.ones_like(size), np.frexp(size)[1])
+    return np.where(size > 0, np.rint((lowest / 2 + highest / 2) / unit) * unit, lowest)
+
+
 def _of_type(X: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Convert points; those beyond the range of the type become the farthest it can hold."""
     if np.can_cast(X.dtype, dtype):
@@ -180,3 +221,34 @@ def _without_self(found: np.ndarray) -> np.ndarray:
     drop = found == np.arange(n)[:, None]
     drop[~drop.any(axis=1), -1] = True
     return found[~drop].reshape(n, k - 1)
+
+
+class SinglePrecision:
+    """Points in single precision, centred and scaled so that their differences keep their digits.
+
+    Points are centred on the mean of the given ones and divided by their largest distance to it in
+    any feature. Where the sum of large numbers overflows, the middle of the range replaces the
+    mean.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    """
+
+    def __init__(self, X: np.ndarray):
+        lowest, highest = X.min(axis=0), X.max(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = X.mean(axis=0, dtype=np.float64)
+        self._center = np.where(np.isfinite(mean), mean, lowest / 2 + highest / 2).astype(X.dtype)
+        self._unit = np.maximum(highest - self._center, self._center - lowest).max() or 1
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Return the points ``X`` of shape (n, p) in single precision."""
+        scaled = (X - self._center) / self._unit
+        return np.ascontiguousarray(np.clip(scaled, -1e15, 1e15), dtype=np.float32)
+
+
+def row_distances(points: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the squared distances from points (m, p) to others (m, k, p), of shape (m, k)."""
+    difference = others - points[:, None, :]
+    return np.einsum("ijk,ijk->ij", difference, difference)

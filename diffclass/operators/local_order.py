@@ -17,8 +17,6 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-LARGE = 2**18  # points from which on it pays
-
 
 def local_order(graph: sp.csr_array) -> np.ndarray:
     """Return an order of the points of a symmetric graph in which those of an edge are near.

@@ -89,7 +89,7 @@ def run(operator: MarkovOperator, y: np.ndarray, *, foreseeing: bool) -> tuple[n
     """Return the class of each point, and the last time that was looked at."""
     is_over = property(lambda choice: choice._by_margin.is_over)
     late = mock.patch.object(AutoChoice, "is_over", AutoChoice.is_over if foreseeing else is_over)
-    large = mock.patch.object(diffusion, "_FEW_POINTS", 0)
+    large = mock.patch.object(diffusion, "LONG_WALK_POINTS", 0)
     with late, large, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = diffuse_labels(

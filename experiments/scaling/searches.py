@@ -28,7 +28,7 @@ from sklearn.decomposition import PCA
 
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
-from diffclass.neighbors.recall import row_distances
+from diffclass.neighbors.search import row_distances
 from experiments.scaling.million import fields
 
 OUTPUT = Path(__file__).with_name("searches.csv")

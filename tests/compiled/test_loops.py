@@ -23,8 +23,8 @@ from diffclass._compiled import (
     neighbor_lists,
     products,
 )
-from diffclass.neighbors.codes import codes_of
-from diffclass.neighbors.nearest_lists import are_new, distances_of, numbers_of
+from diffclass.neighbors.cell_tree import are_new, distances_of, numbers_of
+from diffclass.neighbors.nn_descent import quantized
 from tests import naive
 
 
@@ -226,7 +226,7 @@ def neighbor_cases(out):
     scratch = np.empty(1024, np.int32), np.empty(43, np.int32)
     tried = neighbor_lists.collect(0, pools, sizes, lists[0], *scratch)
     out("tried", n, np.int32)[:tried] = scratch[1][:tried]
-    codes, step = codes_of(X)
+    codes, step = quantized(X)
     out("code distance", 1)[0] = neighbor_lists.code_distance(codes, 0, 1)
     out("code limit", 2)[:] = [
         neighbor_lists.code_limit(key, step, X.shape[1]) for key in (at_zero, neighbor_lists.NONE)
@@ -538,7 +538,7 @@ def test_neighbors_are_numpys(cases):
     np.testing.assert_array_equal(
         cases["row"], np.where(np.arange(12) == 2, np.inf, squared[2, :12])
     )
-    codes = np.array(codes_of(X)[0], dtype=int)
+    codes = np.array(quantized(X)[0], dtype=int)
     assert cases["code distance"][0] == np.sum((codes[0] - codes[1]) ** 2)
     np.testing.assert_allclose(cases["code limit"], [1.25**2 + X.shape[1] / 6, np.inf], rtol=1e-6)
     for x in range(24):

@@ -25,7 +25,7 @@ from diffclass.neighbors import (
     kept_edges,
     neighbors_graph,
 )
-from diffclass.neighbors.codes import codes_of
+from diffclass.neighbors.nn_descent import quantized
 from tests import naive
 
 
@@ -486,7 +486,7 @@ def test_codes_rule_out_no_neighbour(rng, n_features):
     """A point that is nearer than the limit is hardly ever told to be far by its codes."""
     X = rng.normal(size=(2000, n_features)).astype(np.float32)
     X[0] = 1e6  # an outlier must not coarsen the others
-    codes, step = codes_of(X)
+    codes, step = quantized(X)
     assert codes.dtype == np.int8
     assert np.abs(step * codes[1:] - X[1:]).max() < 2
     squared = naive.squared_distances(X.astype(float)).astype(np.float32)
@@ -506,7 +506,7 @@ def key_of_distance(value):
 
 def test_codes_of_points_that_are_nearly_all_zero():
     X = np.zeros((2000, 8), dtype=np.float32)
-    assert not codes_of(X)[0].any()
+    assert not quantized(X)[0].any()
     X[7, 3] = 5
-    codes, step = codes_of(X)
+    codes, step = quantized(X)
     assert step * codes[7, 3] == pytest.approx(5)

@@ -62,7 +62,7 @@ def test_labels_diffuse_alike(operator, codes, label_mode, tau, monkeypatch):
     found = [
         diffuse_labels(operator, codes, label_mode=label_mode, tau=tau, label_weight=weight)
         for large in (N + 1, N)
-        if monkeypatch.setattr(diffusion, "LARGE", large) is None
+        if monkeypatch.setattr(diffusion, "LOCAL_ORDER_POINTS", large) is None
     ]
     plain, reordered = found
     assert plain.tau == reordered.tau
@@ -75,14 +75,14 @@ def test_labels_diffuse_alike(operator, codes, label_mode, tau, monkeypatch):
 def test_labels_are_left_out_alike(operator, codes, monkeypatch):
     found = diffuse_labels(operator, codes, label_mode="absorbing", tau=30)
     plain = hold_out_labels(operator, codes, found)
-    monkeypatch.setattr(held_out_labels, "LARGE", N)
+    monkeypatch.setattr(held_out_labels, "LOCAL_ORDER_POINTS", N)
     reordered = hold_out_labels(operator, codes, found)
     assert np.array_equal(plain.points, reordered.points)
     np.testing.assert_allclose(reordered.posteriors, plain.posteriors, rtol=1e-5)
 
 
 def test_warped_walks_keep_their_order(operator, codes, rng, monkeypatch):
-    monkeypatch.setattr(diffusion, "LARGE", N)
+    monkeypatch.setattr(diffusion, "LOCAL_ORDER_POINTS", N)
     warped = warped_operator(operator, rng.dirichlet(np.ones(3), N))
     found = diffuse_labels(warped, codes, tau=5)
     assert np.array_equal(found.codes[codes >= 0], codes[codes >= 0])
