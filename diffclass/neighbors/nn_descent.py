@@ -266,7 +266,7 @@ def quantized(points: np.ndarray) -> tuple[np.ndarray, np.float32]:
     codes : ndarray of int8 of shape (n, d)
     step : float32
     """
-    sample = np.abs(points[:: 1 + len(points) // _SAMPLE])
+    sample = np.abs(points[:: 1 + len(points) // _QUANTIZED_SAMPLE])
     largest = np.quantile(sample, 1 - _CLIPPED) or sample.max() or 1
     step = np.float32(largest / _LARGEST_CODE)
     codes = np.empty(points.shape, dtype=np.int8)
