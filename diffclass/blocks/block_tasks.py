@@ -11,6 +11,7 @@ import numpy as np
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.scratch import Scratch
 from diffclass.label_diffusion.cut import class_sums
+from diffclass.label_diffusion.early_stopping import MapSums
 from diffclass.label_diffusion.posteriors import decide
 from diffclass.label_diffusion.walks import HEIGHT
 
@@ -125,8 +126,8 @@ def map_sums(
     pieces: list[np.ndarray],
     before: np.ndarray | None,
     n_classes: int,
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return sums of margins, `class_sums` of each map, and how many classes have changed."""
+) -> MapSums:
+    """Return the sums of each map over the points of a block."""
     own, margins = held
     codes = block.with_ghosts(own, pieces).astype(np.intp)
     sums = [
@@ -134,4 +135,4 @@ def map_sums(
         for column in codes.T
     ]
     changed = 0 if before is None else int(np.count_nonzero(own[:, 0] != before))
-    return margins, np.array(sums), changed
+    return MapSums(margins, np.array(sums), changed)

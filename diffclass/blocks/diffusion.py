@@ -26,14 +26,14 @@ from diffclass.blocks.scratch import Scratch
 from diffclass.blocks.unreached_points import fill_unreached
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
+from diffclass.label_diffusion.class_weights import counted_every
 from diffclass.label_diffusion.cut import Cut
-from diffclass.label_diffusion.early_stopping import EarlyStop, stop_early
-from diffclass.label_diffusion.parameters import checked_prior, checked_tau
+from diffclass.label_diffusion.diffusion import read_map
+from diffclass.label_diffusion.early_stopping import stop_early
+from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
-from diffclass.label_diffusion.stopping_time import MarginCurve, Tau, kept_share
+from diffclass.label_diffusion.stopping_time import MarginCurve, Tau
 from diffclass.progress import stage
-from diffclass.sizes import LONG_WALK_POINTS
 
 PARTS = ("codes", "probability", "margin", "posteriors")
 
@@ -209,19 +209,21 @@ def diffuse_in_blocks(
     engine = SerialEngine() if engine is None else engine
     labels = BlockLabels.of(codes, label_weight, groups, len(operator))
     n_classes = labels.n_classes
-    prior = checked_prior(class_prior, n_classes)
-    chosen = checked_tau(tau)
+    rules = DiffusionRules.checked(
+        "absorbing",
+        tau,
+        class_prior,
+        n_points=len(operator),
+        n_classes=n_classes,
+        per_class=labels.per_class,
+    )
     engine.require_visible(operator.scratch.folder)
     with stage("diffusion"):
         walk = labels.start_walk(operator, engine, name, depth)
-        stopped = stop_early(
-            walk,
-            chosen,
-            usual_share=kept_share("absorbing", labels.per_class),
-            balancing=prior is None,
-            is_large=len(operator) > LONG_WALK_POINTS,
+        stopped = stop_early(walk, rules)
+        weighting, weight, _ = walk.retry(
+            lambda: read_map(_BlockValues.of(walk, labels.all_count), stopped, rules, n_classes)
         )
-        weighting, weight = walk.retry(lambda: _read_off(walk, stopped, prior, labels.all_count))
         operator.scratch.sweep(name)
     return BlockDiffusion(
         operator, name, weight, weighting, stopped.tau, stopped.curve, walk.graph.traffic
@@ -237,32 +239,20 @@ def check_label_mode(label_mode: str) -> None:
         )
 
 
-def _read_off(
-    walk: BlockWalk, stopped: EarlyStop, prior: np.ndarray | None, all_count: bool
-) -> tuple[str, np.ndarray]:
-    """Write the map of each block; return how the classes are weighed, and their weights."""
-    graph, values = walk.graph, walk.values()
-    weighting, weight = chosen_weights(
-        _MapValues(walk, values), walk.n_classes, weighting=stopped.weighting, prior=prior
-    )
-    distance = walk.label_distance if all_count else LabelDistance(graph, weighted=True)
-    n_steps, n_classes = stopped.n_steps, walk.n_classes
-    values = fill_unreached(graph, values, distance.get(), n_steps=n_steps, n_classes=n_classes)
-    places = [(graph.operator.scratch, graph.name, b) for b in range(graph.operator.n_blocks)]
-    graph.gather(graph.apply(_save_map, values, places, [weight] * len(places)))
-    graph.drop("values")
-    return weighting, weight
-
-
 @dataclass(frozen=True)
-class _MapValues:
-    """Values in blocks of which the weights of the classes are chosen."""
+class _BlockValues:
+    """Values in blocks, off which a map is read."""
 
     walk: BlockWalk
     values: Handles
+    all_count: bool
+
+    @classmethod
+    def of(cls, walk: BlockWalk, all_count: bool) -> _BlockValues:
+        return cls(walk, walk.values(), all_count)
 
     def mass(self) -> np.ndarray:
-        return self.walk.mass(self.values)
+        return self.walk.mass_of(self.values)
 
     def counted(self) -> np.ndarray:
         graph, distance = self.walk.graph, counted_every(self.walk.n_points)
@@ -276,9 +266,21 @@ class _MapValues:
     def cut(self, class_weight: np.ndarray) -> Cut:
         return self.walk.cut(self.values, class_weight)
 
+    def decide(self, class_weight: np.ndarray, n_steps: int | None) -> None:
+        """Write the map of each block."""
+        walk, graph = self.walk, self.walk.graph
+        distance = walk.label_distance if self.all_count else LabelDistance(graph, weighted=True)
+        values = fill_unreached(
+            graph, self.values, distance.get(), n_steps=n_steps, n_classes=walk.n_classes
+        )
+        blocks = range(graph.operator.n_blocks)
+        files = [(graph.operator.scratch, graph.name, b) for b in blocks]
+        graph.gather(graph.apply(_save_map, values, files, [class_weight] * len(files)))
+        graph.drop("values")
 
-def _save_map(values: np.ndarray, place: tuple[Scratch, str, int], weight: np.ndarray) -> None:
-    scratch, name, b = place
+
+def _save_map(values: np.ndarray, file: tuple[Scratch, str, int], weight: np.ndarray) -> None:
+    scratch, name, b = file
     decision = decide(values, weight, dtype=np.float32)
     scratch.save(f"{name}/codes.{b}", decision.codes.astype(np.int16))
     scratch.save(f"{name}/probability.{b}", decision.probability)

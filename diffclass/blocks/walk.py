@@ -6,7 +6,9 @@ and from there the walk goes on if work is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,9 +18,9 @@ from diffclass.blocks import block_tasks
 from diffclass.blocks.engine import retry
 from diffclass.blocks.graph import BlockGraph, Handles, rest_of
 from diffclass.blocks.label_distance import LabelDistance
-from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
+from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.cut import Cut, cut_of_sums
-from diffclass.label_diffusion.early_stopping import Criteria, PastMaps
+from diffclass.label_diffusion.early_stopping import LabelWalk, MapSums
 from diffclass.label_diffusion.walks import HEIGHT, least_arrived
 from diffclass.label_diffusion.walks.late_series import is_late, walk_by_series
 
@@ -35,8 +37,8 @@ class _Kept:
     get: Callable[[], Handles]
 
 
-class BlockWalk:
-    """Absorbing labels at one time, as a `StoppableWalk`.
+class BlockWalk(LabelWalk[_Kept]):
+    """Absorbing labels at one time, in columns on an engine.
 
     Parameters
     ----------
@@ -59,13 +61,13 @@ class BlockWalk:
     goes_by_cut = True
 
     def __init__(self, graph: BlockGraph, n_classes: int, dtype: np.dtype):
+        super().__init__()
         self.graph, self.time, self.dtype = graph, 0, dtype
         self.n_points, self.n_classes = len(graph.operator), n_classes
         self._row_bytes = n_classes * dtype.itemsize
         self._last: _Kept | None = None
         self._checkpoints: dict[str, _Kept] = {}
         self._files: list[str] = []
-        self._past_maps: PastMaps[_Kept] = PastMaps()
         self.retry(self._start)
 
     def _start(self) -> None:
@@ -94,44 +96,40 @@ class BlockWalk:
 
         return self.retry(margin)
 
-    def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
-        """Return what early stopping goes by, with "equal" and other weights of the classes."""
-        before = self._past_maps.compared(is_covered=is_covered)
-        found, kept = self.retry(lambda: self._criteria(weightings, before))
-        self._past_maps.add(kept, is_covered=is_covered)
+    def mass(self) -> np.ndarray:
+        """Return the masses <N_i, pi> of the columns, up to a common factor; (n_classes,)."""
+        return self.retry(lambda: self.mass_of(self.state))
+
+    def mass_of(self, values: Handles) -> np.ndarray:
+        """Return the masses <N_i, pi> of some columns, of shape (n_classes,)."""
+        return self.graph.total(self.graph.each(block_tasks.mass, values)) / self._volume
+
+    def map_sums(self, weights: np.ndarray, before: _Kept | None) -> tuple[MapSums, _Kept]:
+        """Return the sums of the maps with some weights of the classes, and the first of the maps.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_weightings, n_classes)
+        before : _Kept, optional
+            An earlier map, whose files are removed.
+        """
+
+        def work() -> tuple[MapSums, _Kept]:
+            maps = self._maps(self.state, weights / HEIGHT)
+            sums = self._map_sums(maps, None if before is None else before.get())
+            name = f"map{self.time}"
+            firsts = self.graph.apply(block_tasks.first_map, maps)
+            return sums, _Kept(self.time, name, self.graph.keep(firsts, name))
+
+        found = self.retry(work)
         if before is not None:
             self.graph.drop(before.name)
         return found
 
-    def _criteria(self, weightings: Sequence[str], before: _Kept | None) -> tuple[Criteria, _Kept]:
-        weights = {"equal": equal_weights(self.n_classes)}
-        if "balanced" in weightings:
-            weights["balanced"] = balanced_weights(self.mass(self.state))
-        stacked = np.stack([weights[weighting] for weighting in weightings])
-        maps = self._maps(self.state, stacked / HEIGHT)
-        parts = self._map_sums(maps, None if before is None else before.get())
-        margins, sums, changed = (sum(part[i] for part in parts) for i in range(3))
-        name = f"map{self.time}"
-        kept = _Kept(
-            self.time, name, self.graph.keep(self.graph.apply(block_tasks.first_map, maps), name)
-        )
-        return (
-            Criteria(
-                dict(zip(weightings, (margins / self.n_points).tolist(), strict=True)),
-                dict(zip(weightings, map(cut_of_sums, sums), strict=True)),
-                1.0 if before is None else changed / self.n_points,
-            ),
-            kept,
-        )
-
-    def mass(self, values: Handles) -> np.ndarray:
-        """Return the masses <N_i, pi> of columns, of shape (n_classes,)."""
-        return self.graph.total(self.graph.each(block_tasks.mass, values)) / self._volume
-
     def cut(self, values: Handles, class_weight: np.ndarray) -> Cut:
         """Return the cut of the map of some columns."""
-        parts = self._map_sums(self._maps(values, class_weight[None]), None)
-        return cut_of_sums(sum(sums for _, sums, _ in parts)[0])
+        sums = self._map_sums(self._maps(values, class_weight[None]), None)
+        return cut_of_sums(sums.classes[0])
 
     def values(self) -> Handles:
         """N_i, at least 0, in double precision."""
@@ -147,7 +145,7 @@ class BlockWalk:
     def _maps(self, values: Handles, weights: np.ndarray) -> Handles:
         return self.graph.apply(block_tasks.maps, values, [weights] * len(values))
 
-    def _map_sums(self, maps: Handles, before: Handles | None) -> list[tuple]:
+    def _map_sums(self, maps: Handles, before: Handles | None) -> MapSums:
         none = [None] * len(maps)
         sums = self.graph.exchanged(
             block_tasks.map_sums,
@@ -156,7 +154,7 @@ class BlockWalk:
             values=(self.n_classes,),
             row_bytes=4,
         )
-        return self.graph.gather(sums)
+        return functools.reduce(operator.add, self.graph.gather(sums))
 
     def checkpoint(self, *names: str) -> None:
         """Save the present state under some names, instead of those saved before."""
@@ -172,7 +170,7 @@ class BlockWalk:
         return self.time
 
     def retry(self, work: Callable[[], _Found]) -> _Found:
-        """Do some work on the present state, again from the last that was kept where it is lost.
+        """Do some work on the present state; if a worker loses it, go back to the last kept state.
 
         Parameters
         ----------

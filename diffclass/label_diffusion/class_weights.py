@@ -15,7 +15,7 @@ Whether balanced or matched weights are better than equal ones is read off the c
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def counted_every(n_points: int) -> int:
 
 
 class MapValues(Protocol):
-    """Values of the classes at one time, in memory or in blocks."""
+    """The values N_i at one time, in memory or in blocks, off which a map is read."""
 
     def mass(self) -> np.ndarray:
         """Return the masses <N_i, pi>."""
@@ -77,6 +77,15 @@ class MapValues(Protocol):
 
     def cut(self, class_weight: np.ndarray) -> Cut:
         """Return the cut of the map with certain weights."""
+
+    def decide(self, class_weight: np.ndarray, n_steps: int | None) -> Any:
+        """Fill unreached points within so many edges of a label, and find the class of each point.
+
+        Returns
+        -------
+        object
+            The `Decision` in memory; in blocks nothing, since it is written to files.
+        """
 
 
 def chosen_weights(

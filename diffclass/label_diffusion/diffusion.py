@@ -43,17 +43,13 @@ from numpy.typing import ArrayLike
 
 from diffclass._validation import check_choice
 from diffclass.exceptions import DataError
-from diffclass.label_diffusion.class_weights import chosen_weights, counted_every
+from diffclass.label_diffusion.class_weights import MapValues, chosen_weights, counted_every
 from diffclass.label_diffusion.cut import Cut, cut_of
 from diffclass.label_diffusion.early_stopping import EarlyStop, stop_early, walk_along_curve
-from diffclass.label_diffusion.parameters import (
-    checked_prior,
-    checked_tau,
-    checked_weights,
-)
-from diffclass.label_diffusion.posteriors import decide, posteriors_of
+from diffclass.label_diffusion.parameters import DiffusionRules, checked_weights
+from diffclass.label_diffusion.posteriors import Decision, decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
-from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule, Tau, kept_share
+from diffclass.label_diffusion.stopping_time import MarginCurve, Tau, kept_share
 from diffclass.label_diffusion.walks import (
     AbsorbingWalk,
     FreeWalk,
@@ -66,7 +62,7 @@ from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.progress import stage
-from diffclass.sizes import LOCAL_ORDER_POINTS, LONG_WALK_POINTS
+from diffclass.sizes import LOCAL_ORDER_POINTS
 from diffclass.targets import encode_groups, encode_labels, labels_per_class
 
 LABEL_MODES = ("absorbing", "summed", "free")
@@ -221,24 +217,18 @@ def diffuse_labels(
     if not len(classes):
         raise DataError("y holds no label; mark at least one point")
     label_weight = checked_weights(label_weight, codes)
-    prior = checked_prior(class_prior, len(classes))
-    n_labels = labels_per_class(codes, encode_groups(groups, codes))
-    may_sum = (
-        label_mode == "auto" and prior is None and n_labels < 2 and len(codes) <= LONG_WALK_POINTS
-    )
-    label_mode = "absorbing" if label_mode == "auto" else label_mode
-    rules = _Rules(
-        classes=classes,
-        prior=prior,
-        label_mode=label_mode,
-        may_sum=may_sum,
-        tau=checked_tau(tau),
-        usual_share=kept_share(label_mode, n_labels),
+    rules = DiffusionRules.checked(
+        label_mode,
+        tau,
+        class_prior,
+        n_points=len(codes),
+        n_classes=len(classes),
+        per_class=labels_per_class(codes, encode_groups(groups, codes)),
     )
     if isinstance(operator, WarpedOperator) or len(operator) < LOCAL_ORDER_POINTS:
-        return _diffused(operator, codes, label_weight, rules)
+        return _diffused(operator, codes, label_weight, classes, rules)
     order, local = operator.in_local_order
-    found = _diffused(local, codes[order], label_weight[order], rules)
+    found = _diffused(local, codes[order], label_weight[order], classes, rules)
     places = inverse(order)
     points = ("values", "codes", "probability", "margin")
     return replace(found, **{name: getattr(found, name)[places] for name in points})
@@ -305,45 +295,51 @@ def start_walk(
     return free_walk(operator, codes, label_weight, n_classes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Rules:
-    """How labels diffuse, whatever the order of the points; see `diffuse_labels`."""
+def read_map(
+    values: MapValues, stopped: EarlyStop, rules: DiffusionRules, n_classes: int
+) -> tuple[str, np.ndarray, Any]:
+    """Choose the weights of the classes and find the class of each point.
 
-    classes: np.ndarray
-    prior: np.ndarray | None
-    label_mode: str
-    may_sum: bool
-    tau: int | StoppingRule
-    usual_share: float
+    Parameters
+    ----------
+    values : MapValues
+        At the time at which the walk was stopped.
+    stopped : EarlyStop
+    rules : DiffusionRules
+    n_classes : int
+
+    Returns
+    -------
+    weighting : {"equal", "balanced", "matched"}
+    class_weight : ndarray of shape (n_classes,)
+    decided : object
+        As of `MapValues.decide`.
+    """
+    weighting, weight = chosen_weights(
+        values, n_classes, weighting=stopped.weighting, prior=rules.prior
+    )
+    return weighting, weight, values.decide(weight, stopped.n_steps)
 
 
 def _diffused(
     operator: MarkovOperator | WarpedOperator,
     codes: np.ndarray,
     label_weight: np.ndarray,
-    rules: _Rules,
+    classes: np.ndarray,
+    rules: DiffusionRules,
 ) -> LabelDiffusion:
-    classes = rules.classes
     start = partial(start_walk, operator, codes, label_weight, len(classes))
-    walk = start(label_mode=rules.label_mode)
+    walk = start(label_mode=rules.first_mode)
     with stage("diffusion"):
-        stopped = stop_early(
-            walk,
-            rules.tau,
-            usual_share=rules.usual_share,
-            balancing=rules.prior is None,
-            is_large=len(codes) > LONG_WALK_POINTS,
-        )
+        stopped = stop_early(walk, rules)
         reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
-        found = _read_off(
-            walk, classes, rules.prior, stopped, label_mode=rules.label_mode, reach=reach
-        )
+        found = _read_off(walk, classes, stopped, rules, rules.first_mode, reach)
         if not (rules.may_sum and stopped.is_by_cut):
             return found
         walk = start(label_mode="summed")
         walk.advance_map(_SUMMED_TAU)
         stopped = EarlyStop(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
-        summed = _read_off(walk, classes, None, stopped, label_mode="summed", reach=reach)
+        summed = _read_off(walk, classes, stopped, rules, "summed", reach)
         return _less_cut(walk.operator, found, summed)
 
 
@@ -359,20 +355,16 @@ def _less_cut(
 def _read_off(
     walk: Walk,
     classes: np.ndarray,
-    prior: np.ndarray | None,
     stopped: EarlyStop,
-    *,
+    rules: DiffusionRules,
     label_mode: str,
     reach: Reach,
 ) -> LabelDiffusion:
-    values, dtype = walk.values(), walk.operator.dtype
-    weighting, weight = chosen_weights(
-        _MapValues(walk.operator, values), len(classes), weighting=stopped.weighting, prior=prior
-    )
-    decision = reach.decide(values, weight, n_steps=stopped.n_steps, dtype=dtype)
+    values = _ArrayValues(walk.operator, walk.values(), reach)
+    weighting, weight, decision = read_map(values, stopped, rules, len(classes))
     return LabelDiffusion(
         classes=classes,
-        values=values,
+        values=values.values,
         class_weight=weight,
         label_mode=label_mode,
         weighting=weighting,
@@ -385,11 +377,12 @@ def _read_off(
 
 
 @dataclass(frozen=True)
-class _MapValues:
-    """Values of which the weights of the classes are chosen."""
+class _ArrayValues:
+    """Values in an array, off which a map is read; unreached points are filled in place."""
 
     operator: MarkovOperator
     values: np.ndarray
+    reach: Reach
 
     def mass(self) -> np.ndarray:
         return mass_of(self.operator, self.values)
@@ -400,3 +393,7 @@ class _MapValues:
     def cut(self, class_weight: np.ndarray) -> Cut:
         codes = decide(self.values, class_weight).codes
         return cut_of(self.operator, codes, len(class_weight))
+
+    def decide(self, class_weight: np.ndarray, n_steps: int | None) -> Decision:
+        dtype = self.operator.dtype
+        return self.reach.decide(self.values, class_weight, n_steps=n_steps, dtype=dtype)

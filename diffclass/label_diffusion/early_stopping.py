@@ -1,20 +1,23 @@
 """Early stopping: walk, look at the map, and go back to the best time.
 
-One way for every walk, in memory or in blocks: a walk gives its criteria in a few numbers, margin,
-cut and coverage, which are sums over the points.
+It works for every walk, in memory or in blocks, since margin, cut and coverage are sums over the
+points.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass.label_diffusion.cut import Cut
+from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
+from diffclass.label_diffusion.cut import Cut, cut_of_sums
+from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.label_diffusion.stopping_time import (
     AutoChoice,
     CurveRecord,
@@ -31,6 +34,7 @@ from diffclass.label_diffusion.stopping_time import (
 # assume more than equal ones.
 _BALANCING_ERRORS = 0.5
 _Map = TypeVar("_Map")
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ class Criteria:
     cut : dict of str to Cut
         Cut of the map, by the weighting of the classes.
     changed : float
-        Share of the points that have another class than in the `PastMaps`; 1 if there is no map
+        Share of the points that have another class than in an earlier map; 1 if there is no map
         to compare with.
     """
 
@@ -53,8 +57,33 @@ class Criteria:
     changed: float
 
 
-class StoppableWalk(Protocol):
-    """A walk of labels as early stopping sees it.
+@dataclass(frozen=True, eq=False)
+class MapSums:
+    """Sums over points of one map per weighting. Those of a graph are the sums over its blocks.
+
+    Attributes
+    ----------
+    margin : ndarray of shape (n_weightings,)
+        Sums of the margins.
+    classes : ndarray of shape (n_weightings, 3, n_classes)
+        As of `diffclass.label_diffusion.cut.class_sums`.
+    changed : int
+        Points that the first map and an earlier one give different classes.
+    """
+
+    margin: np.ndarray
+    classes: np.ndarray
+    changed: int
+
+    def __add__(self, other: MapSums) -> MapSums:
+        changed = self.changed + other.changed
+        return MapSums(self.margin + other.margin, self.classes + other.classes, changed)
+
+
+class LabelWalk(ABC, Generic[_Map]):
+    """Labels diffused to one time, in columns that lie somewhere: in arrays, or in blocks.
+
+    Subclasses say how columns advance, and reduce maps to sums; what the sums mean is said here.
 
     Attributes
     ----------
@@ -65,53 +94,77 @@ class StoppableWalk(Protocol):
         Whether the cut of its maps says anything: free columns all have the same mass.
     """
 
+    n_points: int
+    n_classes: int
     time: int
-    goes_by_cut: bool
+    goes_by_cut = False
 
-    @property
-    def n_points(self) -> int:
-        """Number of points."""
+    def __init__(self) -> None:
+        self._past_maps: list[_Map] = []
 
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-
+    @abstractmethod
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
 
+    @abstractmethod
     def coverage(self) -> np.ndarray:
-        """Return, for t = 0, 1, ..., the share of what labels can reach within t hops."""
+        """Return, for t = 0, 1, ..., the share of what labels can reach within t edges."""
 
+    @abstractmethod
     def mean_margin(self) -> float:
         """Return the mean margin over the points, with equal weights of the classes."""
 
-    def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
-        """Return what early stopping goes by, with "equal" and other weights of the classes."""
+    @abstractmethod
+    def mass(self) -> np.ndarray:
+        """Return the masses <N_i, pi> of the columns, up to a common factor; (n_classes,)."""
 
+    @abstractmethod
+    def map_sums(self, weights: np.ndarray, before: _Map | None) -> tuple[MapSums, _Map]:
+        """Return the sums of the maps with some weights of the classes, and the first of the maps.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_weightings, n_classes)
+        before : map or None
+            An earlier map, to be compared with the first one. It is not needed any more afterwards.
+        """
+
+    @abstractmethod
     def checkpoint(self, *names: str) -> None:
         """Save the present state under some names, instead of those saved before."""
 
+    @abstractmethod
     def restore(self, name: str) -> int:
         """Go back to a checkpoint, drop all and return its time, tau."""
 
+    def retry(self, work: Callable[[], _Found]) -> _Found:
+        """Do some work on the present state; where a worker loses it, do it again."""
+        return work()
 
-class PastMaps(Generic[_Map]):
-    """The maps with which later ones are compared: those two looks before, or the first ones."""
+    def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
+        """Return what early stopping goes by.
 
-    def __init__(self) -> None:
-        self._maps: list[_Map] = []
-
-    def compared(self, *, is_covered: bool) -> _Map | None:
-        """Return the map to compare the next one with, if there is any."""
-        return self._maps[0] if is_covered and len(self._maps) >= 2 else None
-
-    def add(self, codes: _Map, *, is_covered: bool) -> _Map | None:
-        """Add the next map, and return the one it is compared with: later ones do not need it."""
-        before = self.compared(is_covered=is_covered)
-        self._maps.append(codes)
-        if before is not None:
-            self._maps.pop(0)
-        return before
+        Parameters
+        ----------
+        weightings : sequence of str
+            "equal", which comes first, and "balanced".
+        is_covered : bool
+            Whether the labels cover the graph. The map is then compared with the one two looks
+            before; until then there are at most two maps to keep.
+        """
+        weights = {"equal": equal_weights(self.n_classes)}
+        if "balanced" in weightings:
+            weights["balanced"] = balanced_weights(self.mass())
+        stacked = np.stack([weights[weighting] for weighting in weightings])
+        is_compared = is_covered and len(self._past_maps) >= 2
+        before = self._past_maps[0] if is_compared else None
+        sums, first = self.map_sums(stacked, before)
+        self._past_maps = [*self._past_maps[int(is_compared) :], first]
+        return Criteria(
+            dict(zip(weightings, (sums.margin / self.n_points).tolist(), strict=True)),
+            dict(zip(weightings, map(cut_of_sums, sums.classes), strict=True)),
+            sums.changed / self.n_points if is_compared else 1.0,
+        )
 
 
 @dataclass(frozen=True)
@@ -137,35 +190,21 @@ class EarlyStop:
     is_by_cut: bool = False
 
 
-def stop_early(
-    walk: StoppableWalk,
-    tau: int | StoppingRule,
-    *,
-    usual_share: float,
-    balancing: bool,
-    is_large: bool,
-) -> EarlyStop:
+def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
     """Walk until tau is known, and go back to it.
 
     Parameters
     ----------
-    walk : StoppableWalk
+    walk : LabelWalk
         At time 0.
-    tau : int or StoppingRule
-        As `diffclass.label_diffusion.parameters.checked_tau` returns it.
-    usual_share : float
-        Share of the largest margin that tau has to keep, unless the rule states another.
-    balancing : bool
-        Whether weights may be balanced.
-    is_large : bool
-        Whether steps take long, so that the walk ends where the margin has fallen below the share
-        it has to keep, and is looked at only once the labels cover the graph.
+    rules : DiffusionRules
 
     Warns
     -----
     ConvergenceWarning
         If the labels do not cover the graph by the rule's last time.
     """
+    tau, usual_share = rules.tau, rules.usual_share
     if not isinstance(tau, StoppingRule):
         curve = walk_along_curve(walk, tau, usual_share)
         return EarlyStop(walk.restore("kept"), curve, n_steps=walk.time)
@@ -173,7 +212,7 @@ def stop_early(
     max_time, kept_share = tau.limits(walk.n_points, usual_share=usual_share, goes_by_cut=by_cut)
     if by_cut:
         curve, weighting, best = _walk_to_best(
-            walk, max_time, kept_share, balancing=balancing, is_large=is_large
+            walk, max_time, kept_share, balancing=rules.prior is None, is_large=rules.is_large
         )
         stopped = EarlyStop(walk.restore(weighting + best), curve, weighting, is_by_cut=True)
     else:
@@ -190,12 +229,12 @@ def stop_early(
     return stopped
 
 
-def walk_to(walk: StoppableWalk, tau: int) -> None:
+def walk_to(walk: LabelWalk, tau: int) -> None:
     """Walk to a given time, with stops only where the walk may find a faster way on.
 
     Parameters
     ----------
-    walk : StoppableWalk
+    walk : LabelWalk
     tau : int
         Steps from time 0.
     """
@@ -204,12 +243,12 @@ def walk_to(walk: StoppableWalk, tau: int) -> None:
             walk.advance(time)
 
 
-def walk_along_curve(walk: StoppableWalk, tau: int, kept_share: float) -> MarginCurve:
+def walk_along_curve(walk: LabelWalk, tau: int, kept_share: float) -> MarginCurve:
     """Walk to a given time and return the margin curve up to it.
 
     Parameters
     ----------
-    walk : StoppableWalk
+    walk : LabelWalk
         At time 0; its last state is saved as "kept".
     tau : int
         Steps.
@@ -224,7 +263,7 @@ def walk_along_curve(walk: StoppableWalk, tau: int, kept_share: float) -> Margin
     return record.curve
 
 
-def _walk_to_best_margin(walk: StoppableWalk, max_time: int, kept_share: float) -> MarginCurve:
+def _walk_to_best_margin(walk: LabelWalk, max_time: int, kept_share: float) -> MarginCurve:
     choice, record = MarginChoice(kept_share), CurveRecord(kept_share)
     for time, coverage in _covered_times(walk, curve_times(max_time)):
         walk.advance(time)
@@ -237,7 +276,7 @@ def _walk_to_best_margin(walk: StoppableWalk, max_time: int, kept_share: float) 
 
 
 def _walk_to_best(
-    walk: StoppableWalk, max_time: int, kept_share: float, *, balancing: bool, is_large: bool
+    walk: LabelWalk, max_time: int, kept_share: float, *, balancing: bool, is_large: bool
 ) -> tuple[MarginCurve, str, str]:
     """Walk until the map settles; checkpoint the best times of each weighting and choose."""
     weightings = ("equal", "balanced") if balancing else ("equal",)
@@ -264,7 +303,7 @@ def _walk_to_best(
     return record.curve, weighting, choices[weighting].best
 
 
-def _covered_times(walk: StoppableWalk, times: np.ndarray) -> list[tuple[int, float]]:
+def _covered_times(walk: LabelWalk, times: np.ndarray) -> list[tuple[int, float]]:
     """Return each time with the coverage of the labels at that time."""
     coverage = walk.coverage()
     farthest = len(coverage) - 1

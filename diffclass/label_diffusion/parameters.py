@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass._validation import check_choice, check_positive, check_share
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion.stopping_time import RULES, StoppingRule, Tau
+from diffclass.label_diffusion.stopping_time import RULES, StoppingRule, Tau, kept_share
+from diffclass.sizes import LONG_WALK_POINTS
 
 _MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
 
@@ -64,3 +67,61 @@ def checked_prior(class_prior: ArrayLike | None, n_classes: int) -> np.ndarray |
         )
     prior = prior / prior.max()
     return prior / prior.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class DiffusionRules:
+    """How labels count, and how the time and the weights of the classes are chosen.
+
+    They are the same wherever the columns lie.
+
+    Attributes
+    ----------
+    label_mode : {"auto", "absorbing", "summed", "free"}
+    tau : int or StoppingRule
+    prior : ndarray of shape (n_classes,) or None
+        Expected shares of the classes. Without them, weights may be balanced.
+    per_class : float
+        Labels per class; see `diffclass.targets.labels_per_class`.
+    is_large : bool
+        Whether steps take long, so that the walk ends where the margin has fallen below the share
+        it has to keep, and is looked at only once the labels cover the graph.
+    """
+
+    label_mode: str
+    tau: int | StoppingRule
+    prior: np.ndarray | None
+    per_class: float
+    is_large: bool
+
+    @classmethod
+    def checked(
+        cls,
+        label_mode: str,
+        tau: Tau,
+        class_prior: ArrayLike | None,
+        *,
+        n_points: int,
+        n_classes: int,
+        per_class: float,
+    ) -> DiffusionRules:
+        """Check the parameters of a diffusion; see `diffclass.diffuse_labels`."""
+        prior = checked_prior(class_prior, n_classes)
+        is_large = n_points > LONG_WALK_POINTS
+        return cls(label_mode, checked_tau(tau), prior, per_class, is_large)
+
+    @property
+    def first_mode(self) -> str:
+        """How labels count in the first walk: with "auto" they absorb."""
+        return "absorbing" if self.label_mode == "auto" else self.label_mode
+
+    @property
+    def may_sum(self) -> bool:
+        """Whether summed labels are tried after absorbing ones."""
+        is_open = self.label_mode == "auto" and self.prior is None
+        return is_open and self.per_class < 2 and not self.is_large
+
+    @property
+    def usual_share(self) -> float:
+        """Share of the largest margin that tau has to keep, unless the rule states another."""
+        return kept_share(self.first_mode, self.per_class)

@@ -174,7 +174,7 @@ def test_large_graphs_end_with_the_margin(monkeypatch, tmp_path):
     operator, y = blobs(3)
     rule = StoppingRule(kept_share=1, max_time=4000)
     long = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, tau=rule)
-    monkeypatch.setattr("diffclass.blocks.diffusion.LONG_WALK_POINTS", 10)
+    monkeypatch.setattr("diffclass.label_diffusion.parameters.LONG_WALK_POINTS", 10)
     short = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, tau=rule)
     assert len(short.curve.times) < len(long.curve.times)
 

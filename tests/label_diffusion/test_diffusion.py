@@ -479,7 +479,7 @@ def test_on_large_graphs_the_walk_ends_with_the_margin(monkeypatch):
     A, y = random_problem(3)
     rule = StoppingRule(kept_share=1, max_time=4000)
     small = diffuse_labels(A, y, tau=rule)
-    monkeypatch.setattr("diffclass.label_diffusion.diffusion.LONG_WALK_POINTS", 10)
+    monkeypatch.setattr("diffclass.label_diffusion.parameters.LONG_WALK_POINTS", 10)
     large = diffuse_labels(A, y, tau=rule)
     assert large.label_mode == "absorbing"
     covered = np.isin(small.curve.times, large.curve.times)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
-from diffclass.label_diffusion.cut import cut_of
-from diffclass.label_diffusion.early_stopping import Criteria, PastMaps, walk_to
+from diffclass.label_diffusion.class_weights import equal_weights
+from diffclass.label_diffusion.cut import class_sums
+from diffclass.label_diffusion.early_stopping import LabelWalk, MapSums, walk_to
 from diffclass.label_diffusion.posteriors import Decision, decide
 from diffclass.label_diffusion.stopping_time import hop_coverage
 from diffclass.operators.markov import MarkovOperator
@@ -37,7 +36,7 @@ def mass_of(operator: MarkovOperator, values: np.ndarray) -> np.ndarray:
     return np.einsum("x,xi->i", operator.stationary_distribution, values)
 
 
-class Walk:
+class Walk(LabelWalk[np.ndarray]):
     """One column per class at one time: N = scale (limits[component] + state).
 
     Attributes
@@ -59,9 +58,9 @@ class Walk:
         mass, and the margin says all.
     """
 
-    goes_by_cut = False
-
     def __init__(self, operator: MarkovOperator, codes: np.ndarray, n_classes: int):
+        super().__init__()
+        self.n_points, self.n_classes = len(operator), n_classes
         self.operator = operator
         self.least = least_arrived(operator.dtype)
         self.time = 0
@@ -71,17 +70,6 @@ class Walk:
         self.limits = np.zeros((operator.n_connected_components, n_classes))
         self.scale = np.ones(n_classes)
         self._checkpoints: dict[str, Any] = {}
-        self._past_maps: PastMaps[np.ndarray] = PastMaps()
-
-    @property
-    def n_points(self) -> int:
-        """Number of points."""
-        return len(self.operator)
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.scale)
 
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
@@ -117,22 +105,30 @@ class Walk:
         """Return the mean margin over the points, with equal weights of the classes."""
         return float(self.decision(equal_weights(self.n_classes)).margin.mean())
 
-    def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
-        """Return what early stopping goes by, with "equal" and other weights of the classes."""
-        margin, cut, changed = {}, {}, 1.0
-        for weighting in weightings:
-            decision = self.decision(self._weights(weighting))
-            margin[weighting] = float(decision.margin.mean())
-            cut[weighting] = cut_of(self.operator, decision.codes, self.n_classes)
-            if weighting == "equal":
-                before = self._past_maps.add(decision.codes, is_covered=is_covered)
-                changed = 1.0 if before is None else float(np.mean(decision.codes != before))
-        return Criteria(margin, cut, changed)
+    def mass(self) -> np.ndarray:
+        """Return the masses <N_i, pi> of the columns, up to a common factor; (n_classes,)."""
+        return mass_of(self.operator, self.state)
 
-    def _weights(self, weighting: str) -> np.ndarray:
-        if weighting == "equal":
-            return equal_weights(self.n_classes)
-        return balanced_weights(mass_of(self.operator, self.state))
+    def map_sums(
+        self, weights: np.ndarray, before: np.ndarray | None
+    ) -> tuple[MapSums, np.ndarray]:
+        """Return the sums of the maps with some weights of the classes, and the first of the maps.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (n_weightings, n_classes)
+        before : ndarray of int of shape (n,), optional
+            The classes of an earlier map.
+        """
+        K, degrees = self.operator.affinity, self.operator.degrees
+        margins, classes, maps = [], [], []
+        for weight in weights:
+            decision = self.decision(weight)
+            margins.append(decision.margin.sum())
+            classes.append(class_sums(K, degrees, decision.codes, self.n_classes))
+            maps = maps or [decision.codes]
+        changed = 0 if before is None else int(np.count_nonzero(maps[0] != before))
+        return MapSums(np.array(margins), np.array(classes), changed), maps[0]
 
     def _hops_to_cover(self) -> np.ndarray:
         """Count the edges from each point to the labels; (n, n_groups), -1 if unreachable."""
