@@ -1,7 +1,8 @@
-"""Calibration of posteriors on blocks: labels are left out in folds, the map predicts itself."""
+"""Calibration in blocks: labels are held out in folds, and the map predicts itself."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -21,10 +22,10 @@ from diffclass.label_diffusion.calibration import (
     counted_points,
 )
 from diffclass.label_diffusion.early_stopping import walk_to
-from diffclass.label_diffusion.held_out_labels import FOLDS, HeldOutLabels, chosen_labels
+from diffclass.label_diffusion.held_out_labels import ChosenLabels, HeldOutLabels
+from diffclass.label_diffusion.map_scores import class_indicators, normalised_scores
 from diffclass.label_diffusion.posteriors import posteriors_of
 from diffclass.progress import in_parts, stage
-from diffclass.targets import encode_groups
 
 
 def calibrate_in_blocks(
@@ -47,40 +48,32 @@ def calibrate_in_blocks(
     -------
     Calibration
         As `diffclass.label_diffusion.calibration.calibrate` has it, except that labels are always
-        left out in five folds. Costs the steps of five diffusions, and four more.
+        held out in five folds. Costs the steps of five diffusions, and four more.
     """
+    codes = np.array(codes, dtype=np.int64)
+    chosen = ChosenLabels.of(codes, label_weight, groups)
+
+    def walk(rest: np.ndarray, places: np.ndarray) -> np.ndarray:
+        labels = BlockLabels.of(rest, label_weight, groups, len(rest))
+        return _values_of(labels, places, found, engine)
+
     with stage("calibration"):
-        codes = np.array(codes, dtype=np.int64)
-        left = _left_out(found, codes, engine, label_weight, groups)
-        posteriors, around = _map_around(found, engine)
-        return calibrated(posteriors, around, left)
+        values = chosen.values_by_folds(codes, int(codes.max()) + 1, walk, _one_by_one)
+        posteriors = posteriors_of(values, found.class_weight)
+        held_out = HeldOutLabels(chosen.points, codes[chosen.points], posteriors)
+        return calibrated(*_map_around(found, engine), held_out)
 
 
-def _left_out(
-    found: BlockDiffusion,
-    codes: np.ndarray,
-    engine: Engine,
-    label_weight: ArrayLike | None,
-    groups: ArrayLike | None,
-) -> HeldOutLabels:
-    counted = codes if label_weight is None else np.where(np.asarray(label_weight) > 0, codes, -1)
-    group = encode_groups(groups, counted)
-    places, rank = chosen_labels(counted, group)
-    values = np.zeros((len(places), int(codes.max()) + 1))
-    fold = rank % FOLDS
-    for f in in_parts("calibration: folds", np.unique(fold).tolist()):
-        tested = fold == f
-        fewer = np.where(np.isin(group, group[places[tested]]), -1, codes)
-        labels = BlockLabels.of(fewer, label_weight, groups, len(fewer))
-        name = f"{found.name}-fold{f}"
-        values[tested] = _values_of(labels, places[tested], found, engine, name=name)
-    return HeldOutLabels(places, codes[places], posteriors_of(values, found.class_weight))
+def _one_by_one(work: Callable[[int], None], folds: list[int]) -> None:
+    for f in in_parts("calibration: folds", folds):
+        work(f)
 
 
 def _values_of(
-    labels: BlockLabels, places: np.ndarray, found: BlockDiffusion, engine: Engine, *, name: str
+    labels: BlockLabels, places: np.ndarray, found: BlockDiffusion, engine: Engine
 ) -> np.ndarray:
-    """Return what some labels say of some places, and let go of all that the walk held."""
+    """Return what some labels say of some places, and remove all that the walk kept."""
+    name = f"{found.name}-fold"
     with stage("calibration: walk"):
         walk = labels.start_walk(found.operator, engine, name)
         walk_to(walk, found.tau)
@@ -114,18 +107,14 @@ def _map_around(found: BlockDiffusion, engine: Engine) -> tuple[np.ndarray, np.n
                for b in blocks]  # fmt: skip
     for _ in range(MAP_STEPS):
         columns = graph.exchanged(block_tasks.walked, columns, values=(1,), row_bytes=4 * n_classes)
-    scores = np.maximum(_rows_at(graph, columns, places), 0)
-    scores = scores.astype(np.float64)
+    around = normalised_scores(_rows_at(graph, columns, places))
     operator.scratch.drop_stage(name)
-    return _rows(found, places), scores / scores.sum(axis=1, keepdims=True)
+    return _rows(found, places), around
 
 
 def _class_columns(scratch: Scratch, name: str, b: int, n_classes: int) -> np.ndarray:
-    """Return the indicators of the classes of a block's map; an equal part of each for none."""
-    codes = np.array(scratch.load(f"{name}/codes.{b}"))
-    columns = np.full((len(codes), n_classes), 1 / n_classes, dtype=np.float32)
-    columns[codes >= 0] = np.eye(n_classes, dtype=np.float32)[codes[codes >= 0]]
-    return columns
+    """Return the indicators of the classes of a block's map."""
+    return class_indicators(np.array(scratch.load(f"{name}/codes.{b}")), n_classes, np.float32)
 
 
 def _taken(columns: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -1,21 +1,23 @@
-"""What the walk says of a labelled point when its own label is left out.
+"""Held-out labels: what the walk says of a labelled point without its own label.
 
-With absorbing labels this is nearly in closed form. From the label l the walk takes a step to a
-neighbour, and from there it stops at some label, at one of class i with probability (A N_i)(l). If
-it comes back to l, with probability r(l), and l does not count, it starts anew. So the walk that
-knows nothing of l stops in class i in proportion to
+For absorbing labels there is nearly a closed form, leave-one-out. From the label l the walk takes a
+step to a neighbour, and from there it stops at a label of class i with probability (A N_i)(l). With
+probability r(l) it returns to l; if l does not count, it starts again. So the walk without l stops
+in class i in proportion to
 
-    (A N_i)(l)  for the other classes,    (A N_i)(l) - r(l)  for that of l.
+    (A N_i)(l)  for the other classes,    (A N_i)(l) - r(l)  for the class of l.
 
-r(l) takes one column per label, and so only some labels are left out; weights of labels are as they
-are. Summed and free labels are left out in five folds, by new diffusions to the same time, and so
-are groups of labels, like strokes, of which the whole group is left out and one label tested.
-Nothing is left out of a warped walk, whose scores know all labels, nor the only group of a class.
+r(l) takes one column per label, so only some labels are held out; their weights stay as they are.
+Summed and free labels are cross-validated in five folds, by new diffusions to the same time. So are
+groups of labels, such as strokes: the whole group is held out and one of its labels is tested.
+Nothing is held out of a warped walk, whose scores know all labels, nor the only group of a class.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +43,7 @@ class HeldOutLabels:
     Attributes
     ----------
     points : ndarray of int of shape (m,)
-        Numbers of the points whose labels were left out.
+        Numbers of the points whose labels were held out.
     codes : ndarray of int of shape (m,)
         Index of the class of each of these labels.
     posteriors : ndarray of float64 of shape (m, n_classes)
@@ -61,7 +63,7 @@ def hold_out_labels(
     label_weight: np.ndarray | None = None,
     groups: ArrayLike | None = None,
 ) -> HeldOutLabels:
-    """Leave labels out one by one, or by folds, and return what is said of their points.
+    """Hold labels out, one by one or by folds, and return what the others say of their points.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ def hold_out_labels(
     label_weight : ndarray of shape (n,), optional
         0 to 1; 1 by default.
     groups : array-like of shape (n,), optional
-        Labels of a class with the same value are left out together.
+        Labels of a class with the same value are held out together.
 
     Returns
     -------
@@ -98,36 +100,92 @@ def hold_out_labels(
            [0. , 1. ]])
     """
     weight = np.ones(len(codes)) if label_weight is None else label_weight
-    counted = np.where(weight > 0, codes, -1)
-    group = encode_groups(groups, counted)
-    points, rank = chosen_labels(counted, group)
+    chosen = ChosenLabels.of(codes, label_weight, groups)
+    n_classes, points, group = len(diffusion.classes), chosen.points, chosen.group
     if isinstance(operator, WarpedOperator) or not len(points):
         none = np.zeros(0, dtype=np.intp)
-        return HeldOutLabels(none, none, np.zeros((0, len(diffusion.classes))))
+        return HeldOutLabels(none, none, np.zeros((0, n_classes)))
     if diffusion.label_mode == "absorbing" and group.max() + 1 == np.count_nonzero(group >= 0):
         values = _without_returns(operator, codes, diffusion, weight, points)
     else:
-        values = np.zeros((len(points), len(diffusion.classes)))
-        fold = rank % FOLDS
-
-        def leave_out(f: int) -> None:
-            left = np.where(np.isin(group, group[points[fold == f]]), -1, codes)
-            values[fold == f] = _values(operator, left, diffusion, weight, points[fold == f])
-
-        folds = np.unique(fold).tolist()
-        if len(codes) <= HELD_OUT_POINTS:  # whose steps are too short to be shared out
-            in_threads(leave_out, folds)
-        else:
-            for f in folds:
-                leave_out(f)
+        walk = partial(_values, operator, diffusion, weight)
+        # with few points, steps are too short to be shared out: a thread takes a whole fold
+        run = in_threads if len(codes) <= HELD_OUT_POINTS else _one_by_one
+        values = chosen.values_by_folds(codes, n_classes, walk, run)
     return HeldOutLabels(points, codes[points], posteriors_of(values, diffusion.class_weight))
+
+
+def _one_by_one(work: Callable[[int], None], folds: list[int]) -> None:
+    for f in folds:
+        work(f)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenLabels:
+    """The labels that are held out, one of each group, drawn at random.
+
+    Attributes
+    ----------
+    points : ndarray of int of shape (m,)
+        Their points, ascending.
+    rank : ndarray of int of shape (m,)
+        Position of each within its class.
+    group : ndarray of int of shape (n,)
+        Group of each label that counts, -1 elsewhere.
+    """
+
+    points: np.ndarray
+    rank: np.ndarray
+    group: np.ndarray
+
+    @classmethod
+    def of(
+        cls, codes: np.ndarray, label_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> ChosenLabels:
+        """Choose among labels with a weight above 0, of classes with more than one group."""
+        weight = np.ones(len(codes)) if label_weight is None else np.asarray(label_weight)
+        counted = np.where(weight > 0, codes, -1)
+        group = encode_groups(groups, counted)
+        return cls(*_chosen_labels(counted, group), group)
+
+    def values_by_folds(
+        self,
+        codes: np.ndarray,
+        n_classes: int,
+        walk: Callable[[np.ndarray, np.ndarray], np.ndarray],
+        run: Callable[[Callable[[int], None], list[int]], object],
+    ) -> np.ndarray:
+        """Return what the walk says of the points, each time without the groups of one fold.
+
+        Parameters
+        ----------
+        codes : ndarray of int of shape (n,)
+        n_classes : int
+        walk : callable
+            Returns N_i of some points, (k, n_classes), from the remaining codes and these points.
+        run : callable
+            Calls a function with each fold.
+
+        Returns
+        -------
+        ndarray of shape (m, n_classes)
+        """
+        values, fold = np.zeros((len(self.points), n_classes)), self.rank % FOLDS
+
+        def hold_out(f: int) -> None:
+            tested = self.points[fold == f]
+            rest = np.where(np.isin(self.group, self.group[tested]), -1, codes)
+            values[fold == f] = walk(rest, tested)
+
+        run(hold_out, np.unique(fold).tolist())
+        return values
 
 
 def _values(
     operator: MarkovOperator,
-    codes: np.ndarray,
     diffusion: LabelDiffusion,
     weight: np.ndarray,
+    codes: np.ndarray,
     points: np.ndarray,
 ) -> np.ndarray:
     """Return what fewer labels say of some points at the same time, of shape (m, n_classes)."""
@@ -165,12 +223,12 @@ def _without_returns(
 
 
 def _n_columns(n_points: int) -> int:
-    """Return how many labels are left out at once."""
+    """Return how many labels are held out at once."""
     return max(_LEAST_COLUMNS, _MOST_VALUES // n_points)
 
 
 def most_columns(n_points: int) -> int:
-    """Return how many columns of a walk leaving labels out takes at most at once."""
+    """Return how many columns of a walk that holds labels out takes at most at once."""
     most = _MOST_OF_FEW if n_points <= HELD_OUT_POINTS else MOST_HELD_OUT
     return 1 + min(most, _n_columns(n_points))
 
@@ -188,8 +246,8 @@ def _returns(
     return arriving * walk.scale[:-1] / operator.degrees[points]
 
 
-def chosen_labels(codes: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return one label of each group to leave out, and its place within its class, at random."""
+def _chosen_labels(codes: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and ranks; see `ChosenLabels`."""
     labelled = np.random.default_rng(0).permutation(np.flatnonzero(codes >= 0))
     labelled = labelled[np.sort(np.unique(group[labelled], return_index=True)[1])]
     of_class = codes[labelled]

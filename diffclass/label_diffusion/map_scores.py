@@ -52,7 +52,19 @@ def map_scores(
            [0.91, 0.09],
            [0.67, 0.33]])
     """
-    H = np.full((len(codes), n_classes), 1 / n_classes)
-    H[codes >= 0] = np.eye(n_classes)[codes[codes >= 0]]
-    scores = np.maximum(operator.apply(H, n_steps), 0).astype(np.float64, copy=False)
+    return normalised_scores(operator.apply(class_indicators(codes, n_classes), n_steps))
+
+
+def class_indicators(
+    codes: np.ndarray, n_classes: int, dtype: type | np.dtype = np.float64
+) -> np.ndarray:
+    """Return H, of shape (n, n_classes): 1 for the class of the map, equal parts without one."""
+    H = np.full((len(codes), n_classes), 1 / n_classes, dtype=dtype)
+    H[codes >= 0] = np.eye(n_classes, dtype=dtype)[codes[codes >= 0]]
+    return H
+
+
+def normalised_scores(columns: np.ndarray) -> np.ndarray:
+    """Return diffused indicators without rounding below 0, in rows of sum 1 and float64."""
+    scores = np.maximum(columns, 0).astype(np.float64, copy=False)
     return scores / scores.sum(axis=1, keepdims=True)

@@ -121,7 +121,8 @@ class Walk(LabelWalk[np.ndarray]):
             The classes of an earlier map.
         """
         K, degrees = self.operator.affinity, self.operator.degrees
-        margins, classes, maps = [], [], []
+        margins, classes = [], []
+        maps: list[np.ndarray] = []
         for weight in weights:
             decision = self.decision(weight)
             margins.append(decision.margin.sum())
