@@ -38,6 +38,8 @@ from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
 from diffclass.point_graph import FoundNeighbors, PointGraph, find_neighbors
 from diffclass.targets import UNLABELLED, encode_labels
 
+__all__ = ["DiffusionClassifier"]
+
 # Rounds of warping end if fewer than this share of the points change their class.
 _CHANGED_SHARE = 1e-3
 

@@ -6,6 +6,15 @@ Each also derives from the built-in class that users of scikit-learn or NumPy ex
 
 from __future__ import annotations
 
+__all__ = [
+    "CancelledError",
+    "ClusterError",
+    "DataError",
+    "DiffclassError",
+    "ParameterError",
+    "UnreachedWarning",
+]
+
 
 class DiffclassError(Exception):
     """Base of every error that diffclass raises on purpose."""

@@ -39,6 +39,8 @@ from diffclass.neighbors.nn_descent import search_cost
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 
+__all__ = ["BYTES_OF_A_POINT", "REACH", "PointGraph", "graph_costs", "markov_operator"]
+
 BYTES_OF_A_POINT = 40  # its place, number and label
 _SCALE_NEIGHBOR = 7  # as in self-tuning
 REACH = 5.0  # largest novelty within reach
