@@ -11,6 +11,7 @@ __all__ = [
     "ClusterError",
     "DataError",
     "DiffclassError",
+    "ExtensionError",
     "ParameterError",
     "UnreachedWarning",
 ]
@@ -34,6 +35,10 @@ class ClusterError(DiffclassError, RuntimeError):
 
 class CancelledError(DiffclassError):
     """A computation was given up, because nobody wants its result any more."""
+
+
+class ExtensionError(DiffclassError, ImportError):
+    """What another distribution adds cannot be used."""
 
 
 class UnreachedWarning(UserWarning):

@@ -435,7 +435,8 @@ def find_neighbors(
         As `neighbors_graph` and `Kernel.place`.
     """
     X = check_points(X)
-    features, placing = check_kernel(kernel).place(X, y=y, scores=scores)
+    kernel = check_kernel(kernel)
+    features, placing = kernel.place(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
     is_own = search is None
     search = kernel.search_for(features, n_neighbors, given=search, random_state=random_state)
