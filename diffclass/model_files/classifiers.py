@@ -134,9 +134,7 @@ _FITTED |= {
         "gaussians": Record(local_covariance.LocalGaussians, {
             "points": _POINTS, "factors": Array(("n", None, "d")), "noise": _OF_EACH,
         }),
-        "noise_floor": Number(), "scales": _OF_EACH,
-        "form": Choice({name: name for name in local_covariance._ENERGIES}),
-        "neighbor": Maybe(_NEIGHBORS),
+        "noise_floor": Number(), "scales": _OF_EACH, "neighbor": Maybe(_NEIGHBORS),
     }),
     "local discriminant": Record(local_discriminant.FittedLocalDiscriminant, {
         "kernel": OneOf(_FITTED), "points": _POINTS, "anchors": Array(("a", "d")),
@@ -156,8 +154,7 @@ _KERNELS |= {
         "kernel": Maybe(OneOf(_KERNELS)), "power": Number(), "neighbor": _NEIGHBORS,
     }),
     "LocalCovariance": Record(LocalCovariance, {
-        "rank": Whole(1), "form": Text(), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
-        "floor": Number(),
+        "rank": Whole(1), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
     }),
     "Directed": Record(Directed, {
         "epsilon": Number(), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
