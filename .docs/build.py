@@ -1,6 +1,10 @@
-"""Build the site: the guides beside the code, and the API reference from the docstrings.
+"""Build the site: the guides, and the API reference from the docstrings.
 
     python .docs/build.py -o site
+
+The reference has a page for each package and each chapter (a package or module directly inside a
+package) that lists public names in ``__all__``. Modules inside a chapter have no page: what a
+chapter exports is documented on the chapter's page.
 
 Whatever is wrong ends the build with a message and exit code 1: a warning, a link to a file that is
 not there, an anchor or a name that does not exist. The pages load nothing from the network.
@@ -10,17 +14,20 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import pkgutil
 import shutil
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 
 import markdown2
 import pdoc.render
 from check_links import broken_links
 from guides import Guide, GuideError, read_guide
-from names import link_names, places_of
+from names import Place, give_homes, link_names, places_of
 from pdoc.doc import Module
 from pdoc.render_helpers import markdown_extensions, markdown_link_patterns
 from pygments.formatters import HtmlFormatter
@@ -62,17 +69,18 @@ def build(output: Path) -> int:
     """Write all pages to the folder `output`, which is emptied before; return their number."""
     clear(output)
     modules = {name: Module.from_name(name) for name in public_modules()}
+    homes = give_homes(modules)
     guides = [
         read_guide(ROOT, path, title, modules)
         for path, title in GUIDES.items()
         if (ROOT / path).exists()
     ]
-    configure(guides)
+    configure(guides, homes)
     pages = {guide.page: rendered(guide) for guide in guides}
     for name, module in modules.items():
         pages[f"{name.replace('.', '/')}.html"] = pdoc.render.html_module(module, modules)
     write(output / "search.js", pdoc.render.search_index(modules))
-    places = places_of(modules)
+    places = places_of(modules, homes)
     for page, html in pages.items():
         write(output / page, link_names(html, page, places))
     for guide in guides:
@@ -93,22 +101,38 @@ def clear(output: Path) -> None:
 
 
 def public_modules() -> list[str]:
-    """Return the names of all modules without an underscore; names that load lazily are loaded."""
+    """Return the names of the packages and of their chapters that have an ``__all__``."""
     names = []
     for package in map(importlib.import_module, PACKAGES):
-        for exported in package.__all__:
-            setattr(package, exported, getattr(package, exported))
-        found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        names += [package.__name__, *(info.name for info in found if "._" not in info.name)]
+        load_names(package)
+        names.append(package.__name__)
+        for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            if "._" not in info.name and load_names(importlib.import_module(info.name)):
+                names.append(info.name)
     return names
 
 
-def configure(guides: list[Guide]) -> None:
+def load_names(module: ModuleType) -> bool:
+    """Load the names that a module exports lazily; return whether it exports any."""
+    exported = getattr(module, "__all__", ())
+    for name in exported:
+        setattr(module, name, getattr(module, name))
+    return bool(exported)
+
+
+def configure(guides: list[Guide], homes: Mapping[Place, Place]) -> None:
     """Tell pdoc of our templates, and the templates of what every page links to."""
-    pdoc.render.configure(docformat="numpy", template_directory=Path(__file__).parent / "templates")
+    pdoc.render.configure(
+        docformat="numpy",
+        template_directory=Path(__file__).parent / "templates",
+        show_source=False,  # half of the site's bytes, and a click away in the repository
+    )
     dark_code_css = HtmlFormatter(style="github-dark").get_style_defs(".pdoc-code")
     pdoc.render.env.globals.update(guides=guides, packages=PACKAGES, dark_code_css=dark_code_css)
     pdoc.render.env.filters["to_html"] = docstring_html
+    pdoc.render.env.filters["home"] = lambda place: homes.get(tuple(place), tuple(place))
+    # the browser builds the index in a quarter of a second; built here it is three times as large
+    pdoc.render.precompile_index = lambda documents, _: json.dumps(documents)
 
 
 def docstring_html(text: str) -> str:

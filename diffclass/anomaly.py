@@ -37,6 +37,8 @@ from diffclass.kernels import Gaussian
 from diffclass.point_graph import PointGraph
 from diffclass.spectral.equilibrium import probes, squared_distances_to_equilibrium
 
+__all__ = ["DiffusionAnomaly"]
+
 _SAME = (
     1 - 1e-6
 )  # affinity: a thousandth of the bandwidth apart, which rounding may make of nothing

@@ -38,6 +38,8 @@ from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
 from diffclass.point_graph import FoundNeighbors, PointGraph, find_neighbors
 from diffclass.targets import UNLABELLED, encode_labels
 
+__all__ = ["DiffusionClassifier"]
+
 # Rounds of warping end if fewer than this share of the points change their class.
 _CHANGED_SHARE = 1e-3
 
@@ -96,11 +98,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     ----------
     n_neighbors : int, default=12
         Neighbours of a point in the graph; at most n - 1 are used.
-    kernel : Kernel, optional
-        Kernel of the affinities; by default `diffclass.kernels.SharedNeighbors` of the self-tuning
-        Gaussian. Self-tuning evens out the density, so alpha has an effect only with a global
-        bandwidth. A kernel that uses scores gets those of the default kernel's map; see
-        `diffclass.label_diffusion.map_scores`.
+    kernel : Kernel or str, optional
+        Kernel of the affinities, or its name (see `diffclass.kernels.kernel_named`); by default
+        `diffclass.kernels.SharedNeighbors` of the self-tuning Gaussian. Self-tuning evens out the
+        density, so alpha has an effect only with a global bandwidth. A kernel that uses scores gets
+        those of the default kernel's map; see `diffclass.label_diffusion.map_scores`.
     alpha : float, default=0.0
         Density exponent of the operator.
     label_mode : {"auto", "absorbing", "summed", "free"}, default="auto"
@@ -196,7 +198,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self,
         *,
         n_neighbors: int = 12,
-        kernel: Kernel | None = None,
+        kernel: Kernel | str | None = None,
         alpha: float = 0.0,
         label_mode: str = "auto",
         tau: Tau = "auto",

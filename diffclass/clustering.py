@@ -38,6 +38,8 @@ from diffclass.point_graph import REACH
 from diffclass.progress import stage
 from diffclass.spectral.bandwidth import check_spread
 
+__all__ = ["N_NEIGHBORS", "DiffusionClustering"]
+
 N_NEIGHBORS = 20
 _DENSITY_POWER = 1.5
 SCALE_NEIGHBOR = 7  # as in self-tuning

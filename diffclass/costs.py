@@ -22,6 +22,8 @@ from diffclass.exceptions import ParameterError
 from diffclass.memory import available_memory_bytes, peak_memory_bytes
 from diffclass.progress import duration
 
+__all__ = ["Cost", "Forecast", "Size", "base_bytes", "seconds_of"]
+
 _TO_LOAD = 105 * 2**20  # libraries and compiled loops that a run still loads
 _BY_FAR = 1.5  # times the memory that is free
 _WORTH_TELLING = 60.0  # seconds

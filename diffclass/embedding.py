@@ -31,6 +31,8 @@ from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
 from diffclass.spectral.extension import nystrom
 from diffclass.spectral.gap import MOST_COMPONENTS, numerical_rank, spectral_gap
 
+__all__ = ["DiffusionMap"]
+
 _TIME_ACCURACY = 0.1
 _LATEST_TIME = 10**6
 

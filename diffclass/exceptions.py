@@ -6,6 +6,16 @@ Each also derives from the built-in class that users of scikit-learn or NumPy ex
 
 from __future__ import annotations
 
+__all__ = [
+    "CancelledError",
+    "ClusterError",
+    "DataError",
+    "DiffclassError",
+    "ExtensionError",
+    "ParameterError",
+    "UnreachedWarning",
+]
+
 
 class DiffclassError(Exception):
     """Base of every error that diffclass raises on purpose."""
@@ -25,6 +35,10 @@ class ClusterError(DiffclassError, RuntimeError):
 
 class CancelledError(DiffclassError):
     """A computation was given up, because nobody wants its result any more."""
+
+
+class ExtensionError(DiffclassError, ImportError):
+    """What another distribution adds cannot be used."""
 
 
 class UnreachedWarning(UserWarning):

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from diffclass._validation import RandomState, check_positive
 
+__all__ = ["PartialWhitening"]
+
 
 class PartialWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Principal component scores divided by a power of their standard deviation.

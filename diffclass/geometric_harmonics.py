@@ -28,6 +28,8 @@ from diffclass.point_graph import PointGraph
 from diffclass.spectral.bandwidth import wide_gaussian
 from diffclass.spectral.eigensolver import leading_pairs
 
+__all__ = ["GeometricHarmonics"]
+
 _TOLERANCE = 1e-10  # of the eigenpairs: extending divides by eigenvalues
 
 

@@ -7,6 +7,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+__all__ = ["available_memory_bytes", "peak_memory_bytes"]
+
 
 def available_memory_bytes(root: str | os.PathLike[str] = "/") -> int | None:
     """Return how many more bytes this process can have, or None if the system does not say.

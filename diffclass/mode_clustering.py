@@ -30,6 +30,8 @@ from diffclass.embedding import DiffusionMap
 from diffclass.kernels.isotropic import neighbor_distances
 from diffclass.neighbors.denser import nearest_denser
 
+__all__ = ["DiffusionModes"]
+
 
 class DiffusionModes(DiffusionClustering):
     """Cluster points around modes: dense points far in diffusion distance from denser ones.

@@ -18,6 +18,8 @@ from diffclass.exceptions import ParameterError
 from diffclass.full_disk import named_when_full
 from diffclass.temporary_folders import TemporaryFolder, sweep
 
+__all__ = ["mend_pair", "replacing", "replacing_pair", "require_writable"]
+
 _BESIDE = 24  # bytes that the name of a file beside has more, and its suffixes
 
 

@@ -39,6 +39,8 @@ from diffclass.neighbors.nn_descent import search_cost
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import stage
 
+__all__ = ["BYTES_OF_A_POINT", "REACH", "PointGraph", "graph_costs", "markov_operator"]
+
 BYTES_OF_A_POINT = 40  # its place, number and label
 _SCALE_NEIGHBOR = 7  # as in self-tuning
 REACH = 5.0  # largest novelty within reach
@@ -433,7 +435,8 @@ def find_neighbors(
         As `neighbors_graph` and `Kernel.place`.
     """
     X = check_points(X)
-    features, placing = check_kernel(kernel).place(X, y=y, scores=scores)
+    kernel = check_kernel(kernel)
+    features, placing = kernel.place(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
     is_own = search is None
     search = kernel.search_for(features, n_neighbors, given=search, random_state=random_state)

@@ -17,6 +17,18 @@ from typing import Protocol, TypeVar
 
 from diffclass.exceptions import CancelledError
 
+__all__ = [
+    "Audience",
+    "Listener",
+    "cancellable",
+    "checkpoint",
+    "duration",
+    "in_parts",
+    "listening",
+    "stage",
+    "stage_seconds",
+]
+
 
 class Listener(Protocol):
     """What hears of stages."""

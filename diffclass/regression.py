@@ -23,6 +23,8 @@ from diffclass.embedding import DiffusionMap, check_embedding
 from diffclass.exceptions import DataError
 from diffclass.spectral.extension import nystrom
 
+__all__ = ["EigenfunctionRegressor"]
+
 
 class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
     """Fit a function, known at some points, by the leading eigenfunctions of all points.

@@ -11,6 +11,8 @@ from sklearn.exceptions import DataConversionWarning
 
 from diffclass.exceptions import DataError
 
+__all__ = ["MOST_CLASSES", "UNLABELLED"]
+
 UNLABELLED = -1
 # In one byte per point: 0 is no class, 255 is left for what has no data.
 MOST_CLASSES = 254

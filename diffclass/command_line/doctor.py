@@ -14,6 +14,8 @@ import click
 
 from diffclass import __version__
 from diffclass.command_line.console import Console, common_options
+from diffclass.exceptions import ExtensionError
+from diffclass.extensions import GROUPS, extension_names, load_extension
 
 _COMPUTED_WITH = ("numpy", "scipy", "scikit-learn", "numba", "faiss-cpu")
 _MODULES = {"pillow": "PIL"}
@@ -33,8 +35,8 @@ def version_line() -> str:
 def doctor(*, console: Console) -> None:
     """Say what is installed and how it will run: paste it into a bug report.
 
-    Lists versions, what each extra lacks, the file formats that GDAL can read, threads, memory and
-    where compiled loops are kept.
+    Lists versions, what each extra lacks, the file formats that GDAL can read, what other packages
+    add, threads, memory and where compiled loops are kept.
     """
     from diffclass._cuda.device import describe
 
@@ -46,6 +48,7 @@ def doctor(*, console: Console) -> None:
         "computes_with": {name: _version(name) for name in _COMPUTED_WITH},
         "extras": _extras(),
         "gdal": _gdal(),
+        "extensions": _extensions(),
         "threads": _threads(),
         "memory_bytes": _memory(),
         "compiled_loops": _compiled_loops(),
@@ -107,6 +110,20 @@ def _gdal() -> dict[str, Any]:
     return facts
 
 
+def _extensions() -> dict[str, dict[str, str | None]]:
+    """Return what other packages add to each group, by name: None, or why it cannot be used."""
+    found: dict[str, dict[str, str | None]] = {}
+    for group in GROUPS:
+        for name in extension_names(group):
+            problem = None
+            try:
+                load_extension(group, name)
+            except ExtensionError as error:
+                problem = str(error)
+            found.setdefault(group, {})[name] = problem
+    return found
+
+
 def _threads() -> dict[str, Any]:
     from diffclass._compiled._threads import allowed_threads
 
@@ -149,6 +166,9 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     drivers = [*gdal.get("raster_drivers", []), *gdal.get("vector_drivers", [])]
     versions = {name: gdal[name] for name in ("rasterio", "pyogrio") if name in gdal}
     lines.append(f"GDAL            {_named(versions) or 'not installed'}: {', '.join(drivers)}")
+    for group, names in facts["extensions"].items():
+        lines.append(f"added           {', '.join(names)} ({group})")
+        lines += [f"                {problem}" for problem in names.values() if problem]
     given = "".join(f", {name}={value}" for name, value in threads["variables"].items())
     lines.append(f"threads         {threads['used']} of {threads['processors']} processors{given}")
     lines.append(f"memory          {'unknown' if memory is None else f'{memory / 2**30:.1f} GiB'}")

@@ -1,4 +1,4 @@
-"""The ``diffclass`` command: a group of the commands with an entry point "diffclass.commands".
+"""The ``diffclass`` command: a group of its own commands and of those that other packages add.
 
 Exit codes: 0 done; 2 wrong usage; 3 unreadable or inconsistent data; 4 finished, but a stated bound
 was missed; 130 interrupted; 1 any other error.
@@ -9,17 +9,18 @@ from __future__ import annotations
 import difflib
 import gc
 import itertools
+import json
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib.metadata import entry_points
 from typing import Any
 
 import click
 
 from diffclass.command_line.console import DATA, INTERRUPTED, OTHER_ERROR, USAGE
 from diffclass.command_line.messages import Messages, messages, speak
-from diffclass.exceptions import DataError, DiffclassError, ParameterError
+from diffclass.exceptions import DataError, DiffclassError, ExtensionError, ParameterError
+from diffclass.extensions import COMMANDS, QGIS, extension_names, load_extension, own_points
 
 _OBJECTS_BETWEEN_COLLECTIONS = 20_000
 
@@ -29,13 +30,21 @@ class CommandGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all installed commands."""
-        return sorted(point.name for point in entry_points(group="diffclass.commands"))
+        return sorted({*own_points(COMMANDS), *extension_names(COMMANDS)})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return one command, or None if no command of that name is installed."""
-        for point in entry_points(group="diffclass.commands", name=cmd_name):
-            return point.load()
-        return None
+        """Return one command, or None if no command of that name is installed.
+
+        In place of another package's command that cannot be loaded comes one that says why.
+        """
+        own = own_points(COMMANDS)
+        try:
+            added = load_extension(COMMANDS, cmd_name, own=own)
+            if added is not None and not isinstance(added, click.Command):
+                raise ExtensionError(f"{cmd_name!r} ({COMMANDS}) is no command of click")
+        except ExtensionError as error:
+            return _failing(cmd_name, error)
+        return own[cmd_name].load() if cmd_name in own else added
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -49,6 +58,34 @@ class CommandGroup(click.Group):
                 raise
             text = f"{error.message} Did you mean {' or '.join(alike)}?"
             raise click.UsageError(text, ctx) from error
+
+
+def _failing(name: str, error: ExtensionError) -> click.Command:
+    """Return a command that takes any arguments and raises an error."""
+
+    @click.command(
+        name,
+        short_help=str(error),
+        add_help_option=False,
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+    )
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+def _print_algorithms(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if not asked or context.resilient_parsing:
+        return
+    algorithms = []
+    for name in extension_names(QGIS):
+        try:
+            algorithms.append(load_extension(QGIS, name))
+        except ExtensionError as error:
+            messages().warn(str(error))
+    click.echo(json.dumps(algorithms))
+    context.exit()
 
 
 def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -71,6 +108,15 @@ def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> N
     expose_value=False,
     callback=_print_version,
     help="Show the versions of diffclass and of what it computes with.",
+)
+@click.option(
+    "--qgis-algorithms",
+    is_flag=True,
+    is_eager=True,
+    hidden=True,
+    expose_value=False,
+    callback=_print_algorithms,
+    help="Print the descriptions of algorithms that other packages add to QGIS, as JSON.",
 )
 def diffclass() -> None:
     """Classify many points from few labels by diffusing the labels over a graph."""

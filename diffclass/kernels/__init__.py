@@ -14,9 +14,11 @@ from diffclass.kernels.isotropic import (
 )
 from diffclass.kernels.local_covariance import LocalCovariance
 from diffclass.kernels.local_discriminant import LocalDiscriminant
+from diffclass.kernels.named import NAMED, kernel_named
 from diffclass.kernels.shared_neighbors import SharedNeighbors
 
 __all__ = [
+    "NAMED",
     "Correlation",
     "DensityWeighted",
     "Directed",
@@ -31,4 +33,5 @@ __all__ = [
     "SharedNeighbors",
     "SmoothCorrelation",
     "check_kernel",
+    "kernel_named",
 ]

@@ -151,14 +151,18 @@ class FittedKernel(ABC):
         """
 
 
-def check_kernel(kernel: Kernel) -> Kernel:
-    """Return a kernel.
+def check_kernel(kernel: Kernel | str) -> Kernel:
+    """Return a kernel, or the one of a name; see `diffclass.kernels.kernel_named`.
 
     Raises
     ------
     ParameterError
-        If it is something else, such as a kernel's name.
+        If it is something else, or no kernel has the name.
     """
+    if isinstance(kernel, str):
+        from diffclass.kernels.named import kernel_named  # which knows all kernels
+
+        return kernel_named(kernel)
     kind: Kernel = check_kind(kernel, "kernel", Kernel, example="diffclass.kernels.Gaussian()")
     return kind
 

@@ -193,7 +193,7 @@ _WARP = Record(Warp, {"rounds": Whole(1), "floor": Number(), "forward_exponent":
 
 _PARAMETERS: dict[str, Form] = {
     "n_neighbors": _NEIGHBORS,
-    "kernel": Maybe(OneOf(_KERNELS)),
+    "kernel": Maybe(OneOf({"name": Text()} | _KERNELS)),
     "alpha": Number(),
     "label_mode": Text(),
     "tau": OneOf({"name": Text(), "number": Number(), "rule": _STOPPING_RULE}),

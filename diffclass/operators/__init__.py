@@ -8,14 +8,37 @@ or, in `cuda`, a device.
 from __future__ import annotations
 
 from diffclass.operators.cuda import Cuda, processor_of
+from diffclass.operators.energy import dirichlet_energy, rayleigh_ritz
+from diffclass.operators.laplacians import (
+    generator,
+    generator_eigenvalues,
+    heat_steps,
+    random_walk_laplacian,
+    schroedinger_operator,
+    schroedinger_potential,
+    symmetric_laplacian,
+    unnormalized_laplacian,
+)
 from diffclass.operators.markov import MarkovOperator
+from diffclass.operators.processor import Processor
 from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
 
 __all__ = [
     "Cuda",
     "MarkovOperator",
+    "Processor",
     "Warp",
     "WarpedOperator",
+    "dirichlet_energy",
+    "generator",
+    "generator_eigenvalues",
+    "heat_steps",
     "processor_of",
+    "random_walk_laplacian",
+    "rayleigh_ritz",
+    "schroedinger_operator",
+    "schroedinger_potential",
+    "symmetric_laplacian",
+    "unnormalized_laplacian",
     "warped_operator",
 ]

@@ -1,11 +1,17 @@
-"""How the code is built, in figures: files, functions, imports, untyped places, README.
+"""How the code is built, in figures: its size, interfaces, imports, functions and tests.
 
-    python -m experiments.scaling.structure [CHECKOUT] [--json]
+    python -m experiments.scaling.structure [CHECKOUT] [--at COMMIT ...] [--json]
 
-Counts the Python files of ``diffclass`` and ``plugins`` in a checkout, by default this one; run it
-on two checkouts to compare them. The length of a function is that of its code from ``def`` to its
-last line, its docstring left out. An import arrow leads from one module of the project to another;
-several imports between the same two are one arrow, those that only a type checker follows are none.
+Counts the files of ``diffclass`` and ``plugins`` in a checkout, by default this one. With ``--at``
+a column for each commit, unpacked into a temporary folder, comes before that of the checkout.
+
+Lines are all lines of a file. The length of a function is that of its code from ``def`` to its last
+line, its docstring left out. An import arrow leads from one module of the project to another;
+several imports between the same two are one arrow; those that only a type checker follows do not
+count.
+A name is public if it stands in the ``__all__`` of `diffclass` or of a chapter. Options are those
+that ``--help`` shows. The size of the site is that of the folder ``site``, where `make docs` puts
+it.
 """
 
 from __future__ import annotations
@@ -13,37 +19,134 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import os
+import subprocess
 import sys
+import tarfile
+import tempfile
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
 
 import grimp
 import numpy as np
 
+from experiments.markdown import markdown_table
+
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel")
+SHORT_FILE = 60  # lines
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+# Run in the checkout: the commands' options that --help shows.
+_COUNT_OPTIONS = """
+import importlib, json, sys, tomllib, click
+points = tomllib.load(open("pyproject.toml", "rb"))["project"]["entry-points"]["diffclass.commands"]
+counts = {}
+for name, place in points.items():
+    module, _, attribute = place.partition(":")
+    command = getattr(importlib.import_module(module), attribute)
+    shown = command.get_params(click.Context(command))
+    counts[name] = sum(isinstance(one, click.Option) and not one.hidden for one in shown)
+print(json.dumps(counts))
+"""
 
 
 def figures(checkout: Path) -> dict[str, int | str]:
     """Return the figures of a checkout by name."""
     files = sorted(source_files(checkout))
-    lengths_of_files = {path: len(path.read_text("utf-8").splitlines()) for path in files}
-    trees = [ast.parse(path.read_text("utf-8")) for path in files]
-    lengths = [code_lines(node) for tree in trees for node in functions(tree)]
-    largest = max(files, key=lengths_of_files.__getitem__)
+    lines_of = {path: line_count(path) for path in files}
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in files}
+    lengths = [code_lines(node) for tree in trees.values() for node in functions(tree)]
+    largest = max(files, key=lines_of.__getitem__)
+    options = shown_options(checkout)
+    imported = names_from_the_core(checkout, trees)
+    python, page = sum(lines_of.values()), sum(map(line_count, page_files(checkout)))
     return {
+        "lines of Python and TypeScript": python + page,
+        "lines of Python": python,
+        "lines of TypeScript": page,
         "files": len(files),
-        "lines": sum(lengths_of_files.values()),
+        f"files under {SHORT_FILE} lines": sum(n < SHORT_FILE for n in lines_of.values()),
         "largest file": largest.relative_to(checkout).as_posix(),
-        "lines of the largest file": lengths_of_files[largest],
+        "lines of the largest file": lines_of[largest],
+        "lines of tests": sum(map(line_count, (checkout / "tests").rglob("*.py"))),
+        "parameters of DiffusionClassifier": constructor_parameters(trees, "DiffusionClassifier"),
+        "options of diffclass classify": options["classify"],
+        "options of all commands": sum(options.values()),
+        "imports of the core's names by plugins": len(imported),
+        "of these, in no __all__": sum(not is_public for *_, is_public in imported),
+        "import arrows": import_arrows(checkout),
         "functions": len(lengths),
         "median lines of a function": int(np.median(lengths)),
         "90th percentile": int(np.percentile(lengths, 90)),
         "longest function": max(lengths),
-        "import arrows": import_arrows(checkout),
-        "uses of Any": sum(uses_of_any(tree) for tree in trees),
+        "uses of Any": sum(uses_of_any(tree) for tree in trees.values()),
         "README, bytes": (checkout / "README.md").stat().st_size,
+        "site, bytes": folder_bytes(checkout / "site") or "not built",
     }
+
+
+def line_count(path: Path) -> int:
+    return len(path.read_text("utf-8").splitlines())
+
+
+def page_files(checkout: Path) -> Iterator[Path]:
+    """Yield the page's TypeScript sources, those made by a script included."""
+    for path in (checkout / "plugins").rglob("*.ts"):
+        if "node_modules" not in path.parts:
+            yield path
+
+
+def constructor_parameters(trees: dict[Path, ast.Module], name: str) -> int:
+    """Return how many parameters the constructor of a class has."""
+    for tree in trees.values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and node.name == name:
+                made = next(one for one in functions(node) if one.name == "__init__")
+                return len(made.args.args) - 1 + len(made.args.kwonlyargs)
+    raise LookupError(name)
+
+
+def shown_options(checkout: Path) -> dict[str, int]:
+    """Return how many options each command shows."""
+    path = os.pathsep.join(map(str, (checkout, checkout / "plugins")))
+    done = subprocess.run(
+        [sys.executable, "-c", _COUNT_OPTIONS], cwd=checkout, env=os.environ | {"PYTHONPATH": path},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    counts: dict[str, int] = json.loads(done.stdout)
+    return counts
+
+
+def names_from_the_core(
+    checkout: Path, trees: dict[Path, ast.Module]
+) -> set[tuple[Path, str, str, bool]]:
+    """Return file, module and name of what plugins import from the core, and if it is public."""
+    found = set()
+    for path, tree in trees.items():
+        if not path.is_relative_to(checkout / "plugins"):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("diffclass."):
+                module = str(node.module)
+                public = exported_names(checkout, module, trees) if module.count(".") < 2 else ()
+                found |= {(path, module, one.name, one.name in public) for one in node.names}
+    return found
+
+
+def exported_names(checkout: Path, module: str, trees: dict[Path, ast.Module]) -> Sequence[str]:
+    """Return the names in the ``__all__`` of a module."""
+    folder = checkout.joinpath(*module.split("."))
+    source = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+    for node in trees[source].body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return list(ast.literal_eval(node.value))
+    return ()
+
+
+def folder_bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def source_files(checkout: Path) -> Iterator[Path]:
@@ -53,7 +156,7 @@ def source_files(checkout: Path) -> Iterator[Path]:
                 yield path
 
 
-def functions(tree: ast.Module) -> Iterator[Function]:
+def functions(tree: ast.AST) -> Iterator[Function]:
     return (node for node in ast.walk(tree) if isinstance(node, Function))
 
 
@@ -80,16 +183,30 @@ def import_arrows(checkout: Path) -> int:
         del sys.path[:2]
 
 
+def figures_at(commit: str) -> dict[str, int | str]:
+    """Return the figures of a commit of this repository."""
+    archive = subprocess.run(
+        ["git", "archive", "--format=tar", commit], cwd=ROOT, capture_output=True, check=True
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(fileobj=BytesIO(archive.stdout)) as tar:
+            tar.extractall(folder, filter="data")
+        return figures(Path(folder).resolve())
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("checkout", type=Path, nargs="?", default=Path(__file__).parents[2])
+    parser.add_argument("checkout", type=Path, nargs="?", default=ROOT)
+    parser.add_argument("--at", nargs="*", default=[], metavar="COMMIT")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    found = figures(options.checkout.resolve())
+    found = {commit: figures_at(commit) for commit in options.at}
+    found["checkout"] = figures(options.checkout.resolve())
     if options.json:
         print(json.dumps(found, indent=1))
-    else:
-        print("\n".join(f"{name:28} {value}" for name, value in found.items()))
+        return
+    rows = [[name, *(one[name] for one in found.values())] for name in found["checkout"]]
+    print("\n".join(markdown_table(["figure", *found], rows)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from diffclass_hyperspectral.io.label_images import LabelImage
     from diffclass_hyperspectral.io.lookup_table import LookupTable
     from diffclass_hyperspectral.io.map_files import write_class_map, write_raster
+    from diffclass_hyperspectral.io.readers.contents import Contents
     from diffclass_hyperspectral.io.scene_files import open_scene
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.io.tile_labels import read_tile_labels
@@ -60,6 +61,7 @@ __all__ = [
     "ClassificationRun",
     "Cleanup",
     "ClusterSpectra",
+    "Contents",
     "LabelImage",
     "LookupTable",
     "MapEvaluation",
@@ -106,6 +108,7 @@ _HOMES = {
     "ClassificationRun": "workflows.classification_run",
     "Cleanup": "workflows.cleanup",
     "ClusterSpectra": "workflows.scene_clustering",
+    "Contents": "io.readers.contents",
     "LabelImage": "io.label_images",
     "LookupTable": "io.lookup_table",
     "MapEvaluation": "workflows.map_evaluation",

@@ -1,8 +1,9 @@
 """A provider of QGIS Processing that calls the ``diffclass`` program of an environment.
 
 QGIS's own Python needs nothing installed for it. What an algorithm is stands in a table
-(`algorithms`); modules that know QGIS are `plugin`, `provider`, `algorithm`, `parameters`,
-`styles`, and all others run without it. QGIS runs them in its own Python, 3.9 or later.
+(`algorithms`); `added` asks the program for those of other packages. The modules that know QGIS are
+`plugin`, `provider`, `algorithm`, `parameters` and `styles`; all others run without it. QGIS runs
+them in its own Python, 3.9 or later.
 """
 
 from __future__ import annotations

@@ -12,6 +12,10 @@ FILE, FOLDER, FIELD, EXTENT = "file", "folder", "field", "extent"
 CHOICE, INTEGER, NUMBER, FLAG, TEXT = "choice", "integer", "number", "flag", "text"
 RASTER_OUT, VECTOR_OUT, FILE_OUT = "raster output", "vector output", "file output"
 OUTPUTS = (RASTER_OUT, VECTOR_OUT, FILE_OUT)
+KINDS = (
+    RASTER, RASTERS, VECTOR, LAYER, FILE, FOLDER, FIELD, EXTENT,
+    CHOICE, INTEGER, NUMBER, FLAG, TEXT, *OUTPUTS,
+)  # fmt: skip
 
 # How outputs look when QGIS loads them.
 CLASSES, MARGINS, SCORES, SUGGESTIONS = "classes", "margins", "scores", "suggestions"

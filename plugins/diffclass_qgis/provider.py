@@ -6,18 +6,20 @@ import os
 from pathlib import Path
 
 from processing.core.ProcessingConfig import ProcessingConfig, Setting
-from qgis.core import QgsProcessingProvider
+from qgis.core import Qgis, QgsMessageLog, QgsProcessingProvider
 from qgis.PyQt.QtGui import QIcon
 
+from diffclass_qgis.added import added_algorithms
 from diffclass_qgis.algorithm import DiffclassAlgorithm
 from diffclass_qgis.algorithms import ALGORITHMS
-from diffclass_qgis.command_line import ProgramNotFoundError, find_program
+from diffclass_qgis.command_line import ProgramNotFoundError, find_program, outside_qgis
+from diffclass_qgis.descriptions import Algorithm
 
 ENVIRONMENT = "DIFFCLASS_ENVIRONMENT"
 
 
 class DiffclassProvider(QgsProcessingProvider):
-    """All algorithms of the table."""
+    """All algorithms of the table, and those that other packages add."""
 
     def id(self) -> str:
         """Return the first part of the algorithms' names."""
@@ -57,7 +59,7 @@ class DiffclassProvider(QgsProcessingProvider):
 
     def loadAlgorithms(self) -> None:  # noqa: N802
         """Add the algorithms."""
-        for description in ALGORITHMS:
+        for description in (*ALGORITHMS, *_added()):
             self.addAlgorithm(DiffclassAlgorithm(description, program))
 
     def supportedOutputRasterLayerExtensions(self) -> list[str]:  # noqa: N802
@@ -71,6 +73,17 @@ class DiffclassProvider(QgsProcessingProvider):
     def defaultVectorFileExtension(self, hasGeometry: bool = True) -> str:  # noqa: N802
         """Return the extension of temporary layers."""
         return "geojson"
+
+
+def _added() -> list[Algorithm]:
+    """Return what other packages add; what is wrong with them goes to QGIS's log."""
+    try:
+        found, problems = added_algorithms(program(), outside_qgis(os.environ))
+    except ProgramNotFoundError:  # each algorithm says so when it is opened
+        return []
+    for problem in problems:
+        QgsMessageLog.logMessage(problem, "diffclass", Qgis.Warning)
+    return found
 
 
 def program() -> str:

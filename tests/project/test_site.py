@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -22,14 +23,35 @@ def build(output):
     )  # fmt: skip
 
 
-def test_the_site_builds(tmp_path):
-    done = build(tmp_path / "site")
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    done = build(folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    overview = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-    assert 'href="diffclass.html#DiffusionClassifier"' in overview
-    classifier = (tmp_path / "site" / "diffclass" / "classifier.html").read_text(encoding="utf-8")
+    return folder
+
+
+def test_names_are_documented_in_their_chapters(site):
+    overview = (site / "index.html").read_text(encoding="utf-8")
+    assert 'href="diffclass/classifier.html#DiffusionClassifier"' in overview
+    classifier = (site / "diffclass" / "classifier.html").read_text(encoding="utf-8")
     assert 'id="DiffusionClassifier.fit"' in classifier
     assert 'href="../index.html"' in classifier
+
+
+def test_the_site_is_small(site):
+    assert sum(file.stat().st_size for file in site.rglob("*") if file.is_file()) <= 10_000_000
+
+
+def test_the_reference_shows_public_names_alone(site):
+    for package in ("diffclass", "diffclass_hyperspectral", "diffclass_relabel"):
+        for page in (site / package).rglob("*.html"):
+            if page.name == "README.html":
+                continue
+            module = ".".join(page.relative_to(site).with_suffix("").parts)
+            assert importlib.import_module(module).__all__, module
+            assert module.count(".") == 1, module
+            assert "._" not in module
 
 
 def test_a_folder_of_other_files_is_not_emptied(tmp_path):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from diffclass.extensions import KERNELS, extension_names
 from diffclass_hyperspectral.features.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -26,17 +26,23 @@ SMALLER = (
     "--save, classify the others with --model"
 )
 
-# Made from `diffclass.kernels`, which is too heavy to import for --help; None is the default.
-_KERNELS: dict[str, Callable[[ModuleType], Any]] = {
-    "shared": lambda kernels: None,
-    "gaussian": lambda kernels: kernels.Gaussian(),
-    "covariance": lambda kernels: kernels.SharedNeighbors(kernels.LocalCovariance()),
-    "directed": lambda kernels: kernels.SharedNeighbors(kernels.Directed()),
-    "discriminant": lambda kernels: kernels.SharedNeighbors(kernels.LocalDiscriminant()),
-    "directed-discriminant": lambda kernels: kernels.SharedNeighbors(
-        kernels.LocalDiscriminant(kernels.Directed())
-    ),
-}
+# `diffclass.kernels.NAMED`, which is too heavy to import for --help; the first is the default.
+KERNEL_NAMES = (
+    "shared", "gaussian", "covariance", "directed", "discriminant", "directed-discriminant",
+)  # fmt: skip
+
+
+class KernelName(click.Choice):
+    """The name of a kernel, also of one that another package adds."""
+
+    def __init__(self) -> None:
+        super().__init__(KERNEL_NAMES)
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or say which ones exist."""
+        if value in extension_names(KERNELS):
+            return value
+        return super().convert(value, param, ctx)
 
 
 class NameIn(click.ParamType):
@@ -101,7 +107,7 @@ _OPTIONS = (
     click.option("--neighbors", type=int, help="Neighbours of a pixel in the graph."),
     click.option(
         "--kernel",
-        type=click.Choice(list(_KERNELS)),
+        type=KernelName(),
         default="shared",
         show_default=True,
         help="gaussian: by distance alone; all others by shared neighbours too. covariance: by "
@@ -178,8 +184,9 @@ class DiffusionChoice:
 
     def classifier(self, seed: int) -> DiffusionClassifier:
         """Return the classifier that was asked for, all else with the library's defaults."""
-        from diffclass import StoppingRule, Warp, kernels
+        from diffclass import StoppingRule, Warp
         from diffclass.classifier import DiffusionClassifier
+        from diffclass.kernels import kernel_named
         from diffclass.operators import processor_of
 
         processor_of(self.device)  # says now what is missing
@@ -187,7 +194,7 @@ class DiffusionChoice:
         time = rule if self.tau is None else self.tau
         given = {"n_neighbors": self.neighbors, "label_mode": self.label_mode, "tau": time}
         return DiffusionClassifier(
-            kernel=_KERNELS[self.kernel](kernels),
+            kernel=None if self.kernel == KERNEL_NAMES[0] else kernel_named(self.kernel),
             warp=Warp(self.rounds) if self.rounds else None,
             join_features=self.join_features,
             random_state=seed,

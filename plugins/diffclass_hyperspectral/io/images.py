@@ -1,14 +1,19 @@
-"""Scenes and label images of any known format: which reader a file needs."""
+"""Scenes and label images of any known format: which reader a file needs.
+
+Other packages add readers by the suffix of their files, with entry points in the group
+"diffclass.readers".
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import DataError, ExtensionError, ParameterError
+from diffclass.extensions import READERS, extension_names, load_extension
 from diffclass_hyperspectral.io import readers
 from diffclass_hyperspectral.io.readers import desis, envi, sentinel2, xarray_cubes
 from diffclass_hyperspectral.io.readers.contents import Contents
@@ -90,6 +95,9 @@ def read_image(
     if place.suffix.lower() in (".hdr", *envi.DATA_ENDINGS):
         envi.mend(place)
     require_file(place)
+    added = _added_reader(place)
+    if added is not None:
+        return _read_by(added, place, variable)
     with reading(place, "an image"):
         name = _format_of(place)
         if name == "png" and n_axes == 3:  # a picture of labels is a picture too
@@ -104,6 +112,24 @@ def read_image(
     return reader.read(place)
 
 
+def _added_reader(path: Path) -> Callable[[Path], Contents] | None:
+    """Return another package's reader for the suffix of a file, None if no package adds one.
+
+    The name of its entry point in the group "diffclass.readers" is the suffix, ".xyz" in small
+    letters. What the file begins with is then not looked at.
+
+    Raises
+    ------
+    ExtensionError
+        If the reader cannot be loaded.
+    """
+    own = {*_BY_SUFFIX, *envi.DATA_ENDINGS, ".xml"}
+    reader: Callable[[Path], Contents] | None = load_extension(
+        READERS, path.suffix.lower(), own=own
+    )
+    return reader
+
+
 def images_among(places: Iterable[Path]) -> list[Path]:
     """Return those files and folders for which there is a reader, in their order.
 
@@ -115,12 +141,26 @@ def images_among(places: Iterable[Path]) -> list[Path]:
     return [place for place in found if place not in headers]
 
 
+def _read_by(reader: Callable[[Path], Contents], path: Path, variable: str | None) -> Contents:
+    if variable is not None:
+        raise ParameterError(f"variable={variable!r} applies to no {path.suffix} file ({path})")
+    with reading(path, f"a {path.suffix} file"):
+        contents = reader(path)
+    if not isinstance(contents, Contents):
+        raise ExtensionError(
+            f"the reader of {path.suffix} files ({READERS}) returns {type(contents).__name__}; it "
+            "has to return diffclass_hyperspectral.Contents"
+        )
+    return contents
+
+
 def _is_image(path: Path) -> bool:
     place = _metadata_in(path)
     if place.suffix.lower() == ".xml":
         return place.name == sentinel2.METADATA or "METADATA" in place.name.upper()
     try:
-        return place.is_file() and bool(_format_of(place))
+        is_added = place.suffix.lower() in extension_names(READERS)
+        return place.is_file() and (is_added or bool(_format_of(place)))
     except (DataError, OSError):
         return False
 

@@ -19,7 +19,7 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.clustering import N_NEIGHBORS, DiffusionClustering
 from diffclass.costs import Cost, Forecast, Size, base_bytes, seconds_of
 from diffclass.embedding import DiffusionMap
-from diffclass.kernels import DensityWeighted, Gaussian, SharedNeighbors
+from diffclass.kernels import DensityWeighted, Gaussian, SharedNeighbors, check_kernel
 from diffclass.label_diffusion.costs import RESULT, diffusion_costs
 from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.relabel.columns import painting_cost
@@ -66,7 +66,7 @@ def forecast_classification(
         it is known: of the default kernel, without suggestions.
     """
     size = _size(scene, features, classifier.n_neighbors, n_classes)
-    kernel, warped = classifier.kernel or SharedNeighbors(), classifier.warp is not None
+    kernel, warped = check_kernel(classifier.kernel or "shared"), classifier.warp is not None
     costs = _of_features(scene, features, size.points) | graph_costs(size, kernel)
     values = size.points * n_classes
     if warped or kernel.uses_scores:  # of an earlier map

@@ -23,8 +23,8 @@ def runs() -> list[list[str]]:
     """Return the words after ``qgis_process run`` in every block of the guide."""
     tokens = MarkdownIt("commonmark").parse(GUIDE.read_text(encoding="utf-8"))
     text = "".join(one.content for one in tokens if one.type in {"fence", "code_block"})
-    lines = [shlex.split(line) for line in text.replace("\\\n", " ").splitlines()]
-    return [words[2:] for words in lines if words[:2] == ["qgis_process", "run"]]
+    lines = text.replace("\\\n", " ").splitlines()
+    return [shlex.split(line)[2:] for line in lines if line.startswith("qgis_process run ")]
 
 
 def values_of(words: list[str]) -> dict[str, list[str]]:

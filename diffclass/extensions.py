@@ -1,0 +1,106 @@
+"""What other distributions add to diffclass: commands, readers, kernels, QGIS algorithms.
+
+A distribution lists them as entry points, in the groups below. Nothing is imported before it is
+asked for by its name. A name of diffclass's own stays what it is, and of two distributions that add
+the same name neither is used. plugins/README.md shows an example of each group.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from diffclass.exceptions import ExtensionError
+
+__all__ = [
+    "COMMANDS",
+    "GROUPS",
+    "KERNELS",
+    "QGIS",
+    "READERS",
+    "extension_names",
+    "load_extension",
+    "own_points",
+]
+
+COMMANDS = "diffclass.commands"  # click commands
+READERS = "diffclass.readers"  # by suffix: functions from a path to an image
+KERNELS = "diffclass.kernels"  # functions without arguments that return a kernel
+QGIS = "diffclass.qgis"  # descriptions of algorithms, as plain dictionaries
+GROUPS = (COMMANDS, READERS, KERNELS, QGIS)
+
+# The packages of the distribution diffclass, whose commands are entry points too.
+_OWN = ("diffclass", "diffclass_hyperspectral", "diffclass_relabel")
+
+
+def extension_names(group: str) -> list[str]:
+    """Return the names that other distributions add to a group, sorted."""
+    return sorted(_added(group))
+
+
+def load_extension(group: str, name: str, *, own: Collection[str] = ()) -> Any:
+    """Import what another distribution adds under a name.
+
+    Parameters
+    ----------
+    group : str
+        One of `GROUPS`.
+    name : str
+    own : collection of str
+        Names of diffclass's own. A distribution that adds one of them is named in a warning.
+
+    Returns
+    -------
+    object
+        None if no other distribution adds the name, or if it is diffclass's own.
+
+    Raises
+    ------
+    ExtensionError
+        Where two distributions add the name, or it cannot be imported.
+    """
+    points = _added(group).get(name, [])
+    where = f"{name!r} ({group}) of {' and '.join(map(_distribution, points))}"
+    if not points:
+        return None
+    if name in own:
+        warnings.warn(f"{where} is not used: the name is diffclass's own", stacklevel=2)
+        return None
+    if len(points) > 1:
+        raise ExtensionError(f"{where} is not used: uninstall all of these but one")
+    try:
+        return points[0].load()
+    except Exception as error:
+        raise ExtensionError(
+            f"{where} cannot be loaded ({type(error).__name__}: {' '.join(str(error).split())}); "
+            "mend or uninstall it"
+        ) from error
+
+
+def own_points(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of the distribution diffclass by name."""
+    return {point.name: point for point in _points(group) if _is_own(point)}
+
+
+def _added(group: str) -> dict[str, list[EntryPoint]]:
+    added: dict[str, list[EntryPoint]] = {}
+    for point in _points(group):
+        if not _is_own(point):
+            added.setdefault(point.name, []).append(point)
+    return added
+
+
+@cache
+def _points(group: str) -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=group))  # looks at every installed distribution
+
+
+def _is_own(point: EntryPoint) -> bool:
+    return point.module.split(".")[0] in _OWN
+
+
+def _distribution(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else "an unnamed distribution"

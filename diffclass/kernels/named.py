@@ -1,0 +1,53 @@
+"""Kernels by name, for programs and settings: those that users ask for, and other packages'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from diffclass.exceptions import ExtensionError, ParameterError
+from diffclass.extensions import KERNELS, extension_names, load_extension
+from diffclass.kernels._kernel import Kernel
+from diffclass.kernels.directed import Directed
+from diffclass.kernels.isotropic import Gaussian
+from diffclass.kernels.local_covariance import LocalCovariance
+from diffclass.kernels.local_discriminant import LocalDiscriminant
+from diffclass.kernels.shared_neighbors import SharedNeighbors
+
+NAMED: dict[str, Callable[[], Kernel]] = {
+    "shared": SharedNeighbors,
+    "gaussian": Gaussian,
+    "covariance": lambda: SharedNeighbors(LocalCovariance()),
+    "directed": lambda: SharedNeighbors(Directed()),
+    "discriminant": lambda: SharedNeighbors(LocalDiscriminant()),
+    "directed-discriminant": lambda: SharedNeighbors(LocalDiscriminant(Directed())),
+}
+
+
+def kernel_named(name: str) -> Kernel:
+    """Return a new kernel by its name.
+
+    Parameters
+    ----------
+    name : str
+        One of `NAMED`, or of the entry points "diffclass.kernels" of other packages.
+
+    Raises
+    ------
+    ParameterError
+        If there is no kernel of that name.
+    ExtensionError
+        If another package's kernel cannot be loaded, or is none.
+    """
+    make = load_extension(KERNELS, name, own=NAMED) or NAMED.get(name)
+    if make is None:
+        known = ", ".join([*NAMED, *extension_names(KERNELS)])
+        raise ParameterError(
+            f"kernel = {name!r}; it has to be one of {known}, or an object such as "
+            "diffclass.kernels.Gaussian()"
+        )
+    kernel = make()
+    if not isinstance(kernel, Kernel):
+        raise ExtensionError(
+            f"{name!r} ({KERNELS}) makes {kernel!r}, which is no diffclass.kernels.Kernel"
+        )
+    return kernel

@@ -1,0 +1,191 @@
+"""A small package of someone else adds a command, a reader, a kernel and a QGIS algorithm."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from diffclass.datasets import make_tissue_scene
+from diffclass.kernels import NAMED
+from diffclass_hyperspectral.commands._diffusion import KERNEL_NAMES
+from diffclass_qgis.added import added_algorithms
+
+MODULE = '''
+import click
+import numpy as np
+
+from diffclass.command_line import common_options
+from diffclass.kernels import Gaussian
+from diffclass_hyperspectral import Contents, open_scene
+
+FLAT = lambda: Gaussian(bandwidth="global")
+NOT_A_COMMAND = 3
+ALGORITHM = {
+    "command": "brightness",
+    "title": "Brightness",
+    "help": "Prints the mean of all values.",
+    "parameters": [
+        {"name": "SCENE", "kind": "raster", "label": "Scene", "help": "An image.", "required": True}
+    ],
+}
+
+
+@click.command()
+@click.argument("scene")
+@common_options
+def brightness(scene, *, console):
+    """Print the mean of all values of SCENE."""
+    mean = float(open_scene(scene).spectra().mean())
+    console.give({"mean": mean}, f"mean {mean:.3f}")
+
+
+def read_cells(path):
+    """Read the lines of numbers of one row of pixels."""
+    return Contents(np.loadtxt(path)[np.newaxis], "Cells")
+'''
+POINTS = """
+[diffclass.commands]
+brightness = acme:brightness
+info = acme:brightness
+broken = acme_is_gone:command
+number = acme:NOT_A_COMMAND
+
+[diffclass.readers]
+.cells = acme:read_cells
+.gone = acme_is_gone:read
+.npy = acme:read_cells
+
+[diffclass.kernels]
+flat = acme:FLAT
+
+[diffclass.qgis]
+brightness = acme:ALGORITHM
+"""
+
+
+def install(folder: Path, name: str, points: str) -> None:
+    """Put the metadata of a distribution where Python finds them."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(points)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "acme.py").write_text(MODULE)
+    install(folder, "acme", POINTS)
+    return folder
+
+
+def environment(site: Path) -> dict[str, str]:
+    path = os.pathsep.join([str(site), *(os.environ.get("PYTHONPATH", "").split(os.pathsep))])
+    return os.environ | {"PYTHONPATH": path.strip(os.pathsep)}
+
+
+def diffclass(site: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    code = "from diffclass.command_line.start import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True, text=True, env=environment(site), check=False,
+    )  # fmt: skip
+
+
+def test_a_command_and_a_reader(site, tmp_path):
+    np.savetxt(tmp_path / "row.cells", np.arange(12.0).reshape(4, 3))
+    done = diffclass(site, "brightness", tmp_path / "row.cells", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"mean": 5.5}
+
+
+def test_help_lists_what_works_and_says_what_does_not(site):
+    done = diffclass(site, "--help")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "brightness Print the mean of all values of SCENE." in said
+    assert "'broken' (diffclass.commands) of acme cannot be loaded (ModuleNotFoundError: No" in said
+    assert "'number' (diffclass.commands) is no command of click" in said
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("the name is diffclass's own") == 1
+
+
+def test_a_name_of_its_own_stays(site, tmp_path):
+    np.save(tmp_path / "scene.npy", np.ones((2, 2, 3)))
+    done = diffclass(site, "info", tmp_path / "scene.npy", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["format"] == "NumPy"
+    assert "'info' (diffclass.commands) of acme is not used: the name is diffcl" in done.stderr
+    assert "'.npy' (diffclass.readers) of acme is not used: the name is diffcl" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["broken", "scene.tif", "--option"], "of acme cannot be loaded (ModuleNotFoundError"),
+        (["info", "row.gone"], "'.gone' (diffclass.readers) of acme cannot be loaded"),
+    ],
+)
+def test_what_is_broken_is_one_line(site, tmp_path, arguments, says):
+    (tmp_path / "row.gone").write_text("1 2 3")
+    words = [tmp_path / word if word == "row.gone" else word for word in arguments]
+    done = diffclass(site, *words)
+    assert done.returncode == 1
+    (line,) = [line for line in done.stderr.splitlines() if not line.startswith("warning")]
+    assert says in line
+
+
+def test_a_kernel(site, tmp_path):
+    tissue = make_tissue_scene(48, 48)
+    np.save(tmp_path / "scene.npy", tissue.cube)
+    np.save(tmp_path / "labels.npy", tissue.labels)
+    arguments = ["classify", "scene.npy", "--labels", "labels.npy", "-o", "map.png", "--kernel"]
+    words = [tmp_path / word if "." in word else word for word in arguments]
+    done = diffclass(site, *words, "flat", "--save", tmp_path / "model.zip")
+    assert done.returncode == 0, done.stderr
+    code = (
+        "from diffclass import DiffusionClassifier\n"
+        "from diffclass.kernels import Gaussian\n"
+        "X, y = [[0.0], [1.0], [3.0], [4.0], [9.0]], [0, -1, -1, 1, -1]\n"
+        "named = DiffusionClassifier(n_neighbors=2, kernel='flat').fit(X, y)\n"
+        "kernel = Gaussian(bandwidth='global')\n"
+        "given = DiffusionClassifier(n_neighbors=2, kernel=kernel).fit(X, y)\n"
+        "assert (named.operator_.affinity != given.operator_.affinity).nnz == 0"
+    )
+    subprocess.run([sys.executable, "-c", code], env=environment(site), check=True)
+
+
+def test_names_that_two_packages_add_are_refused(site, tmp_path):
+    install(tmp_path, "other", "[diffclass.commands]\nbrightness = other:command\n")
+    path = os.pathsep.join([str(site), str(tmp_path)])
+    done = diffclass(Path(path), "brightness", "scene.tif")
+    assert done.returncode == 1
+    assert "acme and other is not used: uninstall all of these but one" in done.stderr
+
+
+def test_a_qgis_algorithm(site, tmp_path):
+    program = tmp_path / "diffclass"
+    program.write_text(
+        f"#!{sys.executable}\nfrom diffclass.command_line.start import main\nmain()\n"
+    )
+    program.chmod(0o755)
+    (algorithm,), problems = added_algorithms(str(program), environment(site))
+    assert problems == []
+    assert (algorithm.command, algorithm.parameter("SCENE").required) == ("brightness", True)
+
+
+def test_the_doctor_lists_all(site):
+    done = diffclass(site, "doctor")
+    assert done.returncode == 0, done.stderr
+    assert "brightness, broken, info, number (diffclass.commands)" in done.stdout
+    assert "'.gone' (diffclass.readers) of acme cannot be loaded" in done.stdout
+
+
+def test_kernels_of_the_command_are_those_of_the_core():
+    assert list(NAMED) == list(KERNEL_NAMES)
