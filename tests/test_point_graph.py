@@ -267,7 +267,7 @@ def test_neighbours_found_before_are_taken_where_features_and_search_are_alike(
     assert again.graph is first.graph
     assert again.search is first.search
     assert CountedSearch.fits == 1
-    kernel = LocalDiscriminant(evidence="labels")
+    kernel = LocalDiscriminant()
     found = again.point_graph(kernel, alpha=0.5, y=labels)
     alone = markov_operator(points, kernel=kernel, search=counted, alpha=0.5, y=labels)
     np.testing.assert_array_equal(found.operator.affinity.data, alone.affinity.data)

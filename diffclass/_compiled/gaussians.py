@@ -102,7 +102,13 @@ def overlap_energies(
 ):  # fmt: skip
     """out(e) = 1/2 log det S + 1/2 d' S^-1 d - (base(x) + base(z)) / 2, e = (x, z), d = x - z.
 
-    S is the sum of both covariances.
+    S is the sum of both covariances. With the factors of both ends as the rows of W, and s the sum
+    of both noises, S = W'W + s 1 and, by M = 1 + W W' / s,
+
+        log det S = d log s + log det M
+        d' S^-1 d = |d - W'w|^2 / s + |w|^2 at its minimum w = M^-1 W d / s.
+
+    Rounding errors of w count only squared, so a small s does no harm.
 
     Parameters
     ----------
@@ -120,9 +126,7 @@ def overlap_energies(
     """
     r, n_features = factors.shape[1], factors.shape[2]
     for x in share(part, indptr.shape[0] - 1):
-        d = np.empty(n_features)
-        u, v, roots = np.empty(r), np.empty(r), np.empty(r)
-        cross, schur = np.empty((r, r)), np.empty((r, r))
+        d, w, M = np.empty(n_features), np.empty(2 * r), np.zeros((2 * r, 2 * r))
         for e in range(indptr[x], indptr[x + 1]):
             z = indices[e]
             if once and not is_owner(x, z):
@@ -130,12 +134,57 @@ def overlap_energies(
             for j in range(n_features):
                 d[j] = np.float64(X[x, j]) - others[z, j]
             U, V, s = factors[x], other_factors[z], noise[x] + other_noise[z]
-            log_det = eliminated(
-                U, variances[x], V, other_variances[z], s, d, cross, schur, u, v, roots
-            )
-            solve_back(cross, schur, u, v, roots)
-            energy = 0.5 * (log_det + ridge_value(d, U, u, V, v, s))
-            out[e] = energy - 0.5 * (base[x] + other_base[z])
+            for i in range(r):  # the lower half of M; each end's own factors are orthogonal
+                M[i, :i] = 0
+                M[r + i, r : r + i] = 0
+                M[i, i] = 1 + variances[x, i] / s
+                M[r + i, r + i] = 1 + other_variances[z, i] / s
+                for k in range(r):
+                    M[r + i, k] = dot(U[k], V[i]) / s
+                w[i], w[r + i] = dot(U[i], d) / s, dot(V[i], d) / s
+            log_det = n_features * np.log(s) + solve(M, w)
+            for i in range(r):
+                for j in range(n_features):
+                    d[j] -= w[i] * U[i, j] + w[r + i] * V[i, j]
+            form = dot(d, d) / s + dot(w, w)
+            out[e] = 0.5 * (log_det + form) - 0.5 * (base[x] + other_base[z])
+
+
+@serial
+def solve(M, w):
+    """Overwrite w by M^-1 w, and M by its Cholesky factor; return log det M.
+
+    Parameters
+    ----------
+    M : float64 of shape (k, k), overwritten
+        Symmetric, at least the identity; only its lower half is used.
+    w : float64 of shape (k,), overwritten
+
+    Returns
+    -------
+    float64
+    """
+    n, log_det, product = w.shape[0], 0.0, 1.0
+    for i in range(n):
+        for k in range(i):
+            for m in range(k):
+                M[i, k] -= M[i, m] * M[k, m]
+            M[i, k] /= M[k, k]
+            M[i, i] -= M[i, k] * M[i, k]
+            w[i] -= M[i, k] * w[k]
+        pivot = max(M[i, i], 1.0)
+        M[i, i] = np.sqrt(pivot)
+        w[i] /= M[i, i]
+        product *= pivot
+        if product > 1e150:  # one logarithm for many pivots
+            log_det += np.log(product)
+            product = 1.0
+    for step in range(n):
+        i = n - 1 - step
+        for k in range(i + 1, n):
+            w[i] -= M[k, i] * w[k]
+        w[i] /= M[i, i]
+    return log_det + np.log(product)
 
 
 @serial
@@ -149,175 +198,23 @@ def is_owner(x, z):
     return x != z and ((x + z) % 2 == 0) == (x < z)
 
 
-@serial
-def eliminated(U, u_variances, V, v_variances, s, d, cross, schur, u, v, roots):
-    """Eliminate in M (u, v) = [U d, V d] / s, M = 1 + [U, V]'[U, V] / s; return log det S.
-
-    The block of U is diagonal.
-
-    Parameters
-    ----------
-    U, V : float of shape (r, d)
-    u_variances, v_variances : float64 of shape (r,)
-    s : float64
-    d : float64 of shape (d,)
-    cross, schur : float64 of shape (r, r), written
-    u, v, roots : float64 of shape (r,), written
-        These five are what `solve_back` needs.
-
-    Returns
-    -------
-    float64
-    """
-    r = U.shape[0]
-    log_det, product = d.shape[0] * np.log(s), 1.0
-    for i in range(r):
-        pivot = 1 + u_variances[i] / s
-        product *= pivot
-        roots[i] = 1 / np.sqrt(pivot)
-        u[i] = dot(U[i], d) / s * roots[i]
-        for k in range(r):
-            cross[i, k] = dot(U[i], V[k]) / s * roots[i]
-    for k in range(r):
-        value = dot(V[k], d) / s
-        for i in range(r):
-            value -= cross[i, k] * u[i]
-        for m in range(k + 1):
-            entry = 1 + v_variances[k] / s if m == k else 0.0
-            for i in range(r):
-                entry -= cross[i, k] * cross[i, m]
-            for i in range(m):
-                entry -= schur[k, i] * schur[m, i]
-            if m < k:
-                schur[k, m] = entry / schur[m, m]
-                value -= schur[k, m] * v[m]
-            else:
-                entry = max(entry, 1.0)  # the Schur complement is at least the identity
-                product *= entry
-                schur[k, k] = np.sqrt(entry)
-        v[k] = value / schur[k, k]
-        if product > 1e150:  # one logarithm for many pivots
-            log_det += np.log(product)
-            product = 1.0
-    return log_det + np.log(product)
-
-
-@serial
-def solve_back(cross, schur, u, v, roots):
-    """Turn the eliminated right-hand sides u and v into the solution.
-
-    Parameters
-    ----------
-    cross, schur : float64 of shape (r, r)
-    u, v : float64 of shape (r,), written
-    roots : float64 of shape (r,)
-        All as `eliminated` leaves them.
-    """
-    r = u.shape[0]
-    for step in range(r):
-        k = r - 1 - step
-        for m in range(k + 1, r):
-            v[k] -= schur[m, k] * v[m]
-        v[k] /= schur[k, k]
-    for i in range(r):
-        for k in range(r):
-            u[i] -= cross[i, k] * v[k]
-        u[i] *= roots[i]
-
-
-@serial
-def ridge_value(d, U, u, V, v, s):
-    """Return |d - U'u - V'v|^2 / s + |u|^2 + |v|^2, whose minimum over u and v is d' S^-1 d.
-
-    At the minimum, rounding errors of u and v count only squared, so a small s does no harm.
-
-    Parameters
-    ----------
-    d : float64 of shape (d,), overwritten
-    U, V : float of shape (r, d)
-    u, v : float64 of shape (r,)
-    s : float64
-
-    Returns
-    -------
-    float64
-    """
-    for i in range(U.shape[0]):
-        for j in range(d.shape[0]):
-            d[j] -= u[i] * U[i, j] + v[i] * V[i, j]
-    return dot(d, d) / s + dot(u, u) + dot(v, v)
-
-
 @parallel
-def mahalanobis_energies(
-    part, indptr, indices, X, factors, variances, noise,
-    others, other_factors, other_variances, other_noise, once, out,
-):  # fmt: skip
-    """out(e) = d' (S_x^-1 + S_z^-1) d / 2, e = (x, z), d = x - z, S_x and S_z the covariances.
+def mirror(part, indptr, indices, out):
+    """Copy out(x, z) from out(z, x) where z owns the edge; write 0 on the diagonal.
 
-    Parameters
-    ----------
-    indptr, indices, X, factors, variances, noise
-    others, other_factors, other_variances, other_noise, once, out
-        As in `overlap_energies`.
-    """
-    n_features = factors.shape[2]
-    for x in share(part, indptr.shape[0] - 1):
-        d, rest = np.empty(n_features), np.empty(n_features)
-        for e in range(indptr[x], indptr[x + 1]):
-            z = indices[e]
-            if once and not is_owner(x, z):
-                continue
-            for j in range(n_features):
-                d[j] = np.float64(X[x, j]) - others[z, j]
-            here = quadratic_form(d, factors[x], variances[x], noise[x], rest)
-            there = quadratic_form(d, other_factors[z], other_variances[z], other_noise[z], rest)
-            out[e] = 0.5 * (here + there)
-
-
-@serial
-def quadratic_form(d, U, variances, s, rest):
-    """Return d' (U'U + s 1)^-1 d by the minimum of `ridge_value`.
-
-    Parameters
-    ----------
-    d : float64 of shape (d,)
-    U : float of shape (r, d)
-    variances : float64 of shape (r,)
-    s : float64
-    rest : float64 of shape (d,), overwritten
-
-    Returns
-    -------
-    float64
-    """
-    rest[:] = d
-    total = 0.0
-    for i in range(U.shape[0]):
-        weight = dot(U[i], d) / (variances[i] + s)
-        total += weight * weight
-        for j in range(d.shape[0]):
-            rest[j] -= weight * U[i, j]
-    return total + dot(rest, rest) / s
-
-
-@parallel
-def mirror(part, indptr, indices, diagonal, out):
-    """Copy out(x, z) from out(z, x) where z owns the edge; write NaN where the graph lacks (z, x).
+    Where the graph has no edge (z, x), it writes NaN.
 
     Parameters
     ----------
     indptr, indices : index of shape (n + 1,), (m,)
         A square pattern, rows sorted by column.
-    diagonal : float64 of shape (n,)
-        Written on the diagonal.
     out : float64 of shape (m,), read and written
     """
     for x in share(part, indptr.shape[0] - 1):
         for e in range(indptr[x], indptr[x + 1]):
             z = indices[e]
             if z == x:
-                out[e] = diagonal[x]
+                out[e] = 0
             elif not is_owner(x, z):
                 start, stop = indptr[z], indptr[z + 1]
                 found = first_not_below(indices, start, stop, x)

@@ -106,16 +106,6 @@ _RULES = OneOf({
     "attached": Record(isotropic.AttachedScale, {"scale": Number(), "neighbor": _NEIGHBORS}),
 })  # fmt: skip
 
-_DISCRIMINANTS = OneOf({
-    "linear": Record(local_discriminant.Linear, {
-        "center": Array(("d",)), "directions": Array(("d", None)),
-    }),
-    "quadratic": Record(local_discriminant.Quadratic, {
-        "center": Array(("d",)), "means": Array((None, "d")),
-        "whiteners": Listed(Array(("d", "d"))), "shares": Array((None,)), "roots": Array((None,)),
-    }),
-})  # fmt: skip
-
 _FITTED: dict[str, Form] = {}
 _FITTED |= {
     "isotropic": Record(isotropic.FittedIsotropic, {
@@ -134,14 +124,12 @@ _FITTED |= {
         "gaussians": Record(local_covariance.LocalGaussians, {
             "points": _POINTS, "factors": Array(("n", None, "d")), "noise": _OF_EACH,
         }),
-        "noise_floor": Number(), "scales": _OF_EACH,
-        "form": Choice({name: name for name in local_covariance._ENERGIES}),
-        "neighbor": Maybe(_NEIGHBORS),
+        "noise_floor": Number(), "scales": _OF_EACH, "neighbor": Maybe(_NEIGHBORS),
     }),
     "local discriminant": Record(local_discriminant.FittedLocalDiscriminant, {
         "kernel": OneOf(_FITTED), "points": _POINTS, "anchors": Array(("a", "d")),
         "blend": Sparse(("n", "a"), sp.csc_array),
-        "discriminants": Listed(Maybe(_DISCRIMINANTS), "a"), "strength": Number(),
+        "directions": Listed(Array(("d", None)), "a"), "strength": Number(),
     }),
 }  # fmt: skip
 
@@ -156,17 +144,14 @@ _KERNELS |= {
         "kernel": Maybe(OneOf(_KERNELS)), "power": Number(), "neighbor": _NEIGHBORS,
     }),
     "LocalCovariance": Record(LocalCovariance, {
-        "rank": Whole(1), "form": Text(), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
-        "floor": Number(),
+        "rank": Whole(1), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
     }),
     "Directed": Record(Directed, {
         "epsilon": Number(), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
         "candidates": Whole(1),
     }),
     "LocalDiscriminant": Record(LocalDiscriminant, {
-        "kernel": Maybe(OneOf(_KERNELS)), "method": Text(), "evidence": Text(),
-        "strength": Number(), "neighborhood": Whole(1), "shrinkage": _NAME_OR_NUMBER,
-        "n_anchors": Maybe(Whole(1)), "random_state": _SEED,
+        "kernel": Maybe(OneOf(_KERNELS)), "strength": Number(), "neighborhood": Whole(1),
     }),
 }  # fmt: skip
 

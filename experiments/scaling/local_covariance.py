@@ -4,10 +4,9 @@
 
 The points are the features of the scene of `whole_scene`: 12 neighbours, rank 5, single precision.
 Timed alternately, medians of --repeats runs: neighbours with the affinities of the self-tuning
-Gaussian; the affinities of local covariance, by form, on the same graph. Imports and compilation
-are not timed. Memory (Linux) is what the affinities of the overlap form add to the peak of a fresh
-process that holds the graph, the points and the compiled code. The three figures of the table go to
-local_covariance.csv.
+Gaussian; the affinities of local covariance on the same graph. Imports and compilation are not
+timed. Memory (Linux) is what these affinities add to the peak of a fresh process that holds the
+graph, the points and the compiled code. The three figures of the table go to local_covariance.csv.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ from experiments.scaling.whole_scene import fields
 
 N_NEIGHBORS, N_FEATURES, RANK = 12, 30, 5
 OUTPUT = Path(__file__).with_name("local_covariance.csv")
-FORMS = ("overlap", "mahalanobis")
 
 
 def isotropic(points: np.ndarray) -> tuple[sp.csr_array, dict[str, float]]:
@@ -45,9 +43,9 @@ def isotropic(points: np.ndarray) -> tuple[sp.csr_array, dict[str, float]]:
     return graph, {"neighbors": found - start, "gaussian": end - found, "total": end - start}
 
 
-def local_covariance_seconds(graph: sp.csr_array, points: np.ndarray, form: str) -> float:
+def local_covariance_seconds(graph: sp.csr_array, points: np.ndarray) -> float:
     start = time.perf_counter()
-    LocalCovariance(rank=RANK, form=form).affinity(graph, points)
+    LocalCovariance(rank=RANK).affinity(graph, points)
     return time.perf_counter() - start
 
 
@@ -73,8 +71,7 @@ def _status_bytes(name: str) -> int:
 
 def _load_compiled_code(points: np.ndarray) -> None:
     graph, _ = isotropic(points[::50])
-    for form in FORMS:
-        local_covariance_seconds(graph, points[::50], form)
+    local_covariance_seconds(graph, points[::50])
 
 
 def compute(repeats: int) -> dict[str, Any]:
@@ -84,7 +81,7 @@ def compute(repeats: int) -> dict[str, Any]:
     runs: dict[str, list[float]] = {}
     for _ in range(repeats):
         graph, seconds = isotropic(points)
-        seconds |= {form: local_covariance_seconds(graph, points, form) for form in FORMS}
+        seconds["local covariance"] = local_covariance_seconds(graph, points)
         for name, spent in seconds.items():
             runs.setdefault(name, []).append(spent)
     medians = {name: float(np.median(spent)) for name, spent in runs.items()}
@@ -93,7 +90,7 @@ def compute(repeats: int) -> dict[str, Any]:
         "dtype": points.dtype.name,
         "edges_per_point": graph.nnz / len(points),
         "seconds": medians,
-        "times_the_isotropic_total": {form: medians[form] / medians["total"] for form in FORMS},
+        "times_the_isotropic_total": medians["local covariance"] / medians["total"],
         "added_memory_bytes": added_memory_bytes(graph, points),
         "peak_memory_bytes": peak_memory_bytes(),
     }
@@ -103,8 +100,8 @@ def csv_rows(report: dict[str, Any]) -> list[dict[str, object]]:
     """Return the quantities of the table."""
     found = {
         "neighbours and Gaussian affinities, s": report["seconds"]["total"],
-        "local covariance, overlap, s": report["seconds"]["overlap"],
-        "added memory of the overlap, MiB": report["added_memory_bytes"] / 2**20,
+        "local covariance, s": report["seconds"]["local covariance"],
+        "added memory, MiB": report["added_memory_bytes"] / 2**20,
     }
     return [{"quantity": name, "value": value} for name, value in found.items()]
 

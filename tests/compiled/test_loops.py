@@ -160,24 +160,20 @@ def gaussian_cases(graph, X, out):
     factors[:, 1] -= factors[:, 0] * (full[0] @ full[1] / (full[0] @ full[0]))  # orthogonal
     squares, noise = (factors**2).sum(axis=2), 0.5 + np.arange(n) / n
     ends = X, factors, squares, noise
-    base = np.zeros(n)
+    covariances = factors.transpose(0, 2, 1) @ factors + noise[:, None, None] * np.eye(3)
+    base = np.linalg.slogdet(2 * covariances)[1] / 2
     energies = out("overlaps", graph.nnz)
     gaussians.overlap_energies(indptr, indices, *ends, base, *ends, base, False, energies)
-    energies = out("mahalanobis", graph.nnz)
-    gaussians.mahalanobis_energies(indptr, indices, *ends, *ends, False, energies)
     both = sp.csr_array(graph + graph.T)
     energies = out("mirrored", both.nnz)
-    gaussians.mahalanobis_energies(both.indptr, both.indices, *ends, *ends, True, energies)
-    gaussians.mirror(both.indptr, both.indices, base, energies)
+    arrays = both.indptr, both.indices
+    gaussians.overlap_energies(*arrays, *ends, base, *ends, base, True, energies)
+    gaussians.mirror(*arrays, energies)
     out("owners", 1)[0] = gaussians.is_owner(2, 5) + 2 * gaussians.is_owner(5, 2)
-    d, rest, work = X[0] - X[1], np.zeros(3), (np.zeros((2, 2)), np.zeros((2, 2)))
-    u, v, roots = out("u", 2), out("v", 2), np.zeros(2)
-    pair = factors[0], squares[0], factors[1], squares[1]
-    out("log det", 1)[0] = gaussians.eliminated(*pair, 1.5, d, *work, u, v, roots)
-    gaussians.solve_back(*work, u, v, roots)
-    out("form", 1)[0] = gaussians.quadratic_form(d, factors[0], squares[0], 0.7, rest)
+    w = out("solution", 3)
+    w[:] = 1, 2, 3
+    out("log det", 1)[0] = gaussians.solve(centered[:3] @ centered[:3].T + np.eye(3), w)
     out("dot", 1)[0] = gaussians.dot(np.arange(7.0), np.arange(7.0))
-    out("ridge", 1)[0] = gaussians.ridge_value(d.copy(), factors[0], u, factors[1], v, 1.5)
 
 
 def neighbor_points():
@@ -468,7 +464,11 @@ def test_gaussians_are_numpys(cases):
     mirrored = sp.csr_array((cases["mirrored"], both.indices, both.indptr), (13, 13))
     assert (mirrored != mirrored.T).nnz == 0
     rows = np.repeat(np.arange(13), np.diff(graph.indptr))
-    np.testing.assert_allclose(mirrored[rows, graph.indices], cases["mahalanobis"], rtol=1e-13)
+    np.testing.assert_allclose(mirrored[rows, graph.indices], cases["overlaps"], atol=1e-12)
+    members = X[graph.indices[:4]]
+    M = (members - members.mean(axis=0))[:3] @ (members - members.mean(axis=0))[:3].T + np.eye(3)
+    np.testing.assert_allclose(cases["solution"], np.linalg.solve(M, [1, 2, 3]), rtol=1e-12)
+    np.testing.assert_allclose(cases["log det"], np.linalg.slogdet(M)[1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_columns", [1, 2, 3, 4, 5, 17])

@@ -108,7 +108,6 @@ def test_the_same_model_makes_the_same_file(tmp_path, points):
         {"kernel": SharedNeighbors(LocalCovariance(rank=2))}, {"kernel": DensityWeighted()},
         {"kernel": SharedNeighbors(Directed())},
         {"kernel": SharedNeighbors(LocalDiscriminant(Directed()))},
-        {"kernel": LocalDiscriminant(method="quadratic")},
         {"warp": Warp(rounds=2)}, {"join_features": True}, {"class_prior": [0.2, 0.3, 0.5]},
         {"tau": 7}, {"tau": "margin"}, {"tau": StoppingRule("margin", max_time=40, kept_share=0.9)},
         {"search": ExactSearch(9)}, {"search": NNDescentSearch(8, random_state=3)},

@@ -219,7 +219,7 @@ _MODELS: dict[str, Callable[[], dict[str, object]]] = {
     "spectral": dict,
     "spatial": lambda: {"spatial": True},
     "warped, with features": lambda: {"warp": Warp(), "join_features": True},
-    "shaped": lambda: {"kernel": SharedNeighbors(LocalDiscriminant(Directed(), n_anchors=4))},
+    "shaped": lambda: {"kernel": SharedNeighbors(LocalDiscriminant(Directed()))},
 }
 
 
