@@ -140,7 +140,7 @@ class DiffusionOptions:
     )
     label_mode: str | None = option(
         "--label-mode",
-        type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODE_CHOICES"),
+        type=NameIn("mode", "diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
         help="How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
         "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
         "one label per class, summed if their map cuts the graph less.",
