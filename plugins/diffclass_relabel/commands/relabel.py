@@ -167,8 +167,7 @@ def relabel(
     """
     from diffclass_hyperspectral.io.optional import require
     from diffclass_hyperspectral.io.readers.failures import require_file
-    from diffclass_relabel.base_url import BaseUrl, checked_host
-    from diffclass_relabel.security import is_loopback
+    from diffclass_relabel.door import BaseUrl, checked_host, is_loopback
 
     for library in ("starlette", "uvicorn", "websockets"):
         require(library, extra="relabel")
@@ -176,9 +175,9 @@ def relabel(
         raise click.UsageError(
             f"--host {host} lets other machines in: say so with --public (see --help)"
         )
+    from diffclass_relabel.files import holds_scenes
+    from diffclass_relabel.hosts import Reach, Serving
     from diffclass_relabel.opening import default_session
-    from diffclass_relabel.scene_folder import holds_scenes
-    from diffclass_relabel.serving import Reach, Serving
 
     base = None if base_url is None else BaseUrl.parsed(base_url)
     reach = Reach(host, port, public, base, frozenset(map(checked_host, allowed_hosts)))

@@ -17,7 +17,7 @@ from diffclass_hyperspectral.commands._scene import (
 )
 
 if TYPE_CHECKING:
-    from diffclass_relabel.editor import SessionEditor
+    from diffclass_relabel.session import SessionEditor
 
 _PATH = click.Path(path_type=Path)
 _SMALLER = "close other programs, or replay it on a machine with more memory"
@@ -55,7 +55,7 @@ def replay(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_relabel.replaying import replayed
+    from diffclass_relabel.session import replayed
 
     files, opening = scene_files(options), as_words(taken(options))
     wanted = {"map": options.pop("output"), **options}
@@ -85,7 +85,7 @@ def _say_orthorectified(
 
 
 def _write(editor: SessionEditor, wanted: dict[str, Path | None], *, overwrite: bool) -> None:
-    from diffclass_relabel.exports import export
+    from diffclass_relabel.queries import export
 
     for what, path in wanted.items():
         if path is not None:
@@ -93,7 +93,7 @@ def _write(editor: SessionEditor, wanted: dict[str, Path | None], *, overwrite: 
 
 
 def _facts(editor: SessionEditor, console: Console) -> dict[str, Any]:
-    from diffclass_relabel.exports import describe_session
+    from diffclass_relabel.queries import describe_session
 
     return describe_session(editor) | {
         "seconds": console.seconds | {"total": console.total_seconds},
