@@ -62,7 +62,7 @@ class _Time(click.ParamType):
     "--session",
     type=_PATH,
     help="Session file: continued if it exists. By default the scene's name with .relabel.jsonl, "
-    "beside it, or here where that folder cannot be written.",
+    "next to it, or here where that folder cannot be written.",
 )
 @click.option(
     "--features",

@@ -11,7 +11,7 @@ A new session appears as a whole, header and first steps. From then on lines are
 and synced, so that a process killed at any moment leaves whole lines and, at most, one torn line at
 the end, which lacks its newline; `SessionLog` puts that one aside. A line that is damaged although
 it ends was, perhaps, answered: it is named, and nothing is changed. So is an end that is missing:
-the last step that is on disk is kept beside the file (`diffclass_relabel.files.sidecar.Head`).
+the last step that is on disk is kept next to the file (`diffclass_relabel.files.sidecar.Head`).
 """
 
 from __future__ import annotations
@@ -160,26 +160,26 @@ class SessionLog:
             self._last = found.hashes[-1]
 
     def _put_in_place(self, text: bytes) -> None:
-        """Write the whole file beside, then let it take the place of the empty one.
+        """Write the whole file next to it, then let it take the place of the empty one.
 
         It is locked before it stands there, and the empty one until then, so that at no moment
         another process can have the session.
         """
-        beside = self.path.with_name(self.path.name + ".new")
+        new_path = self.path.with_name(self.path.name + ".new")
         new = None
         try:
-            new = _opened(beside)
+            new = _opened(new_path)
             new.truncate(0)  # of a process that was killed here
             _write_all(new, text)
             os.fsync(new.fileno())
             if os.name == "nt":  # open files cannot be replaced there
                 new.close()
                 self._stream.close()
-            os.replace(beside, self.path)
+            os.replace(new_path, self.path)
         except OSError as error:
             if new is not None:
                 new.close()
-            beside.unlink(missing_ok=True)
+            new_path.unlink(missing_ok=True)
             self.path.unlink(missing_ok=True)  # empty until now
             self._stream.close()
             raise DataError(

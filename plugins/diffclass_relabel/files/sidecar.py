@@ -1,4 +1,4 @@
-"""What is kept beside a session's file for the next process that opens it; for its owner only.
+"""What is kept next to a session's file for the next process that opens it; for its owner only.
 
 Port and token of the session's server: after a crash the same command then answers where open tabs
 look for it, with the token that they know, and they deliver what they had not got rid of.
@@ -59,7 +59,7 @@ class Head:
 
 
 def address_file(session: Path) -> Path:
-    """Return the file beside a session file that keeps its server's address and its head."""
+    """Return the file next to a session file that keeps its server's address and its head."""
     return session.with_name(session.name + _SUFFIX)
 
 
@@ -113,17 +113,17 @@ def _kept(session: Path, *, is_secret: bool) -> dict[str, Any]:
 
 
 def _keep(session: Path, **facts: Any) -> None:
-    """Keep facts beside the others, in a file that is replaced as a whole.
+    """Add facts to the file, which is replaced as a whole.
 
     It is written under one name: whoever has the session locked finds that of a killed process.
     """
     text = json.dumps(_kept(session, is_secret=True) | facts)
     place = address_file(session)
-    beside = place.with_name(place.name + ".new")
+    new = place.with_name(place.name + ".new")
     with suppress(OSError):
-        beside.unlink(missing_ok=True)
-        make_private(beside, text)
-        os.replace(beside, place)
+        new.unlink(missing_ok=True)
+        make_private(new, text)
+        os.replace(new, place)
 
 
 def write_private(path: Path, text: str) -> None:

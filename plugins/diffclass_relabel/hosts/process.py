@@ -1,7 +1,7 @@
-"""One command's servers: that of a session, and before it that of the start page if there is one.
+"""One command's servers: that of a session, and the scene chooser's before it if there is one.
 
-The start page ends when a scene was chosen, and its tabs go on to the session's own address. If the
-session cannot be opened, the start page takes that address over and says why.
+The scene chooser ends when a scene was chosen, and its tabs go on to the session's own address. If
+the session cannot be opened, the scene chooser takes that address over and says why.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from diffclass_relabel.files import (
     remember,
     state_folder,
 )
-from diffclass_relabel.hosts.servers import Server, SessionServer, StartServer, bound_socket
+from diffclass_relabel.hosts.servers import ChooserServer, Server, SessionServer, bound_socket
 from diffclass_relabel.opening import Preparation, prepared_editor
 from diffclass_relabel.protocol import Moved
 
@@ -131,8 +131,8 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class _Door:
-    """A bound socket, and what is needed to be let in there."""
+class _Endpoint:
+    """A bound socket with its port and token."""
 
     listening: socket.socket
     address: Address
@@ -174,14 +174,14 @@ class Serving:
         """
         opening = Opening(self._console, scene, session, options, before=self._before)
         try:
-            door = self._door_of(opening)
-            with door.listening:
-                self._serve_session(opening, door, session.parent)
+            endpoint = self._endpoint_of(opening)
+            with endpoint.listening:
+                self._serve_session(opening, endpoint, session.parent)
         finally:
             opening.close()
 
     def choice(self, folder: Path, settings: dict[str, Any]) -> None:
-        """Serve the start page, then the session that is chosen there.
+        """Serve the scene chooser, then the session that is chosen there.
 
         Parameters
         ----------
@@ -195,89 +195,89 @@ class Serving:
         ParameterError
             Where the address cannot be bound.
         """
-        door, problem = self._bound(Address()), None
-        while (chosen := self._chosen(folder, settings, door, problem)) is not None:
+        endpoint, problem = self._bound(Address()), None
+        while (chosen := self._chosen(folder, settings, endpoint, problem)) is not None:
             opening, own = chosen
-            if own.listening is not door.listening:
-                door.listening.close()
-            door = own
+            if own.listening is not endpoint.listening:
+                endpoint.listening.close()
+            endpoint = own
             try:
-                self._serve_session(opening, door, None)
+                self._serve_session(opening, endpoint, None)
                 break
             except DiffclassError as error:
                 problem = str(error)
                 self._console.say(problem)
             finally:
                 opening.close()
-        door.listening.close()
+        endpoint.listening.close()
 
     def _chosen(
-        self, folder: Path, settings: dict[str, Any], door: _Door, problem: str | None
-    ) -> tuple[Opening, _Door] | None:
-        """Serve the start page until a session is chosen; None where the command ends."""
-        chosen: list[tuple[Opening, _Door]] = []
+        self, folder: Path, settings: dict[str, Any], endpoint: _Endpoint, problem: str | None
+    ) -> tuple[Opening, _Endpoint] | None:
+        """Serve the scene chooser until a session is chosen; None where the command ends."""
+        chosen: list[tuple[Opening, _Endpoint]] = []
 
         def begin(scene: Path, session: Path) -> Moved:
             options = {"settings": settings}
             opening = Opening(self._console, scene, session, options, before=self._before)
             try:
-                own = self._door_of(opening, door)
+                own = self._endpoint_of(opening, endpoint)
             except BaseException:
                 opening.close()
                 raise
             chosen.append((opening, own))
-            port = None if own.listening is door.listening else own.address.port
+            port = None if own.listening is endpoint.listening else own.address.port
             return {"kind": "moved", "port": port, "token": own.address.token}
 
         # a browser in a sandbox sees no hidden folder
         place = folder if os.access(folder, os.W_OK) else state_folder()
-        with self._announced(door, None, place if problem is None else None) as (gate, hooks):
-            server = StartServer(folder, begin, gate, problem=problem, **hooks)
-            if _was_interrupted(server, door):
+        with self._announced(endpoint, None, place if problem is None else None) as (gate, hooks):
+            server = ChooserServer(folder, begin, gate, problem=problem, **hooks)
+            if _was_interrupted(server, endpoint):
                 for opening, _ in chosen:
                     opening.close()
                 return None
         return chosen[0]
 
-    def _serve_session(self, opening: Opening, door: _Door, place: Path | None) -> None:
+    def _serve_session(self, opening: Opening, endpoint: _Endpoint, place: Path | None) -> None:
         return_large_arrays()
         log = opening.log
-        with self._announced(door, log.path, place) as (gate, hooks):
+        with self._announced(endpoint, log.path, place) as (gate, hooks):
             server = SessionServer(opening, gate, scene=opening.scene.name, **hooks)
-            if _was_interrupted(server, door):
+            if _was_interrupted(server, endpoint):
                 self._console.say(f"ended; {log.n_operations} operations are in {log.path}")
         if server.failure is not None:
             raise server.failure
 
-    def _door_of(self, opening: Opening, current: _Door | None = None) -> _Door:
+    def _endpoint_of(self, opening: Opening, current: _Endpoint | None = None) -> _Endpoint:
         """Bind where the session's last server was, if that is free, and keep the address."""
         session = opening.log.path
         kept = kept_address(session)
         if current is not None and self._reach.port:
-            door = _Door(current.listening, Address(current.address.port, kept.token))
+            endpoint = _Endpoint(current.listening, Address(current.address.port, kept.token))
         else:
-            door = self._bound(kept)
-        keep_address(session, door.address)
-        return door
+            endpoint = self._bound(kept)
+        keep_address(session, endpoint.address)
+        return endpoint
 
-    def _bound(self, rather: Address) -> _Door:
+    def _bound(self, rather: Address) -> _Endpoint:
         listening = bound_socket(self._reach.host, self._reach.port, rather=rather.port)
-        return _Door(listening, Address(listening.getsockname()[1], rather.token))
+        return _Endpoint(listening, Address(listening.getsockname()[1], rather.token))
 
     @contextmanager
     def _announced(
-        self, door: _Door, session: Path | None, place: Path | None
+        self, endpoint: _Endpoint, session: Path | None, place: Path | None
     ) -> Iterator[tuple[Gate, dict[str, Any]]]:
         """Yield a server's gate, and what it calls to say that it answers.
 
         Parameters
         ----------
-        door : _Door
+        endpoint : _Endpoint
         session : Path or None
         place : Path or None
             Folder for the file that leads a browser to the page; None to open none.
         """
-        gate = self._reach.gate(door.address)
+        gate = self._reach.gate(endpoint.address)
         page = BrowserOpening(place or Path())
 
         def ready() -> None:
@@ -307,10 +307,10 @@ class Serving:
             self._console.say(why)
 
 
-def _was_interrupted(server: Server, door: _Door) -> bool:
+def _was_interrupted(server: Server, endpoint: _Endpoint) -> bool:
     """Run a server to its end, and tell whether that was Ctrl-C; its socket stays bound."""
     try:
-        server.run(sockets=[door.listening.dup()])
+        server.run(sockets=[endpoint.listening.dup()])
     except KeyboardInterrupt:
         return True  # raised again by uvicorn when all is closed: not an error but the usual end
     return False

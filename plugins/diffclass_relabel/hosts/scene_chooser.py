@@ -25,7 +25,7 @@ _WISHES = {"look": str, "open": str, "recent": int}
 _FAREWELL = 0.3  # seconds for the new address to reach the pages
 
 
-class StartRoom:
+class SceneChooser:
     """Shows what can be opened, and begins with what is chosen.
 
     Parameters

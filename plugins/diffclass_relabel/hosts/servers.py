@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from diffclass.exceptions import ParameterError
 from diffclass_relabel.door import MOST_BYTES, Gate, Guarded, PageService
-from diffclass_relabel.hosts.scene_chooser import StartRoom
+from diffclass_relabel.hosts.scene_chooser import SceneChooser
 from diffclass_relabel.hosts.session_app import build_app
 from diffclass_relabel.opening import Preparation
 from diffclass_relabel.protocol import Moved
@@ -140,15 +140,15 @@ class SessionServer(Server):
         self.should_exit = True
 
 
-class StartServer(Server):
-    """A server of the start page, which ends when a scene was chosen.
+class ChooserServer(Server):
+    """A server of the scene chooser, which ends when a scene was chosen.
 
     Parameters
     ----------
     folder : Path
         Where scenes may be chosen.
     begin : callable
-        See `diffclass_relabel.hosts.scene_chooser.StartRoom`.
+        See `diffclass_relabel.hosts.scene_chooser.SceneChooser`.
     gate : Gate
     problem : str, optional
         Why the last choice could not be opened.
@@ -166,8 +166,8 @@ class StartServer(Server):
         on_ready: Callable[[], None] | None = None,
         on_page: Callable[[], None] | None = None,
     ):
-        room = StartRoom(folder, begin, self._end, problem)
-        service = PageService(room, gate, on_page)
+        chooser = SceneChooser(folder, begin, self._end, problem)
+        service = PageService(chooser, gate, on_page)
         super().__init__(Guarded(Starlette(routes=service.routes), gate), on_ready=on_ready)
 
     def _end(self) -> None:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from diffclass.exceptions import DiffclassError
 from diffclass_relabel.door import Gate, Guarded, PageService
-from diffclass_relabel.opening import Lobby, Preparation
+from diffclass_relabel.opening import OpeningPage, Preparation
 
 if TYPE_CHECKING:
     from diffclass_relabel.session import SessionEditor
@@ -52,16 +52,16 @@ def build_app(
     -------
     ASGI application
     """
-    lobby = Lobby(opening, scene=scene, on_failure=on_failure)
-    service = _Service(lobby, gate, on_page)
+    opening_page = OpeningPage(opening, scene=scene, on_failure=on_failure)
+    service = _Service(opening_page, gate, on_page)
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        lobby.start()
+        opening_page.start()
         try:
             yield
         finally:
-            await lobby.close()
+            await opening_page.close()
 
     more = [
         Route("/picture.png", service.picture),
@@ -75,20 +75,20 @@ class _Service(PageService):
 
     Parameters
     ----------
-    lobby : Lobby
+    opening_page : OpeningPage
     gate : Gate
     on_page : callable or None
     """
 
-    def __init__(self, lobby: Lobby, gate: Gate, on_page: Callable[[], None] | None):
-        super().__init__(lobby, gate, on_page)
-        self._lobby = lobby
+    def __init__(self, opening_page: OpeningPage, gate: Gate, on_page: Callable[[], None] | None):
+        super().__init__(opening_page, gate, on_page)
+        self._opening_page = opening_page
 
     async def picture(self, request: Request) -> Response:
-        """Serve the scene as a picture: ?preset=true or ?bands=30,20,10; see `Hub.picture`."""
+        """Serve the scene as PNG: ?preset=true or ?bands=30,20,10; see `SessionHub.picture`."""
         if not self.lets_in(request):
             return self.refused(request)
-        hub = self._lobby.hub
+        hub = self._opening_page.hub
         if hub is None:
             return _not_yet()
         try:
@@ -101,10 +101,10 @@ class _Service(PageService):
         """Serve a file that was exported."""
         if not self.lets_in(request):
             return self.refused(request)
-        if self._lobby.hub is None:
+        if self._opening_page.hub is None:
             return _not_yet()
         name = request.path_params["name"]
-        file = self._lobby.hub.downloads.files.get(name)
+        file = self._opening_page.hub.downloads.files.get(name)
         if file is None:
             return PlainTextResponse(f"no exported file {name[:40]}; export it first", 404)
         return FileResponse(file, filename=name, media_type="application/octet-stream")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from diffclass_relabel.hub.session_hub import Hub
+from diffclass_relabel.hub.session_hub import SessionHub
 
 __all__ = [
-    "Hub",
+    "SessionHub",
 ]

@@ -1,6 +1,6 @@
-"""The questions that only look: at a pixel, the strokes, the scene or the times.
+"""Answers to the queries that only look: at a pixel, the strokes, the scene or the times.
 
-They are answered beside the map, which waits for none of them.
+They are computed in the background; the map waits for none of them.
 
 Those that change what is shown, or write files, are answered by
 `diffclass_relabel.hub.session_hub`.
@@ -21,7 +21,7 @@ from diffclass_relabel.queries import Numbers, Pictures, answers, class_spectra,
 from diffclass_relabel.session import SessionEditor
 
 
-class Inquiries:
+class Queries:
     """Answers questions about a session, each on the thread that it needs.
 
     Parameters
@@ -67,7 +67,7 @@ class Inquiries:
             return
         self._is_preparing = True
         try:
-            await self._workers.study("prepare", self._editor.session.prepare_suggestions)
+            await self._workers.answer_slow("prepare", self._editor.session.prepare_suggestions)
         except CancelledError:
             return
         finally:
@@ -81,7 +81,7 @@ class Inquiries:
         CancelledError
             Where it was given up: labels have changed, or the server ends.
         """
-        await self._workers.choose("refine", self._editor.session.refine)
+        await self._workers.refine("refine", self._editor.session.refine)
 
     def give_up_refining(self) -> None:
         """Leave the time open: labels have changed."""
@@ -90,11 +90,11 @@ class Inquiries:
     async def _spectrum(self, client: Client, pixel: int) -> protocol.SpectrumAnswer:
         workspace = self._editor.workspace
         pixel = workspace.pixel_within(pixel)
-        values = await self._workers.read(spectrum_at, workspace.scene, pixel)
+        values = await self._workers.read_scene(spectrum_at, workspace.scene, pixel)
         return {"pixel": pixel, "values": values}
 
     async def _class_spectra(self, client: Client) -> protocol.ClassSpectraAnswer:
-        return await self._workers.read(self._spectra_of, self._editor.labels)
+        return await self._workers.read_scene(self._spectra_of, self._editor.labels)
 
     def _spectra_of(self, labels: ShownLabels) -> protocol.ClassSpectraAnswer:
         if self._spectra is None or self._spectra["version"] != labels.version:
@@ -105,37 +105,37 @@ class Inquiries:
     async def _histograms(
         self, client: Client, preset: str = "true", bands: str | None = None
     ) -> protocol.HistogramsAnswer:
-        channels = await self._workers.read(self._pictures.histograms, preset, bands)
+        channels = await self._workers.read_scene(self._pictures.histograms, preset, bands)
         return {"channels": channels}
 
     async def _why(self, client: Client, pixel: int) -> protocol.WhyAnswer:
-        return await self._workers.aside((client, "why"), answers.why, self._editor, pixel)
+        return await self._workers.answer_quick((client, "why"), answers.why, self._editor, pixel)
 
     async def _audit(self, client: Client) -> protocol.AuditAnswer:
-        return await self._workers.aside((client, "audit"), answers.audit, self._editor)
+        return await self._workers.answer_quick((client, "audit"), answers.audit, self._editor)
 
     async def _suggest(
         self, client: Client, n: int = 10, rule: str = "hybrid"
     ) -> protocol.SuggestAnswer:
         key = client, "suggest"
-        return await self._workers.study(key, answers.suggestions, self._editor, n, rule)
+        return await self._workers.answer_slow(key, answers.suggestions, self._editor, n, rule)
 
     async def _curve(self, client: Client) -> protocol.CurveAnswer:
-        return await self._workers.study((client, "curve"), answers.curve, self._editor)
+        return await self._workers.answer_slow((client, "curve"), answers.curve, self._editor)
 
     async def _segment(self, client: Client, pixel: int) -> protocol.SegmentAnswer:
         workspace, shown = self._editor.workspace, self._editor.map
-        return await self._workers.read(answers.segment, workspace, shown, pixel)
+        return await self._workers.read_scene(answers.segment, workspace, shown, pixel)
 
     async def _read_labels(self, client: Client, **given: Any) -> protocol.ReadLabelsAnswer:
         read = partial(answers.labels_of_file, self._editor, **given)
-        return await self._workers.aside((client, "read_labels"), read)
+        return await self._workers.answer_quick((client, "read_labels"), read)
 
     async def _numbers(self, client: Client, by: str | None = None) -> protocol.NumbersAnswer:
-        return await self._workers.aside((client, "numbers"), self.numbers.answer, by)
+        return await self._workers.answer_quick((client, "numbers"), self.numbers.answer, by)
 
     async def _history(self, client: Client) -> protocol.HistoryAnswer:
-        return await self._workers.read(self._editor.history)
+        return await self._workers.read_scene(self._editor.history)
 
     # each takes the fields of the question of that name
     ANSWERS: ClassVar[dict[str, Callable[..., Awaitable[Mapping[str, Any]]]]] = {

@@ -19,8 +19,8 @@ from diffclass.exceptions import CancelledError, DataError, DiffclassError, Para
 from diffclass.relabel.schema import checked_message
 from diffclass_relabel import protocol
 from diffclass_relabel.door import Client
-from diffclass_relabel.hub.queries import Inquiries
-from diffclass_relabel.hub.states import Look, scene_facts, session_state
+from diffclass_relabel.hub.queries import Queries
+from diffclass_relabel.hub.states import Snapshot, scene_facts, session_state
 from diffclass_relabel.hub.workers import Workers
 from diffclass_relabel.maps import ShownMap, changes_frame, map_frames
 from diffclass_relabel.queries import QUESTIONS, Contrast, Downloads, Pictures, answers
@@ -52,7 +52,7 @@ class _Waiting:
         return Sent(self.operation, self.client.name, self.number, self.seen)
 
 
-class Hub:
+class SessionHub:
     """Takes the clients' messages and answers them.
 
     Parameters
@@ -75,24 +75,24 @@ class Hub:
         self._clients: set[Client] = set()
         self._workers = Workers()
         self._pictures = Pictures(editor.workspace)
-        self._inquiries = Inquiries(editor, self._workers, self._pictures)
+        self._queries = Queries(editor, self._workers, self._pictures)
         self._preparing: set[asyncio.Task[None]] = set()
         self._waiting: deque[_Waiting] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._update: asyncio.Task[bool] | None = None
         self._refining: asyncio.Task[None] | None = None
         self._problem: str | None = None
-        self._newest: Look
-        self._n_looks = 0
+        self._newest: Snapshot
+        self._n_snapshots = 0
 
     async def start(self) -> None:
         """Make the state and begin with the map."""
         workspace = self._editor.workspace
-        self._facts: protocol.SceneFacts = await self._workers.read(scene_facts, workspace)
-        self._newest = await self._workers.at_desk(self._look)
+        self._facts: protocol.SceneFacts = await self._workers.read_scene(scene_facts, workspace)
+        self._newest = await self._workers.compute_map(self._snapshot)
         self._follow()
         if self._update is None:  # opened with its map
-            self._work_beside()
+            self._work_ahead()
 
     async def close(self) -> None:
         """Finish the work of the threads and close the session file."""
@@ -151,7 +151,7 @@ class Hub:
     def leave(self, client: Client) -> None:
         """Forget a client."""
         self._clients.discard(client)
-        self._inquiries.forget(client)
+        self._queries.forget(client)
         for ask in ("preview_tau", "compare", "match_reference"):
             self._workers.give_up((client, ask))
 
@@ -162,7 +162,7 @@ class Hub:
         """
         contrast = Contrast.parsed(query.get("limits"), query.get("calm"))
         preset, bands = query.get("preset", "true"), query.get("bands")
-        return await self._workers.read(self._pictures.png, preset, bands, contrast)
+        return await self._workers.read_scene(self._pictures.png, preset, bands, contrast)
 
     async def hear(self, client: Client, text: str) -> None:
         """Do what a message asks and answer it; what is wrong with it is told to the client."""
@@ -202,7 +202,7 @@ class Hub:
             while self._waiting:
                 n_together = min(len(self._waiting), _MOST_TOGETHER)
                 group = [self._waiting.popleft() for _ in range(n_together)]
-                await self._write_together(group)
+                await self._write_group(group)
                 for each in group:
                     each.answered.set()
         finally:
@@ -210,26 +210,26 @@ class Hub:
             for each in (*group, *self._waiting):  # left over where the server ends
                 each.answered.set()
 
-    async def _write_together(self, group: list[_Waiting]) -> None:
+    async def _write_group(self, group: list[_Waiting]) -> None:
         before = self._editor.labels
         found: list[Applied | Exception]
-        look: Look | None
+        snapshot: Snapshot | None
         try:
             sent = [each.sent for each in group]
-            found, look = await self._workers.with_pen(self._applied, sent)
+            found, snapshot = await self._workers.write(self._applied, sent)
         except Exception as error:
-            found, look = [error] * len(group), None
+            found, snapshot = [error] * len(group), None
         for each, outcome in zip(group, found, strict=True):
             if isinstance(outcome, Exception):
                 _explain(each.client, each.number, outcome)
             else:
                 each.client.tell(_done(each.number, outcome))
-        if look is None or all(isinstance(outcome, Exception) for outcome in found):
+        if snapshot is None or all(isinstance(outcome, Exception) for outcome in found):
             return  # nothing was done
-        self._keep(look)
+        self._keep(snapshot)
         self._problem = None
-        if look.state["stale"]:
-            self._inquiries.give_up_refining()
+        if snapshot.state["stale"]:
+            self._queries.give_up_refining()
         self._follow()
         labels = self._editor.labels
         if labels.ids is not before.ids:
@@ -237,23 +237,23 @@ class Hub:
                 client.show_labels(labels)
         self._tell_state()
 
-    def _applied(self, sent: list[Sent]) -> tuple[list[Applied | Exception], Look]:
+    def _applied(self, sent: list[Sent]) -> tuple[list[Applied | Exception], Snapshot]:
         """Apply operations and return what was done, with the session's state after them."""
         with self._editor.lock:
             found = self._editor.apply_all(sent)
-            return found, self._look()
+            return found, self._snapshot()
 
-    def _look(self) -> Look:
-        """Look at the session."""
+    def _snapshot(self) -> Snapshot:
+        """Take a snapshot of the session."""
         with self._editor.lock:
-            self._n_looks += 1
+            self._n_snapshots += 1
             state, included = session_state(self._editor), self._editor.included()
-            return Look(self._n_looks, state, included)
+            return Snapshot(self._n_snapshots, state, included)
 
-    def _keep(self, look: Look) -> None:
-        """Take a state over unless a later look at the session, in another thread, came first."""
-        if look.number > self._newest.number:
-            self._newest = look
+    def _keep(self, snapshot: Snapshot) -> None:
+        """Take a snapshot over unless a later one, taken in another thread, came first."""
+        if snapshot.number > self._newest.number:
+            self._newest = snapshot
 
     @property
     def _state(self) -> protocol.SessionFacts:
@@ -272,9 +272,9 @@ class Hub:
     async def _compute(self) -> bool:
         """Compute the map and send it to all; return whether that went well."""
         try:
-            shown = await self._workers.at_desk(self._editor.update)
+            shown = await self._workers.compute_map(self._editor.update)
             self._show(shown)
-            look = await self._workers.at_desk(self._noted)
+            snapshot = await self._workers.compute_map(self._noted)
         except CancelledError:
             return False  # the server ends
         except DiffclassError as error:
@@ -284,16 +284,16 @@ class Hub:
             self._problem = f"an error in the program ({type(error).__name__}: {error})"
             log.exception("the map could not be computed")
         else:
-            self._keep(look)
+            self._keep(snapshot)
             self._problem = None
-            self._work_beside()
+            self._work_ahead()
         self._update = None
         self._follow()
         self._tell_state()
         return self._problem is None
 
     async def _refine(self) -> None:
-        """Have the time chosen beside the map, which then follows; new labels begin it anew."""
+        """Refine the map in the background; the map then follows, and new labels begin it anew."""
         me = asyncio.current_task()
         try:
             if self._editor.workspace.coarse_answers:
@@ -301,8 +301,8 @@ class Hub:
                 await asyncio.sleep(_REST)
                 if self._refining is not me or self._state["stale"]:
                     return
-            await self._inquiries.refine()
-            self._keep(await self._workers.at_desk(self._look))
+            await self._queries.refine()
+            self._keep(await self._workers.compute_map(self._snapshot))
         except CancelledError:
             return
         except Exception as error:
@@ -314,12 +314,12 @@ class Hub:
         self._follow()
         self._tell_state()
 
-    def _work_beside(self) -> None:
+    def _work_ahead(self) -> None:
         """Prepare suggestions and choose the time of the map while the user paints."""
-        task = asyncio.create_task(self._inquiries.prepare())
+        task = asyncio.create_task(self._queries.prepare())
         self._preparing.add(task)
         task.add_done_callback(self._preparing.discard)
-        if not self._state["settled"]:
+        if not self._state["refined"]:
             self._refining = asyncio.create_task(self._refine())
 
     def _show(self, shown: ShownMap) -> None:
@@ -328,18 +328,18 @@ class Hub:
             client.outbox.put_all(map_frames(shown, client.seen), kind="map")
         self._tell_all(changes_frame(shown), kind="changes")
 
-    def _noted(self) -> Look:
-        """Look at the session with a new map; nobody waits for it."""
-        self._inquiries.numbers.note()
-        return self._look()
+    def _noted(self) -> Snapshot:
+        """Take a snapshot of the session with a new map; nobody waits for it."""
+        self._queries.numbers.note()
+        return self._snapshot()
 
     async def _answer(self, client: Client, number: int, message: dict[str, Any]) -> None:
         if "ask" not in message:
             raise ParameterError('a message has an "op" or an "ask"')
         question = {name: value for name, value in message.items() if name != "seq"}
         ask, fields = checked_message(question, QUESTIONS, key="ask")
-        if ask in self._inquiries.ANSWERS:
-            facts = await self._inquiries.answer(client, ask, fields)
+        if ask in self._queries.ANSWERS:
+            facts = await self._queries.answer(client, ask, fields)
         else:
             facts = await self._ANSWERS[ask](self, client, **fields)
         client.tell({"kind": "answer", "seq": number, "ask": ask, **facts})
@@ -374,13 +374,13 @@ class Hub:
 
     async def _preview(self, client: Client, tau: int) -> protocol.PreviewAnswer:
         key = client, "preview_tau"
-        frame = await self._workers.aside(key, answers.preview_frame, self._editor, tau)
+        frame = await self._workers.answer_quick(key, answers.preview_frame, self._editor, tau)
         client.outbox.put(frame, kind="preview")
         return {"tau": tau}
 
     async def _compare(self, client: Client, step: int | None = None) -> protocol.CompareAnswer:
         key = client, "compare"
-        frame = await self._workers.study(key, answers.compared_frame, self._editor, step)
+        frame = await self._workers.answer_slow(key, answers.compared_frame, self._editor, step)
         client.outbox.put(frame, kind="compared")
         return {"step": step}
 
@@ -388,7 +388,7 @@ class Hub:
         self, client: Client, pairs: dict[int, int]
     ) -> protocol.NumbersAnswer:
         key = client, "match_reference"
-        answer = await self._workers.aside(key, self._inquiries.numbers.match, pairs)
+        answer = await self._workers.answer_quick(key, self._queries.numbers.match, pairs)
         self._tell_state()  # who compares the map with the reference asks for it again
         return answer
 
@@ -399,7 +399,9 @@ class Hub:
             await self._refine_now(client)
         # a key for each: several files may be written for one client
         key = client, "export", what, name
-        files = await self._workers.aside(key, self.downloads.export, self._editor, what, name)
+        files = await self._workers.answer_quick(
+            key, self.downloads.export, self._editor, what, name
+        )
         return {"url": f"download/{files[0]}", "files": files}
 
     # each takes the fields of the question of that name

@@ -30,8 +30,8 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
             "bands_true": list(preset_bands(scene, "true")),
             "bands_false": list(preset_bands(scene, "false")),
             "block": workspace.block,
-            "n_groups": None if workspace.coarse is None else len(workspace.coarse),
-            "answers_by_groups": workspace.coarse_answers,
+            "n_aggregates": None if workspace.coarse is None else len(workspace.coarse),
+            "coarse_answers": workspace.coarse_answers,
         },
         "geo": _geo(workspace),
         "presets": [{"name": name, "label": label} for name, label in preset_labels(scene).items()],
@@ -49,13 +49,13 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
 
 
 @dataclass(frozen=True)
-class Look:
+class Snapshot:
     """The session at one moment.
 
     Attributes
     ----------
     number : int
-        Of this look, increasing: looks are taken in several threads.
+        Of this snapshot, increasing: they are taken in several threads.
     state : SessionFacts
     included : dict of str to int
         By client the number of its newest operation that is in the state.
@@ -83,7 +83,7 @@ def _state(editor: SessionEditor) -> SessionFacts:
         "counted": session.label_mode,
         "tau": session.tau,
         "tau_mode": session.tau_mode,
-        "settled": session.is_refined,
+        "refined": session.is_refined,
         "max_time": session.max_time,
         "stale": editor.is_stale,
         "map_version": None if shown is None else shown.version,

@@ -1,7 +1,7 @@
 """The threads that work for a session, so that the event loop only passes messages on.
 
-The map waits for nothing else: it has a thread of its own, and what runs beside it keeps to one
-core and is given up when it is not wanted any more.
+The map waits for nothing else: it has a thread of its own, and what runs in the background keeps to
+one core and is cancelled when nobody wants it any more.
 """
 
 from __future__ import annotations
@@ -23,46 +23,46 @@ _LOWER = 10  # of 39 steps of priority
 
 
 class Workers:
-    """Six threads, each with one thing to do at a time.
+    """Six threads, each with one kind of work and one piece of it at a time.
 
-    The pen applies operations and waits until they are on disk; the desk computes maps; the reader
-    reads the scene. Beside them the clerk answers what takes a moment, the scholar what may take
-    many seconds, and the timekeeper chooses the time of the map.
+    One applies operations and waits until they are on disk, one computes maps, one reads the scene,
+    one answers queries that take a moment and one those that may take many seconds, and one refines
+    the map. The last three work in the background: they keep to one core.
     """
 
     def __init__(self) -> None:
-        self._pen = ThreadPoolExecutor(1, thread_name_prefix="pen")
-        self._desk = ThreadPoolExecutor(1, thread_name_prefix="desk")
-        self._reader = ThreadPoolExecutor(1, thread_name_prefix="reader")
-        self._clerk = ThreadPoolExecutor(1, thread_name_prefix="clerk")
-        self._scholar = ThreadPoolExecutor(1, "scholar", _give_way)
-        self._timekeeper = ThreadPoolExecutor(1, "timekeeper", _give_way)
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="writing")
+        self._mapping = ThreadPoolExecutor(1, thread_name_prefix="mapping")
+        self._reading = ThreadPoolExecutor(1, thread_name_prefix="reading")
+        self._quick_answers = ThreadPoolExecutor(1, thread_name_prefix="quick-answers")
+        self._slow_answers = ThreadPoolExecutor(1, "slow-answers", _give_way)
+        self._refining = ThreadPoolExecutor(1, "refining", _give_way)
         self._newest: dict[Hashable, object] = {}
         self._is_closed = False
 
-    async def with_pen(self, function: Callable[..., _T], *arguments: Any) -> _T:
+    async def write(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """Run what changes the session and its file."""
-        return await _run(self._pen, function, *arguments)
+        return await _run(self._writing, function, *arguments)
 
-    async def at_desk(self, function: Callable[..., _T], *arguments: Any) -> _T:
+    async def compute_map(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """Run what computes the map; it is given up only where the server ends."""
 
         def run() -> _T:
             with cancellable(lambda: not self._is_closed):
                 return function(*arguments)
 
-        return await _run(self._desk, run)
+        return await _run(self._mapping, run)
 
-    async def read(self, function: Callable[..., _T], *arguments: Any) -> _T:
+    async def read_scene(self, function: Callable[..., _T], *arguments: Any) -> _T:
         """Run what reads the scene."""
-        return await _run(self._reader, function, *arguments)
+        return await _run(self._reading, function, *arguments)
 
-    async def aside(self, key: Hashable, function: Callable[..., _T], *arguments: Any) -> _T:
-        """Run what takes a moment, beside the map; see `study`."""
-        return await self._in_background(self._clerk, key, function, *arguments)
+    async def answer_quick(self, key: Hashable, function: Callable[..., _T], *arguments: Any) -> _T:
+        """Run what takes a moment, in the background; see `answer_slow`."""
+        return await self._in_background(self._quick_answers, key, function, *arguments)
 
-    async def study(self, key: Hashable, function: Callable[..., _T], *arguments: Any) -> _T:
-        """Run what takes long, beside the map.
+    async def answer_slow(self, key: Hashable, function: Callable[..., _T], *arguments: Any) -> _T:
+        """Run what takes long, in the background.
 
         Parameters
         ----------
@@ -76,11 +76,11 @@ class Workers:
         CancelledError
             Where it was given up itself: for newer work, or because the server ends.
         """
-        return await self._in_background(self._scholar, key, function, *arguments)
+        return await self._in_background(self._slow_answers, key, function, *arguments)
 
-    async def choose(self, key: Hashable, function: Callable[..., _T], *arguments: Any) -> _T:
-        """Run what the map of the present labels still lacks, beside the first; see `study`."""
-        return await self._in_background(self._timekeeper, key, function, *arguments)
+    async def refine(self, key: Hashable, function: Callable[..., _T], *arguments: Any) -> _T:
+        """Run what refines the map of the present labels, in the background; see `answer_slow`."""
+        return await self._in_background(self._refining, key, function, *arguments)
 
     def give_up(self, key: Hashable) -> None:
         """Give up the work of a key."""
@@ -89,8 +89,8 @@ class Workers:
     async def close(self) -> None:
         """Finish what is being written or drawn; all that is being computed is given up."""
         self._is_closed = True
-        beside = self._clerk, self._scholar, self._timekeeper
-        for pool in (self._pen, self._desk, self._reader, *beside):
+        foreground = self._writing, self._mapping, self._reading
+        for pool in (*foreground, self._quick_answers, self._slow_answers, self._refining):
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
 
     async def _in_background(

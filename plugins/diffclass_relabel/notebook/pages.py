@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from diffclass.exceptions import DataError, DiffclassError, ParameterError
 from diffclass_relabel.door import Client
-from diffclass_relabel.opening import Lobby
+from diffclass_relabel.opening import OpeningPage
 
 Post = Callable[[Mapping[str, Any], Sequence[bytes]], None]
 
@@ -29,13 +29,13 @@ class NotebookPages:
 
     Parameters
     ----------
-    lobby : Lobby
+    opening_page : OpeningPage
     post : callable
         Sends a message, a mapping that JSON can hold, and its binary parts to the notebook.
     """
 
-    def __init__(self, lobby: Lobby, post: Post):
-        self._lobby = lobby
+    def __init__(self, opening_page: OpeningPage, post: Post):
+        self._opening_page = opening_page
         self._post = post
         self._pages: dict[str, _Page] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -72,19 +72,19 @@ class NotebookPages:
         if name in self._pages:
             self._leave(name)
         page = self._pages[name] = _Page(Client(name))
-        self._lobby.join(page.client)
+        self._opening_page.join(page.client)
         page.sending = asyncio.create_task(self._send(name, page))
 
     def _leave(self, name: str) -> None:
         page = self._pages.pop(name)
-        self._lobby.leave(page.client)
+        self._opening_page.leave(page.client)
         if page.sending is not None:
             page.sending.cancel()
 
     def _hear(self, page: _Page, text: str) -> None:
         whole = page.client.joined(text)
         if whole is not None:
-            self._start(self._lobby.hear(page.client, whole))
+            self._start(self._opening_page.hear(page.client, whole))
 
     async def _send(self, name: str, page: _Page) -> None:
         while True:
@@ -109,7 +109,7 @@ class NotebookPages:
 
     async def _content(self, path: str) -> bytes:
         """Return what the server would answer at an address relative to the page."""
-        hub = self._lobby.hub
+        hub = self._opening_page.hub
         if hub is None:
             raise DataError("the scene is still being prepared; ask again")
         parts = urlsplit(path)

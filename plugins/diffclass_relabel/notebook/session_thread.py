@@ -1,4 +1,4 @@
-"""A session beside the program it was opened in: its event loop in a thread of its own."""
+"""A session whose event loop has a thread of its own, in the program that opened it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from diffclass.exceptions import DataError
 from diffclass_relabel.notebook.pages import NotebookPages, Post
-from diffclass_relabel.opening import Lobby
+from diffclass_relabel.opening import OpeningPage
 
 if TYPE_CHECKING:
-    from diffclass_relabel.hub import Hub
+    from diffclass_relabel.hub import SessionHub
     from diffclass_relabel.opening import Preparation
     from diffclass_relabel.session import SessionEditor
 
@@ -28,7 +28,7 @@ class SessionThread:
     Parameters
     ----------
     opening : callable
-        See `diffclass_relabel.opening.opening_page.Lobby`.
+        See `diffclass_relabel.opening.opening_page.OpeningPage`.
     post : callable
         See `NotebookPages`; called in this thread.
     scene : str
@@ -37,8 +37,8 @@ class SessionThread:
 
     def __init__(self, opening: Callable[[Preparation], SessionEditor], post: Post, *, scene: str):
         self._loop = asyncio.new_event_loop()
-        self._lobby = Lobby(opening, scene=scene)
-        self._pages = NotebookPages(self._lobby, post)
+        self._opening_page = OpeningPage(opening, scene=scene)
+        self._pages = NotebookPages(self._opening_page, post)
         self._thread = threading.Thread(target=self._run, name="session", daemon=True)
         self._thread.start()
 
@@ -55,7 +55,7 @@ class SessionThread:
         DiffclassError
             Where it cannot be opened, or is closed.
         """
-        return self._result(self._lobby.opened()).editor
+        return self._result(self._opening_page.opened()).editor
 
     def updated(self) -> SessionEditor:
         """Return the session when its map is up to date.
@@ -65,7 +65,7 @@ class SessionThread:
         DiffclassError
             Where the map cannot be computed, or the session is closed.
         """
-        return self._result(_updated(self._lobby)).editor
+        return self._result(_updated(self._opening_page)).editor
 
     def close(self) -> None:
         """End the conversations and close the session; a second time does nothing."""
@@ -78,11 +78,11 @@ class SessionThread:
 
     async def _end(self) -> None:
         self._pages.close()
-        await self._lobby.close()
+        await self._opening_page.close()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._loop.call_soon(self._lobby.start)
+        self._loop.call_soon(self._opening_page.start)
         self._loop.run_forever()
         self._loop.close()
 
@@ -93,7 +93,7 @@ class SessionThread:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(timeout)
 
 
-async def _updated(lobby: Lobby) -> Hub:
-    hub = await lobby.opened()
+async def _updated(opening_page: OpeningPage) -> SessionHub:
+    hub = await opening_page.opened()
     await hub.update()
     return hub

@@ -15,7 +15,7 @@ from diffclass_relabel.opening.preparation import Preparation
 from diffclass_relabel.protocol import Failed
 
 if TYPE_CHECKING:
-    from diffclass_relabel.hub import Hub
+    from diffclass_relabel.hub import SessionHub
     from diffclass_relabel.session import SessionEditor
 
 log = logging.getLogger("diffclass_relabel")
@@ -24,7 +24,7 @@ _OFTEN = 0.5  # seconds between two messages, so that the remaining time counts 
 _FAREWELL = 0.5  # seconds for the message of a failure to reach the pages
 
 
-class Lobby:
+class OpeningPage:
     """Opens a session in a thread, and passes pages on to its hub when it is open.
 
     Parameters
@@ -38,7 +38,7 @@ class Lobby:
 
     Attributes
     ----------
-    hub : Hub or None
+    hub : SessionHub or None
         None until the session is open.
     """
 
@@ -49,7 +49,7 @@ class Lobby:
         scene: str = "",
         on_failure: Callable[[BaseException], None] | None = None,
     ):
-        self.hub: Hub | None = None
+        self.hub: SessionHub | None = None
         self._opening = opening
         self._preparation = Preparation(scene)
         self._on_failure = on_failure
@@ -62,7 +62,7 @@ class Lobby:
         """Begin to open the session."""
         self._task = asyncio.create_task(self._open())
 
-    async def opened(self) -> Hub:
+    async def opened(self) -> SessionHub:
         """Return the hub, waiting for it.
 
         Raises
@@ -111,7 +111,7 @@ class Lobby:
 
     async def _open(self) -> None:
         loop = asyncio.get_running_loop()
-        self._preparation.on_news = lambda: _call_soon(loop, self._tell)
+        self._preparation.on_change = lambda: _call_soon(loop, self._tell)
         opened = _in_daemon_thread(self._opened, loop)
         while not (await asyncio.wait([opened], timeout=_OFTEN))[0]:
             self._tell()
@@ -126,13 +126,13 @@ class Lobby:
             hub.join(client)
         self._waiting.clear()
 
-    def _opened(self) -> Hub:
-        from diffclass_relabel.hub import Hub
+    def _opened(self) -> SessionHub:
+        from diffclass_relabel.hub import SessionHub
 
         editor = self._opening(self._preparation)
         if self._is_closed:
             editor.close()
-        return Hub(editor)
+        return SessionHub(editor)
 
     def _tell(self) -> None:
         if self.hub is None and self._waiting:
@@ -152,12 +152,12 @@ class Lobby:
 
 
 def _in_daemon_thread(
-    function: Callable[[], Hub], loop: asyncio.AbstractEventLoop
-) -> asyncio.Future[Hub]:
+    function: Callable[[], SessionHub], loop: asyncio.AbstractEventLoop
+) -> asyncio.Future[SessionHub]:
     """Run a function in a thread that does not keep the process from ending."""
-    future: asyncio.Future[Hub] = loop.create_future()
+    future: asyncio.Future[SessionHub] = loop.create_future()
 
-    def settle(set_it: Callable[[], None]) -> None:
+    def finish(set_it: Callable[[], None]) -> None:
         if not future.cancelled():
             set_it()
 
@@ -166,9 +166,9 @@ def _in_daemon_thread(
             hub = function()
         except BaseException as error:
             failure = error
-            _call_soon(loop, lambda: settle(lambda: future.set_exception(failure)))
+            _call_soon(loop, lambda: finish(lambda: future.set_exception(failure)))
         else:
-            _call_soon(loop, lambda: settle(lambda: future.set_result(hub)))
+            _call_soon(loop, lambda: finish(lambda: future.set_result(hub)))
 
     threading.Thread(target=run, name="preparation", daemon=True).start()
     return future

@@ -53,13 +53,13 @@ class Preparation:
     ----------
     scene : str
         Name of the scene.
-    on_news : callable, optional
+    on_change : callable, optional
         Called from the preparing thread when there is something new to tell, a few times a second
         at most.
     """
 
-    def __init__(self, scene: str, on_news: Callable[[], None] | None = None):
-        self.on_news = on_news
+    def __init__(self, scene: str, on_change: Callable[[], None] | None = None):
+        self.on_change = on_change
         self._scene = scene
         self._steps = {name: _Step() for name in STEPS}
         self._lock = threading.Lock()
@@ -121,8 +121,8 @@ class Preparation:
 
     def _tell(self) -> None:
         self._told = time.monotonic()
-        if self.on_news is not None:
-            self.on_news()
+        if self.on_change is not None:
+            self.on_change()
 
 
 def _described(name: str, step: _Step, now: float, left: float | None) -> PreparingStep:

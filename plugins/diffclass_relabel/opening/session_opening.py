@@ -25,7 +25,7 @@ SUFFIX = ".relabel.jsonl"
 
 
 def default_session(scene: Path) -> Path:
-    """Return the session file of a scene: beside it, or here where that folder is read only."""
+    """Return the session file of a scene: next to it, or here where that folder is read only."""
     folder = scene.parent if os.access(scene.parent, os.W_OK) else Path.cwd()
     return folder / (scene.stem + SUFFIX)
 

@@ -43,7 +43,7 @@ class SessionFacts(TypedDict):
     counted: Annotated[str, "How labels count in the next map."]
     tau: int
     tau_mode: Literal["auto", "margin", "fixed"]
-    settled: Annotated[bool, 'Whether the time is known; "auto" has to choose it first.']
+    refined: Annotated[bool, 'Whether the time is known; "auto" has to choose it first.']
     max_time: int
     stale: bool
     map_version: Annotated[int | None, "Of the newest map, which may be on its way."]
@@ -79,8 +79,8 @@ class SceneInfo(TypedDict):
     bands_true: list[int]
     bands_false: list[int]
     block: Annotated[int, "Side of the blocks of pixels that are classified as one; 1: none."]
-    n_groups: Annotated[int | None, "Groups of pixels that first maps are made of, if they are."]
-    answers_by_groups: Annotated[bool, "Whether answers and warped walks go by these groups too."]
+    n_aggregates: Annotated[int | None, "Of the pixels, where provisional maps are made of them."]
+    coarse_answers: Annotated[bool, "Whether answers and warped walks are of the aggregates too."]
 
 
 class Geography(TypedDict):
@@ -203,7 +203,7 @@ class Foreign(TypedDict):
 
 
 class StateMessage(TypedDict):
-    """The news of the session."""
+    """What has changed in the session."""
 
     kind: Literal["state"]
     state: SessionState
@@ -245,7 +245,7 @@ class Superseded(TypedDict):
 
 
 class Answer(TypedDict):
-    """A question is answered; the answer's own fields come beside these."""
+    """A question is answered; the answer's own fields follow these."""
 
     kind: Literal["answer"]
     seq: int

@@ -37,8 +37,8 @@ BLOCK_NOTE = (
     "the map is one of blocks of {side} x {side} pixels; classify_options and the exported labels "
     "make that of every pixel"
 )
-GROUP_NOTE = (
-    "the walk is warped, so the map is one of {n_groups} groups of similar pixels, and not of "
+AGGREGATES_NOTE = (
+    "the walk is warped, so the map is one of {n_aggregates} groups of similar pixels, and not of "
     "every pixel; unwarp for the map that classify_options and the exported labels make"
 )
 DEFAULT_NAMES = {
@@ -178,7 +178,7 @@ def map_note(editor: SessionEditor) -> str | None:
         notes.append(BLOCK_NOTE.format(side=workspace.block))
     coarse = workspace.answering_graph
     if coarse is not None and editor.session.is_warped:
-        notes.append(GROUP_NOTE.format(n_groups=len(coarse)))
+        notes.append(AGGREGATES_NOTE.format(n_aggregates=len(coarse)))
     return "; ".join(notes) or None
 
 

@@ -1,6 +1,6 @@
 """What a page can ask: the questions with their fields, and the shape of each answer.
 
-They change no labels, and stand beside the operations in the page's types.
+They change no labels, and follow the operations in the page's types.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ QUESTIONS = table_of(
         Form("segment", "the connected piece of the map around a pixel", {"pixel": _PIXEL}),
         Form(
             "read_labels",
-            "the labels of a file that is sent, or lies at a path beside the scene",
+            "the labels of a file that is sent, or lies at a path next to the scene",
             optional={"path": Text(longest=1000), "files": Files(), "variable": Text()},
         ),
         Form(

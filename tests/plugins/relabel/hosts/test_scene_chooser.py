@@ -18,7 +18,7 @@ from diffclass_relabel.door.security import Gate
 from diffclass_relabel.files import recent
 from diffclass_relabel.files.scene_folder import SceneFolder, holds_scenes
 from diffclass_relabel.files.session_log import read_session
-from diffclass_relabel.hosts.servers import StartServer, bound_socket
+from diffclass_relabel.hosts.servers import ChooserServer, bound_socket
 
 from ..browser import lacking
 from ..page.test_access import AXE
@@ -140,7 +140,7 @@ def start_page(folder, state):
     listening = bound_socket("127.0.0.1", 0)
     gate = Gate("127.0.0.1", listening.getsockname()[1])
     began = Began()
-    server = StartServer(folder, began, gate)
+    server = ChooserServer(folder, began, gate)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     while not server.started:
@@ -181,12 +181,12 @@ def test_all_tabs_go_to_what_one_of_them_has_chosen(start_page, connect, folder)
     gate, began, thread = start_page
     page, other = connect(gate), connect(gate)
     assert other.hear()["kind"] == "start"
-    news = page.hear()
-    assert news["root"] == str(folder)
-    assert [(known["name"], known["shape"]) for known in news["recent"]] == [
+    start = page.hear()
+    assert start["root"] == str(folder)
+    assert [(known["name"], known["shape"]) for known in start["recent"]] == [
         ("scene.img", [48, 50, 12])
     ]
-    assert news["scenes"][1]["bytes"] == (folder / "cube.npy").stat().st_size
+    assert start["scenes"][1]["bytes"] == (folder / "cube.npy").stat().st_size
     page.socket.send(json.dumps({"look": "north/field one"}))
     assert [scene["name"] for scene in page.hear()["scenes"]] == ["scene.img", "strokes.img"]
     page.socket.send(json.dumps({"open": "north/field one/scene.img"}))

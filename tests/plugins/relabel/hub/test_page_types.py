@@ -10,8 +10,8 @@ from diffclass.relabel import OPERATIONS, RelabelSession
 from diffclass.relabel.fields import Choice, Color, Flag, Points, Text, Time, Whole
 from diffclass.relabel.schema import Form, checked_message
 from diffclass_relabel.hub.page_types import TARGET, protocol_types
-from diffclass_relabel.hub.queries import Inquiries
-from diffclass_relabel.hub.session_hub import Hub
+from diffclass_relabel.hub.queries import Queries
+from diffclass_relabel.hub.session_hub import SessionHub
 from diffclass_relabel.queries.exports import DEFAULT_NAMES, FORMATS
 from diffclass_relabel.queries.questions import ANSWERS, QUESTIONS
 from diffclass_relabel.session.operations import PIXEL_OPERATIONS, Runs
@@ -103,7 +103,7 @@ def test_pixels_stand_where_the_engine_has_points():
 
 def test_every_question_has_an_answer():
     assert QUESTIONS.keys() == ANSWERS.keys()
-    assert QUESTIONS.keys() == Inquiries.ANSWERS.keys() | Hub._ANSWERS.keys()
+    assert QUESTIONS.keys() == Queries.ANSWERS.keys() | SessionHub._ANSWERS.keys()
 
 
 def test_every_result_has_formats_and_a_name():

@@ -100,7 +100,7 @@ def test_the_server_ends_without_waiting_for_answers(editor):
 
     async def end():
         workers = Workers()
-        asked = asyncio.create_task(workers.study("suggest", endless))
+        asked = asyncio.create_task(workers.answer_slow("suggest", endless))
         await asyncio.to_thread(begun.wait, 30)
         await asyncio.wait_for(workers.close(), 30)
         with pytest.raises(CancelledError):
@@ -179,10 +179,10 @@ def test_what_runs_beside_the_map_gives_way_to_it():
 
     async def asked():
         workers = Workers()
-        map_first = await workers.at_desk(niceness)
-        beside = await workers.study("n", niceness), await workers.choose("n", niceness)
+        map_first = await workers.compute_map(niceness)
+        beside = await workers.answer_slow("n", niceness), await workers.refine("n", niceness)
         await workers.close()
         return map_first, *beside
 
-    at_desk, *beside = asyncio.run(asked())
-    assert at_desk == niceness() < min(beside)
+    compute_map, *beside = asyncio.run(asked())
+    assert compute_map == niceness() < min(beside)

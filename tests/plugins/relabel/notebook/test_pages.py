@@ -11,7 +11,7 @@ import pytest
 from diffclass.exceptions import DataError
 from diffclass_relabel.notebook import pages as notebook_pages
 from diffclass_relabel.notebook.pages import NotebookPages
-from diffclass_relabel.opening.opening_page import Lobby
+from diffclass_relabel.opening.opening_page import OpeningPage
 
 from ..browser import lacking
 
@@ -20,9 +20,9 @@ class Channel:
     """A notebook's channel, and the session of an editor at its other end."""
 
     def __init__(self, editor):
-        self.lobby = Lobby(lambda preparation: editor)
+        self.opening_page = OpeningPage(lambda preparation: editor)
         self.posted = []
-        self.pages = NotebookPages(self.lobby, self._post)
+        self.pages = NotebookPages(self.opening_page, self._post)
 
     def _post(self, message, buffers):
         json.dumps(message)
@@ -58,13 +58,13 @@ def speak(editor):
     def spoken(conversation):
         async def run():
             channel = Channel(editor)
-            channel.lobby.start()
-            await channel.lobby.opened()
+            channel.opening_page.start()
+            await channel.opening_page.opened()
             try:
                 return await conversation(channel)
             finally:
                 channel.pages.close()
-                await channel.lobby.close()
+                await channel.opening_page.close()
 
         return asyncio.run(run())
 

@@ -45,7 +45,7 @@ def test_painting_in_jupyterlab(lab, lab_folder, browser):
     for class_id, row in ((1, 5), (2, 30)):
         tab.add_class(f"class {class_id}")
         tab.paint(class_id, (row, 5), (row, 20))
-    tab.wait("diffclass.state.settled && !diffclass.state.stale")  # else the map may yet change
+    tab.wait("diffclass.state.refined && !diffclass.state.stale")  # else the map may yet change
     tab.page.locator(".jp-CodeCell").nth(1).locator(".cm-content").click()
     tab.run_cell()
     labels, found = np.load(lab_folder / "labels.npy"), np.load(lab_folder / "map.npy")

@@ -397,7 +397,7 @@ def test_tau(painted, editor):
     assert tab.state["tau"] == editor.session.tau
     np.testing.assert_array_equal(tab.map, engine_map(editor))
     tab.page.click("text=auto")
-    tab.wait("diffclass.state.tau_mode === 'auto' && diffclass.state.settled")
+    tab.wait("diffclass.state.tau_mode === 'auto' && diffclass.state.refined")
     tab.key("Control+z", "Control+z")
     tab.wait("diffclass.state.tau === 12")
     tab.idle()

@@ -34,7 +34,7 @@ ENDS = st.integers(0, 1500)
 
 
 @pytest.fixture(scope="module")
-def grouped_workspace(scene_folder):
+def coarse_workspace(scene_folder):
     """The small scene, as if it were a big one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workspace, "MOST_DIRECT", 500)
@@ -43,11 +43,11 @@ def grouped_workspace(scene_folder):
 
 
 @pytest.fixture
-def editor(grouped_workspace, tmp_path, monkeypatch):
+def editor(coarse_workspace, tmp_path, monkeypatch):
     monkeypatch.setattr(map_messages, "MOST_WHOLE", 1000)
     log = SessionLog(tmp_path / "big.jsonl")
-    log.begin(session_header(grouped_workspace))
-    yield SessionEditor(grouped_workspace, log)
+    log.begin(session_header(coarse_workspace))
+    yield SessionEditor(coarse_workspace, log)
     log.close()
 
 
@@ -109,13 +109,13 @@ def test_all_pieces_of_a_map_give_way_to_a_newer_one():
     assert not outbox.holds("map")
 
 
-def test_a_first_map_by_groups_then_the_one_of_classify(page, editor, tissue):
-    assert page.hello()["scene"]["n_groups"] == len(editor.workspace.coarse)
+def test_a_provisional_map_of_aggregates_then_the_one_of_classify(page, editor, tissue):
+    assert page.hello()["scene"]["n_aggregates"] == len(editor.workspace.coarse)
     for operation in three_classes(tissue):
         page.do(operation)
     page.do("stroke", **{"class": 1, "pixels": [700, 3]})
     first = page.settled()[0]
-    if not page.state["settled"]:
+    if not page.state["refined"]:
         np.testing.assert_array_equal(first, first_map(editor).ravel())
     found = chosen(page)
     expected, tau = classified(editor, found.shape)
@@ -188,15 +188,15 @@ def test_a_map_on_its_way_is_sent_anew_when_the_view_moves(page, editor):
     assert refused["message"].startswith("view: top = -1")
 
 
-def test_labels_are_held_out_by_groups(grouped_workspace, tissue):
-    ids = np.zeros(grouped_workspace.shape, dtype=np.uint8)
+def test_labels_are_held_out_on_aggregates(coarse_workspace, tissue):
+    ids = np.zeros(coarse_workspace.shape, dtype=np.uint8)
     for operation in three_classes(tissue):
         if operation["op"] == "stroke":
             runs = np.array(operation["pixels"]).reshape(-1, 2)
             for start, length in runs:
                 ids.ravel()[start : start + length] = operation["class"]
-    found = held_out(grouped_workspace, ids, label_mode="summed", tau=12)
-    single = held_out(replace(grouped_workspace, coarse=None), ids, label_mode="summed", tau=12)
+    found = held_out(coarse_workspace, ids, label_mode="summed", tau=12)
+    single = held_out(replace(coarse_workspace, coarse=None), ids, label_mode="summed", tau=12)
     assert found.truth.tolist() == single.truth.tolist()
     assert (found.found == found.truth).mean() > 0.6
 

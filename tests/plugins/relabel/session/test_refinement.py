@@ -31,7 +31,7 @@ def chosen(page):
     """Hear until the time is chosen and the map follows; returns its class ids."""
     end = time.monotonic() + PATIENCE
     ids = page.settled()[0]
-    while not page.state["settled"]:
+    while not page.state["refined"]:
         assert time.monotonic() < end, page.state
         page.hear()
         ids = page.settled()[0]
@@ -62,7 +62,7 @@ def test_the_map_settles_as_classify_would_choose(page, editor, tissue):
     assert page.heard.count("map") > 2  # the first maps did not wait
     page.do("tau", tau=9)  # the user takes it
     page.settled()
-    assert (page.state["tau"], page.state["tau_mode"], page.state["settled"]) == (9, "fixed", True)
+    assert (page.state["tau"], page.state["tau_mode"], page.state["refined"]) == (9, "fixed", True)
     page.do("tau", tau="auto")  # and gives it back
     np.testing.assert_array_equal(chosen(page), expected)
 
@@ -72,7 +72,7 @@ def test_an_export_waits_for_the_time(page, editor, tissue):
         page.do(operation)
     answer = page.ask("export", what="report")
     assert answer["kind"] == "answer"
-    assert page.state["settled"]
+    assert page.state["refined"]
     expected, tau = classified(editor, editor.labels.ids.shape)
     np.testing.assert_array_equal(editor.map.ids, expected)
     assert editor.session.tau == tau
