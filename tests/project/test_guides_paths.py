@@ -1,14 +1,19 @@
-"""The core's guide names files that exist, and the sizes that `diffclass.sizes` states."""
+"""The guides name files that exist, and the core's the sizes that `diffclass.sizes` states."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import pytest
+
 from diffclass import sizes
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "diffclass" / "README.md").read_text("utf-8")
+FOLDERS = (".", ".github", "diffclass", "experiments", "plugins", "tests")
+GUIDES = [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md"))]
+PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)+\.(?:py|ts|toml|md|csv|png|yaml))`")
 
 
 def section(begin: str, end: str) -> str:
@@ -29,3 +34,11 @@ def test_the_table_of_jumps_has_each_size_with_its_value():
     rows = re.findall(r"^\| `(\w+)` \| ([\d,]+) \|", text, re.MULTILINE)
     told = {name: int(number.replace(",", "")) for name, number in rows}
     assert told == {name: size for name, size in vars(sizes).items() if name.isupper()}
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_each_file_that_a_guide_names_exists(guide):
+    named = PATH.findall(guide.read_text("utf-8"))
+    assert [
+        path for path in named if not any((at / path).exists() for at in (ROOT, guide.parent))
+    ] == []
