@@ -32,7 +32,7 @@ from diffclass_relabel.protocol import TextMessage
 from diffclass_relabel.questions import ANSWERS, MOST_SUGGESTIONS, QUESTIONS
 from diffclass_relabel.shown import NO_DATA
 
-TARGET = Path(__file__).parent / "web" / "src" / "protocol.generated.ts"
+TARGET = Path(__file__).parent / "web" / "src" / "session" / "protocol.generated.ts"
 
 _HEAD = """\
 // What page and server say to each other. Made from the Python sources by
