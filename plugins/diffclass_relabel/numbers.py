@@ -18,7 +18,7 @@ from diffclass.evaluation import (
     wilson_interval,
 )
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.scale_bar import metres_of_a_pixel
+from diffclass_hyperspectral.io.maps import metres_of_a_pixel
 from diffclass_relabel.editor import SessionEditor
 from diffclass_relabel.held_out import held_out
 from diffclass_relabel.protocol_answers import (

@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from diffclass.extensions import KERNELS, extension_names
-from diffclass_hyperspectral.features.metrics import METRICS
+from diffclass_hyperspectral.features import METRICS
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier

@@ -45,9 +45,11 @@ from diffclass_hyperspectral.commands._tiles import (
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.classification_report import ClassificationReport
-    from diffclass_hyperspectral.workflows.classification_run import ClassificationRun
-    from diffclass_hyperspectral.workflows.cleanup import Cleanup
+    from diffclass_hyperspectral.workflows.classification import (
+        ClassificationReport,
+        ClassificationRun,
+        Cleanup,
+    )
 
 _PATH = click.Path(path_type=Path)
 
@@ -213,7 +215,7 @@ def classify(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import Cleanup, save_model
-    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.io.maps import check_outputs
 
     cleanup, files = chosen(Cleanup, options), chosen(_Files, options)
     fitting, applying = _Fitting.taken(options), chosen(_Applying, options)
@@ -260,7 +262,7 @@ def _summary(
     cube: Scene,
     files: dict[str, Path | None],
 ) -> list[str]:
-    from diffclass_hyperspectral.workflows.classification_summary import UNSURE, summary_lines
+    from diffclass_hyperspectral.workflows.classification import UNSURE, summary_lines
 
     place = cube.georeference  # the map's own, also where files of it are orthorectified
     return summary_lines(
@@ -273,7 +275,7 @@ def _summary(
 
 def _certainty_parts(run: ClassificationRun, files: _Files) -> dict[str, Any]:
     """Return what the report says of probabilities and sets, if they were written."""
-    from diffclass_hyperspectral.workflows.classification_report import measure_ambiguity
+    from diffclass_hyperspectral.workflows.classification import measure_ambiguity
 
     parts: dict[str, Any] = {}
     if files.probability is not None or files.ambiguity is not None:

@@ -165,8 +165,7 @@ def relabel(
     secret token, is printed at once; the page shows how far the scene is prepared. Ctrl-C ends the
     server (exit code 130); nothing is lost.
     """
-    from diffclass_hyperspectral.io.optional import require
-    from diffclass_hyperspectral.io.readers.failures import require_file
+    from diffclass_hyperspectral.io.libraries import require, require_file
     from diffclass_relabel.base_url import BaseUrl, checked_host
     from diffclass_relabel.security import is_loopback
 

@@ -54,7 +54,7 @@ def replay(
     the session's; name the files where they lie elsewhere now.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.io.maps import check_outputs
     from diffclass_relabel.replaying import replayed
 
     files, opening = scene_files(options), as_words(taken(options))
@@ -76,7 +76,7 @@ def _say_orthorectified(
     console: Console, editor: SessionEditor, wanted: dict[str, Path | None]
 ) -> None:
     """Say which maps of a scene in its sensor's geometry will be orthorectified; labels are not."""
-    from diffclass_hyperspectral.io.map_files import orthorectification_line
+    from diffclass_hyperspectral.io.maps import orthorectification_line
 
     paths = [path for what, path in wanted.items() if path is not None and what != "labels"]
     line = orthorectification_line(editor.workspace.scene, paths)
