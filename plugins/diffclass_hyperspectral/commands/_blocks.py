@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from diffclass.command_line.console import Console
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.block_runs import BlockRun
+    from diffclass_hyperspectral.workflows.classification import BlockRun
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -123,8 +123,8 @@ def opened_blocks(
         yield None
         return
     from diffclass.blocks.scratch import JOB, FolderInUseError
-    from diffclass_hyperspectral.workflows.block_runs import BlockRun
-    from diffclass_hyperspectral.workflows.forecasts import forecast_classification
+    from diffclass_hyperspectral.workflows.classification import BlockRun
+    from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
 
     folder = output.parent / f".{output.name}.scratch" if chosen.scratch is None else chosen.scratch
     is_unfinished = chosen.resume and (folder / JOB).is_file()

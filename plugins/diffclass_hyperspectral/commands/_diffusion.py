@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from diffclass.command_line.option_groups import option, refuse_without_effect
 from diffclass.extensions import KERNELS, extension_names
-from diffclass_hyperspectral.features.metrics import METRICS
+from diffclass_hyperspectral.features import METRICS
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier

@@ -112,8 +112,8 @@ def anomaly(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import write_raster
-    from diffclass_hyperspectral.io.map_files import check_outputs, place_of
-    from diffclass_hyperspectral.workflows.anomaly_report import draw_anomalies, report_anomalies
+    from diffclass_hyperspectral.io.maps import check_outputs, place_of
+    from diffclass_hyperspectral.workflows.anomalies import draw_anomalies, report_anomalies
 
     check_picture(given.picture)
     if given.truth is None:

@@ -47,9 +47,11 @@ from diffclass_hyperspectral.commands._tiles import (
 if TYPE_CHECKING:
     from diffclass.costs import Forecast
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.classification_report import ClassificationReport
-    from diffclass_hyperspectral.workflows.classification_run import ClassificationRun
-    from diffclass_hyperspectral.workflows.cleanup import Cleanup
+    from diffclass_hyperspectral.workflows.classification import (
+        ClassificationReport,
+        ClassificationRun,
+        Cleanup,
+    )
 
 
 _SMALLER_TILES = "classify the scene in smaller tiles"
@@ -262,7 +264,7 @@ def classify(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import save_model
-    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.io.maps import check_outputs
 
     cleanup = cleaning.checked()
     _check_usage(scenes, labels, model, files, diffusion, part)
@@ -304,7 +306,7 @@ def classify(
 def _summary(
     run: ClassificationRun, report: ClassificationReport, cube: Scene, files: _Files
 ) -> list[str]:
-    from diffclass_hyperspectral.workflows.classification_summary import UNSURE, summary_lines
+    from diffclass_hyperspectral.workflows.classification import UNSURE, summary_lines
 
     place = cube.georeference  # the map's own, also where files of it are orthorectified
     return summary_lines(
@@ -317,7 +319,7 @@ def _summary(
 
 def _certainty_parts(run: ClassificationRun, files: _Files) -> dict[str, Any]:
     """Return what the report says of probabilities and sets, if they were written."""
-    from diffclass_hyperspectral.workflows.classification_report import measure_ambiguity
+    from diffclass_hyperspectral.workflows.classification import measure_ambiguity
 
     parts: dict[str, Any] = {}
     if files.probability is not None or files.ambiguity is not None:

@@ -125,8 +125,8 @@ def cluster(
         known_classes,
         write_class_map,
     )
-    from diffclass_hyperspectral.io.map_files import check_outputs, place_of
-    from diffclass_hyperspectral.workflows.cluster_report import draw_clusters, report_clusters
+    from diffclass_hyperspectral.io.maps import check_outputs, place_of
+    from diffclass_hyperspectral.workflows.clustering import draw_clusters, report_clusters
     from diffclass_hyperspectral.workflows.parameters import check_components
 
     check_picture(given.picture)

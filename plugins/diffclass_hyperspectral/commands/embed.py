@@ -130,10 +130,10 @@ def embed(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral.io.tables import is_table
-    from diffclass_hyperspectral.workflows.embedding_report import report_embedding
-    from diffclass_hyperspectral.workflows.scene_embedding import (
+    from diffclass_hyperspectral.workflows.embedding import (
         draw_embedding,
         embed_file,
+        report_embedding,
         write_coordinates,
     )
 
@@ -161,7 +161,7 @@ def embed(
 
 
 def _check_outputs(inputs: list[Path], given: _Given, *, of_table: bool, overwrite: bool) -> None:
-    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.io.maps import check_outputs
 
     suffix = given.output.suffix.lower()
     if suffix == ".png":

@@ -89,8 +89,8 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
     compare with labels that were held out, leave them out (--fitted), or let classify hold some
     out (--holdout).
     """
-    from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_hyperspectral.workflows.map_evaluation import (
+    from diffclass_hyperspectral.io.maps import check_outputs
+    from diffclass_hyperspectral.workflows.evaluation import (
         draw_evaluation,
         evaluate_map,
         forecast_of_maps,

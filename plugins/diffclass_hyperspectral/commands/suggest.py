@@ -101,8 +101,8 @@ def suggest(
         suggest_for_scene,
         write_suggestions,
     )
-    from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_hyperspectral.workflows.suggestion_files import check_ending, check_places
+    from diffclass_hyperspectral.io.maps import check_outputs
+    from diffclass_hyperspectral.workflows.suggestions import check_ending, check_places
 
     check_ending(given.output)
     if given.labels is None:

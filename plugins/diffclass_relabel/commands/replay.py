@@ -65,7 +65,7 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     the session's; name the files where they lie elsewhere now.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.io.maps import check_outputs
     from diffclass_relabel.queries import export
     from diffclass_relabel.session import replayed
 
