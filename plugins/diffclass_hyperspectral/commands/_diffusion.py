@@ -131,7 +131,7 @@ class DiffusionOptions:
         "How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
         "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
         "one label per class, summed if their map cuts the graph less.",
-        type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODE_CHOICES"),
+        type=NameIn("mode", "diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
     )
     tau: int | None = option("Diffusion time in steps; chosen by default.")
     max_time: int | None = option("Last time to choose from.", hidden=True)

@@ -16,7 +16,7 @@ from diffclass_hyperspectral.commands._scene import ScenePart
 from diffclass_hyperspectral.commands._tiles import only_one
 
 if TYPE_CHECKING:
-    from diffclass_relabel.serving import Reach
+    from diffclass_relabel.hosts import Reach
 
 _SMALLER = "ask for fewer --components or --neighbors, or label a part of the scene with --roi"
 
@@ -56,7 +56,7 @@ class _Given:
     match: str | None = match_option("--labels and --reference", "the session")
     session: Path | None = option(
         "Session file: continued if it exists. By default the scene's name with "
-        ".relabel.jsonl, beside it, or here where that folder cannot be written.",
+        ".relabel.jsonl, next to it, or here where that folder cannot be written.",
     )
     label_variable: str | None = option(
         "Array to take from a .mat label file with several.", hidden=True
@@ -136,9 +136,8 @@ class _Address:
 
     def reach(self) -> Reach:
         """Return who can reach the page."""
-        from diffclass_relabel.base_url import BaseUrl, checked_host
-        from diffclass_relabel.security import is_loopback
-        from diffclass_relabel.serving import Reach
+        from diffclass_relabel.door import BaseUrl, checked_host, is_loopback
+        from diffclass_relabel.hosts import Reach
 
         if not (self.public or is_loopback(self.host)):
             raise click.UsageError(
@@ -186,9 +185,9 @@ def relabel(
     for library in ("starlette", "uvicorn", "websockets"):
         require(library, extra="relabel")
     reach = address.reach()
+    from diffclass_relabel.files import holds_scenes
+    from diffclass_relabel.hosts import Serving
     from diffclass_relabel.opening import default_session
-    from diffclass_relabel.scene_folder import holds_scenes
-    from diffclass_relabel.serving import Serving
 
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     before = forecast_sayer(console, _SMALLER, force=given.force)

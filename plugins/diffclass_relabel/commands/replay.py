@@ -21,7 +21,7 @@ from diffclass_hyperspectral.commands._results import present, say_orthorectifie
 from diffclass_hyperspectral.commands._scene import ScenePart
 
 if TYPE_CHECKING:
-    from diffclass_relabel.editor import SessionEditor
+    from diffclass_relabel.session import SessionEditor
 
 _SMALLER = "close other programs, or replay it on a machine with more memory"
 
@@ -60,8 +60,8 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_relabel.exports import export
-    from diffclass_relabel.replaying import replayed
+    from diffclass_relabel.queries import export
+    from diffclass_relabel.session import replayed
 
     inputs, report = [session, given.scene, *part.files], present(given.report)
     check_outputs([*given.images.values()], report, inputs, overwrite=given.overwrite)
@@ -79,7 +79,7 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
 
 
 def _facts(editor: SessionEditor, console: Console) -> dict[str, Any]:
-    from diffclass_relabel.exports import describe_session
+    from diffclass_relabel.queries import describe_session
 
     return describe_session(editor) | {
         "seconds": console.seconds | {"total": console.total_seconds},

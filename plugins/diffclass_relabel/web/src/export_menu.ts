@@ -37,8 +37,8 @@ function mapNote({ scene, state }: Session): string {
   const notes = [];
   if (scene && scene.block > 1)
     notes.push(`The map is of blocks of ${scene.block} \u00d7 ${scene.block} pixels. For that of every pixel run diffclass classify with the exported labels and the options in the report.`);
-  if (scene?.answers_by_groups && state?.warped)
-    notes.push(`The walk is warped: the map is of ${count(scene.n_groups!)} groups of similar pixels. Unwarp for that of every pixel.`);
+  if (scene?.coarse_answers && state?.warped)
+    notes.push(`The walk is warped: the map is of ${count(scene.n_aggregates!)} groups of similar pixels. Unwarp for that of every pixel.`);
   return notes.join(" ");
 }
 

@@ -21,9 +21,9 @@ export function labelModePanel(session: Session): HTMLElement {
     void session.apply({ op: "label_mode", mode }).then(() => (picker.value = session.state?.label_mode ?? mode));
   });
   session.on("news", () => {
-    const { label_mode, counted, settled } = session.state!;
+    const { label_mode, counted, refined } = session.state!;
     picker.value = label_mode;
-    options[0].textContent = label_mode === "auto" && settled ? `auto: ${counted}` : "auto";
+    options[0].textContent = label_mode === "auto" && refined ? `auto: ${counted}` : "auto";
     picker.title = `How labels count. ${label_mode}: ${MODES[label_mode as Mode]}.`;
   });
   return section("How labels count", picker);

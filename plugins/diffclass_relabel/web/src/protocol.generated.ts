@@ -1,5 +1,5 @@
 // What page and server say to each other. Made from the Python sources by
-// `python -m diffclass_relabel.protocol_types`; do not edit.
+// `python -m diffclass_relabel.hub.page_types`; do not edit.
 
 export const LARGEST_CLASS_ID = 254;
 export const LARGEST_TAU = 16384;
@@ -66,7 +66,7 @@ export type Question =
   | { ask: "curve" }
   /** the connected piece of the map around a pixel */
   | { ask: "segment"; pixel: number }
-  /** the labels of a file that is sent, or lies at a path beside the scene */
+  /** the labels of a file that is sent, or lies at a path next to the scene */
   | { ask: "read_labels"; path?: string; files?: SentFile[]; variable?: string }
   /** accuracy, a table of the classes, and what the last map changed */
   | { ask: "numbers"; by?: "reference" | "held_out" }
@@ -204,10 +204,10 @@ export interface SceneInfo {
   bands_false: number[];
   /** Side of the blocks of pixels that are classified as one; 1: none. */
   block: number;
-  /** Groups of pixels that first maps are made of, if they are. */
-  n_groups: number | null;
-  /** Whether answers and warped walks go by these groups too. */
-  answers_by_groups: boolean;
+  /** Of the pixels, where provisional maps are made of them. */
+  n_aggregates: number | null;
+  /** Whether answers and warped walks are of the aggregates too. */
+  coarse_answers: boolean;
 }
 
 /** Where the scene lies. */
@@ -248,7 +248,7 @@ export interface SessionState {
   tau: number;
   tau_mode: "auto" | "margin" | "fixed";
   /** Whether the time is known; "auto" has to choose it first. */
-  settled: boolean;
+  refined: boolean;
   max_time: number;
   stale: boolean;
   /** Of the newest map, which may be on its way. */
@@ -299,7 +299,7 @@ export interface Foreign {
   scene: string;
 }
 
-/** The news of the session. */
+/** What has changed in the session. */
 export interface StateMessage {
   kind: "state";
   state: SessionState;
@@ -334,7 +334,7 @@ export interface Superseded {
   seq: number;
 }
 
-/** A question is answered; the answer's own fields come beside these. */
+/** A question is answered; the answer's own fields follow these. */
 export interface Answer {
   kind: "answer";
   seq: number;

@@ -59,16 +59,16 @@ export class TauSlider {
     const state = this.session.state!;
     if (this.wanted !== null) return;
     this.range.value = String(Math.round(STEPS * this.place(state.tau)));
-    this.write(state.tau, state.settled || state.tau_mode !== "auto");
+    this.write(state.tau, state.refined || state.tau_mode !== "auto");
     const byRule = state.tau_mode !== "fixed";
     this.rule.classList.toggle("on", byRule);
     this.rule.setAttribute("aria-pressed", String(byRule));
   }
 
-  private write(tau: number, settled = true): void {
-    this.value.textContent = settled ? String(tau) : "\u2026";
-    this.value.title = settled ? "Steps" : "A first map is shown while tau is being chosen";
-    this.range.setAttribute("aria-valuetext", settled ? `${tau} steps` : "being chosen");
+  private write(tau: number, isKnown = true): void {
+    this.value.textContent = isKnown ? String(tau) : "\u2026";
+    this.value.title = isKnown ? "Steps" : "A first map is shown while tau is being chosen";
+    this.range.setAttribute("aria-valuetext", isKnown ? `${tau} steps` : "being chosen");
     this.range.title = `tau = ${tau} steps. The curve is the mean margin over tau; the ground, the share of the scene that labels reach.`;
   }
 

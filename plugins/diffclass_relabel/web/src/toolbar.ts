@@ -110,13 +110,13 @@ function badges(session: Session): HTMLElement {
 function freshness(state: SessionState, stale: boolean, any: boolean): [string, string] {
   if (state.problem) return ["update failed", "bad"];
   if (stale) return state.live || state.computing ? ["updating", "busy"] : ["map is stale", "warn"];
-  if (any && !state.settled) return [FIRST, "busy"];
+  if (any && !state.refined) return [FIRST, "busy"];
   return any ? ["up to date", "quiet"] : ["no map yet", "quiet"];
 }
 
 /** What a first map is made of, and what follows it. */
 function firstMap({ scene, state }: Session): string {
-  const groups = scene?.n_groups;
+  const groups = scene?.n_aggregates;
   return groups
     ? `Made of ${count(groups)} groups of similar pixels; that of every pixel is being computed and follows when painting rests`
     : `Labels after ${count(state!.tau)} steps; tau is being chosen, and its map follows`;
