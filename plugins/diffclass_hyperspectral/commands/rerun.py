@@ -23,9 +23,7 @@ _OUTPUTS = (
 @dataclass(frozen=True)
 class _Given:
     into: Path | None = option(
-        "--into",
-        type=FILE,
-        help="Folder for the files, under their names of before; made if missing. By default they "
+        "Folder for the files, under their names of before; made if missing. By default they "
         "are written where they were, with --overwrite.",
     )
     overwrite: bool = overwrite_option()
