@@ -34,7 +34,7 @@ KERNEL = "shared"
 # in a quarter of the time (`experiments.relabel.domains`).
 MOST_DIRECT = 10_000
 # Points that answers are made of and walks are warped on. Of more it is the aggregates: answers of
-# the points take seconds. Of fewer, aggregates lose accuracy (diffclass/README.md, "Many points").
+# the points take seconds. Of fewer, aggregates lose accuracy (diffclass/DECISIONS.md).
 MOST_ANSWERED = 100_000
 
 
