@@ -31,10 +31,10 @@ _FEATURES = 20
 
 @dataclass(frozen=True)
 class _Given:
-    rows: int = option("--rows", type=click.IntRange(32), default=512, show_default=True)
-    columns: int = option("--columns", type=click.IntRange(32), default=217, show_default=True)
-    classes: int = option("--classes", type=click.IntRange(2), default=16, show_default=True)
-    repeats: int = option("--repeats", type=click.IntRange(1), default=15, show_default=True)
+    rows: int = option("", type=click.IntRange(32), default=512)
+    columns: int = option("", type=click.IntRange(32), default=217)
+    classes: int = option("", type=click.IntRange(2), default=16)
+    repeats: int = option("", type=click.IntRange(1), default=15)
     force: bool = force_option()
     seed: int = seed_option()
 

@@ -193,29 +193,19 @@ def told_of_compiling(hear: Callable[[int], None]) -> Iterator[None]:
 class CommonOptions:
     """Options of every command."""
 
-    as_json: bool = option("--json", hidden=True, is_flag=True, help="Print the result as JSON.")
-    threads: int | None = option(
-        "--threads", hidden=True, type=click.IntRange(1), help="Processor threads to use."
-    )
+    as_json: bool = option("Print the result as JSON.", names=("--json",), hidden=True)
+    threads: int | None = option("Processor threads to use.", hidden=True, type=click.IntRange(1))
     progress: str = option(
-        "--progress",
+        "How messages and progress are written to standard error; json: one object a line, "
+        "for programs.",
         hidden=True,
         type=click.Choice(["text", "json"]),
         default="text",
-        show_default=True,
-        help="How messages and progress are written to standard error; json: one object a line, "
-        "for programs.",
     )
     quiet: bool = option(
-        "-q",
-        "--quiet",
-        hidden=True,
-        is_flag=True,
-        help="Print nothing but errors, and JSON if asked for.",
+        "Print nothing but errors, and JSON if asked for.", short="-q", hidden=True
     )
-    traceback: bool = option(
-        "--traceback", hidden=True, is_flag=True, help="Show where an error arose."
-    )
+    traceback: bool = option("Show where an error arose.", hidden=True)
 
 
 def common_options(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from diffclass.command_line.console import Console, common_options
-from diffclass.command_line.option_groups import FILE, command, option, options, seed_option
+from diffclass.command_line.option_groups import command, option, options, seed_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,12 +19,9 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class _Given:
     output: Path = option(
-        "-o",
-        "--output",
-        type=FILE,
+        "Folder for the pictures; made if missing, pictures of an earlier run are replaced.",
+        short="-o",
         default=Path("demo_output"),
-        show_default=True,
-        help="Folder for the pictures; made if missing, pictures of an earlier run are replaced.",
     )
     seed: int = seed_option()
 

@@ -8,7 +8,7 @@ values as one object. ``--help`` shows the usual options first and leaves out th
 >>> @dataclass(frozen=True)
 ... class Given:
 ...     title = "Counting"
-...     to: int = option("--to", default=3, help="Where to stop.")
+...     to: int = option("Where to stop.", default=3)
 >>> @command()
 ... @options(Given, "given")
 ... def count(given):
@@ -32,6 +32,12 @@ from click.core import ParameterSource
 
 FILE = click.Path(path_type=Path)
 _FIRST = "Options"
+_BY_TYPE: dict[str, dict[str, Any]] = {
+    "bool": {"is_flag": True},
+    "int": {"type": int},
+    "float": {"type": float},
+    "Path": {"type": FILE},
+}
 
 
 class Option(click.Option):
@@ -101,13 +107,28 @@ def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:
     return click.command(cls=Command, **settings)
 
 
-def option(*names: str, usual: bool = False, hidden: bool = False, **settings: Any) -> Any:
+def option(
+    help: str = "",
+    *,
+    short: str | None = None,
+    names: tuple[str, ...] = (),
+    usual: bool = False,
+    hidden: bool = False,
+    **settings: Any,
+) -> Any:
     """Return the field of a dataclass that stands for an option.
+
+    The field ``max_time`` is the option ``--max-time``. Fields of type bool are flags, those of
+    type Path files.
 
     Parameters
     ----------
-    *names : str
-        As they are typed; the value's name is the field's.
+    help : str
+        What the help text says of it.
+    short : str, optional
+        A second name, of one letter.
+    names : tuple of str, optional
+        All names, where the field has another.
     usual : bool, default=False
         Whether it is shown before all groups.
     hidden : bool, default=False
@@ -115,34 +136,34 @@ def option(*names: str, usual: bool = False, hidden: bool = False, **settings: A
     **settings
         As for `click.Option`.
     """
-    return field(metadata={"names": names, "usual": usual, "hidden": hidden, "settings": settings})
+    return field(
+        metadata={
+            "names": names or (short,) * (short is not None),
+            "is_named": bool(names),
+            "usual": usual,
+            "settings": {"help": help, "hidden": hidden, **settings},
+        }
+    )
 
 
 def overwrite_option() -> Any:
     """Return the field for ``--overwrite``."""
-    return option("--overwrite", is_flag=True, help="Replace outputs that exist.")
+    return option("Replace outputs that exist.")
 
 
 def seed_option() -> Any:
     """Return the field for ``--seed``."""
     return option(
-        "--seed",
+        "Seeds every random choice; the same seed gives the same result.",
         hidden=True,
         type=click.IntRange(0, 2**32 - 1),
         default=0,
-        show_default=True,
-        help="Seeds every random choice; the same seed gives the same result.",
     )
 
 
 def force_option() -> Any:
     """Return the field for ``--force``."""
-    return option(
-        "--force",
-        hidden=True,
-        is_flag=True,
-        help="Start also if far more memory will be needed than is free.",
-    )
+    return option("Start also if far more memory will be needed than is free.", hidden=True)
 
 
 @dataclass(frozen=True)
@@ -181,19 +202,21 @@ def options(kind: type, name: str) -> Callable[[Callable[..., Any]], Callable[..
 
 def _made(kind: type) -> list[Option]:
     """Return the options that a dataclass declares."""
-    found = []
-    for one in dataclasses.fields(kind):
-        facts = one.metadata
-        title = _FIRST if facts["usual"] else getattr(kind, "title", _FIRST)
-        found.append(
-            Option(
-                [*facts["names"], one.name],
-                title=title,
-                hidden=facts["hidden"],
-                **facts["settings"],
-            )
-        )
-    return found
+    title = getattr(kind, "title", _FIRST)
+    return [_option(one, title) for one in dataclasses.fields(kind)]
+
+
+def _option(one: dataclasses.Field[Any], title: str) -> Option:
+    facts, settings = one.metadata, dict(one.metadata["settings"])
+    names = [*facts["names"], one.name]
+    if not facts["is_named"]:
+        names.insert(-1, "--" + one.name.replace("_", "-"))
+    named = one.type if isinstance(one.type, str) else getattr(one.type, "__name__", str(one.type))
+    of_type = _BY_TYPE.get(named.partition(" |")[0], {})
+    if "type" not in settings:
+        settings = of_type | settings
+    settings.setdefault("show_default", "default" in settings)
+    return Option(names, title=_FIRST if facts["usual"] else title, **settings)
 
 
 def help_records(kind: type, context: click.Context) -> list[tuple[str, str]]:

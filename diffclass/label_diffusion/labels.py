@@ -59,7 +59,8 @@ class Labels:
         weight : array-like of shape (n,), optional
             0 to 1; 1 by default.
         groups : array-like of shape (n,), optional
-            See `diffclass.targets.encode_groups`; by default each label is one observation.
+            Any sortable values; labels of one class with the same value are one observation, a
+            missing value is its own group. By default each label is one observation.
 
         Raises
         ------

@@ -66,8 +66,8 @@ def test_values_come_as_one_object_for_each_group():
     @dataclass(frozen=True)
     class Walk:
         title = "Walk"
-        steps: int = option("--steps", default=3)
-        is_lazy: bool = option("--lazy", is_flag=True)
+        steps: int = option(default=3)
+        is_lazy: bool = option(names=("--lazy",))
 
     @command()
     @click.argument("name")

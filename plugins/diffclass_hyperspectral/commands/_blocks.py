@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from diffclass.command_line.console import Console
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.block_runs import BlockRun
+    from diffclass_hyperspectral.workflows.classification import BlockRun
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -63,30 +63,25 @@ class BlockOptions:
 
     title = "Scenes beyond memory"
     memory: int | None = option(
-        "--memory",
-        type=Size(),
-        help="Memory to use, as 8GB. A scene that needs more is worked on block by block, in a "
+        "Memory to use, as 8GB. A scene that needs more is worked on block by block, in a "
         "scratch folder. With the address of a scheduler: of each worker.",
+        type=Size(),
     )
     workers: int | str | None = option(
-        "--workers",
-        type=Workers(),
-        help="Share the work among this many processes, or among the workers of the dask scheduler "
+        "Share the work among this many processes, or among the workers of the dask scheduler "
         "at this address, as tcp://host:8786 (needs the extra [distributed]). These have to see "
         "the scratch folder under the same name; the scene is read here alone.",
+        type=Workers(),
     )
     resume: bool = option(
-        "--resume",
-        hidden=True,
-        is_flag=True,
-        help="Go on after the last complete stage of a run that was killed. A run that fitted into "
+        "Go on after the last complete stage of a run that was killed. A run that fitted into "
         "memory has kept nothing, and begins anew.",
+        hidden=True,
     )
     scratch: Path | None = option(
-        "--scratch",
+        "Scratch folder; by default a hidden one beside the output. It is removed at the end.",
         hidden=True,
         type=click.Path(path_type=Path, file_okay=False),
-        help="Scratch folder; by default a hidden one beside the output. It is removed at the end.",
     )
 
     def check(self) -> None:
@@ -123,8 +118,8 @@ def opened_blocks(
         yield None
         return
     from diffclass.blocks.scratch import JOB, FolderInUseError
-    from diffclass_hyperspectral.workflows.block_runs import BlockRun
-    from diffclass_hyperspectral.workflows.forecasts import forecast_classification
+    from diffclass_hyperspectral.workflows.classification import BlockRun
+    from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
 
     folder = output.parent / f".{output.name}.scratch" if chosen.scratch is None else chosen.scratch
     is_unfinished = chosen.resume and (folder / JOB).is_file()

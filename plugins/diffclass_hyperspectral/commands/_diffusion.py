@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from diffclass.command_line.option_groups import option, refuse_without_effect
 from diffclass.extensions import KERNELS, extension_names
-from diffclass_hyperspectral.features.metrics import METRICS
+from diffclass_hyperspectral.features import METRICS
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
@@ -83,25 +83,20 @@ class NameIn(click.ParamType):
 def features_option() -> Any:
     """Return the field for ``--features``."""
     return option(
-        "--features",
+        "Components of the spectra, alone or together with smoothed ones: means within fields.",
         usual=True,
         type=click.Choice(["spectral", "spatial"]),
         default="spectral",
-        show_default=True,
-        help="Components of the spectra, alone or together with smoothed ones: means within "
-        "fields.",
     )
 
 
 def metric_option() -> Any:
     """Return the field for ``--metric``."""
     return option(
-        "--metric",
+        "How spectra are compared. euclidean: by noise-adjusted components; angle, correlation: by "
+        "shape, regardless of brightness, in all good bands.",
         type=click.Choice(METRICS),
         default="euclidean",
-        show_default=True,
-        help="How spectra are compared. euclidean: by noise-adjusted components; angle, "
-        "correlation: by shape, regardless of brightness, in all good bands.",
     )
 
 
@@ -120,58 +115,43 @@ class DiffusionOptions:
     features: str = features_option()
     metric: str = metric_option()
     components: int | None = option(
-        "--components",
-        hidden=True,
-        type=int,
-        help="Number of components; by default 20 noise-adjusted ones, for angle and correlation "
+        "Number of components; by default 20 noise-adjusted ones, for angle and correlation "
         "as many as keep the distances.",
+        hidden=True,
     )
-    neighbors: int | None = option(
-        "--neighbors", type=int, help="Neighbours of a pixel in the graph."
-    )
+    neighbors: int | None = option("Neighbours of a pixel in the graph.")
     kernel: str = option(
-        "--kernel",
-        type=KernelName(),
-        default="shared",
-        show_default=True,
-        help="gaussian: by distance alone; all others by shared neighbours too. covariance: by "
+        "gaussian: by distance alone; all others by shared neighbours too. covariance: by "
         "overlap of local Gaussians. directed, discriminant: shaped by the posteriors of a first "
         "diffusion, along their level sets or along the boundaries of the classes.",
+        type=KernelName(),
+        default="shared",
     )
     label_mode: str | None = option(
-        "--label-mode",
-        type=NameIn("mode", "diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
-        help="How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
+        "How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
         "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
         "one label per class, summed if their map cuts the graph less.",
+        type=NameIn("mode", "diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
     )
-    tau: int | None = option("--tau", type=int, help="Diffusion time in steps; chosen by default.")
-    max_time: int | None = option(
-        "--max-time", hidden=True, type=int, help="Last time to choose from."
-    )
+    tau: int | None = option("Diffusion time in steps; chosen by default.")
+    max_time: int | None = option("Last time to choose from.", hidden=True)
     rounds: int = option(
-        "--rounds",
+        "Number of further diffusions, each by walks warped class by class with the last "
+        "posteriors.",
         hidden=True,
         type=click.IntRange(0),
         default=0,
-        show_default=True,
-        help="Number of further diffusions, each by walks warped class by class with the last "
-        "posteriors.",
     )
     join_features: bool = option(
-        "--join-features",
-        hidden=True,
-        is_flag=True,
-        help="Let the features count beside the graph where labels left out speak for it, as in "
+        "Let the features count beside the graph where labels left out speak for it, as in "
         "mixtures without borders.",
+        hidden=True,
     )
     device: str = option(
-        "--device",
+        "Where neighbours are searched and labels diffuse. cuda: on the first NVIDIA device "
+        "(needs the extra [cuda]), neighbours exactly.",
         type=click.Choice(["cpu", "cuda"]),
         default="cpu",
-        show_default=True,
-        help="Where neighbours are searched and labels diffuse. cuda: on the first NVIDIA device "
-        "(needs the extra [cuda]), neighbours exactly.",
     )
 
     def check(self) -> None:

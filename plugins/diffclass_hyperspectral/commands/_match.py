@@ -20,9 +20,8 @@ def match_option(given: str, own: str) -> Any:
         What the classes of which file are matched with.
     """
     return option(
-        "--match",
-        type=click.Choice(RULES),
-        help=f"How classes of {given} are matched with those of {own}: by name, by id, or by best "
+        f"How classes of {given} are matched with those of {own}: by name, by id, or by best "
         "overlap, each class once. By default the first of these under which two classes are one; "
         "that another agrees far better is said.",
+        type=click.Choice(RULES),
     )

@@ -35,7 +35,7 @@ def recipe(
         What came out.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral.io.file_hashes import hashed
+    from diffclass_hyperspectral.io.records import hashed
 
     with stage("hashing"):
         files = hashed(path for path in inputs if path is not None)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from diffclass.command_line.option_groups import FILE, option
+from diffclass.command_line.option_groups import option
 
 
 @dataclass(frozen=True)
@@ -15,24 +15,18 @@ class ScenePart:
 
     title = "Part of the scene"
     bands: str | None = option(
-        "--bands",
-        help="Bands to work with, by number from 1 or by wavelength: 1-50,60 or "
+        "Bands to work with, by number from 1 or by wavelength: 1-50,60 or "
         "450-1300,1500-1750nm. By default all that the file calls good.",
     )
     mask: Path | None = option(
-        "--mask",
-        type=FILE,
-        help="Leave out the pixels where this image is not 0, or inside these shapes.",
+        "Leave out the pixels where this image is not 0, or inside these shapes."
     )
     roi: str | None = option(
-        "--roi",
-        help="Work only inside these shapes, where this image is not 0, or in the box "
+        "Work only inside these shapes, where this image is not 0, or in the box "
         "LEFT,BOTTOM,RIGHT,TOP of the scene's map coordinates.",
     )
     variable: str | None = option(
-        "--variable",
-        hidden=True,
-        help="Array to take from a .mat or HDF5 scene with several.",
+        "Array to take from a .mat or HDF5 scene with several.", hidden=True
     )
 
     @property

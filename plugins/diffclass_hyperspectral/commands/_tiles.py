@@ -12,10 +12,12 @@ import click
 from diffclass.command_line.option_groups import FILE
 
 if TYPE_CHECKING:
-    from diffclass_hyperspectral.io.label_images import LabelImage
+    from diffclass_hyperspectral.io.labels import LabelImage
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.io.tiles import TiledScene
-    from diffclass_hyperspectral.workflows.classification import SceneClassification
+    from diffclass_hyperspectral.workflows.classification import (
+        SceneClassification,
+    )
 
 NAME = "{}"  # in the name of an output: the name of each scene
 _APART = "these scenes lie on no common map grid, so "

@@ -10,7 +10,6 @@ import click
 
 from diffclass.command_line.console import Console, common_options, forecast_sayer
 from diffclass.command_line.option_groups import (
-    FILE,
     RunOptions,
     command,
     option,
@@ -44,49 +43,35 @@ _SMALLER = "ask for fewer --neighbors, or search the scene in smaller tiles"
 @dataclass(frozen=True)
 class _Given:
     output: Path = option(
-        "-o",
-        "--output",
-        type=FILE,
+        "Scores: .img, .tif, .png, .npy; of several scenes on one map grid as classify's maps.",
+        short="-o",
         required=True,
-        help="Scores: .img, .tif, .png, .npy; of several scenes on one map grid as classify's "
-        "maps.",
     )
     method: str = option(
-        "--method",
+        "diffusion: how far the walk from a pixel is from equilibrium; rx: squared "
+        "Mahalanobis distance from the mean; isolation-forest: how few cuts set a pixel apart.",
         type=click.Choice(["diffusion", "rx", "isolation-forest"]),
         default="diffusion",
-        show_default=True,
-        help="diffusion: how far the walk from a pixel is from equilibrium; rx: squared "
-        "Mahalanobis distance from the mean; isolation-forest: how few cuts set a pixel apart.",
     )
     truth: Path | None = option(
-        "--truth",
-        type=FILE,
-        help="Known anomalies, above 0 (formats and folders as classify's labels): prints the area "
+        "Known anomalies, above 0 (formats and folders as classify's labels): prints the area "
         "under the ROC curve, and RX's beside it.",
     )
-    picture: Path | None = option(
-        "--picture", type=FILE, help="Scene, scores and, with --truth, ROC curves as a .png."
-    )
-    report: Path | None = option("--report", type=FILE, help="Report as JSON.")
+    picture: Path | None = option("Scene, scores and, with --truth, ROC curves as a .png.")
+    report: Path | None = option("Report as JSON.")
     neighbors: int = option(
-        "--neighbors",
+        "Of diffusion: neighbours of a pixel in the graph; more than anomalies that are alike.",
         type=click.IntRange(1),
         default=32,
-        show_default=True,
-        help="Of diffusion: neighbours of a pixel in the graph; more than anomalies that are "
-        "alike.",
     )
     time: int = option(
-        "--time",
+        "Of diffusion: steps of the walk. More find groups of anomalies that are alike, and "
+        "lose mixed pixels.",
         type=click.IntRange(1),
         default=1,
-        show_default=True,
-        help="Of diffusion: steps of the walk. More find groups of anomalies that are alike, and "
-        "lose mixed pixels.",
     )
     truth_variable: str | None = option(
-        "--truth-variable", hidden=True, help="Array to take from a .mat truth with several."
+        "Array to take from a .mat truth with several.", hidden=True
     )
 
 
@@ -112,8 +97,8 @@ def anomaly(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import write_raster
-    from diffclass_hyperspectral.io.map_files import check_outputs, place_of
-    from diffclass_hyperspectral.workflows.anomaly_report import draw_anomalies, report_anomalies
+    from diffclass_hyperspectral.io.maps import check_outputs, place_of
+    from diffclass_hyperspectral.workflows.anomalies import draw_anomalies, report_anomalies
 
     check_picture(given.picture)
     if given.truth is None:

@@ -17,7 +17,6 @@ from diffclass.command_line.console import (
     forecast_sayer,
 )
 from diffclass.command_line.option_groups import (
-    FILE,
     RunOptions,
     command,
     names_of,
@@ -47,9 +46,11 @@ from diffclass_hyperspectral.commands._tiles import (
 if TYPE_CHECKING:
     from diffclass.costs import Forecast
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.classification_report import ClassificationReport
-    from diffclass_hyperspectral.workflows.classification_run import ClassificationRun
-    from diffclass_hyperspectral.workflows.cleanup import Cleanup
+    from diffclass_hyperspectral.workflows.classification import (
+        ClassificationReport,
+        ClassificationRun,
+        Cleanup,
+    )
 
 
 _SMALLER_TILES = "classify the scene in smaller tiles"
@@ -60,30 +61,23 @@ class _Labels:
     """What a model is fitted to, and scored by."""
 
     labels: Path | None = option(
-        "--labels",
+        f"{LABEL_FORMATS} Of several scenes also a folder of images that are named as they are.",
         usual=True,
-        type=FILE,
-        help=f"{LABEL_FORMATS} Of several scenes also a folder of images that are named as they "
-        "are.",
     )
     holdout: str | None = option(
-        "--holdout",
-        usual=True,
-        type=click.Choice(["random", "blocks", "both"]),
-        help="Hold labels out at random, in blocks of the picture, or both in turn (the map is "
+        "Hold labels out at random, in blocks of the picture, or both in turn (the map is "
         "then that of blocks); half of them, unless --labels-per-class is given. Spatial features, "
         "--majority and --min-area are always scored both ways.",
+        usual=True,
+        type=click.Choice(["random", "blocks", "both"]),
     )
     labels_per_class: int | None = option(
-        "--labels-per-class",
+        "Fit on this many labels of each class, drawn by --seed, and hold the others out.",
         usual=True,
         type=click.IntRange(1),
-        help="Fit on this many labels of each class, drawn by --seed, and hold the others out.",
     )
     label_variable: str | None = option(
-        "--label-variable",
-        hidden=True,
-        help="Array to take from a .mat label file with several.",
+        "Array to take from a .mat label file with several.", hidden=True
     )
 
 
@@ -93,50 +87,32 @@ class _Files:
 
     title = "Further maps"
     output: Path = option(
-        "-o",
-        "--output",
-        usual=True,
-        type=FILE,
-        required=True,
-        help="Class map: .img, .tif, .png, .npy. Of several scenes a mosaic, or with {} for the "
+        "Class map: .img, .tif, .png, .npy. Of several scenes a mosaic, or with {} for the "
         "scene's name, as maps/{}.tif, one map for each.",
+        short="-o",
+        usual=True,
+        required=True,
     )
     probability: Path | None = option(
-        "--probability",
-        usual=True,
-        type=FILE,
-        help="Calibrated probabilities, one band per class: .img, .tif, .npy.",
+        "Calibrated probabilities, one band per class: .img, .tif, .npy.", usual=True
     )
-    margin: Path | None = option(
-        "--margin", usual=True, type=FILE, help="Margins: .img, .tif, .png, .npy."
-    )
+    margin: Path | None = option("Margins: .img, .tif, .png, .npy.", usual=True)
     report: Path | None = option(
-        "--report",
-        usual=True,
-        type=FILE,
-        help="Report as JSON: everything that is known, and what diffclass rerun needs.",
+        "Report as JSON: everything that is known, and what diffclass rerun needs.", usual=True
     )
-    save: Path | None = option(
-        "--save", usual=True, type=FILE, help="Save the model, to be used with --model."
-    )
+    save: Path | None = option("Save the model, to be used with --model.", usual=True)
     ambiguity: Path | None = option(
-        "--ambiguity",
-        type=FILE,
-        help="Number of classes that may be each pixel's own, at --level: .img, .tif, .png, .npy.",
+        "Number of classes that may be each pixel's own, at --level: .img, .tif, .png, .npy."
     )
     novelty: Path | None = option(
-        "--novelty",
-        type=FILE,
-        help="With --model: distance of each pixel to its training neighbours, in units of their "
+        "With --model: distance of each pixel to its training neighbours, in units of their "
         "own; above 5 it is beyond their reach: .img, .tif, .png, .npy.",
     )
     level: float = option(
-        "--level",
+        "Share of the pixels whose possible classes are to hold the true one.",
         hidden=True,
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         default=0.9,
-        show_default=True,
-        help="Share of the pixels whose possible classes are to hold the true one.",
     )
 
     @property
@@ -157,22 +133,16 @@ class _Model:
     """A saved model, and how it is applied."""
 
     title = "With a saved model"
-    model: Path | None = option(
-        "--model", usual=True, type=FILE, help="Apply this model (from --save) instead of labels."
-    )
+    model: Path | None = option("Apply this model (from --save) instead of labels.", usual=True)
     classify_all: bool = option(
-        "--classify-all",
-        hidden=True,
-        is_flag=True,
-        help="With --model: classify the pixels beyond the reach of its training pixels too, which "
+        "With --model: classify the pixels beyond the reach of its training pixels too, which "
         "are left unclassified otherwise.",
+        hidden=True,
     )
     scale: float | None = option(
-        "--scale",
+        "Multiply the scene's values by this factor. With --model its units are then not checked.",
         hidden=True,
         type=click.FloatRange(0, min_open=True),
-        help="Multiply the scene's values by this factor. With --model its units are then not "
-        "checked.",
     )
 
 
@@ -181,24 +151,9 @@ class _Cleaning:
     """What is done to the map after classification."""
 
     title = "Cleaning the map"
-    min_margin: float = option(
-        "--min-margin",
-        type=float,
-        default=0.0,
-        help="Pixels with a smaller margin become class 0.",
-    )
-    majority: int = option(
-        "--majority",
-        type=int,
-        default=1,
-        help="Width of a majority filter in pixels: 3, 5, ...",
-    )
-    min_area: int = option(
-        "--min-area",
-        type=int,
-        default=1,
-        help="Segments of fewer pixels join a neighbouring class.",
-    )
+    min_margin: float = option("Pixels with a smaller margin become class 0.", default=0.0)
+    majority: int = option("Width of a majority filter in pixels: 3, 5, ...", default=1)
+    min_area: int = option("Segments of fewer pixels join a neighbouring class.", default=1)
 
     def checked(self) -> Cleanup:
         """Return what the map is cleaned by."""
@@ -211,9 +166,7 @@ class _Cleaning:
 class _Running(RunOptions):
     """How the command works and speaks."""
 
-    verbose: bool = option(
-        "-v", "--verbose", is_flag=True, help="Print the whole report, not its summary."
-    )
+    verbose: bool = option("Print the whole report, not its summary.", short="-v")
 
 
 @dataclass(frozen=True)
@@ -262,7 +215,7 @@ def classify(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral import save_model
-    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.io.maps import check_outputs
 
     cleanup = cleaning.checked()
     _check_usage(scenes, labels, model, files, diffusion, part)
@@ -304,7 +257,7 @@ def classify(
 def _summary(
     run: ClassificationRun, report: ClassificationReport, cube: Scene, files: _Files
 ) -> list[str]:
-    from diffclass_hyperspectral.workflows.classification_summary import UNSURE, summary_lines
+    from diffclass_hyperspectral.workflows.classification import UNSURE, summary_lines
 
     place = cube.georeference  # the map's own, also where files of it are orthorectified
     return summary_lines(
@@ -317,7 +270,7 @@ def _summary(
 
 def _certainty_parts(run: ClassificationRun, files: _Files) -> dict[str, Any]:
     """Return what the report says of probabilities and sets, if they were written."""
-    from diffclass_hyperspectral.workflows.classification_report import measure_ambiguity
+    from diffclass_hyperspectral.workflows.classification import measure_ambiguity
 
     parts: dict[str, Any] = {}
     if files.probability is not None or files.ambiguity is not None:

@@ -10,7 +10,6 @@ import click
 
 from diffclass.command_line.console import Console, common_options, forecast_sayer
 from diffclass.command_line.option_groups import (
-    FILE,
     RunOptions,
     command,
     option,
@@ -48,45 +47,32 @@ _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 @dataclass(frozen=True)
 class _Given:
     output: Path = option(
-        "-o",
-        "--output",
-        type=FILE,
+        "Cluster map: .img, .tif, .png, .npy; of several scenes as classify's.",
+        short="-o",
         required=True,
-        help="Cluster map: .img, .tif, .png, .npy; of several scenes as classify's.",
     )
     clusters: int | None = option(
-        "-k",
-        "--clusters",
+        "Number of clusters; by default the one before the widest gap of the walk's spectrum.",
+        short="-k",
         type=click.IntRange(2),
-        help="Number of clusters; by default the one before the widest gap of the walk's spectrum.",
     )
     method: str = option(
-        "--method",
+        "How clusters are found in diffusion coordinates. kmeans: around means. modes: around "
+        "dense pixels that are far from denser ones (LUND).",
         type=click.Choice(["kmeans", "modes"]),
         default="kmeans",
-        show_default=True,
-        help="How clusters are found in diffusion coordinates. kmeans: around means. modes: around "
-        "dense pixels that are far from denser ones (LUND).",
     )
     features: str = features_option()
     metric: str = metric_option()
-    components: int | None = option(
-        "--components",
-        type=int,
-        help="Number of components of the spectra; by default as classify.",
-    )
+    components: int | None = option("Number of components of the spectra; by default as classify.")
     truth: Path | None = option(
-        "--truth",
-        type=FILE,
-        help="Known classes (formats and folders as classify's labels; 0 is unknown): prints "
+        "Known classes (formats and folders as classify's labels; 0 is unknown): prints "
         "accuracies after the best assignment of clusters to classes.",
     )
-    picture: Path | None = option("--picture", type=FILE, help="Map and mean spectra as a .png.")
-    report: Path | None = option(
-        "--report", type=FILE, help="Report as JSON, with the mean spectra."
-    )
+    picture: Path | None = option("Map and mean spectra as a .png.")
+    report: Path | None = option("Report as JSON, with the mean spectra.")
     truth_variable: str | None = option(
-        "--truth-variable", hidden=True, help="Array to take from a .mat truth with several."
+        "Array to take from a .mat truth with several.", hidden=True
     )
 
     def model(self, seed: int) -> DiffusionClustering:
@@ -125,8 +111,8 @@ def cluster(
         known_classes,
         write_class_map,
     )
-    from diffclass_hyperspectral.io.map_files import check_outputs, place_of
-    from diffclass_hyperspectral.workflows.cluster_report import draw_clusters, report_clusters
+    from diffclass_hyperspectral.io.maps import check_outputs, place_of
+    from diffclass_hyperspectral.workflows.clustering import draw_clusters, report_clusters
     from diffclass_hyperspectral.workflows.parameters import check_components
 
     check_picture(given.picture)

@@ -10,7 +10,6 @@ import click
 
 from diffclass.command_line.console import Console, common_options, forecast_sayer
 from diffclass.command_line.option_groups import (
-    FILE,
     RunOptions,
     command,
     names_of,
@@ -61,38 +60,19 @@ class _NumberOr(click.ParamType):
 @dataclass(frozen=True)
 class _Given:
     output: Path = option(
-        "-o",
-        "--output",
-        type=FILE,
-        required=True,
-        help="Coordinates: .npy, .csv; of a scene also .img, .tif.",
+        "Coordinates: .npy, .csv; of a scene also .img, .tif.", short="-o", required=True
     )
-    picture: Path | None = option(
-        "--picture", type=FILE, help="Coordinates and spectrum as a .png."
-    )
-    report: Path | None = option("--report", type=FILE, help="Report as JSON.")
-    components: int = option(
-        "-n", "--components", type=int, default=3, show_default=True, help="Coordinates."
-    )
-    neighbors: int = option(
-        "--neighbors",
-        type=int,
-        default=64,
-        show_default=True,
-        help="Least number of neighbours of a point.",
-    )
-    alpha: float = option(
-        "--alpha", type=float, default=1.0, show_default=True, help="Density exponent."
-    )
-    time: float | str = option(
-        "--time", type=_NumberOr("auto", "relaxation"), default=1, show_default=True, help="Steps."
-    )
+    picture: Path | None = option("Coordinates and spectrum as a .png.")
+    report: Path | None = option("Report as JSON.")
+    components: int = option("Coordinates.", short="-n", default=3)
+    neighbors: int = option("Least number of neighbours of a point.", default=64)
+    alpha: float = option("Density exponent.", default=1.0)
+    time: float | str = option("Steps.", type=_NumberOr("auto", "relaxation"), default=1)
     bandwidth: float | str | None = option(
-        "--bandwidth",
-        type=_NumberOr("attached", "graph", "semigroup", "slope", "self-tuning"),
-        help="epsilon. attached: the widest that the neighbours allow, wider for outliers (default "
+        "epsilon. attached: the widest that the neighbours allow, wider for outliers (default "
         "for tables); graph: the same for all; semigroup, slope: chosen from the data; "
         "self-tuning: one for each point (default for scenes); or a number.",
+        type=_NumberOr("attached", "graph", "semigroup", "slope", "self-tuning"),
     )
     features: str = features_option()
     metric: str = metric_option()
@@ -130,10 +110,10 @@ def embed(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral.io.tables import is_table
-    from diffclass_hyperspectral.workflows.embedding_report import report_embedding
-    from diffclass_hyperspectral.workflows.scene_embedding import (
+    from diffclass_hyperspectral.workflows.embedding import (
         draw_embedding,
         embed_file,
+        report_embedding,
         write_coordinates,
     )
 
@@ -161,7 +141,7 @@ def embed(
 
 
 def _check_outputs(inputs: list[Path], given: _Given, *, of_table: bool, overwrite: bool) -> None:
-    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.io.maps import check_outputs
 
     suffix = given.output.suffix.lower()
     if suffix == ".png":

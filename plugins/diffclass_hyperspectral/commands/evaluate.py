@@ -25,48 +25,30 @@ from diffclass_hyperspectral.commands._tiles import NAME
 @dataclass(frozen=True)
 class _Given:
     labels: Path | None = option(
-        "--labels",
-        type=FILE,
-        help="The same as TRUTH; of several maps also a folder of images that are named as they "
-        "are.",
+        "The same as TRUTH; of several maps also a folder of images that are named as they are.",
     )
     margin: Path | None = option(
-        "--margin",
-        type=FILE,
-        help="Margins of MAP (.img, .tif, .npy): do high ones mean right? Of several maps a file "
+        "Margins of MAP (.img, .tif, .npy): do high ones mean right? Of several maps a file "
         "for each, with {} for the map's name, as margins/{}.tif.",
     )
     probability: Path | None = option(
-        "--probability",
-        type=FILE,
-        help="Posteriors of MAP (.img, .tif, .npy): are they calibrated? Of several maps with {} "
-        "too.",
+        "Posteriors of MAP (.img, .tif, .npy): are they calibrated? Of several maps with {} too.",
     )
     areas: bool = option(
-        "--areas",
-        is_flag=True,
-        help="Class areas corrected by TRUTH, which has to be a random sample of each mapped "
-        "class.",
+        "Class areas corrected by TRUTH, which has to be a random sample of each mapped class.",
     )
     match: str | None = match_option("TRUTH", "MAP")
-    fitted: Path | None = option(
-        "--fitted", type=FILE, help="Labels that MAP was made with: left out of TRUTH."
-    )
+    fitted: Path | None = option("Labels that MAP was made with: left out of TRUTH.")
     gap: int | None = option(
-        "--gap",
+        "Leave out TRUTH nearer than this to --fitted too, in pixels: neighbours are alike.",
         type=click.IntRange(1),
-        help="Leave out TRUTH nearer than this to --fitted too, in pixels: neighbours are alike.",
     )
-    map_variable: str | None = option(
-        "--map-variable", hidden=True, help="Array to take from a .mat map with several."
-    )
+    map_variable: str | None = option("Array to take from a .mat map with several.", hidden=True)
     truth_variable: str | None = option(
-        "--truth-variable", hidden=True, help="Array to take from a .mat truth with several."
+        "Array to take from a .mat truth with several.", hidden=True
     )
-    report: Path | None = option("--report", type=FILE, help="Report as JSON.")
-    picture: Path | None = option(
-        "--picture", type=FILE, help="Draw confusion matrix and curves: .png."
-    )
+    report: Path | None = option("Report as JSON.")
+    picture: Path | None = option("Draw confusion matrix and curves: .png.")
     force: bool = force_option()
     overwrite: bool = overwrite_option()
 
@@ -89,8 +71,8 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
     compare with labels that were held out, leave them out (--fitted), or let classify hold some
     out (--holdout).
     """
-    from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_hyperspectral.workflows.map_evaluation import (
+    from diffclass_hyperspectral.io.maps import check_outputs
+    from diffclass_hyperspectral.workflows.evaluation import (
         draw_evaluation,
         evaluate_map,
         forecast_of_maps,

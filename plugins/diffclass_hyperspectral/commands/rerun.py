@@ -23,9 +23,7 @@ _OUTPUTS = (
 @dataclass(frozen=True)
 class _Given:
     into: Path | None = option(
-        "--into",
-        type=FILE,
-        help="Folder for the files, under their names of before; made if missing. By default they "
+        "Folder for the files, under their names of before; made if missing. By default they "
         "are written where they were, with --overwrite.",
     )
     overwrite: bool = overwrite_option()
@@ -43,7 +41,7 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
     """
     from diffclass.command_line.doctor import version_line
     from diffclass_hyperspectral.commands.classify import classify
-    from diffclass_hyperspectral.io.file_hashes import changed
+    from diffclass_hyperspectral.io.records import changed
 
     known = _recipe_in(report)
     differences = changed(known["inputs"])
@@ -69,7 +67,7 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
 
 
 def _recipe_in(report: Path) -> dict[str, Any]:
-    from diffclass_hyperspectral.io.readers.failures import reading, require_file
+    from diffclass_hyperspectral.io.libraries import reading, require_file
 
     require_file(report)
     with reading(report, "a JSON report"):

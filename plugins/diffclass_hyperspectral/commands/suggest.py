@@ -15,7 +15,6 @@ from diffclass.command_line.console import (
     forecast_sayer,
 )
 from diffclass.command_line.option_groups import (
-    FILE,
     RunOptions,
     command,
     names_of,
@@ -37,39 +36,25 @@ from diffclass_hyperspectral.commands._tiles import PLACES, opened_scenes, scene
 @dataclass(frozen=True)
 class _Given:
     labels: Path | None = option(
-        "--labels",
-        type=FILE,
-        help=f"{LABEL_FORMATS} Without labels: one pixel per mode of the density, found without "
+        f"{LABEL_FORMATS} Without labels: one pixel per mode of the density, found without "
         "--rule and the options of the diffusion.",
     )
-    output: Path = option(
-        "-o", "--output", type=FILE, required=True, help="Pixels: .geojson, .json, .csv."
-    )
+    output: Path = option("Pixels: .geojson, .json, .csv.", short="-o", required=True)
     rule: str = option(
-        "--rule",
-        type=NameIn("rule", "diffclass.acquisition:RULES"),
-        default="hybrid",
-        show_default=True,
-        help="hybrid: vopt, then margin. margin: where classes are close. unexplored: where few "
+        "hybrid: vopt, then margin. margin: where classes are close. unexplored: where few "
         "labels arrive. distance: dense and far from labels. vopt: what lowers a Gaussian "
         "process's variance most. model-change: what moves it most. uncertainty: margin times its "
         "standard deviation.",
+        type=NameIn("rule", "diffclass.acquisition:RULES"),
+        default="hybrid",
     )
-    number: int = option(
-        "-n", "--number", type=click.IntRange(1), default=10, show_default=True, help="Pixels."
-    )
+    number: int = option("Pixels.", short="-n", type=click.IntRange(1), default=10)
     min_distance: float = option(
-        "--min-distance",
-        type=click.FloatRange(0),
-        default=5.0,
-        show_default=True,
-        help="Least distance between two of them, in pixels.",
+        "Least distance between two of them, in pixels.", type=click.FloatRange(0), default=5.0
     )
-    report: Path | None = option("--report", type=FILE, help="Report as JSON.")
+    report: Path | None = option("Report as JSON.")
     label_variable: str | None = option(
-        "--label-variable",
-        hidden=True,
-        help="Array to take from a .mat label file with several.",
+        "Array to take from a .mat label file with several.", hidden=True
     )
 
 
@@ -101,8 +86,8 @@ def suggest(
         suggest_for_scene,
         write_suggestions,
     )
-    from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_hyperspectral.workflows.suggestion_files import check_ending, check_places
+    from diffclass_hyperspectral.io.maps import check_outputs
+    from diffclass_hyperspectral.workflows.suggestions import check_ending, check_places
 
     check_ending(given.output)
     if given.labels is None:

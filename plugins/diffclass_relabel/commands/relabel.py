@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from diffclass.command_line.console import INTERRUPTED, Console, common_options, forecast_sayer
-from diffclass.command_line.option_groups import FILE, command, force_option, option, options
+from diffclass.command_line.option_groups import command, force_option, option, options
 from diffclass_hyperspectral.commands._match import match_option
 from diffclass_hyperspectral.commands._scene import ScenePart
 from diffclass_hyperspectral.commands._tiles import only_one
@@ -46,28 +46,20 @@ class _Given:
     """What a session begins with, and where it is kept."""
 
     labels: Path | None = option(
-        "--labels",
-        type=FILE,
-        help="Labels to begin with, or to add to a session that exists (once, as one operation): "
+        "Labels to begin with, or to add to a session that exists (once, as one operation): "
         "an image or shapes, as for classify.",
     )
     reference: Path | None = option(
-        "--reference",
-        type=FILE,
-        help="Known classes to compare the maps with, on the page under Numbers; no map is made "
+        "Known classes to compare the maps with, on the page under Numbers; no map is made "
         "with them. An image or shapes, as for --labels.",
     )
     match: str | None = match_option("--labels and --reference", "the session")
     session: Path | None = option(
-        "--session",
-        type=FILE,
-        help="Session file: continued if it exists. By default the scene's name with "
+        "Session file: continued if it exists. By default the scene's name with "
         ".relabel.jsonl, next to it, or here where that folder cannot be written.",
     )
     label_variable: str | None = option(
-        "--label-variable",
-        hidden=True,
-        help="Array to take from a .mat label file with several.",
+        "Array to take from a .mat label file with several.", hidden=True
     )
     force: bool = force_option()
 
@@ -78,45 +70,35 @@ class _Diffusion:
 
     title = "Graph and diffusion"
     features: str | None = option(
-        "--features",
-        type=click.Choice(["spectral", "spatial"]),
-        help="Components of the spectra, alone (default) or together with smoothed ones: means "
+        "Components of the spectra, alone (default) or together with smoothed ones: means "
         "within fields.",
+        type=click.Choice(["spectral", "spatial"]),
     )
     components: int | None = option(
-        "--components",
+        "Number of components; by default 20, or as many as the scene has bands.",
         type=click.IntRange(1),
-        help="Number of components; by default 20, or as many as the scene has bands.",
     )
     neighbors: int | None = option(
-        "--neighbors",
-        type=click.IntRange(1),
-        help="Neighbours of a pixel in the graph; 12 by default.",
+        "Neighbours of a pixel in the graph; 12 by default.", type=click.IntRange(1)
     )
     label_mode: str | None = option(
-        "--label-mode",
-        type=click.Choice(["auto", "summed", "free", "absorbing"]),
-        help="How labels count. summed, free: they diffuse away, and count over the whole walk or "
+        "How labels count. summed, free: they diffuse away, and count over the whole walk or "
         "at its end. absorbing: they stay. auto (default): as classify chooses, or summed for a "
         "tau that is given.",
+        type=click.Choice(["auto", "summed", "free", "absorbing"]),
     )
     tau: int | str | None = option(
-        "--tau",
-        type=_Time(),
-        help='Diffusion time in steps, or the rule that chooses it: "auto" (default), for all '
+        'Diffusion time in steps, or the rule that chooses it: "auto" (default), for all '
         'labels anew as classify does, or "margin", once.',
+        type=_Time(),
     )
     max_time: int | None = option(
-        "--max-time",
+        "Last time to choose from; by default 1024 for up to 65,536 pixels, 256 for more.",
         hidden=True,
         type=click.IntRange(1),
-        help="Last time to choose from; by default 1024 for up to 65,536 pixels, 256 for more.",
     )
     seed: int | None = option(
-        "--seed",
-        hidden=True,
-        type=click.IntRange(0, 2**32 - 1),
-        help="Seed of random choices; 0 by default.",
+        "Seed of random choices; 0 by default.", hidden=True, type=click.IntRange(0, 2**32 - 1)
     )
 
 
@@ -125,41 +107,32 @@ class _Address:
     """Where browsers find the page."""
 
     title = "Address of the page"
-    host: str = option(
-        "--host", default="127.0.0.1", show_default=True, help="Address to bind to; see --public."
-    )
+    host: str = option("Address to bind to; see --public.", default="127.0.0.1")
     port: int = option(
-        "--port",
+        "Port to bind to; 0: that of the session's last server if it is free, or any other.",
         type=click.IntRange(0, 65535),
         default=0,
-        show_default=True,
-        help="Port to bind to; 0: that of the session's last server if it is free, or any other.",
     )
     public: bool = option(
-        "--public",
-        is_flag=True,
-        help="Allow a --host that other machines can reach. Whoever has the address with its token "
+        "Allow a --host that other machines can reach. Whoever has the address with its token "
         "can then see the scene, change the labels, take in label files of this machine and fetch "
         "the results, and the connection is not encrypted: anyone on the network in between can "
         "read along. Better: an SSH tunnel.",
     )
     base_url: str | None = option(
-        "--base-url",
-        metavar="URL",
-        help="Address at which browsers find the page behind a proxy or a tunnel, as "
+        "Address at which browsers find the page behind a proxy or a tunnel, as "
         "https://labels.example.org/relabel/: it is printed instead of being opened, and "
         "pages of that origin are let in.",
+        metavar="URL",
     )
     allowed_hosts: tuple[str, ...] = option(
-        "--allow-host",
+        "Another name under which the page may be opened, with its port as in the address "
+        "bar: localhost:9000. May be repeated.",
+        names=("--allow-host",),
         metavar="HOST",
         multiple=True,
-        help="Another name under which the page may be opened, with its port as in the address "
-        "bar: localhost:9000. May be repeated.",
     )
-    no_browser: bool = option(
-        "--no-browser", is_flag=True, help="Do not open the page, only print its address."
-    )
+    no_browser: bool = option("Do not open the page, only print its address.")
 
     def reach(self) -> Reach:
         """Return who can reach the page."""
@@ -206,8 +179,7 @@ def relabel(
     secret token, is printed at once; the page shows how far the scene is prepared. Ctrl-C ends the
     server (exit code 130); nothing is lost.
     """
-    from diffclass_hyperspectral.io.optional import require
-    from diffclass_hyperspectral.io.readers.failures import require_file
+    from diffclass_hyperspectral.io.libraries import require, require_file
 
     for library in ("starlette", "uvicorn", "websockets"):
         require(library, extra="relabel")

@@ -28,18 +28,12 @@ _SMALLER = "close other programs, or replay it on a machine with more memory"
 
 @dataclass(frozen=True)
 class _Given:
-    scene: Path = option("--scene", type=FILE, required=True, help="The scene that was labelled.")
-    output: Path = option(
-        "-o", "--output", type=FILE, required=True, help="Class map: .img, .tif, .png, .npy."
-    )
-    margin: Path | None = option("--margin", type=FILE, help="Margins: .img, .tif, .png, .npy.")
-    probability: Path | None = option(
-        "--probability", type=FILE, help="Posteriors, one band per class: .img, .tif, .npy."
-    )
-    labels: Path | None = option(
-        "--labels", type=FILE, help="The painted labels: .img, .tif, .png, .npy."
-    )
-    report: Path | None = option("--report", type=FILE, help="Report as JSON.")
+    scene: Path = option("The scene that was labelled.", required=True)
+    output: Path = option("Class map: .img, .tif, .png, .npy.", short="-o", required=True)
+    margin: Path | None = option("Margins: .img, .tif, .png, .npy.")
+    probability: Path | None = option("Posteriors, one band per class: .img, .tif, .npy.")
+    labels: Path | None = option("The painted labels: .img, .tif, .png, .npy.")
+    report: Path | None = option("Report as JSON.")
     force: bool = force_option()
     overwrite: bool = overwrite_option()
 
@@ -65,7 +59,7 @@ def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -
     the session's; name the files where they lie elsewhere now.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral.io.map_files import check_outputs
+    from diffclass_hyperspectral.io.maps import check_outputs
     from diffclass_relabel.queries import export
     from diffclass_relabel.session import replayed
 

@@ -23,7 +23,7 @@ from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
 from diffclass.relabel import RelabelSession
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
-from diffclass_hyperspectral.workflows.label_regions import label_regions
+from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
 from diffclass_relabel.scene.fingerprint import fingerprint_of
 from diffclass_relabel.scene.pixel_blocks import block_side, blocks_of, mean_features
