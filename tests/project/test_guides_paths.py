@@ -43,3 +43,13 @@ def test_each_file_that_a_guide_names_exists(guide):
     places = (ROOT, guide.parent)
     gone = [path for path in named if not any((place / path).exists() for place in places)]
     assert not gone, f"{guide.relative_to(ROOT)} names {', '.join(gone)}"
+
+
+def test_each_command_that_decided_exists():
+    text = (ROOT / "diffclass" / "DECISIONS.md").read_text("utf-8")
+    sources = " ".join(re.findall(r"\(20[\d-]+, ([^)]*)\)", text))
+    commands = set(re.findall(r"`([\w.]+)`", sources))
+    assert len(commands) > 20
+    scripts = {name: ROOT / "experiments" / f"{name.replace('.', '/')}.py" for name in commands}
+    gone = sorted(name for name, script in scripts.items() if not script.exists())
+    assert not gone, f"diffclass/DECISIONS.md names {', '.join(gone)}"
