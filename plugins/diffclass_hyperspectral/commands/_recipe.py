@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # How a command works and speaks, which its result does not depend on.
 _OF_THE_RUN = {
     "as_json", "quiet", "threads", "traceback", "progress", "overwrite", "force", "verbose",
-    "resume", "scratch", "workers", "scheduler",
+    "resume", "scratch", "workers",
 }  # fmt: skip
 
 

@@ -26,6 +26,11 @@ class Report(Protocol):
         """Return the facts as lines to read."""
 
 
+def present(*paths: Path | None) -> list[Path]:
+    """Return the files that were named."""
+    return [path for path in paths if path is not None]
+
+
 def check_picture(path: Path | None) -> None:
     """Refuse a picture that is not a PNG.
 

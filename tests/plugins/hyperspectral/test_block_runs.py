@@ -335,7 +335,7 @@ def test_a_cluster_of_other_versions_is_named(fails, monkeypatch):
     [
         (["--scratch", "there"], 2, "need --memory"),
         (["--resume"], 2, "need --memory"),
-        (["--workers", "2", "--scheduler", "tcp://localhost:1"], 2, "not both"),
+        (["--workers", "no"], 2, "neither a number nor an address"),
         (["--memory", "many"], 2, "8GB, 500MB or 2GiB"),
         (["--memory", BUDGET, "--save", "m.model"], 2, "leave it out"),
         (["--memory", BUDGET, "--kernel", "covariance"], 2, "kernel"),
@@ -352,7 +352,7 @@ def test_what_cannot_work_is_said(fails, arguments, code, says):
 def test_nobody_at_the_address(fails, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("diffclass.blocks.dask_engine._ANSWER", 0.5)
-    address = ["--scheduler", "tcp://127.0.0.1:9", "--memory", "1GB"]
+    address = ["--workers", "tcp://127.0.0.1:9", "--memory", "1GB"]
     fails(*address, code=1, says="no dask scheduler answers")
     assert folders() == []
 

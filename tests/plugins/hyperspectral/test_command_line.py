@@ -161,7 +161,7 @@ def test_json_on_every_command(call, words):
 
 @pytest.mark.parametrize("command", diffclass.list_commands(None))
 def test_every_command_has_what_all_have(call, command):
-    code, out, _ = call(command, "--help")
+    code, out, _ = call(command, "--help-all")
     assert code == 0
     for option in ("-q, --quiet", "--json", "--progress", "--traceback", "Example: "):
         assert option in out
