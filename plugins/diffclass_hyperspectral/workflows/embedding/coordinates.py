@@ -19,7 +19,7 @@ from diffclass.output import replacing
 from diffclass.plots.stretch import stretched
 from diffclass.point_graph import graph_costs
 from diffclass.progress import stage
-from diffclass.spectral.eigenpairs import eigenpairs_cost
+from diffclass.spectral import eigenpairs_cost
 from diffclass.spectral.gap import MOST_COMPONENTS
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.libraries import require
