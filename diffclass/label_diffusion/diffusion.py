@@ -60,7 +60,7 @@ from diffclass.label_diffusion.walks import (
 )
 from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator, WarpedOperator
 from diffclass.progress import stage
 from diffclass.sizes import LOCAL_ORDER_POINTS
 from diffclass.targets import encode_groups, encode_labels, labels_per_class
@@ -130,7 +130,7 @@ class LabelDiffusion:
 
 
 def diffuse_labels(
-    operator: MarkovOperator | WarpedOperator,
+    operator: Operator,
     y: Any,
     *,
     label_mode: str = "auto",
@@ -225,9 +225,10 @@ def diffuse_labels(
         n_classes=len(classes),
         per_class=labels_per_class(codes, encode_groups(groups, codes)),
     )
-    if isinstance(operator, WarpedOperator) or len(operator) < LOCAL_ORDER_POINTS:
+    in_order = operator.in_local_order if len(operator) >= LOCAL_ORDER_POINTS else None
+    if in_order is None:
         return _diffused(operator, codes, label_weight, classes, rules)
-    order, local = operator.in_local_order
+    order, local = in_order
     found = _diffused(local, codes[order], label_weight[order], classes, rules)
     places = inverse(order)
     points = ("values", "codes", "probability", "margin")
@@ -235,7 +236,7 @@ def diffuse_labels(
 
 
 def margin_curve(
-    operator: MarkovOperator | WarpedOperator, codes: np.ndarray, *, label_mode: str, max_time: int
+    operator: Operator, codes: np.ndarray, *, label_mode: str, max_time: int
 ) -> MarginCurve:
     """Return the margin curve of labels at all times up to the last, whatever the margin does.
 
@@ -254,7 +255,7 @@ def margin_curve(
 
 
 def start_walk(
-    operator: MarkovOperator | WarpedOperator,
+    operator: Operator,
     codes: np.ndarray,
     label_weight: np.ndarray | None = None,
     n_classes: int | None = None,
@@ -322,7 +323,7 @@ def read_map(
 
 
 def _diffused(
-    operator: MarkovOperator | WarpedOperator,
+    operator: Operator,
     codes: np.ndarray,
     label_weight: np.ndarray,
     classes: np.ndarray,

@@ -41,8 +41,7 @@ from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.posteriors import decide
-from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator
 from diffclass.progress import stage
 from diffclass.targets import encode_groups
 
@@ -127,7 +126,7 @@ class FeatureOpinion:
 
 
 def join_features(
-    operator: MarkovOperator | WarpedOperator,
+    operator: Operator,
     X: np.ndarray,
     codes: np.ndarray,
     diffusion: LabelDiffusion,

@@ -27,7 +27,7 @@ from diffclass.label_diffusion.diffusion import LabelDiffusion, start_walk
 from diffclass.label_diffusion.posteriors import posteriors_of
 from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator
 from diffclass.sizes import HELD_OUT_POINTS, LOCAL_ORDER_POINTS
 from diffclass.targets import encode_groups
 
@@ -56,7 +56,7 @@ class HeldOutLabels:
 
 
 def hold_out_labels(
-    operator: MarkovOperator | WarpedOperator,
+    operator: Operator,
     codes: np.ndarray,
     diffusion: LabelDiffusion,
     *,
@@ -102,16 +102,17 @@ def hold_out_labels(
     weight = np.ones(len(codes)) if label_weight is None else label_weight
     chosen = ChosenLabels.of(codes, label_weight, groups)
     n_classes, points, group = len(diffusion.classes), chosen.points, chosen.group
-    if isinstance(operator, WarpedOperator) or not len(points):
+    if operator.knows_labels or not len(points):
         none = np.zeros(0, dtype=np.intp)
         return HeldOutLabels(none, none, np.zeros((0, n_classes)))
+    walk = operator.unwarped
     if diffusion.label_mode == "absorbing" and group.max() + 1 == np.count_nonzero(group >= 0):
-        values = _without_returns(operator, codes, diffusion, weight, points)
+        values = _without_returns(walk, codes, diffusion, weight, points)
     else:
-        walk = partial(_values, operator, diffusion, weight)
+        fold = partial(_values, walk, diffusion, weight)
         # with few points, steps are too short to be shared out: a thread takes a whole fold
         run = in_threads if len(codes) <= HELD_OUT_POINTS else _one_by_one
-        values = chosen.values_by_folds(codes, n_classes, walk, run)
+        values = chosen.values_by_folds(codes, n_classes, fold, run)
     return HeldOutLabels(points, codes[points], posteriors_of(values, diffusion.class_weight))
 
 

@@ -31,7 +31,7 @@ class WarpedWalk(Walk):
         *,
         absorbing: bool,
     ):
-        super().__init__(warped.operator, codes, warped.scores.shape[1])
+        super().__init__(warped.unwarped, codes, warped.scores.shape[1])
         self.warped = warped
         weight = label_weight[self.labelled]
         self._labels = self._absorbing_labels(weight) if absorbing else None
