@@ -10,7 +10,6 @@ import numpy as np
 
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.scratch import Scratch
-from diffclass.label_diffusion.cut import class_sums
 from diffclass.label_diffusion.label_walk import MapSums
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.walks import HEIGHT
@@ -125,12 +124,8 @@ def map_sums(
     """Return the sums of each map over the points of a block."""
     own, margins = held
     codes = block.with_ghosts(own, pieces).astype(np.intp)
-    sums = [
-        class_sums(block.own_rows, block.degrees, np.ascontiguousarray(column), n_classes)
-        for column in codes.T
-    ]
-    changed = 0 if before is None else int(np.count_nonzero(own[:, 0] != before))
-    return MapSums(margins, np.array(sums), changed)
+    columns = [np.ascontiguousarray(column) for column in codes.T]
+    return MapSums.of(block.own_rows, block.degrees, columns, margins, before, n_classes)
 
 
 def save_map(values: np.ndarray, file: tuple[Scratch, str, int], weight: np.ndarray) -> None:
