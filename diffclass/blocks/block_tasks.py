@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.scratch import Scratch
 from diffclass.label_diffusion.label_walk import MapSums
@@ -128,11 +129,11 @@ def map_sums(
     return MapSums.of(block.own_rows, block.degrees, columns, margins, before, n_classes)
 
 
-def save_map(values: np.ndarray, file: tuple[Scratch, str, int], weight: np.ndarray) -> None:
+def save_map(values: np.ndarray, place: tuple[BlockArrays, str, int], weight: np.ndarray) -> None:
     """Write the map of a block; see `diffclass.blocks.diffusion.BlockDiffusion.part`."""
-    scratch, name, b = file
+    arrays, name, b = place
     decision = decide(values, weight, dtype=np.float32)
-    scratch.save(f"{name}/codes.{b}", decision.codes.astype(np.int16))
-    scratch.save(f"{name}/probability.{b}", decision.probability)
-    scratch.save(f"{name}/margin.{b}", decision.margin)
-    scratch.save(f"{name}/posteriors.{b}", posteriors_of(values, weight).astype(np.float32))
+    arrays.save(f"{name}/codes", b, decision.codes.astype(np.int16))
+    arrays.save(f"{name}/probability", b, decision.probability)
+    arrays.save(f"{name}/margin", b, decision.margin)
+    arrays.save(f"{name}/posteriors", b, posteriors_of(values, weight).astype(np.float32))

@@ -27,8 +27,8 @@ from diffclass.blocks.scratch import Scratch
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel
-from diffclass.label_diffusion import Calibration, Decision, Labels
-from diffclass.label_diffusion.parameters import DiffusionRules, checked_tau
+from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
+from diffclass.label_diffusion.parameters import checked_tau
 from diffclass.label_diffusion.stopping_time import MarginCurve, Tau
 from diffclass.operators.local_order import inverse
 from diffclass.progress import in_parts, stage

@@ -56,11 +56,12 @@ class Labels:
         Parameters
         ----------
         y : array-like of shape (n,)
-            Labels; what means unlabelled, see `diffclass.targets.encode_labels`.
+            Labels of any sortable kind. -1, None, NaN and missing values of pandas mean unlabelled.
         weight : array-like of shape (n,), optional
             0 to 1; 1 by default.
         groups : array-like of shape (n,), optional
-            See `diffclass.targets.encode_groups`; by default each label is one observation.
+            Any sortable values; labels of one class with the same value are one observation, a
+            missing value is its own group. By default each label is one observation.
 
         Raises
         ------

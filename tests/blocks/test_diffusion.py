@@ -26,8 +26,7 @@ from diffclass.blocks.engine import WorkLost
 from diffclass.blocks.halo import ghost_layers, halo_shares
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ClusterError, DataError, ParameterError
-from diffclass.label_diffusion import Labels
-from diffclass.label_diffusion.parameters import DiffusionRules
+from diffclass.label_diffusion import DiffusionRules, Labels
 from diffclass.label_diffusion.walks import HEIGHT
 
 N_BLOCKS = pytest.mark.parametrize("n_blocks", [1, 2, 5])
