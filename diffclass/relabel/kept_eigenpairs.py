@@ -12,7 +12,7 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import WarpedOperator
 from diffclass.spectral.eigenpairs import Eigenpairs
 
-_MOST_BYTES = 6e8  # beside the maps of a million pixels; of 18,000 points all 800 pairs fit
+_MOST_BYTES = 6e8  # next to the maps of a million pixels; of 18,000 points all 800 pairs fit
 
 
 class KeptEigenpairs:

@@ -227,7 +227,7 @@ class RelabelSession:
         """Compute the refined map of the present labels, which the next `update` shows.
 
         The rule "auto" then chooses time, mode and weights. Nothing is done where the provisional
-        map is the only one, or the refined one has been computed. It may run beside everything else
+        map is the only one, or the refined one has been computed. It may run in another thread
         and be cancelled (see `diffclass.relabel.background`).
         """
         state = self._state

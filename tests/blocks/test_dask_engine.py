@@ -83,11 +83,10 @@ def test_two_workers_give_the_map_of_one_process(problem, expected, engine, tmp_
     assert_same(found, expected)
 
 
-@pytest.mark.parametrize("n_workers", [1, 4])
-def test_any_number_of_workers_gives_the_same_map(n_workers, problem, expected, tmp_path):
+def test_another_number_of_workers_gives_the_same_map(problem, expected, tmp_path):
     cut = cut_into(problem, 4, tmp_path)
-    with suppress(KeyError), local_cluster(n_workers, memory=2 * GB) as cluster:
-        assert cluster.n_workers == n_workers
+    with suppress(KeyError), local_cluster(3, memory=2 * GB) as cluster:
+        assert cluster.n_workers == 3
         pids = list(cluster.client.run(os.getpid).values())
         found = diffused(cut, problem[1], engine=cluster, tau=StoppingRule(max_time=20))
         raise KeyError("an error of the caller")
