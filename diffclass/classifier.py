@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +34,7 @@ from diffclass.operators.cuda import processor_of
 from diffclass.operators.processor import Processor
 from diffclass.operators.warped import Operator, Warp, warped_operator
 from diffclass.point_graph import Neighborhood, PointGraph, find_neighbors
-from diffclass.targets import UNLABELLED, encode_labels
+from diffclass.targets import UNLABELLED, decode_labels, encode_labels
 
 __all__ = ["DiffusionClassifier"]
 
@@ -276,15 +276,15 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         self.check_parameters()
         X = self._checked(X, reset=True)
-        labels = Labels.of(self._encoded(y, X.shape[0]), label_weight, groups)
+        labels = self._labels(y, X.shape[0], label_weight, groups)
+        self.classes_ = labels.classes
         rules = DiffusionRules.of(
             labels, label_mode=self.label_mode, tau=self.tau, class_prior=self.class_prior
         )
         processor = processor_of(self.device)
         self.graph_ = self._graph(X, y, labels, rules, processor)
         self.operator_ = self.graph_.operator.on(processor)
-        diffused = self._warped_rounds(diffuse(self.operator_, labels, rules), labels, rules)
-        self._walked = replace(diffused, classes=self.classes_)
+        self._walked = self._warped_rounds(diffuse(self.operator_, labels, rules), labels, rules)
         self.diffusion_, found = self._with_features(X, labels)
         opinion = self.feature_opinion_
         self._new_points = NewPoints(
@@ -501,26 +501,20 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             accept_sparse="csr" if self.affinity == "precomputed" else False,
         )
 
-    def _encoded(self, y: Any, n_points: int) -> np.ndarray:
+    def _labels(
+        self, y: Any, n_points: int, label_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> Labels:
         if y is None:
             raise DataError(
                 "DiffusionClassifier requires y to be passed, but the target y is None; "
                 "mark unlabelled points with -1"
             )
-        self.classes_, codes = encode_labels(y)
-        if self.classes_.dtype.kind == "f":
-            self._refuse_continuous()
-        if len(codes) != n_points:
-            raise DataError(f"y has {len(codes)} entries; X has {n_points} points")
-        if not len(self.classes_):
-            raise DataError("y holds no label; mark at least one point")
-        return codes
-
-    def _refuse_continuous(self) -> None:
-        if not np.isfinite(self.classes_).all():
-            raise DataError("Input y contains infinity; labels are classes, not measurements")
-        if (self.classes_ != np.rint(self.classes_)).any():
-            raise DataError("Unknown label type: continuous; labels are classes, not measurements")
+        labels = Labels.of(y, label_weight, groups)
+        if labels.classes.dtype.kind == "f":
+            _refuse_continuous(labels.classes)
+        if labels.n_points != n_points:
+            raise DataError(f"y has {labels.n_points} entries; X has {n_points} points")
+        return labels
 
     def _graph(
         self, X: Any, y: Any, labels: Labels, rules: DiffusionRules, processor: Processor
@@ -575,23 +569,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.margin_ = diffused.margin
         self.tau_ = diffused.tau
         self.margin_curve_ = diffused.curve
-        self.transduction_ = self.classes_[diffused.codes]
+        self.transduction_ = decode_labels(self.classes_, diffused.codes)
         unreached = ~diffused.reached
         if unreached.any():
             self._mark_unreached(unreached, X)
 
     def _mark_unreached(self, unreached: np.ndarray, X: Any) -> None:
         warnings.warn(self._why_unreached(unreached), UnreachedWarning, stacklevel=4)
-        kind = self.transduction_.dtype
-        holds_minus_one = kind.kind in "if"
-        self.transduction_ = self.transduction_.astype(
-            kind
-            if holds_minus_one
-            else np.result_type(kind, np.int8)
-            if kind.kind == "u"
-            else object
-        )
-        self.transduction_[unreached] = UNLABELLED
         self.raw_label_distributions_ = self.raw_label_distributions_.copy()
         kept = self._new_points
         self.raw_label_distributions_[unreached] = kept.hinted(kept.nearest_codes(X[unreached]))
@@ -614,3 +598,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 f"the walk by step {self.tau_}; raise n_neighbors or tau"
             )
         return "; ".join(["no label reaches some points", *causes])
+
+
+def _refuse_continuous(classes: np.ndarray) -> None:
+    if not np.isfinite(classes).all():
+        raise DataError("Input y contains infinity; labels are classes, not measurements")
+    if (classes != np.rint(classes)).any():
+        raise DataError("Unknown label type: continuous; labels are classes, not measurements")

@@ -60,7 +60,6 @@ from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator, WarpedOperator
 from diffclass.progress import stage
 from diffclass.sizes import LOCAL_ORDER_POINTS
-from diffclass.targets import encode_labels
 
 # Summed labels are taken, with one label per class, if they cut the graph less by half the error of
 # the difference. Their sum is long, as in Poisson learning, which
@@ -207,14 +206,13 @@ def diffuse_labels(
     >>> bool((result.classes[result.codes] == np.repeat([3, 7], 30)).all())
     True
     """
-    classes, codes = encode_labels(y)
-    labels = Labels.of(codes, label_weight, groups)
+    labels = Labels.of(y, label_weight, groups)
     rules = DiffusionRules.of(labels, label_mode=label_mode, tau=tau, class_prior=class_prior)
-    return replace(diffuse(operator, labels, rules), classes=classes)
+    return diffuse(operator, labels, rules)
 
 
 def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
-    """Diffuse labels that are already checked; their classes are numbers. See `diffuse_labels`."""
+    """Diffuse labels that are already checked; see `diffuse_labels`."""
     labels.check_number(len(operator))
     in_order = operator.in_local_order if len(operator) >= LOCAL_ORDER_POINTS else None
     if in_order is None:
@@ -345,7 +343,7 @@ def _read_off(
 ) -> LabelDiffusion:
     read = read_map(walk, stopped, rules)
     return LabelDiffusion(
-        classes=np.arange(walk.n_classes),
+        classes=walk.labels.classes,
         values=read.values,
         class_weight=read.class_weight,
         label_mode=label_mode,

@@ -228,7 +228,7 @@ def _returns(operator: MarkovOperator, tau: int, labels: Labels, chosen: np.ndar
     m, points = len(chosen), labels.points[chosen]
     column = np.full(len(labels.codes), m)  # the other labels share one
     column[chosen] = np.arange(m)
-    labels = replace(labels, codes=column, n_classes=m + 1)
+    labels = replace(labels, codes=column, classes=np.arange(m + 1))
     operator, labels, points = _in_local_order(operator, labels, points)
     walk = start_walk(operator, labels, label_mode="absorbing")
     walk.advance_map(tau)
