@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
+import diffclass
 from diffclass import sizes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +21,13 @@ PATH = re.compile(r"`([\w.-]+(?:/[\w.-]+)+\.(?:py|ts|toml|md|csv|png|yaml))`")
 def section(begin: str, end: str) -> str:
     """Return the text of the guide between two marks."""
     return GUIDE[GUIDE.index(begin) : GUIDE.index(end, GUIDE.index(begin))]
+
+
+def test_each_chapter_is_in_the_table_of_chapters():
+    text = section("## The chapters of the tree", "## Where things are")
+    told = set(re.findall(r"`(?:diffclass\.)?(\w+)`", text))
+    modules = {info.name for info in pkgutil.iter_modules(diffclass.__path__)}
+    assert sorted(name for name in modules - told if not name.startswith("_")) == []
 
 
 def test_each_path_in_the_tables_of_places_exists():
