@@ -25,12 +25,12 @@ from diffclass import (
     leading_eigenpairs,
     markov_operator,
 )
-from diffclass.datasets import make_circle, make_interval, make_swiss_roll
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
 from diffclass.neighbors import ExactSearch, RadiusSearch
 from diffclass.spectral.distances import bump_distances
 from diffclass.spectral.extension import kernel_step
 from diffclass.spectral.gap import spectral_gap
+from experiments.datasets import make_circle, make_interval, make_swiss_roll
 from tests import naive
 
 

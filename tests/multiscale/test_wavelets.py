@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diffclass import MarkovOperator, ParameterError, leading_eigenpairs, markov_operator
-from diffclass.datasets import make_swiss_roll
 from diffclass.multiscale import diffusion_wavelets, levels
 from diffclass.spectral.distances import numerical_rank
+from experiments.datasets import make_swiss_roll
 from experiments.multiscale import powers
 from tests import naive
 
