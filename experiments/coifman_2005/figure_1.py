@@ -39,7 +39,7 @@ from scipy.stats import spearmanr
 from diffclass import MarkovOperator, leading_eigenpairs, markov_operator, neighbors_graph
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import RadiusSearch
-from diffclass.plots.palette import BLUE, VERMILION
+from diffclass.plots import BLUE, VERMILION
 from diffclass.spectral.distances import (
     bumps,
     diffusion_coordinates,

@@ -28,7 +28,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap, smacof
 
 from diffclass import DiffusionMap
-from diffclass.plots.palette import BLUE, VERMILION
+from diffclass.plots import BLUE, VERMILION
 from experiments.datasets import make_c_shape
 from experiments.delaporte_2008.figure_6 import EPSILON
 from experiments.delaporte_2008.order import keeps_order, share_told_apart

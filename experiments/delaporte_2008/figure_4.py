@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 
 from diffclass import MarkovOperator
-from diffclass.plots.palette import VERMILION
+from diffclass.plots import VERMILION
 from diffclass.spectral.distances import bumps
 from experiments.figure import column_figure, main
 

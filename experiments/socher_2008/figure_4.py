@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist
 from sklearn.manifold import Isomap
 from sklearn.neighbors import kneighbors_graph
 
-from diffclass.plots.palette import VERMILION
+from diffclass.plots import VERMILION
 from experiments.datasets import make_swiss_roll
 from experiments.figure import main
 from experiments.measures import rank_correlation
