@@ -40,7 +40,7 @@ from diffclass import MarkovOperator, leading_eigenpairs, markov_operator, neigh
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import RadiusSearch
 from diffclass.plots import BLUE, VERMILION
-from diffclass.spectral.distances import (
+from diffclass.spectral import (
     bumps,
     diffusion_coordinates,
     numerical_rank,

@@ -32,7 +32,7 @@ from matplotlib.patheffects import withStroke
 from diffclass import leading_eigenpairs, markov_operator
 from diffclass.kernels import Gaussian
 from diffclass.plots import BLUE, VERMILION
-from diffclass.spectral.distances import diffusion_coordinates, diffusion_distances
+from diffclass.spectral import diffusion_coordinates, diffusion_distances
 from experiments.datasets import make_dumbbell
 from experiments.figure import column_figure, main
 

@@ -22,7 +22,7 @@ from sklearn.neighbors import NearestCentroid
 from diffclass import leading_eigenpairs, markov_operator
 from diffclass.kernels import Gaussian
 from diffclass.plots import BLUE, VERMILION
-from diffclass.spectral.distances import diffusion_coordinates
+from diffclass.spectral import diffusion_coordinates
 from experiments.datasets import make_c_shape
 from experiments.delaporte_2008.order import keeps_order
 from experiments.figure import column_figure, main

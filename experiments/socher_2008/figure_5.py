@@ -16,7 +16,7 @@ import numpy as np
 from diffclass import leading_eigenpairs, markov_operator
 from diffclass.kernels import Gaussian
 from diffclass.plots import VERMILION
-from diffclass.spectral.distances import bumps, numerical_rank
+from diffclass.spectral import bumps, numerical_rank
 from experiments.datasets import make_three_clusters
 from experiments.figure import main
 from experiments.socher_2008.panels import over_draws, panels

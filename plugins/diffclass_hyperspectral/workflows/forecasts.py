@@ -23,8 +23,7 @@ from diffclass.kernels import DensityWeighted, Gaussian, SharedNeighbors, check_
 from diffclass.label_diffusion.costs import RESULT, diffusion_costs
 from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.relabel.columns import painting_cost
-from diffclass.spectral.eigenpairs import eigenpairs_cost
-from diffclass.spectral.gap import MOST_COMPONENTS
+from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
 from diffclass_hyperspectral.features.feature_costs import feature_cost
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.readers.blocks import BlockArray
