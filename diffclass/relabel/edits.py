@@ -221,7 +221,7 @@ def _free_id(state: State) -> int:
 
 def _free_color(state: State, class_id: int) -> str:
     """Return the palette's colour for an id, or if it is taken, the first free one."""
-    from diffclass.plots.palette import DEFAULT_PALETTE
+    from diffclass.plots import DEFAULT_PALETTE
 
     palette = [color.lower() for color in DEFAULT_PALETTE]
     own = palette[(class_id - 1) % len(palette)]

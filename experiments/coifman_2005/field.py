@@ -26,7 +26,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from diffclass.kernels import AlongField, Gaussian
-from diffclass.plots.palette import BLUE
+from diffclass.plots import BLUE
 from experiments.coifman_2005.figure_4 import explained_share, first_eigenfunction, ranks
 from experiments.figure import column_figure, main
 from experiments.measures import mean_and_spread

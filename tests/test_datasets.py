@@ -10,8 +10,8 @@ from sklearn.discriminant_analysis import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from diffclass.datasets import make_hyperspectral_scene, make_tissue_scene
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.datasets import make_tissue_scene
+from diffclass.exceptions import ParameterError
 
 
 @pytest.fixture(scope="module", params=[0, 1, 5])
@@ -111,52 +111,3 @@ def test_nearest_neighbour_and_gaussians_fail(scene):
 def test_tissue_scene_refuses(wrong):
     with pytest.raises(ParameterError, match=r"got"):
         make_tissue_scene(**wrong)
-
-
-def blocks():
-    return np.kron([[1, 2, 0], [0, 7, 1]], np.ones((20, 20), dtype=np.uint8)).astype(np.uint8)
-
-
-def test_hyperspectral_scene_is_float32_and_seeded():
-    first = make_hyperspectral_scene(blocks(), n_bands=40, random_state=1)
-    again = make_hyperspectral_scene(blocks(), n_bands=40, random_state=1)
-    assert first.shape == (40, 60, 40)
-    assert first.dtype == np.float32
-    assert np.isfinite(first).all()
-    np.testing.assert_array_equal(first, again)
-    assert (first != make_hyperspectral_scene(blocks(), n_bands=40, random_state=2)).any()
-
-
-def test_hyperspectral_classes_differ_and_vary():
-    fields = blocks()
-    cube = make_hyperspectral_scene(fields, n_bands=40, noise=0.0, random_state=0)
-    means = np.array([cube[fields == i].mean(axis=0) for i in (1, 2, 7)])
-    between = np.linalg.norm(means[:, None] - means[None], axis=-1)[np.triu_indices(3, 1)]
-    assert between.min() > 0.05
-    assert all(cube[fields == i].std(axis=0).max() > 0.003 for i in (1, 2, 7))
-
-
-def test_hyperspectral_noise_has_the_size_asked_for_and_is_shared():
-    quiet = make_hyperspectral_scene(blocks(), n_bands=60, noise=0.0, random_state=0)
-    loud = make_hyperspectral_scene(blocks(), n_bands=60, noise=0.05, random_state=0)
-    noise = (loud - quiet)[..., 10:-10]
-    assert noise.std() == pytest.approx(0.05, rel=0.05)
-    neighbours = np.corrcoef(noise[..., :-1].ravel(), noise[..., 1:].ravel())[0, 1]
-    assert 0.3 < neighbours < 0.6
-
-
-@pytest.mark.parametrize("wrong", [np.ones(5, int), np.ones((4, 4)), np.full((4, 4), -1)])
-def test_hyperspectral_scene_refuses_maps(wrong):
-    with pytest.raises(DataError, match="class_map"):
-        make_hyperspectral_scene(wrong)
-
-
-@pytest.mark.parametrize("wrong", [{"n_bands": 1}, {"noise": -0.1}])
-def test_hyperspectral_scene_refuses_parameters(wrong):
-    with pytest.raises(ParameterError, match="n_bands"):
-        make_hyperspectral_scene(blocks(), **wrong)
-
-
-def test_hyperspectral_scene_of_background_or_without():
-    assert make_hyperspectral_scene(np.zeros((9, 9), int), n_bands=8).shape == (9, 9, 8)
-    assert make_hyperspectral_scene(np.ones((9, 9), int), n_bands=8).shape == (9, 9, 8)

@@ -1,6 +1,6 @@
-"""Synthetic scenes whose true class maps are known.
+"""A synthetic scene whose true class map is known.
 
-A scene here is a picture in which every pixel carries a spectrum,
+A scene is a picture in which every pixel carries a spectrum,
 
     cube[r, c, :] = shading(r, c) * exp(-concentrations(r, c, :) @ absorptions) + noise,
 
@@ -15,15 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import ndimage
 
-from diffclass.exceptions import DataError, ParameterError
+from diffclass.exceptions import ParameterError
 
-__all__ = ["TissueScene", "make_hyperspectral_scene", "make_tissue_scene"]
+__all__ = ["TissueScene", "make_tissue_scene"]
 
 FloatArray = NDArray[np.float32]
-IntArray = NDArray[np.integer]
 Seed = int | np.random.Generator | None
 
 TISSUE_CLASSES = ("nuclei", "cytoplasm", "stroma")
@@ -169,7 +168,7 @@ def _require_scene(
         raise ParameterError(f"debris is a share from 0 to 1, got {debris}")
 
 
-def _smooth_field(shape: tuple[int, ...], scale: float, rng: np.random.Generator) -> FloatArray:
+def smooth_field(shape: tuple[int, ...], scale: float, rng: np.random.Generator) -> FloatArray:
     """Draw a Gaussian random field of mean 0, variance 1 and correlation length ``scale``."""
     white = rng.standard_normal(shape, dtype=np.float32)
     field = ndimage.gaussian_filter(white, scale, mode="reflect")
@@ -180,8 +179,8 @@ def _smooth_field(shape: tuple[int, ...], scale: float, rng: np.random.Generator
 
 def _tissue_map(shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.uint8]:
     """Draw glands (cytoplasm) with rims of nuclei, in stroma that holds clumps of nuclei."""
-    gland = _smooth_field(shape, 9.0, rng)
-    clump = _smooth_field(shape, 5.0, rng)
+    gland = smooth_field(shape, 9.0, rng)
+    clump = smooth_field(shape, 5.0, rng)
     inside = gland > np.quantile(gland, 0.46)
     outside = ~ndimage.binary_dilation(inside, iterations=3)
     truth = np.full(shape, 3, dtype=np.uint8)
@@ -202,7 +201,7 @@ def _absorptions(wavelengths: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _drifting_depths(truth: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.float64]:
     """Mix the classes' drifting depths by their blurred abundance; (rows, columns, n_stains)."""
-    way = np.linspace(0.0, 1.0, truth.shape[0])[:, None] + 0.03 * _smooth_field(
+    way = np.linspace(0.0, 1.0, truth.shape[0])[:, None] + 0.03 * smooth_field(
         truth.shape, 12.0, rng
     )
     depths = MEAN_DEPTHS + way[..., None] * RISE
@@ -211,7 +210,7 @@ def _drifting_depths(truth: NDArray[np.uint8], rng: np.random.Generator) -> NDAr
         angle = 2.0 * np.pi * k / 3.0 + TURN * way
         depths[..., 0] += abundance * HALF_AXES[0] * np.cos(angle)
         depths[..., 1] += abundance * HALF_AXES[1] * np.sin(angle)
-    thickness = 1.0 + 0.015 * _smooth_field(truth.shape, 4.0, rng)
+    thickness = 1.0 + 0.015 * smooth_field(truth.shape, 4.0, rng)
     return depths * thickness[..., None]
 
 
@@ -225,7 +224,7 @@ def _add_debris(depths: NDArray[np.float64], share: float, rng: np.random.Genera
 def _shading(shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.floating]:
     """Draw an illumination that falls from top to bottom and is slightly uneven."""
     fall = np.linspace(*SHADING, shape[0])[:, None]
-    return fall * (1.0 + 0.01 * _smooth_field(shape, 20.0, rng))
+    return fall * (1.0 + 0.01 * smooth_field(shape, 20.0, rng))
 
 
 def _photographed(light: NDArray[np.float64], noise: float, rng: np.random.Generator) -> FloatArray:
@@ -279,127 +278,3 @@ def _curved_path(
 def _cell(place: NDArray[np.float64]) -> tuple[int, int]:
     """Return the pixel in which a place lies."""
     return int(np.rint(place[0])), int(np.rint(place[1]))
-
-
-def make_hyperspectral_scene(
-    class_map: ArrayLike,
-    *,
-    n_bands: int = 204,
-    noise: float = 0.02,
-    random_state: Seed = 0,
-) -> FloatArray:
-    """Make synthetic spectra for a given class map, for tests at scale.
-
-    Every class has its own smooth reflectance near a common one. Within a class a smooth drift over
-    the picture and an offset per field (connected region) bend the spectrum, a blur mixes border
-    pixels, the background is a changing mixture of four spectra, and neighbouring bands share part
-    of the noise. The cube is a product of low rank, ``weights (pixels, r) @ basis (r, bands)``, so
-    that no second cube is held.
-
-    Parameters
-    ----------
-    class_map : array-like of shape (rows, columns), int, at least 0
-        Class ids; 0 is background.
-    n_bands : int, default=204
-        Number of bands, at least 4.
-    noise : float, default=0.02
-        Standard deviation of the noise, in units of reflectance. At least 0.
-    random_state : int, Generator or None, default=0
-        Seed.
-
-    Returns
-    -------
-    ndarray of shape (rows, columns, n_bands), float32
-        Reflectance, about 0 to 1.
-
-    Raises
-    ------
-    DataError
-        Where ``class_map`` is not a picture of whole numbers of at least 0.
-    ParameterError
-        Where ``n_bands`` or ``noise`` is out of range.
-
-    Notes
-    -----
-    Memory: the cube, and 2 * n_classes + 5 pictures of float32.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> fields = np.kron([[1, 2], [0, 1]], np.ones((16, 16), dtype=int))
-    >>> make_hyperspectral_scene(fields, n_bands=20, random_state=0).shape
-    (32, 32, 20)
-    """
-    fields = np.asarray(class_map)
-    if fields.ndim != 2 or fields.size == 0 or fields.dtype.kind not in "iu" or fields.min() < 0:
-        raise DataError(
-            "class_map must be a picture (rows, columns) of whole numbers of at least 0, got "
-            f"shape {fields.shape} and type {fields.dtype}"
-        )
-    if n_bands < 4 or not (np.isfinite(noise) and noise >= 0):
-        raise ParameterError(f"need n_bands >= 4 and noise >= 0, got {n_bands} and {noise}")
-    rng = np.random.default_rng(random_state)
-    ids = [int(i) for i in np.unique(fields) if i > 0]
-    weights = np.concatenate([_background_weights(fields, rng), _class_weights(fields, ids, rng)])
-    basis = reflectances(4, len(ids), n_bands=n_bands, rng=rng)
-    light = np.float32(1.0) + np.float32(0.04) * _smooth_field(fields.shape, 25.0, rng)
-    cube = np.tensordot(weights * light, basis, axes=(0, 0))
-    add_correlated_noise(cube, noise, rng)
-    return cube
-
-
-def _background_weights(fields: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Share the background among four spectra by smooth fields; (4, rows, columns)."""
-    scores = np.stack([_smooth_field(fields.shape, 10.0, rng) for _ in range(4)])
-    shares = np.exp(1.5 * scores)
-    shares *= abundance(fields, 0) / shares.sum(axis=0)
-    return shares
-
-
-def _class_weights(fields: IntArray, ids: list[int], rng: np.random.Generator) -> FloatArray:
-    """Weigh each class's mean and its direction of change; (2 * n_classes, rows, columns)."""
-    weights = np.empty((2 * len(ids), *fields.shape), dtype=np.float32)
-    for place, i in enumerate(ids):
-        numbered, n_regions = ndimage.label(fields == i)
-        offsets = rng.standard_normal(n_regions + 1).astype(np.float32)
-        change = _smooth_field(fields.shape, 15.0, rng) + 0.7 * offsets[numbered]
-        weights[2 * place] = abundance(fields, i)
-        weights[2 * place + 1] = weights[2 * place] * change
-    return weights
-
-
-def abundance(fields: IntArray, i: int) -> FloatArray:
-    """Blur a class's indicator by the instrument's point spread, which reaches two pixels.
-
-    Sums to 1 over the classes; of shape (rows, columns).
-    """
-    return ndimage.gaussian_filter((fields == i).astype(np.float32), 0.6)
-
-
-def reflectances(
-    n_background: int, n_classes: int, *, n_bands: int, rng: np.random.Generator
-) -> FloatArray:
-    """Draw the spectra that the weights mix; (n_background + 2 * n_classes, n_bands)."""
-
-    def smooth(scale: float) -> NDArray[np.float64]:
-        return ndimage.gaussian_filter1d(rng.standard_normal(3 * n_bands), scale * n_bands)[
-            n_bands : 2 * n_bands
-        ] * np.sqrt(2.0 * np.sqrt(np.pi) * scale * n_bands)
-
-    common = 0.4 + 0.08 * smooth(0.15)
-    rows = [common + 0.06 * smooth(0.06) for _ in range(n_background)]
-    for _ in range(n_classes):
-        rows += [common + 0.018 * smooth(0.06), 0.018 * smooth(0.08)]
-    return np.asarray(rows, dtype=np.float32)
-
-
-def add_correlated_noise(cube: FloatArray, noise: float, rng: np.random.Generator) -> None:
-    """Add noise in place; neighbouring bands share half of its variance."""
-    for row in cube:
-        white = rng.standard_normal(row.shape, dtype=np.float32)
-        shared = ndimage.gaussian_filter1d(
-            rng.standard_normal(row.shape, dtype=np.float32), 1.5, axis=1
-        )
-        # The filter shrinks white noise to a variance of 1 / (2 sqrt(pi) * 1.5).
-        shared *= np.sqrt(2.0 * np.sqrt(np.pi) * 1.5)
-        row += np.float32(noise * np.sqrt(0.5)) * (white + shared)
