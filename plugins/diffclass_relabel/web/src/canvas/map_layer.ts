@@ -2,8 +2,9 @@
 
 import type { Window } from "../base/raster";
 import type { Session } from "../session/session";
-import { type Border, borderPixels, classBorders, Kept } from "./contours";
-import { RasterImage, type Table } from "./raster_image";
+import type { Table } from "./colors";
+import { type Border, borderPixels, classBorders, WindowCache } from "./contours";
+import { RasterImage } from "./raster_image";
 import type { View } from "./view";
 
 // CSS pixels per raster pixel from which borders are lines; below, they would hide what they bound.
@@ -19,7 +20,7 @@ export class MapLayer {
   private ids: Uint8Array = new Uint8Array();
   private table: Table = new Uint32Array(256);
   private bordersDone = false;
-  private readonly lines = new Kept<Map<number, Border>>();
+  private readonly lines = new WindowCache<Map<number, Border>>();
 
   constructor(private readonly session: Session, private readonly view: View) {}
 

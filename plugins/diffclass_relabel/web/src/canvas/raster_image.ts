@@ -1,10 +1,7 @@
 // One layer as a picture of one canvas pixel per raster pixel; scaled up unsmoothed when drawn.
 
 import type { Window } from "../base/raster";
-import { type Rgb, rgb } from "./colors";
-
-/** Red, green, blue, alpha of a value, packed as the machine stores them. */
-export type Table = Uint32Array;
+import type { Table } from "./colors";
 
 export class RasterImage {
   readonly canvas = document.createElement("canvas");
@@ -63,28 +60,4 @@ export function greyOf(picture: ImageBitmap): HTMLCanvasElement {
   context.globalCompositeOperation = "destination-in";
   context.drawImage(picture, 0, 0);
   return canvas;
-}
-
-/** A table that colours class ids; ids that are not given stay transparent. */
-export function classTable(colors: Iterable<[number, string]>): Table {
-  const table = new Uint32Array(256);
-  for (const [id, color] of colors) table[id] = pack(rgb(color), 255);
-  return table;
-}
-
-/** A table that colours 0..255 by a scale of 0..1. */
-export function scaleTable(color: (value: number) => Rgb): Table {
-  return Uint32Array.from({ length: 256 }, (_, value) => pack(color(value / 255), 255));
-}
-
-/** A table with one colour for one value and nothing for the others. */
-export function maskTable(value: number, color: Rgb): Table {
-  const table = new Uint32Array(256);
-  table[value] = pack(color, 255);
-  return table;
-}
-
-function pack([red, green, blue]: Rgb, alpha: number): number {
-  const bytes = new Uint8Array([red, green, blue, alpha]);
-  return new Uint32Array(bytes.buffer)[0];
 }

@@ -1,11 +1,13 @@
 // The classes: legend and chooser in one; add, rename, recolour, hide, lock, merge, remove.
 
-import { count, el, iconButton, renew, section, swatch, textButton } from "../base/dom";
+import { el, iconButton, renew, section, textButton } from "../base/dom";
+import { count } from "../base/format";
 import { ICONS } from "../base/icons";
 import { type ClassState, LONGEST_NAME } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { onMenu } from "../tools/long_press";
-import type { Ui } from "../tools/ui";
+import type { UiState } from "../tools/ui_state";
+import { swatch } from "./class_mark";
 import { Menu } from "./menu";
 
 const TWO_DIGITS = 700; // ms within which a second digit joins the first
@@ -29,13 +31,13 @@ export class ClassList {
   /** When the class in hand was added, as far as the server has said. */
   private since = 0;
 
-  constructor(private readonly session: Session, private readonly ui: Ui) {
+  constructor(private readonly session: Session, private readonly ui: UiState) {
     const add = iconButton(ICONS.plus, "Add a class", () => this.add());
     this.element = section("Classes", this.list, this.empty, this.menu.element);
     this.element.classList.add("class-section");
     this.element.querySelector("h2")!.append(add);
     session.on("state", () => this.update()); // what is painted with must not lag behind
-    session.on("news", () => this.showCounts());
+    session.on("changed", () => this.showCounts());
     session.on("numbered", ({ from, to }) => this.renumber(from, to));
     ui.on("class", (id) => {
       this.since = session.classOf(id)?.since ?? 0;
@@ -132,7 +134,6 @@ export class ClassList {
       class: "class-name",
       text: item.name,
       title: `Paint ${item.name}; double click renames`,
-      attributes: { type: "button" },
       on: { click: () => this.ui.setClass(item.id), dblclick: () => this.rename(item.id) },
     });
   }
@@ -236,15 +237,3 @@ export class ClassList {
     menu.open([...entries, el("hr"), remove], box.right - MENU_WIDTH, box.bottom);
   }
 }
-
-/** The hint beside a class in other lists. */
-export function className(session: Session, id: number): HTMLElement {
-  const item = session.classOf(id);
-  return classMark(item?.color, item?.name ?? (id ? `class ${id}` : "no class"));
-}
-
-/** A colour and a name, which is cut short where there is no room for it. */
-export function classMark(color: string | undefined, name: string): HTMLElement {
-  return el("span", { class: "class-mark", title: name }, swatch(color), el("span", { text: name }));
-}
-

@@ -1,7 +1,6 @@
 // The list of keys.
 
-import { el, iconButton, keycap } from "../base/dom";
-import { ICONS } from "../base/icons";
+import { el, keycap } from "../base/dom";
 
 const KEYS: [string, [string[], string][]][] = [
   ["Paint", [
@@ -28,10 +27,6 @@ const KEYS: [string, [string[], string][]][] = [
 ];
 
 let dialog: HTMLDialogElement | null = null;
-
-export function helpButton(): HTMLButtonElement {
-  return iconButton(ICONS.help, "Keys (?)", showHelp);
-}
 
 export function showHelp(): void {
   if (!dialog) {

@@ -48,7 +48,7 @@ export class Tabs {
     return el("button", {
       text: panel.name,
       title: panel.title,
-      attributes: { type: "button", role: "tab", id: `tab-${panel.name}`, "aria-controls": `panel-${panel.name}`, "data-tab": panel.name },
+      attributes: { role: "tab", id: `tab-${panel.name}`, "aria-controls": `panel-${panel.name}`, "data-tab": panel.name },
       on: { click: () => this.show(panel.name), keydown: (event) => this.move(event, k) },
     }, el("span", { class: "tab-count" }));
   }
