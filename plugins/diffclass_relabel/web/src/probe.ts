@@ -25,12 +25,12 @@ import type { Layers } from "./canvas/layers";
 import type { Painter } from "./canvas/painter";
 import type { View } from "./canvas/view";
 import type { PicturePanel } from "./panels/picture_panel";
+import type { Keys } from "./panels/shortcuts";
 import type { Operation, SessionState } from "./session/protocol.generated";
 import type { Session } from "./session/session";
 import type { Suggestions } from "./session/suggestions";
 import type { Pointer } from "./tools/pointer";
 import type { UiState } from "./tools/ui_state";
-import type { Keys } from "./shortcuts";
 
 interface Parts {
   session: Session;

@@ -6,7 +6,7 @@ import type { Suggestions } from "../session/suggestions";
 import type { Layers } from "./layers";
 import type { View } from "./view";
 
-export interface Sketch {
+interface Sketch {
   /** In raster coordinates, with fractions. */
   corners: Place[];
   closed: boolean;
@@ -96,7 +96,7 @@ export class Overlay {
     context.globalAlpha = 1;
   }
 
-  /** A ring around the pixel with its number beside it, so that the pixel itself stays visible. */
+  /** A ring around the pixel and its number at the side, so that the pixel itself stays visible. */
   private drawSuggestion(x: number, y: number, text: string, current: boolean): void {
     const { context, view } = this;
     const radius = Math.max((current ? 9 : 6) * view.ratio, 0.9 * view.scale);

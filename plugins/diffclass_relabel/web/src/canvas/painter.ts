@@ -35,10 +35,6 @@ export class Painter {
   private readonly doubt = new RasterImage();
   private readonly changes = new RasterImage();
   private table: Table = new Uint32Array(256);
-  // Made when they are first drawn: most maps are replaced before anybody looks at these.
-  private doubtDone = false;
-  private changesDone = false;
-  private anyChange = false;
   private wasPreview = false;
   private hadMap = false;
   private compared: Compared | null = null;
@@ -59,8 +55,8 @@ export class Painter {
     session.on("labels", () => this.relabel());
     session.on("map", (window) => this.remap(window));
     session.on("preview", () => this.remap());
-    session.on("changes", () => {
-      this.changesDone = false;
+    session.on("changes", (changes) => {
+      this.changes.fillWhenDrawn(() => (this.hasAny(changes) ? changes : changes.map(() => 1)), NOTHING_CHANGED);
       this.request();
     });
   }
@@ -118,9 +114,9 @@ export class Painter {
   private drawPresent(): void {
     this.drawPicture(this.hasAreas);
     if (this.session.shownMap) this.drawMap(this.map);
-    this.drawDoubt();
+    if (this.session.shownMap) this.draw(this.doubt, this.layers.opacity("doubt"));
     this.drawLabels();
-    this.drawChanges();
+    this.draw(this.changes, this.layers.opacity("changes"));
   }
 
   /** What the map is compared with: another one over the picture, or the picture alone. */
@@ -140,35 +136,19 @@ export class Painter {
     return this.layers.opacity("doubt") > 0 || (this.layers.opacity("map") > 0 && !this.asOutlines);
   }
 
-  private drawDoubt(): void {
-    const map = this.session.shownMap;
-    const opacity = this.layers.opacity("doubt");
-    if (!map || opacity === 0) return;
-    if (!this.doubtDone) this.doubt.fill(map.margin, DOUBT);
-    this.doubtDone = true;
-    this.draw(this.doubt.canvas, opacity);
-  }
-
-  private drawChanges(): void {
-    const { changes, map } = this.session;
-    const opacity = this.layers.opacity("changes");
-    if (!changes || opacity === 0) return;
-    if (!this.changesDone) {
-      this.anyChange = changes.some((value, k) => value !== 0 && map?.ids[k] !== NO_DATA);
-      this.changes.fill(changes, NOTHING_CHANGED);
-      this.changesDone = true;
-    }
-    if (this.anyChange) this.draw(this.changes.canvas, opacity);
+  /** Whether any pixel with data has changed; if none has, nothing is dimmed. */
+  private hasAny(changes: Uint8Array): boolean {
+    return changes.some((value, k) => value !== 0 && this.session.map?.ids[k] !== NO_DATA);
   }
 
   private get asOutlines(): boolean {
     return this.layers.outlines || (this.layers.outlinesWhilePainting && this.painting);
   }
 
-  private draw(picture: CanvasImageSource, opacity: number): void {
+  private draw(image: RasterImage | CanvasImageSource, opacity: number): void {
     if (opacity === 0) return;
     this.context.globalAlpha = opacity;
-    this.context.drawImage(picture, 0, 0, this.view.columns, this.view.rows);
+    this.context.drawImage(image instanceof RasterImage ? image.picture : image, 0, 0, this.view.columns, this.view.rows);
   }
 
   private drawMap(layer: MapLayer): void {
@@ -177,7 +157,7 @@ export class Painter {
 
   private drawLabels(): void {
     const opacity = this.layers.opacity("labels");
-    this.draw(this.labels.canvas, opacity);
+    this.draw(this.labels, opacity);
     if (opacity === 0 || !hasLines(this.view)) return;
     const { rows, columns, scale, ratio, window } = this.view;
     this.context.lineWidth = ratio / scale;
@@ -220,7 +200,7 @@ export class Painter {
 
   private remap(window?: Window): void {
     const map = this.session.shownMap;
-    this.doubtDone = false;
+    if (map) this.doubt.fillWhenDrawn(() => map.margin, DOUBT);
     // What a preview has left outside the window is gone with it.
     if (map) this.map.set(map.ids, this.table, this.wasPreview ? undefined : window);
     this.wasPreview = this.session.preview !== null;

@@ -4,10 +4,11 @@ import type { Window } from "../base/raster";
 import type { Table } from "./colors";
 
 export class RasterImage {
-  readonly canvas = document.createElement("canvas");
+  private readonly canvas = document.createElement("canvas");
   private context = this.canvas.getContext("2d")!;
   private image = new ImageData(1, 1);
   private words = new Uint32Array(this.image.data.buffer);
+  private due: (() => void) | null = null;
 
   resize(rows: number, columns: number): void {
     if (this.canvas.width === columns && this.canvas.height === rows) return;
@@ -15,6 +16,19 @@ export class RasterImage {
     this.canvas.height = rows;
     this.image = new ImageData(columns, rows);
     this.words = new Uint32Array(this.image.data.buffer);
+  }
+
+  /** What to draw. */
+  get picture(): CanvasImageSource {
+    this.due?.();
+    this.due = null;
+    return this.canvas;
+  }
+
+  /** Colours every pixel by its value when the picture is drawn next: most maps are replaced before
+   *  anybody looks at all that can be made of them. */
+  fillWhenDrawn(values: () => Uint8Array, table: Table): void {
+    this.due = () => this.fill(values(), table);
   }
 
   /** Colours every pixel by its value, or those of a window. */
@@ -41,11 +55,6 @@ export class RasterImage {
     }
     if (bottom < 0) return;
     this.context.putImageData(this.image, 0, 0, left, top, right - left + 1, bottom - top + 1);
-  }
-
-  clear(): void {
-    this.words.fill(0);
-    this.context.putImageData(this.image, 0, 0);
   }
 }
 

@@ -91,7 +91,7 @@ export class View extends Emitter<{ changed: void }> {
     this.moved();
   }
 
-  /** Brings a place into sight; where it is seen well already, nothing moves. */
+  /** Brings a place into view; where it is seen well already, nothing moves. */
   show(place: Place): void {
     const at = this.deviceMiddle(place);
     const seen = (value: number, size: number) => value > INNER * size && value < (1 - INNER) * size;
@@ -152,21 +152,21 @@ export class View extends Emitter<{ changed: void }> {
 
   private moved(): void {
     const seen = SEEN * this.ratio;
-    this.left = inSight(this.left, this.columns * this.scale, this.width, seen);
-    this.top = inSight(this.top, this.rows * this.scale, this.height, seen);
+    this.left = inView(this.left, this.columns * this.scale, this.width, seen);
+    this.top = inView(this.top, this.rows * this.scale, this.height, seen);
     this.fitted = false;
     this.emit("changed");
   }
 }
 
-/** An offset that leaves no more empty room beside a raster than it must. */
+/** An offset that leaves no more empty room around a raster than it must. */
 function within(offset: number, size: number, room: number): number {
   if (size <= room) return (room - size) / 2;
   return Math.min(Math.max(offset, room - size), 0);
 }
 
-/** An offset that keeps so much of a raster, or all of a small one, in sight. */
-function inSight(offset: number, size: number, room: number, least: number): number {
+/** An offset that keeps so much of a raster, or all of a small one, in view. */
+function inView(offset: number, size: number, room: number, least: number): number {
   const seen = Math.min(least, size, room);
   return Math.min(Math.max(offset, seen - size), room - seen);
 }

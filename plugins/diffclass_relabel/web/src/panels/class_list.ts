@@ -28,7 +28,7 @@ export class ClassList {
   /** The class that is being named, the field for it, and what that stands in for. */
   private naming: { id: number; field: HTMLInputElement; name: Element | null } | null = null;
   private isPlacing = false;
-  /** When the class in hand was added, as far as the server has said. */
+  /** When the chosen class was added, as far as the server has said. */
   private since = 0;
 
   constructor(private readonly session: Session, private readonly ui: UiState) {
@@ -64,7 +64,7 @@ export class ClassList {
 
   private update(): void {
     const { classes } = this.session;
-    this.keepHand();
+    this.keepChoice();
     this.empty.hidden = classes.length > 0;
     const before = this.rows;
     this.rows = new Map(classes.map((item, k) => [item.id, this.rowOf(item, k + 1)]));
@@ -76,9 +76,9 @@ export class ClassList {
     this.mark();
   }
 
-  /** Leaves in hand what is there, but not another class in its place. Of a list that was empty the
+  /** Keeps the chosen class while it is there, but not another class with its id. Of a list that was empty the
    *  first is taken. */
-  private keepHand(): void {
+  private keepChoice(): void {
     const { session, ui, since } = this;
     const item = session.classOf(ui.classId);
     const isIt = item && (!since || !item.since || item.since === since);
@@ -206,11 +206,11 @@ export class ClassList {
     if (keep && text && text !== this.session.classOf(id)?.name) void this.session.apply({ op: "rename_class", id, name: text });
   }
 
-  /** Merges a class into another, which is then in hand in its place. */
+  /** Merges a class into another, which is then chosen in its place. */
   private merge(source: number, into: number): void {
-    const wasInHand = this.ui.classId === source;
+    const wasChosen = this.ui.classId === source;
     void this.session.apply({ op: "merge_classes", source, into });
-    if (wasInHand && !this.session.classOf(source)) this.ui.setClass(into);
+    if (wasChosen && !this.session.classOf(source)) this.ui.setClass(into);
   }
 
   private openMenu(item: ShownClass, row: HTMLElement): void {

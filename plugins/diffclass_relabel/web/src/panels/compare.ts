@@ -8,7 +8,7 @@ import type { Compared } from "../canvas/painter";
 import { NO_DATA } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 
-export type Other = "nothing" | "before" | "state" | "reference" | "picture";
+type Other = "nothing" | "before" | "state" | "reference" | "picture";
 
 const NAMES: [Other, string][] = [
   ["nothing", "Nothing"],

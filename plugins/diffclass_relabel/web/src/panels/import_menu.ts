@@ -16,7 +16,7 @@ export class ImportMenu {
   private readonly question = el("div", { class: "question" });
   private readonly files = el("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": "Label files" }, on: { change: () => void this.send() } });
   private readonly path = el("input", {
-    attributes: { type: "text", placeholder: "path beside the scene", "aria-label": "Path of a label file, beside the scene", spellcheck: "false" },
+    attributes: { type: "text", placeholder: "path in the scene's folder", "aria-label": "Path of a label file in the scene's folder", spellcheck: "false" },
     on: { keydown: (event) => void (event.key === "Enter" && this.readPath()) },
   });
   private readonly variable = el("input", {

@@ -103,9 +103,9 @@ export class NumbersPanel {
       if (area !== null) cells.push(ground(row.mapped * area));
       cells.push(row.probability === null ? "\u2013" : row.probability.toFixed(2));
       if (scored) cells.push(share(row.recall), share(row.precision));
-      return el("tr", {}, el("th", { attributes: { scope: "row" } }, markOf(this.session, row.class)), ...cells.map((text) => el("td", { text })));
+      return { mark: markOf(this.session, row.class), cells };
     });
-    return this.fold("Classes", true, scrolled("Classes", el("table", {}, headOf(head), el("tbody", {}, ...body))));
+    return this.fold("Classes", true, scrolled("Classes", table(head, body)));
   }
 
   /** Areas that allow for the errors that were found. */
@@ -115,12 +115,12 @@ export class NumbersPanel {
     const head: [string, string][] = [["class", ""], [`map, ${name}`, "as mapped"], ["corrected", "by the pixels that were compared"], ["95 %", "interval of the corrected area"]];
     const rows = classes.map((row) => {
       const cells = [size(row.mapped), size(row.pixels), row.interval ? `${size(row.interval[0])} \u2013 ${size(row.interval[1])}` : "\u2013"];
-      return el("tr", {}, el("th", { attributes: { scope: "row" } }, this.mark(row.class, foreign)), ...cells.map((text) => el("td", { text })));
+      return { mark: this.mark(row.class, foreign), cells };
     });
     const left = not_sampled.length ? ` Without ${not_sampled.map((id) => this.nameOf(id, foreign)).join(", ")}: no pixel there tells.` : "";
     return this.fold("Areas", false,
       el("p", { class: "muted", text: `Corrected by the errors found (Olofsson et al. 2014), as if the pixels had been drawn at random from each mapped class.${left}` }),
-      scrolled("Areas", el("table", {}, headOf(head), el("tbody", {}, ...rows))));
+      scrolled("Areas", table(head, rows)));
   }
 
   private nameOf(id: number, foreign: ForeignClass[]): string {
@@ -200,8 +200,11 @@ function course(points: AccuracyPoint[]): Node {
     el("figcaption", { class: "muted" }, `${count(points[0].labelled)} \u2192 ${count(last.labelled)} labelled pixels; `, el("span", { class: "key-overall", text: "overall" }), ", ", el("span", { class: "key-average", text: "average" })));
 }
 
-function headOf(columns: [string, string][]): HTMLElement {
-  return el("thead", {}, el("tr", {}, ...columns.map(([text, title]) => el("th", { text, title, attributes: { scope: "col" } }))));
+/** A table with a column for the class and one for each number; columns have a head and a title. */
+function table(columns: [string, string][], rows: { mark: HTMLElement; cells: string[] }[]): HTMLElement {
+  return el("table", {},
+    el("thead", {}, el("tr", {}, ...columns.map(([text, title]) => el("th", { text, title, attributes: { scope: "col" } })))),
+    el("tbody", {}, ...rows.map(({ mark, cells }) => el("tr", {}, el("th", { attributes: { scope: "row" } }, mark), ...cells.map((text) => el("td", { text }))))));
 }
 
 /** A table that may be wider than the panel, and that keys can scroll. */

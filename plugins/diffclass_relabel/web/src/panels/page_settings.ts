@@ -10,7 +10,7 @@ import type { Stretch } from "./stretch_panel";
 
 const SOON = 300; // ms after a change
 
-export interface PictureChoice {
+interface PictureChoice {
   preset: string;
   bands: number[];
   stretch: Stretch;

@@ -23,7 +23,7 @@ export class SpectraPanel {
     const title = "Spectra of the classes";
     this.element = el("section", { class: "spectra", attributes: { "aria-label": title } },
       el("div", { class: "spectra-head" }, el("h2", { text: title }),
-        el("label", { title: "Between which values 80 % of the labelled pixels are in each band; of more than four classes, for the one in hand" }, this.spread, "Spread, 10\u201390 %"),
+        el("label", { title: "Between which values 80 % of the labelled pixels are in each band; of more than four classes, for the chosen one" }, this.spread, "Spread, 10\u201390 %"),
         iconButton(ICONS.remove, "Close (q)", () => this.toggle(), "icon small")),
       this.plot.canvas, this.legend);
     this.element.hidden = true;
@@ -45,7 +45,7 @@ export class SpectraPanel {
     const { scene } = this.session;
     if (!scene || this.element.hidden) return;
     const { shown, pointed } = this.spectra;
-    // of many classes only that in hand has a spread: more of them would hide each other
+    // of many classes only the chosen one has a spread: more of them would hide each other
     const isSpread = ({ class: id }: ClassSpectrum) => this.spread.checked && (shown.length <= FEW || id === this.ui.classId);
     const curves: Curve[] = shown.map(({ spectrum, color }) => ({
       values: spectrum.mean, spread: isSpread(spectrum) ? spectrum : undefined, color, width: 1.75,

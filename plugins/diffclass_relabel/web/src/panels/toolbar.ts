@@ -7,14 +7,13 @@ import { toggleTheme } from "../base/theme";
 import type { SessionState } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { exportButton } from "./export_menu";
-import { showHelp } from "./help";
 import { ImportMenu } from "./import_menu";
 import { TauSlider } from "./tau_slider";
 
 /** A map that stands in for the one that is being computed. */
 const FIRST = "first map";
 
-export function toolbar(session: Session): HTMLElement {
+export function toolbar(session: Session, toggleHelp: () => void): HTMLElement {
   const undo = iconButton(ICONS.undo, "Undo (Ctrl+Z)", () => session.undo());
   const redo = iconButton(ICONS.redo, "Redo (Ctrl+Shift+Z)", () => session.redo());
   session.on("changed", () => {
@@ -34,7 +33,7 @@ export function toolbar(session: Session): HTMLElement {
     el("div", { class: "group" }, undo, redo),
     new ImportMenu(session).element,
     exportButton(session),
-    el("div", { class: "group" }, iconButton(ICONS.light, "Dark or light", toggleTheme), iconButton(ICONS.help, "Keys (?)", showHelp)),
+    el("div", { class: "group" }, iconButton(ICONS.light, "Dark or light", toggleTheme), iconButton(ICONS.help, "Keys (?)", toggleHelp)),
   );
 }
 

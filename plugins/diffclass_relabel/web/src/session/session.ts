@@ -9,7 +9,7 @@ import { type ClassRef, nextId, stateAfter } from "./optimistic_state";
 import { type ClassState, type Done, type Geography, type Hello, NO_DATA, type Operation, type Preset, type SceneInfo, type SessionState } from "./protocol.generated";
 import { type AnswerTo, type Ask, type QuestionOf, Socket } from "./socket";
 
-export interface ClassMap {
+interface ClassMap {
   ids: Uint8Array;
   /** 0..255 = 0..1 */
   margin: Uint8Array;
@@ -19,7 +19,7 @@ export interface ClassMap {
 }
 
 /** A map, or as much of it as has arrived: the classes of what is in view come first. */
-export interface PartialMap extends ClassMap {
+interface PartialMap extends ClassMap {
   probability: Uint8Array;
   /** Pieces that are on their way; what they cover is still the map before. */
   left: number;
@@ -39,6 +39,7 @@ interface SessionEvents {
   /** State, labels or map have changed since this was told last. */
   changed: void;
   preview: ClassMap | null;
+  /** 0 where the last map changed nothing. */
   changes: Uint8Array;
   /** What the map is compared with. */
   compared: Uint8Array;
@@ -72,7 +73,6 @@ export class Session extends Emitter<SessionEvents> {
   map: PartialMap | null = null;
   /** What the map would be at the tau under the slider, while it is held. */
   preview: ClassMap | null = null;
-  changes: Uint8Array | null = null;
   /** Milliseconds from the last act to its map on the screen. */
   latency: number | null = null;
   /** Those of it in which the map was computed. */
@@ -303,8 +303,7 @@ export class Session extends Emitter<SessionEvents> {
       this.labels.receive(frame.planes[0], frame.window, this.scene.columns);
       this.changeLabels();
     } else if (frame.kind === "changes") {
-      this.changes = frame.planes[0];
-      this.emit("changes", this.changes);
+      this.emit("changes", frame.planes[0]);
     } else if (frame.kind === "preview") {
       const [ids, margin] = frame.planes;
       this.setPreview({ ids, margin, probability: null, version: frame.version });

@@ -17,7 +17,7 @@ export type AnswerTo<A extends Ask> = Answers[A];
 /** What is asked of a server that has nothing open: to show a folder, or to open a scene or session. */
 export type SceneChoice = { look: string } | { open: string } | { recent: number };
 
-export type Connection = "connecting" | "open" | "lost" | "refused";
+type Connection = "connecting" | "open" | "lost" | "refused";
 
 interface SocketEvents {
   connection: Connection;

@@ -1,4 +1,4 @@
-// Pointer and wheel on the canvas: to the tool in hand, to the view, or to the menu.
+// Pointer and wheel on the canvas: to the chosen tool, to the view, or to the menu.
 //
 // One finger, a pen or the left button draws. Two fingers move and zoom the view: what the first
 // of them began to draw is taken back. While a pen is near, fingers are palms and do nothing.
