@@ -1,46 +1,40 @@
-// The spectrum under the pointer beside the means of the classes; a click chooses a band of the picture.
+// The spectrum under the pointer with the means of the classes; a click chooses a band of the picture.
 
 import { el, iconButton, section, textButton } from "../base/dom";
 import { ICONS } from "../base/icons";
-import type { SpectrumAnswer } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import type { Ui } from "../tools/ui";
-import { type ClassSpectra, FEW } from "./class_spectra";
+import type { UiState } from "../tools/ui_state";
+import type { PicturePanel } from "./picture_panel";
+import { FEW, type Spectra } from "./spectra";
 import { bandName, CHANNELS, type Curve, SpectrumPlot } from "./spectrum_plot";
 
-export class Spectrum {
+export class SpectrumPanel {
   readonly element: HTMLElement;
-  /** Called with a channel, 0 to 2, and the band that was chosen for it. */
-  chosen: (channel: number, band: number) => void = () => {};
-  /** Called with each new spectrum. */
-  drawn: () => void = () => {};
-  answer: SpectrumAnswer | null = null;
-  private readonly plot = new SpectrumPlot("Spectrum under the pointer and class means");
+  private readonly plot = new SpectrumPlot("Spectrum under the pointer and class means", {
+    redraw: () => this.draw(),
+    point: (band) => this.point(band),
+    click: (band) => {
+      this.picture.setBand(this.channel, band);
+      this.setChannel((this.channel + 1) % CHANNELS.length);
+    },
+  });
   private readonly note = el("span", { class: "note muted" });
   private readonly channels = CHANNELS.map((name, k) => textButton(name[0], name, () => this.setChannel(k), "channel small"));
   private channel = 0;
   private bands: number[] = [];
-  private asking = false;
 
-  constructor(private readonly session: Session, private readonly ui: Ui, private readonly spectra: ClassSpectra, enlarge: () => void) {
+  constructor(private readonly session: Session, private readonly ui: UiState, private readonly spectra: Spectra, private readonly picture: PicturePanel, enlarge: () => void) {
     const tools = el("span", { class: "channels", attributes: { role: "group", "aria-label": "Colour of the picture whose band a click in the plot chooses" } }, ...this.channels);
     this.element = section("Spectrum", this.plot.canvas);
     this.element.querySelector("h2")!.append(this.note, tools, iconButton(ICONS.chart, "Spectra of the classes (q)", enlarge, "icon small"));
     this.setChannel(0);
-    this.plot.wanted = () => this.draw();
-    this.plot.pointed = (band) => this.point(band);
-    this.plot.clicked = (band) => {
-      this.chosen(this.channel, band);
-      this.setChannel((this.channel + 1) % CHANNELS.length);
-    };
     this.channels.forEach((button, k) => button.addEventListener("keydown", (event) => this.step(event, k)));
-    ui.on("hover", () => void this.follow());
-    ui.on("class", () => this.draw());
+    picture.on("shown", ({ bands }) => this.setBands(bands));
     spectra.on("changed", () => this.draw());
   }
 
   /** Marks the bands of the picture. */
-  setBands(bands: number[]): void {
+  private setBands(bands: number[]): void {
     this.bands = bands;
     this.channels.forEach((button, k) => this.name(button, k));
     this.draw();
@@ -67,31 +61,12 @@ export class Spectrum {
     let band = this.bands[channel] + by;
     while (band >= 0 && band < scene.n_bands && !scene.good[band]) band += by;
     this.setChannel(channel);
-    if (band >= 0 && band < scene.n_bands) this.chosen(channel, band);
+    if (band >= 0 && band < scene.n_bands) this.picture.setBand(channel, band);
   }
 
   private point(band: number | null): void {
     this.note.textContent = band === null ? this.where() : bandName(this.session.scene!, band);
     this.note.title = band === null ? "Row and column of the pixel in the ink's colour" : "";
-  }
-
-  /** Asks for one spectrum at a time; the pixel that the pointer is on by then comes next. */
-  private async follow(): Promise<void> {
-    if (this.asking) return;
-    this.asking = true;
-    for (let pixel = this.pixel(); pixel !== null && pixel !== this.answer?.pixel; pixel = this.pixel()) {
-      const answer = await this.session.ask({ ask: "spectrum", pixel });
-      if (!answer) break;
-      this.answer = answer;
-      this.draw();
-      this.drawn();
-    }
-    this.asking = false;
-  }
-
-  private pixel(): number | null {
-    const { hover } = this.ui;
-    return hover && hover.row * this.session.scene!.columns + hover.column;
   }
 
   private draw(): void {
@@ -106,20 +81,22 @@ export class Spectrum {
       width: 1.25,
       faint: shown.length > FEW && !focus.has(spectrum.class),
     }));
-    if (this.answer) curves.push({ values: this.answer.values, color: this.plot.ink, width: 1.75 });
+    const { pointed } = this.spectra;
+    if (pointed) curves.push({ values: pointed.values, color: this.plot.ink, width: 1.75 });
     this.plot.draw(scene, curves, this.bands);
     this.point(null);
   }
 
   /** Classes whose means are drawn: the one that is painted and the map's. */
   private focus(): Set<number> {
-    const { answer, session, ui } = this;
-    return new Set([ui.classId, answer ? (session.map?.ids[answer.pixel] ?? 0) : 0]);
+    const { pointed } = this.spectra;
+    return new Set([this.ui.classId, pointed ? (this.session.map?.ids[pointed.pixel] ?? 0) : 0]);
   }
 
   private where(): string {
-    if (!this.answer) return "";
-    const { columns } = this.session.scene!;
-    return `at ${Math.floor(this.answer.pixel / columns)}, ${this.answer.pixel % columns}`;
+    const { pointed } = this.spectra;
+    if (!pointed) return "";
+    const { row, column } = this.session.placeOf(pointed.pixel);
+    return `at ${row}, ${column}`;
   }
 }

@@ -1,4 +1,4 @@
-// The state as it will be: the server's, with what was done here since on top.
+// The optimistic state: the server's, with what was done here since on top.
 //
 // What the page shows as chosen must not wait for the server, nor jump back when an older state comes:
 // every operation counts from when it was done until a state comes that includes it. What is refused
@@ -7,16 +7,16 @@
 import { type ClassState, LARGEST_CLASS_ID, type Operation, PALETTE, type SessionState } from "./protocol.generated";
 
 /** An operation that no state includes yet. */
-export interface Ahead {
+export interface Optimistic {
   operation: Operation;
   /** Id that a new class is shown with until the server has numbered it; 0: it adds none. */
   newId: number;
-  /** What is painted with that class meanwhile. */
-  hands: Hand[];
+  /** Who paints with that class meanwhile. */
+  refs: ClassRef[];
 }
 
-/** The class that is painted with: the one in hand when the pointer went down. */
-export interface Hand {
+/** A class to paint with; its id follows when the server numbers it. */
+export interface ClassRef {
   /** 0 erases. */
   id: number;
 }
@@ -42,8 +42,9 @@ export function named(operation: Operation): number[] {
   return [painted, id, source, into].filter((value): value is number => typeof value === "number");
 }
 
-export function stateAfter(state: SessionState, ahead: Iterable<Ahead>): SessionState {
-  for (const { operation, newId } of ahead) state = { ...state, ...place(state, operation), ...change(state, operation, newId) };
+/** The state once the operations are done. */
+export function stateAfter(state: SessionState, operations: Iterable<Optimistic>): SessionState {
+  for (const { operation, newId } of operations) state = { ...state, ...place(state, operation), ...change(state, operation, newId) };
   return state;
 }
 

@@ -5,7 +5,7 @@ import type { Place } from "../base/raster";
 
 export const LARGEST_BRUSH = 99;
 
-interface UiEvents {
+interface Events {
   tool: string;
   size: number;
   class: number;
@@ -15,7 +15,7 @@ interface UiEvents {
   inspect: Place;
 }
 
-export class Ui extends Emitter<UiEvents> {
+export class UiState extends Emitter<Events> {
   tool = "brush";
   /** Diameter of brush and eraser, raster pixels. */
   size = 3;

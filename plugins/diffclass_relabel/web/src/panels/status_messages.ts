@@ -1,31 +1,32 @@
-// Notices to the user: passing messages, a lost connection, a hint while nothing is painted.
+// StatusMessages to the user: passing messages, a lost connection, a hint while nothing is painted.
 
 import { el } from "../base/dom";
+import { keptChanges } from "../base/format";
+import { debounce } from "../base/timing";
 import type { Session } from "../session/session";
 
 const SHOWN_FOR = 7000; // ms
 
-export class Notices {
+export class StatusMessages {
   readonly element = el("div", { class: "notices" });
   private readonly message = el("div", { class: "message", attributes: { role: "status" } });
   private readonly connection = el("div", { class: "connection", attributes: { role: "alert" } });
   private readonly hint = el("div", { class: "hint" });
-  private timer = 0;
+  private readonly hideLater = debounce(() => (this.message.hidden = true), SHOWN_FOR);
 
   constructor(private readonly session: Session) {
     this.element.append(this.connection, this.message, this.hint);
     this.message.hidden = this.connection.hidden = this.hint.hidden = true;
     session.on("message", (text) => this.tell(text));
-    session.on("news", () => this.showHint());
+    session.on("changed", () => this.showHint());
     session.socket.on("connection", () => this.showConnection());
     session.socket.on("pending", () => this.showConnection());
   }
 
-  tell(text: string): void {
+  private tell(text: string): void {
     this.message.textContent = text;
     this.message.hidden = false;
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => (this.message.hidden = true), SHOWN_FOR);
+    this.hideLater();
   }
 
   private showConnection(): void {
@@ -36,9 +37,7 @@ export class Notices {
       connection === "refused"
         ? `The server refuses this page${why}. Open the address that it printed when it started.`
         : "The server does not answer. Trying again.";
-    const waiting = pending.length === 1 ? "1 change is" : `${pending.length} changes are`;
-    const kept = pending.length ? ` ${waiting} kept here and sent as soon as it does.` : "";
-    this.connection.textContent = problem + kept;
+    this.connection.textContent = [problem, keptChanges(pending.length, "as soon as it does")].filter(Boolean).join(" ");
   }
 
   private showHint(): void {

@@ -1,8 +1,16 @@
-// Keys. Every one has a button too; `help.ts` lists them.
+// Keys of the page: what a table of them says, and listening for them. Every one has a button too.
 
-export interface Keys {
-  /** By `KeyboardEvent.key`; with "Ctrl+" before it where Control or Command is held. */
-  [key: string]: (event: KeyboardEvent) => void;
+/** By `KeyboardEvent.key`; with "Ctrl+" before it where Control or Command is held. */
+export type Keys = Record<string, (event: KeyboardEvent) => void>;
+
+/** A line of the list of keys: the keys as they are drawn, what they do, and how it is done unless
+ *  another part listens for them. */
+export type Shortcut = [shown: string[], text: string, keys?: Keys];
+
+export type ShortcutGroup = [title: string, shortcuts: Shortcut[]];
+
+export function keysOf(groups: ShortcutGroup[]): Keys {
+  return Object.assign({}, ...groups.flatMap(([, shortcuts]) => shortcuts.map(([, , keys]) => keys)));
 }
 
 /** A dialog has its own keys, and where a scene is being chosen there is nothing to paint. */
