@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.background import background
-from diffclass.relabel.schema import OPERATIONS
+from diffclass.relabel.operations import OPERATIONS, Operation
 from diffclass.relabel.session import RelabelSession
 from diffclass.relabel.session_maps import Change, ClassMap
 from diffclass.relabel.state import DEFAULT_TAU
@@ -20,6 +20,7 @@ __all__ = [
     "ClassInfo",
     "ClassMap",
     "Contradiction",
+    "Operation",
     "RelabelSession",
     "Share",
     "Stroke",

@@ -27,12 +27,12 @@ from diffclass.progress import cancellable, checkpoint, stage
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Grouping
-from diffclass.relabel.edits import edited, next_state, with_classes
+from diffclass.relabel.edits import next_state, with_classes
 from diffclass.relabel.engine import Engine
 from diffclass.relabel.history import History
 from diffclass.relabel.kept_eigenpairs import KeptEigenpairs
+from diffclass.relabel.operations import OPERATIONS, Operation, Redo, Undo, decoded
 from diffclass.relabel.provisional_maps import ProvisionalMaps
-from diffclass.relabel.schema import OPERATIONS, checked_message
 from diffclass.relabel.session_maps import Change, ClassMap
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import ClassInfo, Stroke
@@ -157,13 +157,13 @@ class RelabelSession:
 
     # --- operations
 
-    def apply(self, operation: Mapping[str, Any]) -> None:
+    def apply(self, operation: Operation | Mapping[str, Any]) -> None:
         """Change labels, classes or the walk; `update` then renews the map.
 
         Parameters
         ----------
-        operation : mapping
-            {"op": name} and the fields in parentheses (see `diffclass.relabel.OPERATIONS`):
+        operation : Operation or mapping
+            A type of `diffclass.relabel.operations`, or {"op": name} and the fields in parentheses:
 
             - ``stroke`` (class, points): label points, taken from older strokes where they were
               labelled before; points of locked classes are left out
@@ -196,11 +196,14 @@ class RelabelSession:
         ParameterError
             If it cannot be done; the message says why, and nothing has changed.
         """
-        name, values = checked_message(operation, OPERATIONS)
-        if name in ("undo", "redo"):
-            getattr(self._history, name)(**values)
+        if not isinstance(operation, Operation):
+            operation = decoded(operation, OPERATIONS)
+        if isinstance(operation, Undo):
+            self._history.undo(operation.steps)
+        elif isinstance(operation, Redo):
+            self._history.redo(operation.steps)
         else:
-            self._history.go_on(edited(self._state, name, values))
+            self._history.go_on(next_state(self._state, operation))
 
     def update(self) -> Change:
         """Bring the map up to date.

@@ -290,10 +290,6 @@ class Workspace:
         """Return the region of each point's label, as `diffclass classify` groups them."""
         return label_regions(self.raster(label_ids)).ravel()[self.pixels]
 
-    def points_of_runs(self, runs: Any) -> np.ndarray:
-        """Return the points under runs of pixels, ascending; see `pixels_of_runs`."""
-        return np.unique(self.points[self.pixels_of_runs(runs)])
-
     def pixels_of_runs(self, runs: Any) -> np.ndarray:
         """Return the pixels of runs, ascending; those without data are left out.
 
