@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import MarkovOperator, __version__, markov_operator
+from diffclass import MarkovOperator, StoppingRule, __version__, markov_operator
 from diffclass.coarsening import CoarseGraph, coarsen
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
@@ -99,6 +99,17 @@ class SessionSettings:
             return cls(**header["settings"])
         except (KeyError, TypeError) as error:
             raise DataError(f"the session's header lacks its settings ({error})") from error
+
+    @property
+    def given_tau(self) -> int | None:
+        """The diffusion time, None where a rule chooses it."""
+        return None if isinstance(self.tau, str) else self.tau
+
+    @property
+    def rule(self) -> StoppingRule:
+        """How the time is chosen, with the limits that hold if it is given at first."""
+        by = self.tau if isinstance(self.tau, str) else "auto"
+        return StoppingRule(by, max_time=self.max_time)
 
     @property
     def opening(self) -> dict[str, str | None]:
@@ -259,11 +270,6 @@ class Workspace:
         return rows, columns
 
     @property
-    def answering_graph(self) -> CoarseGraph | None:
-        """The coarse graph, if answers and warped walks are those of its aggregates."""
-        return self.coarse if self.coarse_answers else None
-
-    @property
     def n_pixels(self) -> int:
         """Rows times columns."""
         return len(self.points)
@@ -278,8 +284,8 @@ class Workspace:
         return RelabelSession(
             self.operator,
             label_mode=self.settings.label_mode,
-            tau=self.settings.tau,
-            max_time=self.settings.max_time,
+            tau=self.settings.given_tau,
+            rule=self.settings.rule,
             grouping=self._regions_of,
             coarse=self.coarse,
             coarse_answers=self.coarse_answers,
