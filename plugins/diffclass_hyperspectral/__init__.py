@@ -10,34 +10,33 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
-    from diffclass_hyperspectral.io.class_table import ClassEntry, ClassTable
-    from diffclass_hyperspectral.io.label_files import read_labels
-    from diffclass_hyperspectral.io.label_images import LabelImage
-    from diffclass_hyperspectral.io.lookup_table import LookupTable
-    from diffclass_hyperspectral.io.map_files import write_class_map, write_raster
-    from diffclass_hyperspectral.io.readers.contents import Contents
-    from diffclass_hyperspectral.io.scene_files import open_scene
-    from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.io.tile_labels import read_tile_labels
-    from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles
-    from diffclass_hyperspectral.workflows.anomaly_detection import (
+    from diffclass_hyperspectral.io.georeference import LookupTable
+    from diffclass_hyperspectral.io.labels import ClassEntry, ClassTable, LabelImage, read_labels
+    from diffclass_hyperspectral.io.maps import write_class_map, write_raster
+    from diffclass_hyperspectral.io.readers import Contents
+    from diffclass_hyperspectral.io.scenes import Scene, open_scene
+    from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles, read_tile_labels
+    from diffclass_hyperspectral.workflows.anomalies import (
         SceneAnomalies,
         detection_of,
         find_anomalies,
         known_anomalies,
     )
-    from diffclass_hyperspectral.workflows.classification import SceneClassification, classify_scene
-    from diffclass_hyperspectral.workflows.classification_report import ClassificationReport
-    from diffclass_hyperspectral.workflows.classification_run import (
+    from diffclass_hyperspectral.workflows.classification import (
+        ClassificationReport,
         ClassificationRun,
+        Cleanup,
+        SceneClassification,
+        SceneModel,
+        classified_dataset,
+        classify_scene,
         classify_with_holdout,
         classify_with_model,
+        load_model,
+        save_model,
+        write_maps,
     )
-    from diffclass_hyperspectral.workflows.classified_arrays import classified_dataset
-    from diffclass_hyperspectral.workflows.classified_maps import write_maps
-    from diffclass_hyperspectral.workflows.cleanup import Cleanup
-    from diffclass_hyperspectral.workflows.map_evaluation import MapEvaluation, evaluate_map
-    from diffclass_hyperspectral.workflows.scene_clustering import (
+    from diffclass_hyperspectral.workflows.clustering import (
         ClusterSpectra,
         SceneClusters,
         agreement,
@@ -45,13 +44,19 @@ if TYPE_CHECKING:
         known_classes,
         mean_spectra,
     )
-    from diffclass_hyperspectral.workflows.scene_embedding import embed_file, write_coordinates
-    from diffclass_hyperspectral.workflows.scene_models import SceneModel, load_model, save_model
-    from diffclass_hyperspectral.workflows.suggestion_files import write_suggestions
+    from diffclass_hyperspectral.workflows.embedding import (
+        embed_file,
+        write_coordinates,
+    )
+    from diffclass_hyperspectral.workflows.evaluation import (
+        MapEvaluation,
+        evaluate_map,
+    )
     from diffclass_hyperspectral.workflows.suggestions import (
         SuggestedPixel,
         suggest_first,
         suggest_for_scene,
+        write_suggestions,
     )
 
 __all__ = [
@@ -102,50 +107,50 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ClassEntry": "io.class_table",
-    "ClassTable": "io.class_table",
-    "ClassificationReport": "workflows.classification_report",
-    "ClassificationRun": "workflows.classification_run",
-    "Cleanup": "workflows.cleanup",
-    "ClusterSpectra": "workflows.scene_clustering",
+    "ClassEntry": "io.labels.class_table",
+    "ClassTable": "io.labels.class_table",
+    "ClassificationReport": "workflows.classification.report",
+    "ClassificationRun": "workflows.classification.runs",
+    "Cleanup": "workflows.classification.cleanup",
+    "ClusterSpectra": "workflows.clustering.clusters",
     "Contents": "io.readers.contents",
-    "LabelImage": "io.label_images",
-    "LookupTable": "io.lookup_table",
-    "MapEvaluation": "workflows.map_evaluation",
-    "Scene": "io.scenes",
-    "SceneAnomalies": "workflows.anomaly_detection",
-    "SceneClassification": "workflows.classification",
-    "SceneClusters": "workflows.scene_clustering",
+    "LabelImage": "io.labels.label_images",
+    "LookupTable": "io.georeference.lookup_table",
+    "MapEvaluation": "workflows.evaluation.map_evaluation",
+    "Scene": "io.scenes.scene",
+    "SceneAnomalies": "workflows.anomalies.scores",
+    "SceneClassification": "workflows.classification.scene_classification",
+    "SceneClusters": "workflows.clustering.clusters",
     "SceneFeatures": "features.scene_features",
-    "SceneModel": "workflows.scene_models",
-    "SuggestedPixel": "workflows.suggestions",
-    "TiledScene": "io.tiles",
-    "agreement": "workflows.scene_clustering",
-    "classified_dataset": "workflows.classified_arrays",
-    "classify_scene": "workflows.classification",
-    "classify_with_holdout": "workflows.classification_run",
-    "classify_with_model": "workflows.classification_run",
-    "cluster_scene": "workflows.scene_clustering",
-    "detection_of": "workflows.anomaly_detection",
-    "embed_file": "workflows.scene_embedding",
-    "evaluate_map": "workflows.map_evaluation",
-    "find_anomalies": "workflows.anomaly_detection",
-    "known_anomalies": "workflows.anomaly_detection",
-    "known_classes": "workflows.scene_clustering",
-    "load_model": "workflows.scene_models",
-    "mean_spectra": "workflows.scene_clustering",
-    "open_scene": "io.scene_files",
-    "open_tiles": "io.tiles",
-    "read_labels": "io.label_files",
-    "read_tile_labels": "io.tile_labels",
-    "save_model": "workflows.scene_models",
-    "suggest_first": "workflows.suggestions",
-    "suggest_for_scene": "workflows.suggestions",
-    "write_class_map": "io.map_files",
-    "write_coordinates": "workflows.scene_embedding",
-    "write_maps": "workflows.classified_maps",
-    "write_raster": "io.map_files",
-    "write_suggestions": "workflows.suggestion_files",
+    "SceneModel": "workflows.classification.models",
+    "SuggestedPixel": "workflows.suggestions.suggested_pixels",
+    "TiledScene": "io.tiles.tiled_scenes",
+    "agreement": "workflows.clustering.clusters",
+    "classified_dataset": "workflows.classification.datasets",
+    "classify_scene": "workflows.classification.scene_classification",
+    "classify_with_holdout": "workflows.classification.runs",
+    "classify_with_model": "workflows.classification.runs",
+    "cluster_scene": "workflows.clustering.clusters",
+    "detection_of": "workflows.anomalies.scores",
+    "embed_file": "workflows.embedding.coordinates",
+    "evaluate_map": "workflows.evaluation.map_evaluation",
+    "find_anomalies": "workflows.anomalies.scores",
+    "known_anomalies": "workflows.anomalies.scores",
+    "known_classes": "workflows.clustering.clusters",
+    "load_model": "workflows.classification.models",
+    "mean_spectra": "workflows.clustering.clusters",
+    "open_scene": "io.scenes.opening",
+    "open_tiles": "io.tiles.tiled_scenes",
+    "read_labels": "io.labels.label_files",
+    "read_tile_labels": "io.tiles.tile_labels",
+    "save_model": "workflows.classification.models",
+    "suggest_first": "workflows.suggestions.suggested_pixels",
+    "suggest_for_scene": "workflows.suggestions.suggested_pixels",
+    "write_class_map": "io.maps.map_files",
+    "write_coordinates": "workflows.embedding.coordinates",
+    "write_maps": "workflows.classification.maps",
+    "write_raster": "io.maps.map_files",
+    "write_suggestions": "workflows.suggestions.files",
 }
 
 

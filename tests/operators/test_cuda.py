@@ -26,6 +26,7 @@ SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 HAS_DEVICE = SIMULATED or cuda.is_available()
 on_a_device = pytest.mark.skipif(not HAS_DEVICE, reason="no device; run in the simulator")
 N = 30
+MANY = 20 if SIMULATED else 150  # steps; the simulator takes a quarter of a second for each
 PRECISIONS = {np.float32: 1e-5, np.float64: 1e-12}
 
 
@@ -50,7 +51,7 @@ def operator_of(dtype=np.float64, n=N):
 
 @on_a_device
 @pytest.mark.parametrize("dtype", PRECISIONS)
-@pytest.mark.parametrize("n_columns", [1, 3, 4, 5, 16, 37])
+@pytest.mark.parametrize("n_columns", [1, 3, 4, 37])
 def test_a_step_is_the_product_written_out(dtype, n_columns):
     A = operator_of(dtype)
     f = np.random.default_rng(1).random((N, n_columns)).astype(dtype)
@@ -62,7 +63,7 @@ def test_a_step_is_the_product_written_out(dtype, n_columns):
 
 
 @on_a_device
-@pytest.mark.parametrize("n_steps", [0, 1, 4, [3, 1, 3], 150, [100, 120]])
+@pytest.mark.parametrize("n_steps", [0, 1, 4, [3, 1, 3], MANY, [MANY - 9, MANY]])
 def test_powers_are_those_of_the_processor(n_steps):
     A, f = operator_of(), np.random.default_rng(1).random((N, 2))
     np.testing.assert_allclose(A.on(Cuda()).apply(f, n_steps), A.apply(f, n_steps), atol=1e-11)
@@ -73,7 +74,7 @@ def test_powers_are_those_of_the_processor(n_steps):
 
 
 @on_a_device
-@pytest.mark.parametrize("n_steps", [0, 1, 4, 5, 200])
+@pytest.mark.parametrize("n_steps", [0, 1, 4, 5, MANY])
 def test_visits_are_those_of_the_processor(n_steps):
     A, f = operator_of(), np.random.default_rng(1).random(N)
     for found, true in zip(

@@ -115,6 +115,6 @@ class SceneFolder:
 
 def _scenes_among(places: list[Path]) -> list[Path]:
     # the page is shown before NumPy is there
-    from diffclass_hyperspectral.io.images import images_among
+    from diffclass_hyperspectral.io.readers import images_among
 
     return images_among(places)

@@ -41,7 +41,7 @@ from diffclass_relabel.protocol import PART_LENGTH, TextMessage
 from diffclass_relabel.queries import MOST_SUGGESTIONS, QUERIES
 from diffclass_relabel.session import PIXEL_OPERATIONS
 
-TARGET = Path(__file__).parents[1] / "web" / "src" / "protocol.generated.ts"
+TARGET = Path(__file__).parents[1] / "web" / "src" / "session" / "protocol.generated.ts"
 
 _HEAD = """\
 // What page and server say to each other. Made from the Python sources by

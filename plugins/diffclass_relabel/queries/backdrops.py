@@ -15,7 +15,7 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import Scene
-from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.libraries import require
 from diffclass_relabel.protocol import ChannelHistogram
 from diffclass_relabel.queries.contrast import Contrast, channel_histogram
 from diffclass_relabel.scene import Workspace

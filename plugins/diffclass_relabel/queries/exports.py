@@ -18,8 +18,8 @@ from diffclass_hyperspectral import (
     write_class_map,
     write_raster,
 )
-from diffclass_hyperspectral.io.json_files import write_json
-from diffclass_hyperspectral.io.map_files import place_of
+from diffclass_hyperspectral.io.maps import place_of
+from diffclass_hyperspectral.io.records import write_json
 from diffclass_relabel.protocol import Result
 from diffclass_relabel.session import SessionEditor
 

@@ -18,7 +18,7 @@ from diffclass.evaluation import (
     wilson_interval,
 )
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.scale_bar import metres_of_a_pixel
+from diffclass_hyperspectral.io.maps import metres_of_a_pixel
 from diffclass_relabel.maps import NO_DATA, ShownLabels, ShownMap
 from diffclass_relabel.protocol import (
     AccuracyFacts,

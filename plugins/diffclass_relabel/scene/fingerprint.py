@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 from diffclass_hyperspectral import Scene
-from diffclass_hyperspectral.io.row_blocks import row_blocks
+from diffclass_hyperspectral.io.rasters import row_blocks
 
 
 def fingerprint_of(scene: Scene) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from diffclass.costs import Forecast
 from diffclass_hyperspectral import Scene, SceneFeatures
-from diffclass_hyperspectral.workflows.forecasts import labelling_costs
+from diffclass_hyperspectral.workflows.scene_costs import labelling_costs
 from diffclass_relabel.scene.pixel_blocks import MOST_POINTS
 from diffclass_relabel.scene.workspace import SessionSettings
 

@@ -23,7 +23,7 @@ from diffclass.kernels import SharedNeighbors
 from diffclass.progress import stage
 from diffclass.relabel import RelabelSession
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
-from diffclass_hyperspectral.workflows.label_regions import label_regions
+from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
 from diffclass_relabel.scene.fingerprint import fingerprint_of
 from diffclass_relabel.scene.pixel_blocks import block_side, blocks_of, mean_features
@@ -34,7 +34,7 @@ KERNEL = "shared"
 # in a quarter of the time (`experiments.relabel.domains`).
 MOST_DIRECT = 10_000
 # Points that answers are made of and walks are warped on. Of more it is the aggregates: answers of
-# the points take seconds. Of fewer, aggregates lose accuracy (diffclass/README.md, "Many points").
+# the points take seconds. Of fewer, aggregates lose accuracy (diffclass/DECISIONS.md).
 MOST_ANSWERED = 100_000
 
 

@@ -12,7 +12,7 @@ from diffclass.evaluation import ClassMatch, match_classes
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import ClassInfo
 from diffclass_hyperspectral import LabelImage, read_labels
-from diffclass_hyperspectral.io.class_table import given_name
+from diffclass_hyperspectral.io.labels import given_name
 from diffclass_relabel.scene import Workspace
 
 NO_REFERENCE = "there is no reference; start diffclass relabel with --reference FILE"

@@ -7,7 +7,7 @@ import pytest
 from scipy import ndimage
 
 from diffclass.exceptions import ParameterError
-from diffclass_hyperspectral.workflows.cleanup import (
+from diffclass_hyperspectral.workflows.classification import (
     Cleanup,
     CleanupReport,
     majority_filter,

@@ -19,12 +19,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from diffclass_hyperspectral.io.readers import desis, enmap
-from diffclass_hyperspectral.io.readers.calibration import Calibration
+from diffclass_hyperspectral.io.libraries import reading
 from diffclass_hyperspectral.io.readers.class_flags import classes_of_flags
-from diffclass_hyperspectral.io.readers.contents import Color, Contents
-from diffclass_hyperspectral.io.readers.failures import reading
-from diffclass_hyperspectral.io.readers.png import NAMES_KEY
+from diffclass_hyperspectral.io.readers.contents import Calibration, Color, Contents
+from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
+from diffclass_hyperspectral.io.readers.products import desis, enmap
 from diffclass_hyperspectral.io.readers.tiff_blocks import check_raster, map_info, opened, scaled
 from diffclass_hyperspectral.io.readers.transparency import Transparency
 from diffclass_hyperspectral.io.readers.wavelengths import (

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, crs_text, map_info_of
-from diffclass_hyperspectral.io.optional import require
-from diffclass_hyperspectral.io.rasterio_warnings import quiet
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
-from diffclass_hyperspectral.io.readers.calibration import Calibration
-from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    MapInfo,
+    crs_text,
+    map_info_of,
+)
+from diffclass_hyperspectral.io.libraries import quiet, require
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
 from diffclass_hyperspectral.io.readers.transparency import Transparency
 
 

@@ -15,7 +15,7 @@ from ..browser import lacking
 PLUGIN = Path(diffclass_relabel.__file__).parent
 WEB, STATIC = PLUGIN / "web", PLUGIN / "static"
 COMPILER = WEB / "node_modules" / "typescript" / "bin" / "tsc"
-TYPES = WEB / "src" / "protocol.generated.ts"
+TYPES = WEB / "src" / "session" / "protocol.generated.ts"
 
 
 @pytest.fixture

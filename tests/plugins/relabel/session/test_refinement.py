@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from diffclass import DiffusionClassifier
-from diffclass_hyperspectral.workflows.label_regions import label_regions
+from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_relabel.files.session_log import SessionLog
 from diffclass_relabel.scene.workspace import SessionSettings
 from diffclass_relabel.session.editor import SessionEditor, session_header
