@@ -25,22 +25,22 @@ LONGEST_NAME = 200
 LARGEST_NUMBER = 2**31 - 1
 
 
-def whole(least: int, most: int, title: str) -> Meta:
+def whole_number(least: int, most: int, title: str) -> Meta:
     """Return what is said of a whole number; ``title`` is plural, as in "class ids"."""
     return Meta(ge=least, le=most, title=title, description="a whole number")
 
 
-def text(longest: int) -> Meta:
+def printable_text(longest: int) -> Meta:
     """Return what is said of a printable text of one line."""
     says = f"a text of 1 to {longest} characters, all printable"
     return Meta(min_length=1, max_length=longest, description=says)
 
 
-ClassId = Annotated[int, whole(1, LARGEST_CLASS_ID, "class ids")]
-StrokeNumber = Annotated[int, whole(1, LARGEST_NUMBER, "numbers of strokes")]
-Steps = Annotated[int, whole(1, LARGEST_NUMBER, "steps")]
+ClassId = Annotated[int, whole_number(1, LARGEST_CLASS_ID, "class ids")]
+StrokeNumber = Annotated[int, whole_number(1, LARGEST_NUMBER, "numbers of strokes")]
+Steps = Annotated[int, whole_number(1, LARGEST_NUMBER, "steps")]
 Flag = Annotated[bool, Meta(description="true or false")]
-Name = Annotated[str, text(LONGEST_NAME)]
+Name = Annotated[str, printable_text(LONGEST_NAME)]
 Color = Annotated[str, Meta(pattern=r"^#[0-9a-fA-F]{6}\Z", description='a text such as "#e69f00"')]
 Points = Annotated[np.ndarray, Meta(description="a list of at least one point number")]
 _Time = Annotated[int, Meta(ge=1, le=LARGEST_TAU)] | Literal["auto", "margin"]

@@ -27,12 +27,12 @@ from msgspec import Meta, Struct
 from msgspec.structs import fields
 
 from diffclass.plots import DEFAULT_PALETTE
-from diffclass.relabel import Operation
-from diffclass.relabel.operations import (
+from diffclass.relabel import (
     LARGEST_CLASS_ID,
     LARGEST_TAU,
     LONGEST_NAME,
     Message,
+    Operation,
     name_of,
     purpose_of,
 )

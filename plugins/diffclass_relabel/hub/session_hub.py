@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeVar
 from msgspec.structs import asdict
 
 from diffclass.exceptions import CancelledError, DataError, DiffclassError, ParameterError
-from diffclass.relabel.operations import decoded, name_of
+from diffclass.relabel import decoded, name_of
 from diffclass_relabel import protocol
 from diffclass_relabel.door import Client
 from diffclass_relabel.hub.queries import Queries

@@ -11,29 +11,29 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 from msgspec import Meta
 
 from diffclass.acquisition import RULES
-from diffclass.relabel.operations import (
+from diffclass.relabel import (
     LARGEST_NUMBER,
     LARGEST_TAU,
     Flag,
     Message,
     Name,
+    printable_text,
     shortened,
     table_of,
-    text,
-    whole,
+    whole_number,
 )
 from diffclass_relabel import protocol
 
 MOST_SUGGESTIONS = 200
 
 
-Pixel = Annotated[int, whole(0, LARGEST_NUMBER, "pixels")]
-End = Annotated[int, whole(0, LARGEST_NUMBER, "rows and columns")]
-Step = Annotated[int, whole(0, LARGEST_NUMBER, "steps")]
-Steps = Annotated[int, whole(1, LARGEST_TAU, "times")]
-Count = Annotated[int, whole(1, MOST_SUGGESTIONS, "suggestions")]
-Path = Annotated[str, text(1000)]
-FileName = Annotated[str, text(100)]
+Pixel = Annotated[int, whole_number(0, LARGEST_NUMBER, "pixels")]
+End = Annotated[int, whole_number(0, LARGEST_NUMBER, "rows and columns")]
+Step = Annotated[int, whole_number(0, LARGEST_NUMBER, "steps")]
+Steps = Annotated[int, whole_number(1, LARGEST_TAU, "times")]
+Count = Annotated[int, whole_number(1, MOST_SUGGESTIONS, "suggestions")]
+Path = Annotated[str, printable_text(1000)]
+FileName = Annotated[str, printable_text(100)]
 Files = Annotated[
     list[protocol.SentFile],
     Meta(

@@ -23,8 +23,7 @@ from msgspec import to_builtins
 from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
-from diffclass.relabel import Change, Operation
-from diffclass.relabel.operations import AddClass, decoded, name_of
+from diffclass.relabel import AddClass, Change, Operation, decoded, name_of
 from diffclass_hyperspectral import Scene, read_labels
 from diffclass_hyperspectral.workflows.parameters import check_components
 from diffclass_relabel.files import Line, SessionLog, hash_of

@@ -10,9 +10,7 @@ import numpy as np
 
 from diffclass.evaluation import ClassMatch, match_classes
 from diffclass.exceptions import ParameterError
-from diffclass.relabel import ClassInfo, Operation
-from diffclass.relabel.edits import free_name
-from diffclass.relabel.operations import LARGEST_CLASS_ID, AddClass
+from diffclass.relabel import LARGEST_CLASS_ID, AddClass, ClassInfo, Operation, free_name
 from diffclass_hyperspectral import ClassEntry, LabelImage
 from diffclass_relabel.protocol import NewClass
 from diffclass_relabel.scene import Workspace, runs_of

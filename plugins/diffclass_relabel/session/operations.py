@@ -12,8 +12,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta, field
 
-from diffclass.relabel import RelabelSession
-from diffclass.relabel.operations import (
+from diffclass.relabel import (
     OPERATIONS,
     AddClass,
     Batch,
@@ -23,6 +22,7 @@ from diffclass.relabel.operations import (
     Name,
     Operation,
     Paint,
+    RelabelSession,
     table_of,
 )
 from diffclass_relabel.scene import Workspace, runs_of

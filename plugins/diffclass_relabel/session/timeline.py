@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 from msgspec.structs import asdict
 
-from diffclass.relabel import Operation, RelabelSession
-from diffclass.relabel.operations import (
+from diffclass.relabel import (
     AddClass,
     HideClass,
     LockClass,
     Move,
+    Operation,
     Redo,
+    RelabelSession,
     Remove,
     RenameClass,
     Undo,

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from diffclass.exceptions import ParameterError
-from diffclass.relabel import ClassInfo, Operation
-from diffclass.relabel.operations import name_of
+from diffclass.relabel import ClassInfo, Operation, name_of
 
 _CLASS_FIELDS = {
     "add_class": (),
