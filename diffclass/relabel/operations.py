@@ -310,7 +310,9 @@ def _explained(
         return str(error)  # of the message's own check
     info, value, number = known[place[1]], values[place[1]], place[2]
     items = get_args(_annotated(info.type).__origin__) if number else ()
-    if items and get_args(items[0]):  # a list of operations: the one that is wrong says what is
+    if (
+        items and get_origin(items[0]) is not Annotated and get_args(items[0])
+    ):  # a list of operations: the one that is wrong says what is
         try:
             decoded(value[int(number)], table_of(get_args(items[0])))
         except ParameterError as inner:

@@ -296,13 +296,13 @@ class Workspace:
         """Return the region of each point's label, as `diffclass classify` groups them."""
         return label_regions(self.raster(label_ids)).ravel()[self.pixels]
 
-    def pixels_of_runs(self, runs: Any) -> np.ndarray:
+    def pixels_of_runs(self, runs: list[int]) -> np.ndarray:
         """Return the pixels of runs, ascending; those without data are left out.
 
         Raises
         ------
         ParameterError
-            Where ``runs`` is not a list of runs inside the image, or no pixel of it has data.
+            Where ``runs`` leave the image, or no pixel of it has data.
         """
         pixels = pixels_of(runs, self.n_pixels)
         pixels = pixels[self.points[pixels] >= 0]

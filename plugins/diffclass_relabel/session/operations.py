@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Meta, field
 
 from diffclass.relabel import (
+    LARGEST_NUMBER,
     OPERATIONS,
     AddClass,
     Batch,
@@ -27,7 +28,10 @@ from diffclass.relabel import (
 )
 from diffclass_relabel.scene import Workspace, runs_of
 
-Runs = Annotated[list[int], Meta(description="a list of runs, [start, length, start, length, ...]")]
+Runs = Annotated[
+    list[Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]],
+    Meta(description="a list of runs, [start, length, start, length, ...]"),
+]
 
 
 class PaintPixels(Operation, frozen=True, tag="stroke"):
