@@ -84,7 +84,7 @@ class DiffusionRules:
     prior : ndarray of shape (n_classes,) or None
         Expected shares of the classes. Without them, weights may be balanced.
     per_class : float
-        Labels per class; see `diffclass.targets.labels_per_class`.
+        Median number of observations per class.
     is_large : bool
         Whether steps take long, so that the walk ends where the margin has fallen below the share
         it has to keep, and is looked at only once the labels cover the graph.

@@ -19,7 +19,7 @@ from diffclass.output import replacing
 from diffclass.plots.stretch import stretched
 from diffclass.point_graph import graph_costs
 from diffclass.progress import stage
-from diffclass.spectral.eigenpairs import eigenpairs_cost
+from diffclass.spectral import eigenpairs_cost
 from diffclass.spectral.gap import MOST_COMPONENTS
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.libraries import require
@@ -121,7 +121,12 @@ def embed_file(
 
 
 def _embedded(
-    path: str | os.PathLike[str], points: np.ndarray, model: DiffusionMap, **source: Any
+    path: str | os.PathLike[str],
+    points: np.ndarray,
+    model: DiffusionMap,
+    *,
+    memory: Forecast,
+    scene: Scene | None = None,
 ) -> EmbeddedPoints:
     valid = np.isfinite(points).all(axis=1)
     if not valid.any():
@@ -129,7 +134,7 @@ def _embedded(
     model.fit(points[valid])
     coordinates = np.full((len(points), model.n_components_), np.nan)
     coordinates[valid] = model.embedding_
-    return EmbeddedPoints(coordinates, model, **source)
+    return EmbeddedPoints(coordinates, model, scene, memory)
 
 
 def write_coordinates(

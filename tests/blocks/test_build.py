@@ -13,7 +13,16 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from diffclass.blocks import BlockOperator, Scratch, SerialEngine, build_operator, costs, plan
+from diffclass.blocks import (
+    BlockArrays,
+    BlockOperator,
+    OperatorBlock,
+    Scratch,
+    SerialEngine,
+    build_operator,
+    costs,
+    plan,
+)
 from diffclass.blocks.affinities import BlockKernel, weigh_edges
 from diffclass.blocks.cell_bins import sample_size
 from diffclass.blocks.edges import BlockPattern, join_neighbors
@@ -41,7 +50,7 @@ def whole(operator: BlockOperator) -> tuple[sp.csr_array, np.ndarray]:
     """Put the blocks together: affinities and degrees, by place."""
     rows, degrees = [], []
     for b in range(operator.n_blocks):
-        block = operator.block(b)
+        block = OperatorBlock.load(operator, b)
         own = np.arange(operator.starts[b], operator.starts[b + 1])
         columns = np.concatenate([own, block.ghosts])[block.affinity.indices]
         shape = (len(block), len(operator))
@@ -107,12 +116,13 @@ def write_lists(scratch: Scratch, starts: tuple[int, ...], graph: sp.csr_array) 
 def test_the_graph_of_the_same_neighbors_is_that_of_one_block(cut, tmp_path):
     directed, starts, scratch = directed_neighbors(), CUTS[cut], Scratch(tmp_path)
     write_lists(scratch, starts, directed)
-    facts = join_neighbors(scratch, SerialEngine(), starts)
+    arrays = BlockArrays(scratch, starts)
+    facts = join_neighbors(arrays, SerialEngine())
     expected = neighbors_graph(directed, search="precomputed")
     assert facts["n_edges"] == expected.nnz
     for b in range(len(starts) - 1):
-        pattern = BlockPattern.load(scratch, starts, b)
-        rows = pattern.matrix(np.array(scratch.load(f"graph/distances.{b}")))[pattern.own]
+        pattern = BlockPattern.load(arrays, b)
+        rows = pattern.matrix(np.array(arrays.load("graph/distances", b)))[pattern.own]
         found = np.zeros((rows.shape[0], 400), dtype=np.float32)
         found[:, pattern.places] = rows.toarray()
         own = expected[starts[b] : starts[b + 1]]
@@ -128,9 +138,10 @@ def test_affinities_and_degrees_are_those_of_one_block(cut, kernel, alpha, tmp_p
     graph = neighbors_graph(directed, search="precomputed")
     expected = MarkovOperator.from_affinity(kernel.affinity(graph, np.empty(0)), alpha=alpha)
     write_lists(scratch, starts, directed)
-    join_neighbors(scratch, SerialEngine(), starts)
-    weigh_edges(scratch, SerialEngine(), starts, BlockKernel.of(kernel))
-    normalise(scratch, SerialEngine(), starts, alpha)
+    arrays = BlockArrays(scratch, starts)
+    join_neighbors(arrays, SerialEngine())
+    weigh_edges(arrays, SerialEngine(), BlockKernel.of(kernel))
+    normalise(arrays, SerialEngine(), alpha)
     affinity, degrees = whole(BlockOperator(scratch, starts))
     assert affinity.dtype == np.float32
     np.testing.assert_array_equal(affinity.toarray(), expected.affinity.toarray())
@@ -381,7 +392,7 @@ def test_nothing_but_the_operator_and_the_order_is_left(tmp_path):
             str(path.relative_to(scratch.folder)) for path in scratch.folder.rglob("*.npy")
         )
     parts = ("data", "degrees", "ghosts", "indices", "indptr")
-    blocks = [f"operator/{b}.{part}.npy" for b in range(3) for part in parts]
+    blocks = [f"operator/{part}.{b}.npy" for part in parts for b in range(3)]
     small = [name for name in left if name.startswith("cells/")]
     assert [name for name in left if name not in small] == blocks
     assert "cells/order.npy" in small

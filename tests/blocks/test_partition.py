@@ -20,7 +20,14 @@ from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
 
 from diffclass import DiffusionClassifier, StoppingRule
-from diffclass.blocks import BlockClassifier, Scratch, SerialEngine, build_operator, partition
+from diffclass.blocks import (
+    BlockClassifier,
+    OperatorBlock,
+    Scratch,
+    SerialEngine,
+    build_operator,
+    partition,
+)
 from diffclass.exceptions import UnreachedWarning
 from diffclass.neighbors import ExactSearch, NNDescentSearch, neighbors_graph
 
@@ -98,7 +105,7 @@ def built(points: np.ndarray, block_points: int = BLOCK_POINTS):
             )  # fmt: skip
             rows, columns = [], []
             for b in range(operator.n_blocks):
-                block = operator.block(b)
+                block = OperatorBlock.load(operator, b)
                 own = np.arange(operator.starts[b], operator.starts[b + 1])
                 edges = block.affinity.tocoo()
                 rows.append(own[edges.row])
