@@ -38,8 +38,8 @@ class Diffusions:
     ----------
     operator : MarkovOperator
         The walk on n points; states are of these points.
-    max_time : int or None
-        Last time that the rules look at; by default as in `diffuse_labels`.
+    rule : StoppingRule
+        Its limits are those of every rule.
     grouping : callable, optional
         Takes class ids, 0 where unlabelled, and returns the ``groups`` of `diffuse_labels`.
     most_refined : int, default=2
@@ -50,15 +50,15 @@ class Diffusions:
         self,
         operator: MarkovOperator,
         *,
-        max_time: int | None,
+        rule: StoppingRule,
         grouping: Grouping | None = None,
         most_refined: int = 2,
     ):
         self.operator = operator
-        self.max_time = last_time(len(operator)) if max_time is None else max_time
+        self.max_time = last_time(len(operator)) if rule.max_time is None else rule.max_time
         self.columns = ColumnStore(operator)
         self.refined = RefinedMaps(most_refined)
-        self._asked_max_time = max_time
+        self._rule = rule
         self._grouping = grouping
         self._sums = ClassSums(operator, self.columns)
         self._taus: WeakKeyDictionary[State, int] = WeakKeyDictionary()
@@ -102,7 +102,7 @@ class Diffusions:
                 operator,
                 state.targets,
                 label_mode=state.label_mode,
-                tau=StoppingRule("auto", max_time=self._asked_max_time),
+                tau=replace(self._rule, by="auto"),
                 groups=None if self._grouping is None else self._grouping(state.label_ids),
             )
 
@@ -133,7 +133,7 @@ class Diffusions:
                 self.operator_of(source),
                 source.targets,
                 label_mode=source.first_mode,
-                tau=StoppingRule("margin", max_time=self.max_time),
+                tau=replace(self._rule, by="margin", max_time=self.max_time),
             )
         self._taus[source] = int(chosen.tau)
         return self._taus[source]

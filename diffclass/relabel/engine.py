@@ -15,10 +15,12 @@ tasks is given to one of the two:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from diffclass.coarsening import CoarseGraph
-from diffclass.label_diffusion import LabelDiffusion
+from diffclass.label_diffusion import LabelDiffusion, StoppingRule, diffuse_labels
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator
 from diffclass.relabel.audit import Contradiction, Share
@@ -37,8 +39,8 @@ class Engine:
     ----------
     operator : MarkovOperator
         The walk on n points.
-    max_time : int or None
-        Last time that the rules look at; by default as in `diffuse_labels`.
+    rule : StoppingRule
+        Its limits are those of every rule.
     grouping : callable, optional
         Takes class ids, 0 where unlabelled, and returns the ``groups`` of `diffuse_labels`.
     coarse : CoarseGraph, optional
@@ -56,7 +58,7 @@ class Engine:
         self,
         operator: MarkovOperator,
         *,
-        max_time: int | None,
+        rule: StoppingRule,
         grouping: Grouping | None = None,
         coarse: CoarseGraph | None = None,
         coarse_answers: bool = True,
@@ -64,7 +66,7 @@ class Engine:
         is_large = coarse is not None and coarse_answers
         diffusions = Diffusions(
             operator,
-            max_time=max_time,
+            rule=rule,
             grouping=grouping,
             most_refined=1 if is_large else 2,  # such maps take much memory
         )
@@ -72,7 +74,9 @@ class Engine:
         points: Domain = Points(diffusions)
         aggregates: Domain = points
         if coarse is not None:
-            aggregates = Aggregates(coarse, Diffusions(coarse.operator, max_time=self.max_time))
+            aggregates = Aggregates(
+                coarse, Diffusions(coarse.operator, rule=replace(rule, max_time=self.max_time))
+            )
         self._points = points
         self._provisional = aggregates
         self.answers = aggregates if coarse_answers else points
@@ -171,6 +175,14 @@ class Engine:
         """Return the maps of a state at other times; kept until labels or walk change."""
         sweep = self.answers.diffusions.time_sweep_of(self.answers.restrict(state))
         return LiftedSweep(sweep, self.answers.lift)
+
+    def classes_by(self, y: np.ndarray, *, label_mode: str, tau: int) -> np.ndarray:
+        """Return the classes to which labels diffuse by the walk that is not warped, 0 for none."""
+        domain = self.answers
+        found = diffuse_labels(
+            domain.diffusions.operator, domain.restrict_labels(y), label_mode=label_mode, tau=tau
+        )
+        return domain.lift(np.append(found.classes, 0)[found.codes])
 
     def shares_at(self, state: State, horizon: Horizon, point: int) -> list[Share]:
         """Return the share of each stroke at a point, by free walks that are not warped."""
