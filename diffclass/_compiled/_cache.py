@@ -17,7 +17,6 @@ import functools
 import hashlib
 import logging
 import os
-import pickle
 import sys
 import warnings
 from collections.abc import Callable
@@ -25,9 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, _Cache
-from numba.core.serialize import dumps
 
+from diffclass._compiled._numba_internals import cache_folder
 from diffclass.temporary_folders import TemporaryFolder
 
 # A record for each loop that is about to be compiled: commands say why nothing seems to happen.
@@ -53,8 +51,8 @@ def _say_that_nothing_is_kept(reason: str) -> None:
     )
 
 
-class LoopCache(_Cache):
-    """The compiled versions of one loop on disk.
+class LoopFiles:
+    """The compiled versions of one loop on disk: `Files` of `_numba_internals`.
 
     Parameters
     ----------
@@ -63,45 +61,26 @@ class LoopCache(_Cache):
     """
 
     def __init__(self, function: Callable[..., Any]):
-        self._folder: Path | None = None
+        self.folder = cache_folder(function)
         module = function.__module__.rpartition(".")[2]
         self._stem = f"{module}.{function.__name__}.{sys.implementation.cache_tag}"
+
+    def read(self, key: str) -> bytes | None:
+        """Return the version of a key; None if it is not there, or damaged."""
         try:
-            self._numba = CompileResultCacheImpl(function)
-        except RuntimeError:  # no folder can be written
-            return
-        self._folder = Path(self._numba.locator.get_cache_path())
-
-    @property
-    def cache_path(self) -> str | None:
-        """The folder, None where no folder can be written."""
-        return None if self._folder is None else str(self._folder)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the loop compiled for a signature, or None."""
-        target_context.refresh()
-        if self._folder is None:
-            _compiling.info("%s", self._stem)
+            hashed, content = _split(self._place(key).read_bytes())
+        except OSError:
             return None
-        key, path = self._place(sig, target_context.codegen())
-        try:
-            content = path.read_bytes()
-            if content[:32] == hashlib.sha256(content[32:]).digest():
-                kept_key, kept = pickle.loads(content[32:])
-                if kept_key == key:
-                    return self._numba.rebuild(target_context, kept)
-        except Exception:  # nothing there, or of another installation: it is compiled again
-            pass
-        _compiling.info("%s", self._stem)
-        return None
+        whole = key.encode() + b"\n"
+        is_whole = hashlib.sha256(content).digest() == hashed and content.startswith(whole)
+        return content[len(whole) :] if is_whole else None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the loop compiled for a signature, if there is a folder and space."""
-        if self._folder is None:
+    def write(self, key: str, content: bytes) -> None:
+        """Keep a version, if there is a folder and space, and remove those of older sources."""
+        if self.folder is None:
             _say_that_nothing_is_kept("neither the package's nor the user's folder is writable")
             return
-        key, path = self._place(sig, data.codegen)
-        content = dumps((key, self._numba.reduce(data)))
+        path, content = self._place(key), key.encode() + b"\n" + content
         try:
             with TemporaryFolder(f".{path.name}", parent=path.parent) as folder:
                 part = folder.path / "new"
@@ -111,11 +90,14 @@ class LoopCache(_Cache):
             _say_that_nothing_is_kept(error.strerror)
         self._remove_outdated(path)
 
-    def _place(self, sig: Any, codegen: Any) -> tuple[Any, Path]:
-        key = sig, codegen.magic_tuple()
-        hashed = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-        assert self._folder is not None
-        return key, self._folder / f"{self._stem}.{_sources()}.{hashed}.nbc"
+    def will_compile(self) -> None:
+        """Tell who listens that nothing happens for a while."""
+        _compiling.info("%s", self._stem)
+
+    def _place(self, key: str) -> Path:
+        assert self.folder is not None
+        hashed = hashlib.sha256(key.encode()).hexdigest()[:16]
+        return self.folder / f"{self._stem}.{_sources()}.{hashed}.nbc"
 
     def _remove_outdated(self, path: Path) -> None:
         """Remove what older versions of the same loop have left."""
@@ -124,11 +106,7 @@ class LoopCache(_Cache):
                 with contextlib.suppress(OSError):
                     other.unlink()
 
-    def enable(self) -> None:
-        """Do nothing: there is no need."""
 
-    def disable(self) -> None:
-        """Do nothing: there is no need."""
-
-    def flush(self) -> None:
-        """Do nothing: there is no need."""
+def _split(content: bytes) -> tuple[bytes, bytes]:
+    """Return the hash that a file begins with, and the rest."""
+    return content[:32], content[32:]

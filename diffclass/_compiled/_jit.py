@@ -8,23 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core.compiler import Compiler
 
-from diffclass._compiled._cache import LoopCache
+from diffclass._compiled._cache import LoopFiles
+from diffclass._compiled._numba_internals import NothingOverlaps, keep_compiled
 from diffclass._compiled._threads import share_out
 
 __all__ = ["inlined", "parallel", "serial", "share"]
 
 # Tests set this to 0, so that they never run a stale binary.
 _cached_on_disk = os.environ.get("DIFFCLASS_NUMBA_CACHE", "1") != "0"
-
-
-class _NothingOverlaps(Compiler):
-    """Compile in the knowledge that what a loop writes overlaps nothing else it is given."""
-
-    def define_pipelines(self) -> Any:
-        self.state.flags.noalias = True
-        return super().define_pipelines()
 
 
 # Multiplications are not fused with additions and sums keep their order: a column gets the same
@@ -34,7 +26,7 @@ _OPTIONS = {
     "nogil": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
-    "pipeline_class": _NothingOverlaps,
+    "pipeline_class": NothingOverlaps,
 }
 
 
@@ -42,7 +34,7 @@ def serial(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a loop that runs on one thread."""
     compiled = numba.njit(**_OPTIONS)(function)
     if _cached_on_disk and not numba.config.DISABLE_JIT:
-        compiled._cache = LoopCache(function)
+        keep_compiled(compiled, LoopFiles(function))
     return compiled
 
 

@@ -7,35 +7,6 @@ import numpy as np
 from diffclass._compiled._jit import parallel, serial, share
 
 
-@serial
-def transpose(indptr, indices, data, out_indptr, out_indices, out_data):
-    """Write the transposed CSR matrix; its rows come out sorted by column.
-
-    Parameters
-    ----------
-    indptr, indices : index of shape (n + 1,), (m,)
-    data : float of shape (m,)
-        A square matrix.
-    out_indptr, out_indices : index of shape (n + 1,), (m,), written
-        ``out_indptr`` is 0 at the start.
-    out_data : float of shape (m,), written
-    """
-    n = indptr.shape[0] - 1
-    for e in range(indices.shape[0]):
-        out_indptr[indices[e] + 1] += 1
-    for y in range(n):
-        out_indptr[y + 1] += out_indptr[y]
-    for x in range(n):
-        for e in range(indptr[x], indptr[x + 1]):
-            y = indices[e]
-            out_indices[out_indptr[y]] = x
-            out_data[out_indptr[y]] = data[e]
-            out_indptr[y] += 1
-    for y in range(n, 0, -1):  # each start has moved to its row's end
-        out_indptr[y] = out_indptr[y - 1]
-    out_indptr[0] = 0
-
-
 @parallel
 def merged_row_lengths(part, indptr, indices, other_indptr, other_indices, out):
     """out(x) = length of row x of `merged_rows`.

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from diffclass.kernels._kernel import FittedKernel, Kernel, Placing, check_kernel
 from diffclass.kernels.along_field import AlongField
+from diffclass.kernels.correlation import Correlation, SmoothCorrelation
 from diffclass.kernels.density_weighted import DensityWeighted
 from diffclass.kernels.directed import Directed
-from diffclass.kernels.isotropic import (
-    Correlation,
-    FittedIsotropic,
-    Gaussian,
-    Isotropic,
-    SmoothCorrelation,
-)
+from diffclass.kernels.isotropic import FittedIsotropic, Gaussian, Isotropic
 from diffclass.kernels.local_covariance import LocalCovariance
 from diffclass.kernels.local_discriminant import LocalDiscriminant
 from diffclass.kernels.named import NAMED, kernel_named

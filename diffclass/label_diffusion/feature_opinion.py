@@ -1,4 +1,4 @@
-"""A second opinion: a smooth function of the features beside the graph, if labels speak for it.
+"""The opinion of the features: a smooth function of them, joined if held-out labels speak for it.
 
 The walk knows a point by its neighbours. Where classes are mixtures of one another it crosses
 their borders, and a smooth function of the features tells them apart better; where a class drifts
@@ -170,7 +170,7 @@ def join_features(
     >>> opinion.counts, bool((joined.codes == truth).mean() > (by_graph.codes == truth).mean())
     (True, True)
     """
-    with stage("features beside the graph"):
+    with stage("opinion of the features"):
         left = hold_out_labels(operator, labels, diffusion)
         calibration = calibrate_by(operator, diffusion, left)
         opinion, without = _opinion(X, labels, left, calibration)

@@ -119,9 +119,7 @@ def symmetrized(directed: sp.csr_array) -> sp.csr_array:
     graphs = _compiled.graphs
     n = directed.shape[0]
     indptr, indices, data = _int32(directed)
-    t_indptr = np.zeros(n + 1, dtype=indptr.dtype)
-    t_indices, t_data = np.empty_like(indices), np.empty_like(data)
-    graphs.transpose(indptr, indices, data, t_indptr, t_indices, t_data)
+    t_indptr, t_indices, t_data = _int32(directed.T.tocsr())
     lengths = np.empty(n, dtype=np.int64)
     graphs.merged_row_lengths(indptr, indices, t_indptr, t_indices, lengths)
     out_indptr = np.zeros(n + 1, dtype=np.int64)

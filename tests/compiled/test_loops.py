@@ -13,8 +13,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
+from diffclass import _compiled
 from diffclass._compiled import (
     aggregates,
+    cell_bins,
     cell_tree,
     decisions,
     edges,
@@ -82,8 +84,6 @@ def small_cases():
     edges.row_sums(indptr, data, out("row_sums", n))
     edges.unit_rows(indptr, indices, data, 1 + scale, out("unit_rows", m))
     edges.scaled_diagonal(indptr, indices, data, data**2, out("scaled_diagonal", m))
-    arrays = out("t indptr", n + 1, int), out("t indices", m, int), out("t data", m)
-    graphs.transpose(indptr, indices, data, *arrays)
     lengths = out("lengths", n, int)
     graphs.merged_row_lengths(indptr, indices, other.indptr, other.indices, lengths)
     starts = out("starts", n + 1, int)
@@ -194,6 +194,10 @@ def neighbor_cases(out):
     cell_of = np.repeat(np.arange(2, dtype=np.int32), 12)
     centers, around = out("centers", (2, 8), np.float32), np.array([[0, 1], [1, 0]], np.int32)
     cell_tree.mean_centers(X, cell_of, centers)
+    other, scales = around[:, 1:].astype(np.int64), np.array([[2.0], [3.0]], np.float32)
+    bins, own_cell = np.arange(2), cell_of.astype(np.int64)
+    gaps = out("gaps", (n, 3), np.float32)  # no cell is in the last bin
+    cell_bins.gaps_to_bins(X, centers, bins, own_cell, other, scales, gaps)
     cell_tree.reassign(X, cell_of, around, centers, 8, out("reassigned", n, np.int32))
     cell_tree.fill_columns(X, starts, columns)  # features may be left out
     out("block", (6, 12), np.float32)[:] = cell_tree.block_of(columns, starts, 1, 6)
@@ -244,16 +248,7 @@ def neighbor_cases(out):
 def names_of_loops():
     return {
         name
-        for module in (
-            aggregates,
-            cell_tree,
-            decisions,
-            edges,
-            gaussians,
-            graphs,
-            neighbor_lists,
-            products,
-        )
+        for module in (getattr(_compiled, name) for name in _compiled.__all__)
         for name, loop in vars(module).items()
         if callable(loop) and getattr(inspect.unwrap(loop), "__module__", "") == module.__name__
     }
@@ -265,7 +260,12 @@ def test_every_loop_has_a_case():
         + inspect.getsource(gaussian_cases)
         + inspect.getsource(neighbor_cases)
     )
-    assert names_of_loops() >= {"squared_distances", "transpose", "read_off", "row_scaled_product"}
+    assert names_of_loops() >= {
+        "squared_distances",
+        "merged_rows",
+        "read_off",
+        "row_scaled_product",
+    }
     for name in names_of_loops():
         assert f".{name}(" in source
 
@@ -345,8 +345,6 @@ def test_edges_are_numpys(cases):
 
 def test_graphs_are_scipys(cases):
     dense = small_graph()[0].toarray()
-    transposed = sp.csr_array((cases["t data"], cases["t indices"], cases["t indptr"]), (13, 13))
-    assert (transposed.toarray() == dense.T).all()
     either, both = np.where(dense > 0, dense, 9), np.where(dense.T > 0, dense.T, 9)
     least = np.minimum(either, both)
     np.fill_diagonal(least, 0)
@@ -534,6 +532,12 @@ def test_neighbors_are_numpys(cases):
     np.testing.assert_array_equal(cases["center columns"].T, cases["centers"][::-1, :6])
     nearest_center = naive.squared_distances(X, np.array(centers)).argmin(axis=1)
     np.testing.assert_array_equal(cases["reassigned"], nearest_center)
+    to_center = np.sum((X[:, None] - cases["centers"]) ** 2, axis=2)
+    own, other = np.repeat([0, 1], 12), np.repeat([1, 0], 12)
+    gaps, rows = np.full((24, 3), np.inf), np.arange(24)
+    gap = (to_center[rows, other] - to_center[rows, own]) / np.repeat([2, 3], 12)
+    gaps[rows, own], gaps[rows, other] = 0, np.maximum(gap, 0)
+    np.testing.assert_allclose(cases["gaps"], gaps, rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(cases["block"], X[12:, :6].T)
     np.testing.assert_array_equal(
         cases["row"], np.where(np.arange(12) == 2, np.inf, squared[2, :12])
