@@ -27,8 +27,8 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
     parsed_crs,
     same_crs,
-    transformed_bounds,
 )
+from diffclass_hyperspectral.io.georeference.coordinate_systems import transformed_bounds
 
 from .test_geotiff import write_tiff
 from .writers import save_envi

@@ -15,10 +15,8 @@ from diffclass.mapped_files import release_pages
 from diffclass.memory import available_memory_bytes
 from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.workflows.classification import (
-    apply_model,
-    classify_scene,
-)
+from diffclass_hyperspectral.workflows.classification import classify_scene
+from diffclass_hyperspectral.workflows.classification.classifying import apply_model
 from diffclass_hyperspectral.workflows.classification.forecasts import (
     forecast_classification,
     forecast_prediction,
