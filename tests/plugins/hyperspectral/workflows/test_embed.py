@@ -16,7 +16,7 @@ from diffclass.datasets import make_circle, make_tissue_scene
 from diffclass_hyperspectral import open_scene
 from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
 
-from .writers import save_envi
+from ..writers import save_envi
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from diffclass_hyperspectral.workflows.classification.forecasts import (
 from diffclass_hyperspectral.workflows.embedding import embed_file
 from diffclass_hyperspectral.workflows.embedding.coordinates import forecast_embedding
 
-from .test_classify import in_a_process
+from ..commands.test_classify import in_a_process
 
 GIB = 2**30
 
