@@ -18,10 +18,11 @@ _BLOCK_ROWS = 64
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Directions, and what they are applied to.
+    """A scene's spectra along directions.
 
     Attributes
     ----------
+    scene : Scene
     metric : {"euclidean", "angle", "correlation"}
         The last two project spectra that have a direction.
     bands : ndarray of bool of shape (bands,)
@@ -31,16 +32,18 @@ class Components:
         What is taken off before, if anything.
     """
 
+    scene: Scene
     metric: str
     bands: np.ndarray
     directions: np.ndarray
     mean: np.ndarray | None
 
-    def pixels(self, scene: Scene) -> np.ndarray:
+    def pixels(self) -> np.ndarray:
         """Return which pixels have finite spectra with a direction, bool of shape (rows, columns).
 
         The scene knows, unless its pixels are judged by other bands or must have a direction.
         """
+        scene = self.scene
         rows, columns, bands = scene.shape
         judged = scene.band_mask & ~scene.empty_bands
         is_single = scene.data.dtype.kind != "f" or scene.data.dtype.itemsize <= 4
@@ -53,8 +56,9 @@ class Components:
             out[block] = np.isfinite(spectra).all(axis=1).reshape(-1, columns)
         return out
 
-    def picture(self, scene: Scene) -> ComputedRaster:
+    def picture(self) -> ComputedRaster:
         """Return the picture of the components, projected where it is read."""
+        scene = self.scene
         directions = self.directions.astype(np.float32)
         k = directions.shape[1]
         centre = None if self.mean is None else (self.mean @ self.directions).astype(np.float32)
@@ -69,12 +73,11 @@ class Components:
 
         return ComputedRaster((*scene.shape[:2], k), np.float32, read)
 
-    def write(self, scene: Scene, picture: PointPicture, *, is_unit: bool) -> None:
+    def write(self, picture: PointPicture, *, is_unit: bool) -> None:
         """Write the components to the first columns of a picture's points.
 
         Parameters
         ----------
-        scene : Scene
         picture : PointPicture
             Of the pixels that are written.
         is_unit : bool
@@ -85,14 +88,14 @@ class Components:
         DataError
             Where they overflow.
         """
-        rows, columns, bands = scene.shape
-        components = self.picture(scene)
+        rows, columns, bands = self.scene.shape
+        components = self.picture()
         blocks = row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS)
         for block in in_parts("features: projection", blocks):
             found = components[block][picture.valid[block]]
             if not np.isfinite(found).all():
                 raise DataError(
-                    f"{scene.path}: holds values near the largest of single precision; "
+                    f"{self.scene.path}: holds values near the largest of single precision; "
                     "divide them by a scale factor"
                 )
             if is_unit:

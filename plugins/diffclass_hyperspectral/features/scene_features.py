@@ -264,8 +264,9 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
             return np.zeros(1)
         scene = _as_scene(X)
         with stage("features: reach"):
-            valid, picture = self._components.pixels(scene), self._components.picture(scene)
-            return self._scale_smoothings.weight_beyond(picture, valid)
+            components = self._components(scene)
+            valid = components.pixels()
+            return self._scale_smoothings.weight_beyond(components.picture(), valid)
 
     def unit_factor(self, X: Any) -> float | None:
         """Return by what factor another scene's values are larger, where its units are others.
@@ -324,10 +325,9 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         self.directions_ = np.ascontiguousarray(self.directions_)
         self.n_components_ = self.directions_.shape[1]
 
-    @property
-    def _components(self) -> Components:
+    def _components(self, scene: Scene) -> Components:
         mean = self.mean_ if self.metric == "euclidean" else None
-        return Components(self.metric, self.bands_, self.directions_, mean)
+        return Components(scene, self.metric, self.bands_, self.directions_, mean)
 
     def _of_all_pixels(self, scene: Scene, *, fit: bool) -> np.ndarray:
         n_pixels = scene.shape[0] * scene.shape[1]
@@ -355,11 +355,12 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         n_rows = 0
         if self.spatial:
             n_rows = self._scale_smoothings.window_rows(scene.shape, k, window_bytes=window_bytes)
-        valid = self._components.pixels(scene)
+        components = self._components(scene)
+        valid = components.pixels()
         points = create((int(np.count_nonzero(valid)), self._n_features_out))
         picture = PointPicture(points, valid)
         is_unit = self.metric != "euclidean" and not self.spatial
-        self._components.write(scene, picture, is_unit=is_unit)
+        components.write(picture, is_unit=is_unit)
         if self.spatial:
             with stage("features: smoothing"):
                 self._smooth(picture, fit=fit, n_rows=n_rows)

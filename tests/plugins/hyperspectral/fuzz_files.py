@@ -25,11 +25,11 @@ from diffclass_hyperspectral import (
     write_raster,
 )
 
-from .test_geotiff import write_tiff
-from .test_products import COLUMNS as PRODUCT_COLUMNS
-from .test_products import ROWS as PRODUCT_ROWS
-from .test_products import write_emit, write_enmap, write_prisma
-from .test_vector_labels import COLUMNS, ROWS, SCENE, write
+from .io.test_geotiff import write_tiff
+from .io.test_products import COLUMNS as PRODUCT_COLUMNS
+from .io.test_products import ROWS as PRODUCT_ROWS
+from .io.test_products import write_emit, write_enmap, write_prisma
+from .io.test_vector_labels import COLUMNS, ROWS, SCENE, write
 from .writers import save_envi, save_mat73, write_lan
 
 SHAPE = (ROWS, COLUMNS)

@@ -12,7 +12,6 @@ from diffclass_hyperspectral.io.georeference.coordinate_systems import (
     crs_text,
     parsed_crs,
     same_crs,
-    transformed_bounds,
 )
 from diffclass_hyperspectral.io.georeference.georeference import Georeference, Turn, UnevenCentres
 from diffclass_hyperspectral.io.georeference.lookup_table import LookupTable
@@ -22,7 +21,6 @@ from diffclass_hyperspectral.io.georeference.map_info import (
     georeference_of,
     map_info_of,
     required_place,
-    uneven_of,
 )
 
 __all__ = [
@@ -43,7 +41,5 @@ __all__ = [
     "require_overlap",
     "required_place",
     "same_crs",
-    "transformed_bounds",
     "turn_onto",
-    "uneven_of",
 ]

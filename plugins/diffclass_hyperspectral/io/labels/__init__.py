@@ -2,11 +2,9 @@
 
 from diffclass_hyperspectral.io.labels.class_table import (
     LARGEST_BYTE,
-    PALETTE,
     UNCLASSIFIED,
     ClassEntry,
     ClassTable,
-    default_color,
     default_name,
     given_name,
     largest_id,
@@ -18,15 +16,10 @@ from diffclass_hyperspectral.io.labels.label_images import (
     class_id_raster,
     label_regions,
 )
-from diffclass_hyperspectral.io.labels.vector_labels import (
-    covered_pixels,
-    is_vector,
-    read_vector_labels,
-)
+from diffclass_hyperspectral.io.labels.vector_labels import covered_pixels, is_vector
 
 __all__ = [
     "LARGEST_BYTE",
-    "PALETTE",
     "UNCLASSIFIED",
     "ClassEntry",
     "ClassTable",
@@ -34,12 +27,10 @@ __all__ = [
     "LabelImage",
     "class_id_raster",
     "covered_pixels",
-    "default_color",
     "default_name",
     "given_name",
     "is_vector",
     "label_regions",
     "largest_id",
     "read_labels",
-    "read_vector_labels",
 ]

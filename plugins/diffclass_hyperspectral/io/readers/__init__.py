@@ -11,7 +11,6 @@ from diffclass_hyperspectral.io.readers.contents import (
 from diffclass_hyperspectral.io.readers.envi import DATA_ENDINGS, from_ascii, to_ascii
 from diffclass_hyperspectral.io.readers.images import images_among, read_image
 from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
-from diffclass_hyperspectral.io.readers.products.emit import read_lookup_table
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of, picked, picture_axes
 
 __all__ = [
@@ -30,6 +29,5 @@ __all__ = [
     "picked",
     "picture_axes",
     "read_image",
-    "read_lookup_table",
     "to_ascii",
 ]

@@ -12,6 +12,7 @@ from diffclass.evaluation import Scores, classification_scores
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup
+from diffclass_hyperspectral.workflows.classification.lines import holdout_lines
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,
 )
@@ -23,13 +24,7 @@ from diffclass_hyperspectral.workflows.evaluation import (
     measure_certainty,
     probability_of_class,
 )
-from diffclass_hyperspectral.workflows.reports import (
-    HIDDEN,
-    MERGED,
-    Facts,
-    certainty_lines,
-    holdout_lines,
-)
+from diffclass_hyperspectral.workflows.reports import HIDDEN, MERGED, Facts, certainty_lines
 
 
 @dataclass(frozen=True)

@@ -17,19 +17,14 @@ from diffclass_hyperspectral.workflows.classification.holdout_report import (
     FailedHoldout,
     HoldoutReport,
 )
+from diffclass_hyperspectral.workflows.classification.lines import report_lines
 from diffclass_hyperspectral.workflows.classification.models import Classifier
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     UNCLASSIFIED,
     SceneClassification,
 )
 from diffclass_hyperspectral.workflows.evaluation import Holdout
-from diffclass_hyperspectral.workflows.reports import (
-    IF_KNOWN,
-    MERGED,
-    Facts,
-    RunReport,
-    report_lines,
-)
+from diffclass_hyperspectral.workflows.reports import IF_KNOWN, MERGED, Facts, RunReport
 
 _TRANSDUCTIVE = (
     "features and graph are made of all pixels, the tested ones too, without their labels "

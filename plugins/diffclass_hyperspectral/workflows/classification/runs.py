@@ -55,12 +55,7 @@ from diffclass_hyperspectral.workflows.classification.report import (
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,
 )
-from diffclass_hyperspectral.workflows.evaluation import (
-    Holdout,
-    full_gap,
-    halved_classes,
-    hold_out,
-)
+from diffclass_hyperspectral.workflows.evaluation import Holdout, full_gap, halved_classes, hold_out
 
 HOLDOUTS = ("random", "blocks", "both")
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from diffclass_hyperspectral.workflows.classification.report import ClassificationReport
 
-MOST_LINES = 15
 UNSURE = 0.1  # margins below it
 _CLASS_LINES = 7
 _AREA_UNITS = ((1e5, "m2", 1.0), (1e7, "ha", 1e4), (math.inf, "km2", 1e6))  # largest area below

@@ -15,10 +15,7 @@ from diffclass_hyperspectral.io.labels import ClassTable
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.maps import new_figure
 from diffclass_hyperspectral.io.readers import color_text
-from diffclass_hyperspectral.workflows.clustering.clusters import (
-    UNCLUSTERED,
-    SceneClusters,
-)
+from diffclass_hyperspectral.workflows.clustering.clusters import UNCLUSTERED, SceneClusters
 from diffclass_hyperspectral.workflows.reports import HIDDEN, Facts, RunCosts, RunReport
 
 

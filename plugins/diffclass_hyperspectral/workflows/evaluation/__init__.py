@@ -7,7 +7,6 @@ from diffclass_hyperspectral.workflows.evaluation.certainty import (
     probability_of_class,
 )
 from diffclass_hyperspectral.workflows.evaluation.holdout import (
-    LEAST_GAP,
     Holdout,
     full_gap,
     halved_classes,
@@ -22,7 +21,6 @@ from diffclass_hyperspectral.workflows.evaluation.map_evaluation import (
 )
 
 __all__ = [
-    "LEAST_GAP",
     "Certainty",
     "Holdout",
     "MapEvaluation",

@@ -34,6 +34,12 @@ from diffclass_hyperspectral.workflows.evaluation.certainty import (
     measure_certainty,
 )
 from diffclass_hyperspectral.workflows.evaluation.holdout import pixels_from
+from diffclass_hyperspectral.workflows.evaluation.lines import (
+    area_lines,
+    match_lines,
+    match_warning,
+    score_lines,
+)
 from diffclass_hyperspectral.workflows.evaluation.map_rasters import (
     MapRaster,
     check_size,
@@ -44,11 +50,7 @@ from diffclass_hyperspectral.workflows.reports import (
     HIDDEN,
     MERGED,
     Facts,
-    area_lines,
     certainty_lines,
-    match_lines,
-    match_warning,
-    score_lines,
     written_as,
 )
 

@@ -10,13 +10,10 @@ from diffclass_hyperspectral.workflows.reports.facts import (
     written_as,
 )
 from diffclass_hyperspectral.workflows.reports.lines import (
-    area_lines,
+    accuracy_lines,
     certainty_lines,
-    holdout_lines,
-    match_lines,
-    match_warning,
-    report_lines,
-    score_lines,
+    span_text,
+    with_span,
 )
 
 __all__ = [
@@ -26,12 +23,9 @@ __all__ = [
     "Facts",
     "RunCosts",
     "RunReport",
-    "area_lines",
+    "accuracy_lines",
     "certainty_lines",
-    "holdout_lines",
-    "match_lines",
-    "match_warning",
-    "report_lines",
-    "score_lines",
+    "span_text",
+    "with_span",
     "written_as",
 ]

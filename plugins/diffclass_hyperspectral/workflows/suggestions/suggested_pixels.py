@@ -20,9 +20,7 @@ from diffclass_hyperspectral.workflows.classification import (
     checked_labels,
     classify_scene,
 )
-from diffclass_hyperspectral.workflows.classification.forecasts import (
-    forecast_classification,
-)
+from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
 from diffclass_hyperspectral.workflows.clustering import cluster_scene
 from diffclass_hyperspectral.workflows.reports import Facts, RunReport
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.workflows.evaluation import LEAST_GAP, full_gap, hold_out
+from diffclass_hyperspectral.workflows.evaluation import full_gap, hold_out
+from diffclass_hyperspectral.workflows.evaluation.holdout import LEAST_GAP
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from rasterio.enums import ColorInterp
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import open_scene, read_labels, write_class_map
 
+from ..writers import save_envi
 from .test_geotiff import NORTH_UP
 from .test_vector_labels import EXPECTED, SCENE, write
-from .writers import save_envi
 
 RGB = np.random.default_rng(6).integers(1, 255, (20, 16, 3)).astype(np.uint8)
 HOLE = np.zeros((20, 16), dtype=bool)

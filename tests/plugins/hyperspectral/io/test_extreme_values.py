@@ -10,9 +10,9 @@ import pytest
 from diffclass.command_line.main import run
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import Scene, open_scene
-from diffclass_hyperspectral.io.scenes import BandSurvey
+from diffclass_hyperspectral.io.scenes.band_survey import BandSurvey
 
-from .writers import save_envi
+from ..writers import save_envi
 
 CUBE = np.random.default_rng(5).random((12, 10, 5)).astype(np.float32)
 FILLS = [-3.4028235e38, 3.4e38, 9.96921e36, -1e20, np.inf, -np.inf]

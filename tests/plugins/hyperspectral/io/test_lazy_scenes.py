@@ -9,9 +9,9 @@ from diffclass_hyperspectral import SceneFeatures, open_scene
 from diffclass_hyperspectral.io.georeference import Georeference
 from diffclass_hyperspectral.io.rasters import BlockArray
 
+from ..writers import save_mat73
 from .test_geotiff import CUBE, write_tiff
 from .test_products import write_emit, write_enmap, write_prisma
-from .writers import save_mat73
 
 
 def write_all(folder):

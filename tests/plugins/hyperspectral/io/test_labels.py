@@ -8,9 +8,9 @@ from PIL import Image
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import ClassTable, LabelImage, Scene, read_labels
-from diffclass_hyperspectral.io.labels import PALETTE, default_color
+from diffclass_hyperspectral.io.labels.class_table import PALETTE, default_color
 
-from .writers import save_mat73, write_lan
+from ..writers import save_mat73, write_lan
 
 IDS = np.array([[0, 1, 10], [14, 10, 0]], dtype=np.uint8)
 

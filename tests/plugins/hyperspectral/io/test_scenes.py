@@ -10,7 +10,7 @@ import scipy.io
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import Scene, open_scene
 
-from .writers import save_envi, save_mat73, write_lan
+from ..writers import save_envi, save_mat73, write_lan
 
 ROWS, COLUMNS, BANDS = 5, 7, 4
 

@@ -20,7 +20,7 @@ from diffclass_hyperspectral.workflows.evaluation import (
     probability_of_class,
 )
 
-from .writers import save_envi
+from ..writers import save_envi
 
 NAMES = ["none", "nuclei", "cytoplasm", "stroma"]
 

@@ -15,7 +15,8 @@ from spectral.io import envi
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import ClassTable, open_scene, read_labels, write_class_map
 from diffclass_hyperspectral.io.libraries import quiet
-from diffclass_hyperspectral.io.maps import mapped_file, output_files, png_maps, write_raster
+from diffclass_hyperspectral.io.maps import mapped_file, png_maps, write_raster
+from diffclass_hyperspectral.io.maps.map_files import output_files
 from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture
 
 BLOCKS = "diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES"

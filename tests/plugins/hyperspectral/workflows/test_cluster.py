@@ -24,7 +24,7 @@ from diffclass_hyperspectral import (
     read_labels,
 )
 
-from .writers import save_envi
+from ..writers import save_envi
 
 SHAPE = (30, 24)
 METHODS = ["kmeans", "modes"]

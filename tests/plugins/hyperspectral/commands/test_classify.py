@@ -16,7 +16,7 @@ from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import open_scene, read_labels
 
-from .writers import save_envi
+from ..writers import save_envi
 
 NAMES = ["none", "nuclei", "cytoplasm", "stroma"]
 COLORS = [(0, 0, 0), (1, 2, 3), (200, 100, 50), (9, 80, 7)]

@@ -26,7 +26,7 @@ from diffclass_hyperspectral.features.moments import BandStatistics
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
 from diffclass_hyperspectral.io.readers import read_image
 
-from .writers import save_envi
+from ..writers import save_envi
 
 SHAPE = (30, 26)
 STRANGE = [(4, 5), (17, 20), (29, 0)]

@@ -19,9 +19,9 @@ from diffclass.command_line.main import run
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LabelImage, Scene, open_scene, read_labels
 
+from ..writers import save_envi
 from .test_damaged_files import CUBE, IDS, LABELS, SCENES, refusal, scene_of
 from .test_vector_labels import SCENE, write
-from .writers import save_envi
 
 SUFFIXES = (".hdr", ".img", ".lan", ".tif", ".mat", ".npy", ".nc", ".he5", ".png", ".shp", ".txt")
 SIDE = 12

@@ -15,10 +15,8 @@ from diffclass.mapped_files import release_pages
 from diffclass.memory import available_memory_bytes
 from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.workflows.classification import (
-    apply_model,
-    classify_scene,
-)
+from diffclass_hyperspectral.workflows.classification import classify_scene
+from diffclass_hyperspectral.workflows.classification.classifying import apply_model
 from diffclass_hyperspectral.workflows.classification.forecasts import (
     forecast_classification,
     forecast_prediction,
@@ -26,7 +24,7 @@ from diffclass_hyperspectral.workflows.classification.forecasts import (
 from diffclass_hyperspectral.workflows.embedding import embed_file
 from diffclass_hyperspectral.workflows.embedding.coordinates import forecast_embedding
 
-from .test_classify import in_a_process
+from ..commands.test_classify import in_a_process
 
 GIB = 2**30
 

@@ -19,11 +19,11 @@ from diffclass.command_line.main import run
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import open_scene, read_labels
 
-from .fuzz_files import SCENE_FILES
+from ..fuzz_files import SCENE_FILES
+from ..writers import save_envi, save_mat73, write_lan
 from .test_geotiff import write_tiff
 from .test_products import write_emit, write_enmap, write_prisma
 from .test_vector_labels import SCENE, write
-from .writers import save_envi, save_mat73, write_lan
 
 CUBE = np.random.default_rng(0).integers(0, 900, (6, 5, 4)).astype(np.int16)
 IDS = CUBE[:, :, 0].astype(np.uint8) % 3

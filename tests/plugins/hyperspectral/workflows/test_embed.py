@@ -17,7 +17,7 @@ from diffclass_hyperspectral import open_scene
 from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
 from experiments.datasets import make_circle
 
-from .writers import save_envi
+from ..writers import save_envi
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import os
 import pytest
 
 from diffclass_hyperspectral import load_model, open_scene, read_labels
-from diffclass_hyperspectral.workflows.classification import apply_model
+from diffclass_hyperspectral.workflows.classification.classifying import apply_model
 
-from . import fuzz
-from .fuzz_files import LABEL_FILES, MODEL_FILES, SCENE_FILES
+from .. import fuzz
+from ..fuzz_files import LABEL_FILES, MODEL_FILES, SCENE_FILES
 
 N_CASES = int(os.environ.get("DIFFCLASS_FUZZ_CASES", "100"))
 

@@ -18,9 +18,9 @@ from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.features.streamed_quantile import streamed_quantile
 from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture, spread_out
-from diffclass_hyperspectral.io.scenes import BandSurvey
+from diffclass_hyperspectral.io.scenes.band_survey import BandSurvey
 
-from .test_geotiff import write_tiff
+from ..io.test_geotiff import write_tiff
 
 BLOCKS = "diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES"
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import ndimage
 
 from diffclass.exceptions import ParameterError
-from diffclass_hyperspectral.workflows.classification import (
-    Cleanup,
+from diffclass_hyperspectral.workflows.classification import Cleanup
+from diffclass_hyperspectral.workflows.classification.cleanup import (
     CleanupReport,
     majority_filter,
     merge_small_segments,

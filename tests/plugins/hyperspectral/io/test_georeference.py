@@ -27,11 +27,11 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
     parsed_crs,
     same_crs,
-    transformed_bounds,
 )
+from diffclass_hyperspectral.io.georeference.coordinate_systems import transformed_bounds
 
+from ..writers import save_envi
 from .test_geotiff import write_tiff
-from .writers import save_envi
 
 IDS = np.array([[0, 1, 10], [14, 10, 0]])
 TABLE = ClassTable.from_ids(

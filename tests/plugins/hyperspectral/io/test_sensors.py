@@ -12,7 +12,7 @@ from diffclass_hyperspectral.io.georeference import Georeference, georeference_o
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import read_image
 
-from .products import (
+from ..products import (
     write_aviris3,
     write_desis,
     write_neon,
