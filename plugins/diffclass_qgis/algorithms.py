@@ -330,7 +330,8 @@ CLUSTER = Algorithm(
 ANOMALY = Algorithm(
     "anomaly",
     "Anomaly",
-    "Scores every pixel by how unlike the others its spectrum is. Edges and shadows score high too.",
+    "Scores every pixel by how unlike the others its spectrum is. "
+    "Edges and shadows score high too.",
     (
         SCENE,
         Parameter(
