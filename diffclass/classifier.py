@@ -31,9 +31,8 @@ from diffclass.label_diffusion.stopping_time import Tau
 from diffclass.neighbors import NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.cuda import processor_of
-from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.processor import Processor
-from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
+from diffclass.operators.warped import Operator, Warp, warped_operator
 from diffclass.point_graph import Neighborhood, PointGraph, find_neighbors
 from diffclass.targets import UNLABELLED, encode_labels
 
@@ -47,7 +46,7 @@ _CHANGED_SHARE = 1e-3
 class _Fitted:
     """What a calibration needs; it is found once it is asked for."""
 
-    operator: MarkovOperator | WarpedOperator
+    operator: Operator
     labels: Labels
     diffusion: LabelDiffusion
     posteriors: np.ndarray
@@ -147,8 +146,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         The walk with the fitted kernel and neighbour search.
     operator_ : MarkovOperator
         The walk of ``graph_``.
-    warped_ : WarpedOperator or None
-        The operators of the last round of warping.
+    walk_ : MarkovOperator or WarpedOperator
+        The walk that has diffused the labels: `operator_`, or the walks of the last round of
+        warping.
     n_rounds_ : int
         Number of rounds of warping.
     n_features_in_, feature_names_in_
@@ -289,9 +289,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         opinion = self.feature_opinion_
         self._new_points = NewPoints(
             steps=self.graph_.steps,
-            values=self._walked.values
-            if self.warped_ is None
-            else self.warped_.kept(self._walked.values),
+            values=self.walk_.for_new_points(self._walked.values),
             class_weight=self._walked.class_weight,
             feature_opinion=opinion if opinion is not None and opinion.counts else None,
             labelled=None if self.affinity else X[labels.points],
@@ -300,7 +298,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
         self._read_off(X)
         self._fitted: _Fitted | _Restored = _Fitted(
-            self.operator_ if self.warped_ is None else self.warped_,
+            self.walk_,
             labels,
             self.diffusion_,
             self.raw_label_distributions_,
@@ -543,11 +541,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _warped_rounds(
         self, diffused: LabelDiffusion, labels: Labels, rules: DiffusionRules
     ) -> LabelDiffusion:
-        self.warped_: WarpedOperator | None = None
+        self.walk_: Operator = self.operator_
         self.n_rounds_ = 0
         warp = self.warp
         while warp is not None and self.n_rounds_ < warp.rounds:
-            self.warped_ = warped_operator(
+            self.walk_ = warped_operator(
                 self.operator_,
                 diffused.posteriors,
                 y=labels.codes_of_points,
@@ -555,7 +553,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 forward_exponent=warp.forward_exponent,
             )
             before = diffused.codes
-            diffused = diffuse(self.warped_, labels, rules)
+            diffused = diffuse(self.walk_, labels, rules)
             self.n_rounds_ += 1
             if np.mean(diffused.codes != before) < _CHANGED_SHARE:
                 break
@@ -567,7 +565,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if not self.join_features:
             return self._walked, None
         self.feature_opinion_, joined, calibration = join_features(
-            self.operator_ if self.warped_ is None else self.warped_, X, labels, self._walked
+            self.walk_, X, labels, self._walked
         )
         return joined, calibration
 

@@ -20,7 +20,7 @@ import numpy as np
 from diffclass.coarsening import CoarseGraph
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Diffusions, Grouping
@@ -116,12 +116,12 @@ class Engine:
         # for a given time on the same domain the provisional map is all there is
         return state.rule != "auto" and self._refining(state) is self._provisional
 
-    def refine(self, state: State, operator: MarkovOperator | WarpedOperator) -> None:
+    def refine(self, state: State, operator: Operator) -> None:
         """Compute a state's refined map and keep it; see `refined_map_of`."""
         domain = self._refining(state)
         domain.diffusions.refined.add(domain.restrict(state), self._refined_map(state, operator))
 
-    def refined_map_of(self, state: State, operator: MarkovOperator | WarpedOperator) -> ClassMap:
+    def refined_map_of(self, state: State, operator: Operator) -> ClassMap:
         """Return a state's map as `diffuse_labels` makes it, with the time of "auto".
 
         Parameters
@@ -133,7 +133,7 @@ class Engine:
         """
         return self._refining(state).lift_map(self._refined_map(state, operator))
 
-    def _refined_map(self, state: State, operator: MarkovOperator | WarpedOperator) -> ClassMap:
+    def _refined_map(self, state: State, operator: Operator) -> ClassMap:
         domain = self._refining(state)
         tau = None if state.rule == "auto" else self.tau_of(state)
         return domain.diffusions.refined_map_of(domain.restrict(state), operator, tau)
@@ -156,7 +156,7 @@ class Engine:
             return state.tau
         return self.answers.diffusions.known_tau(self.answers.restrict(state))
 
-    def operator_of(self, state: State) -> MarkovOperator | WarpedOperator:
+    def operator_of(self, state: State) -> Operator:
         """Return the walk that `refine` takes; if warped, one walk for each class."""
         domain = self._refining(state)
         return domain.diffusions.operator_of(domain.restrict(state))
@@ -182,7 +182,7 @@ class Engine:
         found = self.answers.diffusions.contradictions(self.answers.restrict(state), horizon)
         return self.answers.lift_contradictions(found, state)
 
-    def walk_for_suggestions(self, state: State) -> MarkovOperator | WarpedOperator:
+    def walk_for_suggestions(self, state: State) -> Operator:
         """Return the walk by which points to label next are chosen."""
         return self.answers.diffusions.operator_of(self.answers.restrict(state))
 

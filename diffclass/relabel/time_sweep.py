@@ -16,8 +16,7 @@ from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.diffusion import margin_curve, start_walk
 from diffclass.label_diffusion.stopping_time import curve_times
 from diffclass.label_diffusion.walks import Walk
-from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator
 from diffclass.targets import encode_labels
 
 Frame = tuple[np.ndarray, np.ndarray]
@@ -45,7 +44,7 @@ class TimeSweep:
 
     def __init__(
         self,
-        operator: MarkovOperator | WarpedOperator,
+        operator: Operator,
         y: np.ndarray,
         *,
         label_mode: str,

@@ -1,6 +1,14 @@
 """Hyperspectral scenes for diffclass: formats, label images, features, whole jobs, map writers.
 
-Names load on first use, so that importing the plugin costs nothing.
+Names load on first use, so that importing the plugin costs nothing. Its chapters, each of which
+imports from those below it:
+
+    commands    options, progress and exit codes; nothing that a script would need
+    workflows   whole jobs: scene in, result and report out
+    features    what a pixel's neighbours are found by
+    io          files and pictures: readers, labels, scenes, maps
+
+`diffclass_hyperspectral.io` and `diffclass_hyperspectral.workflows` say what is in theirs.
 """
 
 from __future__ import annotations
@@ -106,52 +114,29 @@ __all__ = [
     "write_suggestions",
 ]
 
-_HOMES = {
-    "ClassEntry": "io.labels.class_table",
-    "ClassTable": "io.labels.class_table",
-    "ClassificationReport": "workflows.classification.report",
-    "ClassificationRun": "workflows.classification.runs",
-    "Cleanup": "workflows.classification.cleanup",
-    "ClusterSpectra": "workflows.clustering.clusters",
-    "Contents": "io.readers.contents",
-    "LabelImage": "io.labels.label_images",
-    "LookupTable": "io.georeference.lookup_table",
-    "MapEvaluation": "workflows.evaluation.map_evaluation",
-    "Scene": "io.scenes.scene",
-    "SceneAnomalies": "workflows.anomalies.scores",
-    "SceneClassification": "workflows.classification.scene_classification",
-    "SceneClusters": "workflows.clustering.clusters",
-    "SceneFeatures": "features.scene_features",
-    "SceneModel": "workflows.classification.models",
-    "SuggestedPixel": "workflows.suggestions.suggested_pixels",
-    "TiledScene": "io.tiles.tiled_scenes",
-    "agreement": "workflows.clustering.clusters",
-    "classified_dataset": "workflows.classification.datasets",
-    "classify_scene": "workflows.classification.scene_classification",
-    "classify_with_holdout": "workflows.classification.runs",
-    "classify_with_model": "workflows.classification.runs",
-    "cluster_scene": "workflows.clustering.clusters",
-    "detection_of": "workflows.anomalies.scores",
-    "embed_file": "workflows.embedding.coordinates",
-    "evaluate_map": "workflows.evaluation.map_evaluation",
-    "find_anomalies": "workflows.anomalies.scores",
-    "known_anomalies": "workflows.anomalies.scores",
-    "known_classes": "workflows.clustering.clusters",
-    "load_model": "workflows.classification.models",
-    "mean_spectra": "workflows.clustering.clusters",
-    "open_scene": "io.scenes.opening",
-    "open_tiles": "io.tiles.tiled_scenes",
-    "read_labels": "io.labels.label_files",
-    "read_tile_labels": "io.tiles.tile_labels",
-    "save_model": "workflows.classification.models",
-    "suggest_first": "workflows.suggestions.suggested_pixels",
-    "suggest_for_scene": "workflows.suggestions.suggested_pixels",
-    "write_class_map": "io.maps.map_files",
-    "write_coordinates": "workflows.embedding.coordinates",
-    "write_maps": "workflows.classification.maps",
-    "write_raster": "io.maps.map_files",
-    "write_suggestions": "workflows.suggestions.files",
+# Where each name is, by chapter.
+_CHAPTERS = {
+    "features.scene_features": "SceneFeatures",
+    "io.georeference": "LookupTable",
+    "io.labels": "ClassEntry ClassTable LabelImage read_labels",
+    "io.maps": "write_class_map write_raster",
+    "io.readers": "Contents",
+    "io.scenes": "Scene open_scene",
+    "io.tiles": "TiledScene open_tiles read_tile_labels",
+    "workflows.anomalies": "SceneAnomalies detection_of find_anomalies known_anomalies",
+    "workflows.classification": (
+        "ClassificationReport ClassificationRun Cleanup SceneClassification SceneModel "
+        "classified_dataset classify_scene classify_with_holdout classify_with_model load_model "
+        "save_model write_maps"
+    ),
+    "workflows.clustering": (
+        "ClusterSpectra SceneClusters agreement cluster_scene known_classes mean_spectra"
+    ),
+    "workflows.embedding": "embed_file write_coordinates",
+    "workflows.evaluation": "MapEvaluation evaluate_map",
+    "workflows.suggestions": "SuggestedPixel suggest_first suggest_for_scene write_suggestions",
 }
+_HOMES = {name: chapter for chapter, names in _CHAPTERS.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

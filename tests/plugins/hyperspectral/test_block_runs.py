@@ -130,7 +130,7 @@ def test_the_time_in_memory_is_estimated_where_it_is_known_and_long(
     truth, monkeypatch, capsys, least, kernel
 ):
     monkeypatch.setattr("diffclass.costs._WORTH_TELLING", least)
-    monkeypatch.setattr(runs, "scene_points", None)
+    monkeypatch.setattr(runs, "labelled_points", None)
     assert run([*LABELLED, "--kernel", kernel]) == 1
     said = capsys.readouterr().err
     is_said = least == 0 and kernel == "shared"
@@ -138,7 +138,7 @@ def test_the_time_in_memory_is_estimated_where_it_is_known_and_long(
 
 
 def test_two_ways_of_holding_out_take_longer(truth, monkeypatch):
-    monkeypatch.setattr(runs, "scene_points", None)
+    monkeypatch.setattr(runs, "labelled_points", None)
     scene, labels, said = open_scene("scene.npy"), read_labels("labels.npy"), []
     for holdout in ("random", "both"):
         with pytest.raises(TypeError):

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from diffclass.exceptions import DiffclassError
 from diffclass_hyperspectral.io.georeference.coordinate_systems import parsed_crs, with_projections
+from diffclass_hyperspectral.io.libraries import require
 
 # Indexes rows and columns of a picture; the step -1 reverses them.
 Turn = tuple[slice, slice]
@@ -61,6 +63,11 @@ class Georeference:
         except (DiffclassError, ValueError):  # no rasterio, or a system that it does not know
             return None
         return abs(a * e - b * d) * metres**2
+
+    @property
+    def affine(self) -> Any:
+        """The transform as rasterio takes it."""
+        return require("rasterio.transform", extra="maps").Affine(*self.transform)
 
     def centre(self, row: float, column: float) -> tuple[float, float]:
         """Return x and y of the centre of a pixel, counted from 0."""

@@ -9,10 +9,12 @@ import colorsys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from diffclass.exceptions import ParameterError
 from diffclass.plots import DEFAULT_PALETTE
 from diffclass.targets import MOST_CLASSES
-from diffclass_hyperspectral.io.readers import Color
+from diffclass_hyperspectral.io.readers import Color, color_of
 
 __all__ = ["LARGEST_BYTE", "MOST_CLASSES", "largest_id"]
 
@@ -49,7 +51,7 @@ UNCLASSIFIED = "Unclassified"
 UNUSED = "unused"
 
 PALETTE: tuple[Color, ...] = tuple(
-    (int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)) for text in DEFAULT_PALETTE
+    color for text in DEFAULT_PALETTE if (color := color_of(text)) is not None
 )
 
 
@@ -132,6 +134,14 @@ class ClassTable:
     def given_names(self) -> dict[int, str | None]:
         """Name of each class by id; None where it is the default one, which no file has given."""
         return {entry.id: given_name(entry.id, entry.name) for entry in self}
+
+    @property
+    def palette(self) -> np.ndarray:
+        """Colours by id, uint8 of shape (largest id + 1, 3); black where there is no class."""
+        colors = np.zeros((max(self.ids, default=0) + 1, 3), dtype=np.uint8)
+        for entry in self.entries:
+            colors[entry.id] = entry.color
+        return colors
 
     def including(self, ids: Iterable[int]) -> ClassTable:
         """Return the table with entries for ``ids`` too."""

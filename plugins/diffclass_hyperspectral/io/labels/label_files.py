@@ -61,7 +61,7 @@ def read_labels(
     labels = LabelImage.from_contents(contents, name_of(path))
     if georeference_of(labels.map_info) is None:
         return labels
-    table = _table_of(grid)
+    table = getattr(grid, "lookup_table", None)  # of a scene in its sensor's geometry
     if table is None or labels.shape != table.shape:
         return labels
     return _on_sensor(labels.on(table), table)
@@ -79,17 +79,12 @@ def _from_shapes(
             "give the labels as an image"
         )
     name, _, field = (variable or "").rpartition("/")
-    table = _table_of(grid)
+    table = getattr(grid, "lookup_table", None)
     target = grid if table is None else table
     labels = read_vector_labels(
         path, target, class_field=field or None, layer=name or None, known=known
     )
     return labels if table is None else _on_sensor(labels, table)
-
-
-def _table_of(grid: Grid | None) -> LookupTable | None:
-    """Return the lookup table of a scene in its sensor's geometry; label images have none."""
-    return getattr(grid, "lookup_table", None)
 
 
 def _on_sensor(labels: LabelImage, table: LookupTable) -> LabelImage:

@@ -10,7 +10,6 @@ numbered classes; a field "color" ("#rrggbb") gives colours.
 from __future__ import annotations
 
 import os
-import re
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,13 +28,11 @@ from diffclass_hyperspectral.io.georeference import (
 from diffclass_hyperspectral.io.labels.class_table import MOST_CLASSES, ClassTable, default_name
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
 from diffclass_hyperspectral.io.libraries import quiet, reading, require, require_file
-from diffclass_hyperspectral.io.readers import Color
+from diffclass_hyperspectral.io.readers import Color, color_of
 
 _USUAL_FIELDS = ("class", "class_id", "classname", "class_name", "label", "category", "id_class")
 
 ENDINGS = (".geojson", ".json", ".shp", ".gpkg", ".fgb", ".kml")
-
-_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,9 +297,9 @@ def _colors(features: _Features, ids: np.ndarray) -> dict[int, Color]:
     if texts is None or texts.dtype.kind != "O":
         return {}
     return {
-        i: (int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16))
+        i: color
         for i, text in zip(ids.tolist(), texts, strict=True)
-        if i and isinstance(text, str) and _HEX.match(text)
+        if i and isinstance(text, str) and (color := color_of(text)) is not None
     }
 
 
@@ -351,8 +348,7 @@ def _rasterized(
 
 def _burnt(pairs: list[Any], shape: tuple[int, int], target: Georeference) -> np.ndarray:
     features = require("rasterio.features", extra="maps")
-    transform = require("rasterio.transform", extra="maps").Affine(*target.transform)
     with quiet():
         return features.rasterize(
-            pairs, out_shape=shape, fill=0, transform=transform, dtype="int32"
+            pairs, out_shape=shape, fill=0, transform=target.affine, dtype="int32"
         )

@@ -62,7 +62,7 @@ def write_classification(
         "class names": _names(table, n_classes),
         "classes": str(n_classes),
         "data ignore value": "0",  # no class
-        "class lookup": [part for color in _colors(table, n_classes) for part in color],
+        "class lookup": table.palette.ravel().tolist(),
     }
     with replacing_pair(*pair(path), overwrite=overwrite) as (data, header):
         found = _write_data(data, cast(ids, dtype, with_bands=True), _interleave(path))
@@ -135,11 +135,6 @@ def _write_header(header: Path, fields: dict[str, Any]) -> None:
 def _names(table: ClassTable, n_classes: int) -> list[str]:
     known = {entry.id: _header_name(entry.name) or f"class {entry.id}" for entry in table.entries}
     return [known.get(i, "") for i in range(n_classes)]
-
-
-def _colors(table: ClassTable, n_classes: int) -> list[tuple[int, int, int]]:
-    known = {entry.id: entry.color for entry in table.entries}
-    return [known.get(i, (0, 0, 0)) for i in range(n_classes)]
 
 
 def _georeference(map_info: Sequence[str] | None) -> dict[str, Any]:

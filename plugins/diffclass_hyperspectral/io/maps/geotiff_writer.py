@@ -6,7 +6,6 @@ They are written there, and into a tag of the band, so that the TIFF alone keeps
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +21,7 @@ from diffclass_hyperspectral.io.georeference import georeference_of, parsed_crs
 from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id
 from diffclass_hyperspectral.io.libraries import quiet, require
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
-from diffclass_hyperspectral.io.readers import NAMES_KEY
+from diffclass_hyperspectral.io.readers import NAMES_KEY, names_as_json
 
 ENDINGS = (".tif", ".tiff")
 
@@ -51,7 +50,7 @@ def write_classification(
         with _created(temporary, cast(ids, dtype, with_bands=True), map_info) as raster:
             raster.nodata = 0  # unclassified: shown as nothing, and no class in statistics
             raster.write_colormap(1, {entry.id: (*entry.color, 255) for entry in table.entries})
-            raster.update_tags(1, **{NAMES_KEY: json.dumps(names)})
+            raster.update_tags(1, **{NAMES_KEY: names_as_json(names)})
         _write_categories(beside, [names.get(i, "") for i in range(max(names) + 1)])
 
 
@@ -96,13 +95,12 @@ def _coordinates(map_info: Sequence[str] | None) -> dict[str, Any]:
     place = georeference_of(map_info)
     if place is None:
         return {}
-    transform = require("rasterio.transform", extra="maps").Affine(*place.transform)
     try:
-        return {"transform": transform, "crs": parsed_crs(place.crs)}
+        return {"transform": place.affine, "crs": parsed_crs(place.crs)}
     except DataError as error:
         # a map that took hours is worth more than the name of its projection
         warnings.warn(f"{error}; it is left out of the map", UserWarning, stacklevel=2)
-        return {"transform": transform}
+        return {"transform": place.affine}
 
 
 def _write_categories(path: Path, names: list[str]) -> None:

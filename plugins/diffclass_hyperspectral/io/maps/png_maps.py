@@ -6,7 +6,6 @@ second, third, ... row and column is drawn; a palette image has them all.
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral.io.labels import ClassTable, largest_id
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of
-from diffclass_hyperspectral.io.readers import NAMES_KEY
+from diffclass_hyperspectral.io.readers import NAMES_KEY, names_as_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,15 +36,13 @@ def save_palette_png(path: Path, ids: Raster, table: ClassTable) -> None:
     """Save ids as palette indices with the table's colours; names go into a text chunk."""
     images = require("PIL.Image")
     text = require("PIL.PngImagePlugin").PngInfo()
-    palette = np.zeros((largest_id(table.ids, "a PNG") + 1, 3), dtype=np.uint8)
-    for entry in table.entries:
-        palette[entry.id] = entry.color
-    text.add_text(NAMES_KEY, json.dumps({entry.id: entry.name for entry in table.entries}))
+    largest_id(table.ids, "a PNG")
+    text.add_text(NAMES_KEY, names_as_json({entry.id: entry.name for entry in table.entries}))
     small = np.empty(ids.shape, dtype=np.uint8)
     for rows, block in blocks_of(ids):
         small[rows] = block
     image = images.fromarray(small)
-    image.putpalette(palette.ravel().tolist())
+    image.putpalette(table.palette.ravel().tolist())
     image.save(path, format="PNG", pnginfo=text)
 
 
@@ -56,7 +53,7 @@ def save_class_png(path: Path, ids: Raster, table: ClassTable) -> None:
     """
     figure = new_figure()
     legend = _class_legend(figure, _counts(ids), table)
-    picture = _magnified(_colored(_thinned(ids), table))
+    picture = _magnified(table.palette[_thinned(ids)])
     height, width = picture.shape[:2]
     with _any_letters():
         box = legend.get_window_extent()
@@ -122,13 +119,6 @@ def _class_legend(figure: Figure, present: Counter[int], table: ClassTable) -> L
 def _literal(text: str) -> str:
     """Keep dollar signs from being read as formulas."""
     return text.replace("$", r"\$")
-
-
-def _colored(ids: np.ndarray, table: ClassTable) -> np.ndarray:
-    colors = np.zeros((max(table.ids, default=0) + 1, 3), dtype=np.uint8)
-    for entry in table.entries:
-        colors[entry.id] = entry.color
-    return colors[ids]
 
 
 def dots_of_a_pixel(shape: tuple[int, ...]) -> float:

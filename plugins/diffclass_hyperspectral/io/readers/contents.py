@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,6 +15,28 @@ from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.georeference import LookupTable
 
 Color: TypeAlias = tuple[int, int, int]
+_HEX = re.compile(r"#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})\Z")
+
+
+def color_of(text: str) -> Color | None:
+    """Return the colour that "#rrggbb" names, None for another text."""
+    found = _HEX.match(text)
+    return None if found is None else (int(found[1], 16), int(found[2], 16), int(found[3], 16))
+
+
+def color_text(color: Color) -> str:
+    """Return a colour as "#rrggbb"."""
+    return "#{:02x}{:02x}{:02x}".format(*color)
+
+
+def names_as_json(names: Mapping[int, str]) -> str:
+    """Return names of classes by id as one text, for files that have no other place for them."""
+    return json.dumps({str(i): name for i, name in names.items()})
+
+
+def names_of_json(text: str) -> dict[int, str]:
+    """Return the names that `names_as_json` wrote."""
+    return {int(key): str(name) for key, name in json.loads(text).items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ colours that viewers show.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.libraries import reading, require
-from diffclass_hyperspectral.io.readers.contents import Color, Contents
+from diffclass_hyperspectral.io.readers.contents import Color, Contents, names_of_json
 
 # The text chunk in which `write_class_map` keeps class names, as JSON {id: name}.
 NAMES_KEY = "diffclass class names"
@@ -55,9 +54,7 @@ def _palette(image: Any) -> dict[int, Color]:
 
 def _names(image: Any) -> dict[int, str] | None:
     text = image.info.get(NAMES_KEY)
-    if text is None:
-        return None
-    return {int(key): str(name) for key, name in json.loads(text).items()}
+    return None if text is None else names_of_json(text)
 
 
 _GREY = ("1", "L", "LA", "I", "I;16", "I;16B", "F")

@@ -44,10 +44,13 @@ def scaled(
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
-    """Yield rasterio's dataset of a TIFF, without a warning where it has no coordinates."""
+def opened(path: Path, *, driver: str | None = "GTiff") -> Iterator[Any]:
+    """Yield rasterio's dataset of a TIFF, without a warning where it has no coordinates.
+
+    With ``driver`` None it may be of any format that GDAL reads.
+    """
     rasterio = require("rasterio", extra="maps")
-    with quiet(), rasterio.open(os.path.abspath(path), driver="GTiff") as raster:
+    with quiet(), rasterio.open(os.path.abspath(path), driver=driver) as raster:
         yield raster
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,25 +31,20 @@ class AnomalyReport(RunReport):
         Pixels with a score, and without.
     highest : list of dict
         Row, column, score and, where the scene tells, x and y of the ten highest scores.
-    curves : mapping of str to DetectionCurve
-        By method, the asked one first; empty without a truth.
+    detection : mapping of str to DetectionCurve or None
+        By method, the asked one first; None without a truth.
     """
 
     method: str
     n_pixels: int
     n_without_data: int
     highest: list[dict[str, Any]]
-    curves: Mapping[str, DetectionCurve] = field(default_factory=dict)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold; None where there is no truth."""
-        facts = super().to_dict()
-        return facts | {"detection": facts.pop("curves") or None}
+    detection: Mapping[str, DetectionCurve] | None = None
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
         lines = [f"{self.n_pixels} pixels scored ({self.n_without_data} without data)"]
-        for name, curve in self.curves.items():
+        for name, curve in (self.detection or {}).items():
             lines.append(
                 f"{NAMES[name]}: area under the ROC curve {curve.area:.4f}; "
                 f"{100 * curve.detected_at(0.01):.0f} % of {curve.n_anomalies} anomalies detected "
@@ -76,7 +71,7 @@ def report_anomalies(
         n_pixels=n_pixels,
         n_without_data=found.scores.size - n_pixels,
         highest=[_placed(scene, *pixel) for pixel in found.highest(_LISTED)],
-        curves=curves or {},
+        detection=curves or None,
         memory=found.memory,
         costs=costs,
     )

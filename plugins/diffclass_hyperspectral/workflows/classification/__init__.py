@@ -1,6 +1,12 @@
 """From a scene and some labels to a class map with its model, files and report."""
 
 from diffclass_hyperspectral.workflows.classification.block_runs import BlockRun
+from diffclass_hyperspectral.workflows.classification.classifying import (
+    LabelledPoints,
+    apply_model,
+    checked_labels,
+    classify_scene,
+)
 from diffclass_hyperspectral.workflows.classification.cleanup import (
     Cleanup,
     CleanupReport,
@@ -26,9 +32,6 @@ from diffclass_hyperspectral.workflows.classification.runs import (
 )
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,
-    apply_model,
-    checked_labels,
-    classify_scene,
 )
 from diffclass_hyperspectral.workflows.classification.summary import (
     MOST_LINES,
@@ -45,6 +48,7 @@ __all__ = [
     "ClassificationRun",
     "Cleanup",
     "CleanupReport",
+    "LabelledPoints",
     "SceneClassification",
     "SceneModel",
     "apply_model",

@@ -30,9 +30,10 @@ from diffclass.costs import Size
 from diffclass.exceptions import ParameterError
 from diffclass.model_files import read_model, write_model
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import FileStamp, Scene
+from diffclass_hyperspectral.workflows.classification.classifying import LabelledPoints
 from diffclass_hyperspectral.workflows.classification.model_forms import FEATURES
-from diffclass_hyperspectral.workflows.classification.scene_classification import ScenePoints
 
 _IN_BLOCKS = (
     "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "random_state",
@@ -128,7 +129,7 @@ class BlockRun:
             n_machines = 1 if scheduler is None or engine is None else engine.n_workers
             yield cls(scratch, memory / share, engine, n_machines)
 
-    def points(self, scene: Scene, features: SceneFeatures) -> ScenePoints:
+    def points(self, scene: Scene, labels: LabelImage, features: SceneFeatures) -> LabelledPoints:
         """Fit features to a scene and write them; those of a resumed run are taken over."""
         model = self.scratch.folder / "features" / "features.model"
 
@@ -144,10 +145,9 @@ class BlockRun:
             return {}
 
         self.scratch.completed("features", work)
-        valid = np.array(self.scratch.load("features/valid")).ravel()
-        return ScenePoints(
-            self.scratch.load("features/points"), valid, read_model(model, FEATURES, kind=_FEATURES)
-        )
+        valid, points = (self.scratch.load(f"features/{name}") for name in ("valid", "points"))
+        fitted = read_model(model, FEATURES, kind=_FEATURES)
+        return LabelledPoints(scene, labels, points, np.array(valid), fitted)
 
     def classifier(self, model: DiffusionClassifier) -> BlockClassifier:
         """Return the classifier in blocks with the parameters of one in memory."""

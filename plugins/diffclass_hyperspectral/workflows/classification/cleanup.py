@@ -18,11 +18,12 @@ With both, the majority filter comes first, so that only such segments stay belo
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral.workflows.reports import MERGED, Facts
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class Cleanup:
         smooth = majority_filter(kept, self.majority)
         cleaned = merge_small_segments(smooth, self.min_area)
         report = CleanupReport(
+            self,
             below_margin=int(np.count_nonzero(unknown)),
             by_majority=int(np.count_nonzero(smooth != kept)),
             by_min_area=int(np.count_nonzero(cleaned != smooth)),
@@ -87,17 +89,20 @@ class Cleanup:
 
 
 @dataclass(frozen=True)
-class CleanupReport:
+class CleanupReport(Facts):
     """How many pixels each step changed.
 
     Attributes
     ----------
+    cleanup : Cleanup
+        What was done.
     below_margin, by_majority, by_min_area : int
         Pixels that became class 0, and that each filter gave another class.
     small_segments_left : int
         Segments below the minimum area that touch no other class.
     """
 
+    cleanup: Cleanup = field(metadata=MERGED)
     below_margin: int = 0
     by_majority: int = 0
     by_min_area: int = 0

@@ -113,8 +113,7 @@ def _placed(dataset: Any, scene: Scene, rows: Hashable, columns: Hashable) -> An
     if place is not None:
         if place.crs is not None:
             dataset = dataset.rio.write_crs(place.crs)
-        transform = require("rasterio.transform", extra="maps").Affine(*place.transform)
-        dataset = dataset.rio.write_transform(transform)
+        dataset = dataset.rio.write_transform(place.affine)
     for name, missing in (("class_map", UNCLASSIFIED), ("margin", np.nan), ("probability", np.nan)):
         dataset[name] = dataset[name].rio.write_nodata(missing)
     return dataset

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,
-    cleaned,
 )
 from diffclass_hyperspectral.workflows.evaluation import (
     Certainty,
@@ -24,7 +23,13 @@ from diffclass_hyperspectral.workflows.evaluation import (
     measure_certainty,
     probability_of_class,
 )
-from diffclass_hyperspectral.workflows.reports import Facts, certainty_lines, holdout_lines
+from diffclass_hyperspectral.workflows.reports import (
+    HIDDEN,
+    MERGED,
+    Facts,
+    certainty_lines,
+    holdout_lines,
+)
 
 
 @dataclass(frozen=True)
@@ -63,16 +68,10 @@ class HoldoutReport(Facts):
     weight_beyond_gap: float | None
     n_fit: int
     untested: tuple[int, ...]
-    scores: Scores
+    scores: Scores = field(metadata=MERGED)
     by_blocks: Mapping[str, Any]
     certainty: Certainty
-    names: Mapping[int, str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold."""
-        facts = super().to_dict()
-        del facts["names"]
-        return facts | facts.pop("scores")
+    names: Mapping[int, str] = field(metadata=HIDDEN)
 
     def lines(self) -> list[str]:
         """Return the scores as lines to read."""
@@ -84,25 +83,22 @@ class HoldoutReport(Facts):
 
 
 @dataclass(frozen=True)
-class FailedHoldout:
+class FailedHoldout(Facts):
     """Labels that could not be held out in this way, and why.
 
     Attributes
     ----------
     kind : {"random", "blocks"}
-    reason : str
+    failed : str
+        The reason.
     """
 
     kind: str
-    reason: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return both in values that JSON can hold."""
-        return {"kind": self.kind, "failed": self.reason}
+    failed: str
 
     def lines(self) -> list[str]:
         """Return the reason as a line to read."""
-        return [f"held out ({self.kind}): not possible: {self.reason}"]
+        return [f"held out ({self.kind}): not possible: {self.failed}"]
 
 
 def report_holdout(
@@ -136,7 +132,7 @@ def report_holdout(
     tested = split.test & has_data
     if not tested.any():
         raise DataError("no held-out pixel has data; nothing can be scored")
-    final = cleaned(result, cleanup)[0]
+    final, _ = result.cleaned(cleanup)
     in_blocks = split.kind == "blocks"
     return HoldoutReport(
         kind=split.kind,

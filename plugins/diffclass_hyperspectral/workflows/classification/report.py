@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from diffclass import StoppingRule, Warp
 from diffclass.blocks import BlockClassifier
 from diffclass.label_diffusion import Calibration
 from diffclass_hyperspectral.io.labels import LabelImage
-from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
+from diffclass_hyperspectral.workflows.classification.cleanup import CleanupReport
 from diffclass_hyperspectral.workflows.classification.holdout_report import (
     FailedHoldout,
     HoldoutReport,
@@ -23,7 +23,13 @@ from diffclass_hyperspectral.workflows.classification.scene_classification impor
     SceneClassification,
 )
 from diffclass_hyperspectral.workflows.evaluation import Holdout
-from diffclass_hyperspectral.workflows.reports import Facts, RunReport, report_lines
+from diffclass_hyperspectral.workflows.reports import (
+    IF_KNOWN,
+    MERGED,
+    Facts,
+    RunReport,
+    report_lines,
+)
 
 _TRANSDUCTIVE = (
     "features and graph are made of all pixels, the tested ones too, without their labels "
@@ -51,11 +57,7 @@ class MappedClass(Facts):
     id: int
     name: str
     pixels: int
-    labels: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the class in values that JSON can hold."""
-        return {name: value for name, value in super().to_dict().items() if value is not None}
+    labels: int | None = field(default=None, metadata=IF_KNOWN)
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,36 @@ class FitReport(Facts):
     labels_without_data: int = 0
     crossing_recall: float | None = None
     crossing_bound: float | None = None
+
+
+@dataclass(frozen=True)
+class AppliedModel(Facts):
+    """The model that a scene was classified with, which was fitted to another.
+
+    Attributes
+    ----------
+    model : str
+        Its file.
+    beyond_reach : int
+        Pixels beyond the reach of those that it was fitted to.
+    beyond_classified : bool
+        Whether these have a class all the same.
+    tau : None
+        There was no walk.
+    """
+
+    model: str
+    beyond_reach: int
+    beyond_classified: bool
+    tau: None = None
+
+    def line(self) -> str:
+        """Return how many pixels are unlike those of the model, as a line to read."""
+        what = "classified all the same" if self.beyond_classified else "left unclassified"
+        return (
+            f"{self.beyond_reach:,} pixels lie beyond the reach of those that the model was fitted "
+            f"to ({what})"
+        )
 
 
 @dataclass(frozen=True)
@@ -157,16 +189,11 @@ class ClassificationReport(RunReport):
         Of the classifier.
     fit : FitReport or None
         None where a model was applied.
-    model : str or None
-        The file of that model.
-    beyond_reach : int or None
-        Pixels beyond the reach of those that the model was fitted to; None for a fit.
-    beyond_classified : bool
-        Whether these have a class all the same.
+    applied : AppliedModel or None
+        That model.
     holdout, other_holdout : HoldoutReport, FailedHoldout or None
         Scores on held-out labels; the map is that of the first.
-    cleanup : Cleanup or None
-    changes : CleanupReport or None
+    cleanup : CleanupReport or None
         What cleaning changed; None where nothing was to be cleaned.
     calibration : Calibration or None
         Of the probabilities; None where none were asked for.
@@ -181,40 +208,19 @@ class ClassificationReport(RunReport):
     mean_margin: float | None
     metric: str
     parameters: Mapping[str, Any]
-    fit: FitReport | None = None
-    model: str | None = None
-    beyond_reach: int | None = None
-    beyond_classified: bool = False
-    holdout: HoldoutReport | None = None
-    other_holdout: HoldoutReport | FailedHoldout | None = None
-    cleanup: Cleanup | None = None
-    changes: CleanupReport | None = None
-    calibration: Calibration | None = None
-    ambiguity: Ambiguity | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold; parts that are None are left out."""
-        facts = super().to_dict()
-        fit, model = facts.pop("fit"), facts.pop("model")
-        del facts["cleanup"], facts["changes"]
-        if self.beyond_reach is None:
-            del facts["beyond_reach"], facts["beyond_classified"]
-        for name in ("holdout", "other_holdout", "calibration", "ambiguity"):
-            if facts[name] is None:
-                del facts[name]
-        if self.cleanup is not None and self.changes is not None:
-            facts["cleanup"] = asdict(self.cleanup) | asdict(self.changes)
-        return facts | ({"model": model, "tau": None} if fit is None else fit)
+    fit: FitReport | None = field(default=None, metadata=MERGED)
+    applied: AppliedModel | None = field(default=None, metadata=MERGED)
+    holdout: HoldoutReport | None = field(default=None, metadata=IF_KNOWN)
+    other_holdout: HoldoutReport | FailedHoldout | None = field(default=None, metadata=IF_KNOWN)
+    cleanup: CleanupReport | None = field(default=None, metadata=IF_KNOWN)
+    calibration: Calibration | None = field(default=None, metadata=IF_KNOWN)
+    ambiguity: Ambiguity | None = field(default=None, metadata=IF_KNOWN)
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
         lines = report_lines(self.to_dict())
-        if self.beyond_reach is not None:
-            what = "classified all the same" if self.beyond_classified else "left unclassified"
-            lines.append(
-                f"{self.beyond_reach:,} pixels lie beyond the reach of those that the model was "
-                f"fitted to ({what})"
-            )
+        if self.applied is not None:
+            lines.append(self.applied.line())
         if self.calibration is not None:
             lines.append(_calibration_line(self.calibration))
         if self.ambiguity is not None:
@@ -253,7 +259,7 @@ def report_fit(
 
 
 def report_classification(
-    result: SceneClassification, *, fit: FitReport | None = None, **parts: Any
+    result: SceneClassification, fit: FitReport | None = None
 ) -> ClassificationReport:
     """Describe a classification, cleaned or not.
 
@@ -261,8 +267,12 @@ def report_classification(
     ----------
     result : SceneClassification
     fit : FitReport, optional
-    **parts
-        The attributes of `ClassificationReport` that the result does not tell.
+        None where a model was applied.
+
+    Returns
+    -------
+    ClassificationReport
+        Without what the result does not tell: accuracy, cleaning, costs.
     """
     ids, counts = np.unique(result.class_map, return_counts=True)
     pixels = dict(zip(ids.tolist(), counts.tolist(), strict=True))
@@ -285,7 +295,6 @@ def report_classification(
         metric=result.model.features.metric,
         parameters=_parameters(result.model.classifier),
         fit=fit,
-        **parts,
     )
 
 

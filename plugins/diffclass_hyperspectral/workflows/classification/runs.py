@@ -14,8 +14,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.base import clone
@@ -29,7 +28,13 @@ from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification.block_runs import BlockRun
-from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup
+from diffclass_hyperspectral.workflows.classification.classifying import (
+    LabelledPoints,
+    apply_model,
+    checked_labels,
+    labelled_points,
+)
+from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
 from diffclass_hyperspectral.workflows.classification.forecasts import (
     forecast_blocks,
     forecast_classification,
@@ -42,18 +47,13 @@ from diffclass_hyperspectral.workflows.classification.holdout_report import (
 )
 from diffclass_hyperspectral.workflows.classification.models import load_model
 from diffclass_hyperspectral.workflows.classification.report import (
+    AppliedModel,
     ClassificationReport,
     report_classification,
     report_fit,
 )
 from diffclass_hyperspectral.workflows.classification.scene_classification import (
     SceneClassification,
-    ScenePoints,
-    apply_model,
-    checked_labels,
-    classify_points,
-    cleaned,
-    scene_points,
 )
 from diffclass_hyperspectral.workflows.evaluation import (
     Holdout,
@@ -162,14 +162,12 @@ def classify_with_holdout(
     if kinds:  # before the scene is read: what the least gap does not allow, none does
         hold_out(labels.ids, kind=kinds[0], labels_per_class=labels_per_class, seed=seed)
     points = (
-        scene_points(scene, labels, clone(features))
+        labelled_points(scene, labels, clone(features))
         if blocks is None
-        else blocks.points(scene, clone(features))
+        else blocks.points(scene, labels, clone(features))
     )
     _say_of_labels(labels, points.valid, labels_per_class)
     job = _Job(
-        scene=scene,
-        labels=labels,
         points=points,
         classifier=classifier,
         labels_per_class=labels_per_class,
@@ -184,14 +182,19 @@ def classify_with_holdout(
     # the split that is only scored comes first, so that memory never holds both results
     other = job.scored(kinds[1]) if len(kinds) > 1 else None
     result = job.fitted(split)
-    return _finished(
-        result,
-        cleanup,
+    scored = None if split is None else job.report(result, split)
+    fit = report_fit(result, labels, split, seed)
+    result, changes = _cleaned(result, cleanup)
+    report = replace(
+        report_classification(result, fit),
         memory=memory,
-        fit=report_fit(result, labels, split, seed),
-        holdout=None if split is None else job.report(result, split),
+        holdout=scored,
         other_holdout=other,
+        cleanup=changes,
+        # of probabilities that were scored
+        calibration=None if scored is None else result.model.classifier.calibration_,
     )
+    return ClassificationRun(result, report)
 
 
 def classify_with_model(
@@ -234,23 +237,19 @@ def classify_with_model(
         before(memory)
     cleanup = Cleanup() if cleanup is None else cleanup
     result = apply_model(scene, model, check_units=check_units, classify_all=classify_all)
-    return _finished(
-        result,
-        cleanup,
-        memory=memory,
-        model=str(path),
-        beyond_reach=int(np.count_nonzero(result.beyond_reach)),
-        beyond_classified=classify_all,
-    )
+    beyond = int(np.count_nonzero(result.beyond_reach))
+    applied = AppliedModel(str(path), beyond, beyond_classified=classify_all)
+    result, changes = _cleaned(result, cleanup)
+    report = report_classification(result)
+    report = replace(report, memory=memory, applied=applied, cleanup=changes)
+    return ClassificationRun(result, report)
 
 
 @dataclass(frozen=True)
 class _Job:
     """What the fits of one run have in common."""
 
-    scene: Scene
-    labels: LabelImage
-    points: ScenePoints
+    points: LabelledPoints
     classifier: DiffusionClassifier
     labels_per_class: int | None
     seed: int
@@ -260,7 +259,7 @@ class _Job:
 
     def split(self, kind: str) -> Holdout:
         return hold_out(
-            self.labels.ids,
+            self.points.labels.ids,
             kind=kind,
             labels_per_class=self.labels_per_class,
             seed=self.seed,
@@ -269,22 +268,14 @@ class _Job:
 
     def fitted(self, split: Holdout | None) -> SceneClassification:
         classifier = clone(self.classifier)
-        return classify_points(
-            self.scene,
-            self.labels,
-            self.points,
+        return self.points.classified(
             classifier if self.blocks is None else self.blocks.classifier(classifier),
             fit_on=None if split is None else split.fit,
         )
 
     def report(self, result: SceneClassification, split: Holdout) -> HoldoutReport:
-        return report_holdout(
-            result,
-            self.labels,
-            split,
-            cleanup=self.cleanup,
-            weight_beyond=self.weight_beyond,
-        )
+        labels, cleanup, weights = self.points.labels, self.cleanup, self.weight_beyond
+        return report_holdout(result, labels, split, cleanup=cleanup, weight_beyond=weights)
 
     def scored(self, kind: str) -> HoldoutReport | FailedHoldout:
         """Fit and score with another split; if these labels do not allow it, say why."""
@@ -297,7 +288,7 @@ class _Job:
 
 def _say_of_labels(labels: LabelImage, valid: np.ndarray, labels_per_class: int | None) -> None:
     """Warn of labels that cannot be used, and of classes with too few to draw as many as asked."""
-    lost = int(np.count_nonzero((labels.ids.ravel() > 0) & ~valid))
+    lost = int(np.count_nonzero((labels.ids > 0) & ~valid))
     if lost:
         warnings.warn(
             f"{labels.path}: {lost} labelled pixels have no data in the scene and are not used",
@@ -338,12 +329,10 @@ def _holdout_kinds(
     return [first, *({"random", "blocks"} - {first})] if spatial else [first]
 
 
-def _finished(result: SceneClassification, cleanup: Cleanup, **parts: Any) -> ClassificationRun:
-    changes = None
-    if cleanup != Cleanup():
-        with stage("cleaning"):
-            result, changes = cleaned(result, cleanup)
-    if parts.get("holdout") is not None:  # its probabilities were scored
-        parts["calibration"] = result.model.classifier.calibration_
-    report = report_classification(result, cleanup=cleanup, changes=changes, **parts)
-    return ClassificationRun(result, report)
+def _cleaned(
+    result: SceneClassification, cleanup: Cleanup
+) -> tuple[SceneClassification, CleanupReport | None]:
+    if cleanup == Cleanup():
+        return result, None
+    with stage("cleaning"):
+        return result.cleaned(cleanup)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,15 +14,15 @@ from diffclass.output import replacing
 from diffclass_hyperspectral.io.labels import ClassTable
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.maps import new_figure
+from diffclass_hyperspectral.io.readers import color_text
 from diffclass_hyperspectral.workflows.clustering.clusters import (
     UNCLUSTERED,
-    ClusterSpectra,
     SceneClusters,
 )
-from diffclass_hyperspectral.workflows.reports import Facts, RunCosts, RunReport, plain
+from diffclass_hyperspectral.workflows.reports import HIDDEN, Facts, RunCosts, RunReport
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClusterFacts(Facts):
     """One cluster.
 
@@ -36,6 +36,8 @@ class ClusterFacts(Facts):
         Probability that the walk is still there when clusters have mixed inside.
     mode : tuple of int or None
         Row and column of its mode, where modes were searched for.
+    mean, standard_deviation : ndarray of shape (n_bands,)
+        Of the spectra of its pixels.
     """
 
     id: int
@@ -43,7 +45,9 @@ class ClusterFacts(Facts):
     outliers: int
     staying: float
     retention: float
-    mode: tuple[int, int] | None = None
+    mode: tuple[int, int] | None
+    mean: np.ndarray
+    standard_deviation: np.ndarray
 
     def line(self) -> str:
         """Return the cluster as a line to read."""
@@ -69,7 +73,10 @@ class ClusterReport(RunReport):
         Pixels in no cluster.
     eigenvalues : tuple of float
         Of the walk, the first 1.
-    spectra : ClusterSpectra
+    n_clusters : int
+    bands : ndarray of int of shape (n_bands,)
+        Of the spectra, numbered from 0.
+    wavelengths_nm : ndarray of shape (n_bands,) or None
     features : {"spectral", "spatial"}
     agreement : ClusterScores or None
         With the truth; None without one.
@@ -82,31 +89,18 @@ class ClusterReport(RunReport):
     clusters: tuple[ClusterFacts, ...]
     n_without_data: int
     eigenvalues: tuple[float, ...]
-    spectra: ClusterSpectra
+    n_clusters: int
+    bands: np.ndarray
+    wavelengths_nm: np.ndarray | None
     features: str
     agreement: ClusterScores | None = None
-    truth: ClassTable | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold; None where there is no truth."""
-        spectra, facts = self.spectra, super().to_dict()
-        del facts["spectra"], facts["truth"]
-        own = zip(self.clusters, spectra.means, spectra.deviations, strict=True)
-        return facts | {
-            "n_clusters": len(self.clusters),
-            "clusters": [
-                cluster.to_dict() | {"mean": plain(mean), "standard_deviation": plain(deviation)}
-                for cluster, mean, deviation in own
-            ],
-            "bands": plain(spectra.bands),
-            "wavelengths_nm": plain(spectra.wavelengths),
-        }
+    truth: ClassTable | None = field(default=None, metadata=HIDDEN)
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
         n_pixels = sum(cluster.pixels for cluster in self.clusters)
         lines = [
-            f"{len(self.clusters)} clusters of {n_pixels} pixels ({self.n_without_data} without "
+            f"{self.n_clusters} clusters of {n_pixels} pixels ({self.n_without_data} without "
             f"data): {self.reason}",
             *(cluster.line() for cluster in self.clusters),
         ]
@@ -152,6 +146,8 @@ def report_clusters(
             staying=float(model.staying_[number]),
             retention=float(model.retention_[number]),
             mode=modes[place],
+            mean=found.spectra.means[place],
+            standard_deviation=found.spectra.deviations[place],
         )
         for place, number in enumerate(found.order)
     )
@@ -161,7 +157,9 @@ def report_clusters(
         clusters=clusters,
         n_without_data=int((found.cluster_map == UNCLUSTERED).sum()),
         eigenvalues=tuple(model.embedding_.eigenpairs_.eigenvalues.tolist()),
-        spectra=found.spectra,
+        n_clusters=k,
+        bands=found.spectra.bands,
+        wavelengths_nm=found.spectra.wavelengths,
         features="spatial" if found.features.spatial else "spectral",
         agreement=agreement,
         truth=truth,
@@ -178,7 +176,7 @@ def draw_clusters(
     from diffclass.plots import ClassMapDisplay, MeanSpectraDisplay
 
     names = {entry.id: entry.name for entry in found.table}
-    colors = {entry.id: "#{:02x}{:02x}{:02x}".format(*entry.color) for entry in found.table}
+    colors = {entry.id: color_text(entry.color) for entry in found.table}
     style: dict[str, Any] = {
         "class_ids": list(names),
         "class_names": names,

@@ -121,7 +121,12 @@ def embed_file(
 
 
 def _embedded(
-    path: str | os.PathLike[str], points: np.ndarray, model: DiffusionMap, **source: Any
+    path: str | os.PathLike[str],
+    points: np.ndarray,
+    model: DiffusionMap,
+    *,
+    memory: Forecast,
+    scene: Scene | None = None,
 ) -> EmbeddedPoints:
     valid = np.isfinite(points).all(axis=1)
     if not valid.any():
@@ -129,7 +134,7 @@ def _embedded(
     model.fit(points[valid])
     coordinates = np.full((len(points), model.n_components_), np.nan)
     coordinates[valid] = model.embedding_
-    return EmbeddedPoints(coordinates, model, **source)
+    return EmbeddedPoints(coordinates, model, scene, memory)
 
 
 def write_coordinates(

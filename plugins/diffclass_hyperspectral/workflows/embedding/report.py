@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from diffclass import BandwidthCurve
 from diffclass_hyperspectral.workflows.embedding.coordinates import EmbeddedPoints
-from diffclass_hyperspectral.workflows.reports import RunCosts, RunReport
+from diffclass_hyperspectral.workflows.reports import RunCosts, RunReport, written_as
+
+
+def _curve(curve: BandwidthCurve) -> dict[str, Any]:
+    return {
+        "criterion": curve.criterion,
+        "epsilons": curve.epsilons.tolist(),
+        "values": [None if value != value else float(value) for value in curve.values],
+        "n_useful": curve.n_useful.tolist(),
+        "in_reach": curve.in_reach.tolist(),
+        "is_found": curve.is_found,
+        "dimension": curve.dimension,
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +54,7 @@ class EmbeddingReport(RunReport):
     n_neighbors: int
     neighbor_recall: float | None
     n_graph_components: int
-    bandwidth_curve: BandwidthCurve | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold."""
-        curve = self.bandwidth_curve
-        return super().to_dict() | {"bandwidth_curve": None if curve is None else _curve(curve)}
+    bandwidth_curve: BandwidthCurve | None = field(metadata=written_as(_curve))
 
     def lines(self) -> list[str]:
         """Return the report as lines to read."""
@@ -83,15 +90,3 @@ def report_embedding(embedded: EmbeddedPoints, *, costs: RunCosts | None = None)
         memory=embedded.memory,
         costs=costs,
     )
-
-
-def _curve(curve: BandwidthCurve) -> dict[str, Any]:
-    return {
-        "criterion": curve.criterion,
-        "epsilons": curve.epsilons.tolist(),
-        "values": [None if value != value else float(value) for value in curve.values],
-        "n_useful": curve.n_useful.tolist(),
-        "in_reach": curve.in_reach.tolist(),
-        "is_found": curve.is_found,
-        "dimension": curve.dimension,
-    }

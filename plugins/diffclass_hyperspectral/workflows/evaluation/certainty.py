@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,38 +18,36 @@ from diffclass.evaluation import (
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of
 from diffclass_hyperspectral.workflows.evaluation.holdout import squares
+from diffclass_hyperspectral.workflows.reports import Facts, written_as
+
+
+def _with_error(curve: ReliabilityCurve) -> dict[str, Any]:
+    return curve.to_dict() | {"expected_calibration_error": curve.expected_calibration_error}
 
 
 @dataclass(frozen=True)
-class Certainty:
+class Certainty(Facts):
     """Accuracy against the margin, against probabilities, and at each margin threshold.
 
     Attributes
     ----------
     margin, probability : ReliabilityCurve or None
         Over the pixels of known truth that have a class; None where there is no such pixel, or
-        no probability.
-    thresholds : ThresholdTable
-        Accuracy over the pixels of known truth that keep a class, share of all with data.
+        no margin or probability.
+    thresholds : ThresholdTable or None
+        Accuracy over the pixels of known truth that keep a class, share of all with data; None
+        where there is no margin.
     """
 
-    margin: ReliabilityCurve | None
-    probability: ReliabilityCurve | None
-    thresholds: ThresholdTable
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold."""
-        return {
-            "margin": None if self.margin is None else self.margin.to_dict(),
-            "probability": describe_probability(self.probability),
-            "thresholds": self.thresholds.to_dict(),
-        }
+    margin: ReliabilityCurve | None = None
+    probability: ReliabilityCurve | None = field(default=None, metadata=written_as(_with_error))
+    thresholds: ThresholdTable | None = None
 
 
 def measure_certainty(
     truth: np.ndarray,
     class_map: np.ndarray,
-    margin: np.ndarray,
+    margin: np.ndarray | None,
     *,
     probability: np.ndarray | None = None,
     min_margin: float = 0.0,
@@ -60,10 +58,10 @@ def measure_certainty(
     ----------
     truth, class_map : ndarray of int of shape (rows, columns)
         0 where unknown, and where no class was given.
-    margin : ndarray of shape (rows, columns)
+    margin : ndarray of shape (rows, columns) or None
         0 to 1; NaN without data.
     probability : ndarray of shape (rows, columns), optional
-        Of the class given.
+        Of the class given; NaN without data.
     min_margin : float, default=0
         A threshold to put into the table.
 
@@ -74,41 +72,32 @@ def measure_certainty(
     Raises
     ------
     DataError
-        Where no pixel of known truth has a margin.
+        Where margins are given, and no pixel of known truth has one.
     """
+    right = truth == class_map
+    by_margin, by_probability = (
+        None if values is None else _reliability(truth, class_map, values)
+        for values in (margin, probability)
+    )
+    if margin is None:
+        return Certainty(probability=by_probability)
     has_margin = np.isfinite(margin)
     known = (truth > 0) & has_margin
     if not known.any():
         raise DataError("no pixel of known truth has a margin; give the margin of the same map")
-    right = truth == class_map
     certainty = np.where(class_map > 0, margin, -np.inf)
     everyone = certainty[has_margin]
     limits = np.append(default_thresholds(everyone), min_margin)
-    classed = known & (class_map > 0)
-    return Certainty(
-        reliability_curve(right[classed], margin[classed]) if classed.any() else None,
-        measure_probability(truth, class_map, probability),
-        threshold_table(right[known], certainty[known], thresholds=limits, population=everyone),
-    )
+    table = threshold_table(right[known], certainty[known], thresholds=limits, population=everyone)
+    return Certainty(by_margin, by_probability, table)
 
 
-def measure_probability(
-    truth: np.ndarray, class_map: np.ndarray, probability: np.ndarray | None
+def _reliability(
+    truth: np.ndarray, class_map: np.ndarray, values: np.ndarray
 ) -> ReliabilityCurve | None:
-    """Return the reliability curve of the probabilities of the classes given, if there are any."""
-    if probability is None:
-        return None
-    known = (truth > 0) & (class_map > 0) & np.isfinite(probability)
-    if not known.any():
-        return None
-    return reliability_curve((truth == class_map)[known], probability[known])
-
-
-def describe_probability(curve: ReliabilityCurve | None) -> dict[str, Any] | None:
-    """Return a curve with its calibration error in values that JSON can hold."""
-    if curve is None:
-        return None
-    return curve.to_dict() | {"expected_calibration_error": curve.expected_calibration_error}
+    """Return how values tell right from wrong, over known pixels that have a class and a value."""
+    known = (truth > 0) & (class_map > 0) & np.isfinite(values)
+    return reliability_curve((truth == class_map)[known], values[known]) if known.any() else None
 
 
 def describe_blocks(truth: np.ndarray, class_map: np.ndarray, known: np.ndarray) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,7 @@ from diffclass.costs import Cost, Forecast
 from diffclass.evaluation import (
     AreaEstimates,
     ClassMatch,
-    ReliabilityCurve,
     Scores,
-    ThresholdTable,
     classification_scores,
     match_classes,
     stratified_areas,
@@ -31,10 +29,9 @@ from diffclass_hyperspectral.io.readers import read_image
 from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.io.tiles import TiledScene, open_tiles, read_tile_labels
 from diffclass_hyperspectral.workflows.evaluation.certainty import (
+    Certainty,
     describe_blocks,
-    describe_probability,
     measure_certainty,
-    measure_probability,
 )
 from diffclass_hyperspectral.workflows.evaluation.holdout import pixels_from
 from diffclass_hyperspectral.workflows.evaluation.map_rasters import (
@@ -44,19 +41,27 @@ from diffclass_hyperspectral.workflows.evaluation.map_rasters import (
     read_map_raster,
 )
 from diffclass_hyperspectral.workflows.reports import (
+    HIDDEN,
+    MERGED,
+    Facts,
     area_lines,
     certainty_lines,
     match_lines,
     match_warning,
     score_lines,
+    written_as,
 )
 
 # of a map's pixel: classes found and known, and what they are compared through
 _BYTES_OF_A_LABEL, _BYTES_OF_A_CURVE = 60, 24
 
 
+def _with_warning(match: ClassMatch) -> dict[str, Any]:
+    return match.to_dict() | {"warning": match_warning(match)}
+
+
 @dataclass(frozen=True)
-class MapEvaluation:
+class MapEvaluation(Facts):
     """What is known about a class map.
 
     Attributes
@@ -68,33 +73,18 @@ class MapEvaluation:
         Which class of the truth is which of the map.
     by_blocks : dict
         Interval of the overall accuracy with squares of the picture as independent.
-    margin, probability : ReliabilityCurve or None
-        Accuracy against each of them, where it was given.
-    thresholds : ThresholdTable or None
-        Accuracy at each margin threshold.
+    certainty : Certainty
+        Accuracy against margins and probabilities, where they were given.
     areas : AreaEstimates or None
         None if they were not asked for.
     """
 
-    scores: Scores
-    names: dict[int, str]
-    match: ClassMatch
+    scores: Scores = field(metadata=MERGED)
+    names: dict[int, str] = field(metadata=HIDDEN)
+    match: ClassMatch = field(metadata=written_as(_with_warning))
     by_blocks: dict[str, Any]
-    margin: ReliabilityCurve | None = None
-    probability: ReliabilityCurve | None = None
-    thresholds: ThresholdTable | None = None
+    certainty: Certainty = field(metadata=MERGED)
     areas: AreaEstimates | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything in values that JSON can hold; None for what was not asked for."""
-        return self.scores.to_dict() | {
-            "match": self.match.to_dict() | {"warning": self.warning},
-            "by_blocks": self.by_blocks,
-            "margin": None if self.margin is None else self.margin.to_dict(),
-            "probability": describe_probability(self.probability),
-            "thresholds": None if self.thresholds is None else self.thresholds.to_dict(),
-            "areas": None if self.areas is None else self.areas.to_dict(),
-        }
 
     @property
     def warning(self) -> str | None:
@@ -252,15 +242,12 @@ def evaluate_map(
     ids = matched.carried(ids, apart)
     margins = None if margin is None else _raster_of(margin, truth).margins()
     given = None if probability is None else _raster_of(probability, truth).probability_of(found)
-    certainty = None if margins is None else measure_certainty(ids, found.ids, margins)
     return MapEvaluation(
         scores=classification_scores(ids[known], found.ids[known]),
         names=_names(matched, apart),
         match=matched,
         by_blocks=describe_blocks(ids, found.ids, known),
-        margin=None if certainty is None else certainty.margin,
-        probability=measure_probability(ids, found.ids, given),
-        thresholds=None if certainty is None else certainty.thresholds,
+        certainty=measure_certainty(ids, found.ids, margins, probability=given),
         areas=_areas(ids, found.ids, margins) if areas else None,
     )
 
@@ -272,9 +259,9 @@ def draw_evaluation(
     figure = plot_evaluation(
         evaluation.scores,
         class_names=evaluation.names,
-        margin=evaluation.margin,
-        thresholds=evaluation.thresholds,
-        probability=evaluation.probability,
+        margin=evaluation.certainty.margin,
+        thresholds=evaluation.certainty.thresholds,
+        probability=evaluation.certainty.probability,
     )
     with replacing(path, overwrite=overwrite) as temporary:
         figure.savefig(temporary, dpi=120, format="png")

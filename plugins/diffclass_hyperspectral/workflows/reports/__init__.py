@@ -1,6 +1,14 @@
 """What all reports have in common: facts for programs, lines for people."""
 
-from diffclass_hyperspectral.workflows.reports.facts import Facts, RunCosts, RunReport, plain
+from diffclass_hyperspectral.workflows.reports.facts import (
+    HIDDEN,
+    IF_KNOWN,
+    MERGED,
+    Facts,
+    RunCosts,
+    RunReport,
+    written_as,
+)
 from diffclass_hyperspectral.workflows.reports.lines import (
     area_lines,
     certainty_lines,
@@ -12,6 +20,9 @@ from diffclass_hyperspectral.workflows.reports.lines import (
 )
 
 __all__ = [
+    "HIDDEN",
+    "IF_KNOWN",
+    "MERGED",
     "Facts",
     "RunCosts",
     "RunReport",
@@ -20,7 +31,7 @@ __all__ = [
     "holdout_lines",
     "match_lines",
     "match_warning",
-    "plain",
     "report_lines",
     "score_lines",
+    "written_as",
 ]

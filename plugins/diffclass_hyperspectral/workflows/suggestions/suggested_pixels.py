@@ -217,7 +217,7 @@ def suggest_first(
         if all(np.hypot(*np.subtract(place, other)) >= min_distance for other in kept):
             kept.append(place)
     pixels = tuple(
-        _first_pixel(scene, place, rank=rank, score=float(scores[place]))
+        _pixel(scene, rank, place, scores[place], rule="modes")
         for rank, place in enumerate(kept, start=1)
     )
     report = SuggestionReport("modes", min_distance, None, pixels, memory=found.memory)
@@ -269,7 +269,7 @@ def suggest_pixels(
     assert isinstance(classifier, DiffusionClassifier)
     places = np.column_stack(np.unravel_index(pixels, scene.shape[:2]))
     found = suggest(
-        classifier.operator_ if classifier.warped_ is None else classifier.warped_,
+        classifier.walk_,
         classifier.diffusion_,
         np.flatnonzero(ids > 0),
         n_pixels,
@@ -277,18 +277,10 @@ def suggest_pixels(
         coordinates=places,
         min_distance=min_distance,
     )
+    chosen = zip(places[found.points].tolist(), found.scores, strict=True)
     return [
-        _pixel(
-            scene,
-            result,
-            place=(int(row), int(column)),
-            rank=rank,
-            score=float(score),
-            rule=found.rule,
-        )
-        for rank, ((row, column), score) in enumerate(
-            zip(places[found.points], found.scores, strict=True), start=1
-        )
+        _pixel(scene, rank, (row, column), score, rule=found.rule, result=result)
+        for rank, ((row, column), score) in enumerate(chosen, start=1)
     ]
 
 
@@ -296,24 +288,18 @@ def _margin_text(margin: float | None) -> str:
     return "-" if margin is None else f"{margin:.3f}"
 
 
-def _first_pixel(
-    scene: Scene, place: tuple[int, int], *, rank: int, score: float
-) -> SuggestedPixel:
-    x, y = scene.centre(*place) or (None, None)
-    return SuggestedPixel(rank, *place, x, y, "modes", score, 0, "", None)
-
-
 def _pixel(
     scene: Scene,
-    result: SceneClassification,
-    *,
-    place: tuple[int, int],
     rank: int,
+    place: tuple[int, int],
     score: float,
+    *,
     rule: str,
+    result: SceneClassification | None = None,
 ) -> SuggestedPixel:
+    """Return a pixel to label with what a classification says of it, if there is one."""
     x, y = scene.centre(*place) or (None, None)
-    class_id = int(result.class_map[place])
+    class_id = 0 if result is None else int(result.class_map[place])
     return SuggestedPixel(
         rank=rank,
         row=place[0],
@@ -321,8 +307,8 @@ def _pixel(
         x=x,
         y=y,
         rule=rule,
-        score=score,
+        score=float(score),
         current_class=class_id,
-        current_name=result.table[class_id].name if class_id else "",
-        margin=float(result.margin[place]),
+        current_name=result.table[class_id].name if result is not None and class_id else "",
+        margin=None if result is None else float(result.margin[place]),
     )

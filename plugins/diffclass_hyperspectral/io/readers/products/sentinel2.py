@@ -14,8 +14,6 @@ IMG_DATA; the meaning of the offset: Sentinel-2 Processing Baseline 04.00.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,10 +21,10 @@ from xml.etree import ElementTree
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.libraries import quiet, reading, require
+from diffclass_hyperspectral.io.libraries import reading
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Contents
-from diffclass_hyperspectral.io.readers.tiff_blocks import map_info
+from diffclass_hyperspectral.io.readers.tiff_blocks import map_info, opened
 
 METADATA = "MTD_MSIL2A.xml"
 _RESOLUTIONS = ("R10m", "R20m", "R60m")
@@ -72,7 +70,7 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
         "Sentinel-2",
         wavelengths=np.array([centres[name] for name in names]),
         band_names=tuple(names),
-        map_info=stack.map_info(path),
+        map_info=stack.map_info(),
     )
 
 
@@ -90,7 +88,7 @@ class _Stack:
     def blocks(self, path: Path) -> BlockArray:
         shapes, steps = set(), []
         for file in self.files:
-            with reading(file, "an image of a band"), _opened(file) as raster:
+            with reading(file, "an image of a band"), opened(file, driver=None) as raster:
                 shapes.add(raster.shape)
                 steps.append(raster.block_shapes[0][0])
         if len(shapes) != 1:
@@ -99,27 +97,23 @@ class _Stack:
         shape = (rows, columns, len(self.files))
         return BlockArray(shape, np.float32, read_rows=self._rows, path=path, step=max(steps))
 
-    def map_info(self, path: Path) -> Any:
-        with reading(self.files[0], "an image of a band"), _opened(self.files[0]) as raster:
+    def map_info(self) -> Any:
+        with (
+            reading(self.files[0], "an image of a band"),
+            opened(self.files[0], driver=None) as raster,
+        ):
             return map_info(raster)
 
     def _rows(self, start: int, stop: int) -> np.ndarray:
         bands = []
         for file, gain, offset in zip(self.files, self.gains, self.offsets, strict=True):
-            with reading(file, "an image of a band"), _opened(file) as raster:
+            with reading(file, "an image of a band"), opened(file, driver=None) as raster:
                 stored = raster.read(1, window=((start, stop), (0, raster.width)))
             values = stored.astype(np.float32) * gain + offset
             if self.nodata is not None:
                 values[stored == self.nodata] = np.nan
             bands.append(values)
         return np.stack(bands, axis=2)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    rasterio = require("rasterio", extra="maps")
-    with quiet(), rasterio.open(path) as raster:
-        yield raster
 
 
 def _band_files(path: Path, resolution: str) -> dict[str, Path]:
