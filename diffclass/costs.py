@@ -1,14 +1,14 @@
 """What a run will cost, known before it begins: memory and time, from the size of the work alone.
 
-Each chapter says in one function what its stages cost, beside their code: `search_cost`,
+Each chapter says in one function what its stages cost, next to their code: `search_cost`,
 `kernel_cost`, `graph_costs`, `diffusion_costs`, `eigenpairs_cost`, `painting_cost`. A run is a
 mapping from stages, in their order, to their costs. `Forecast.of` adds up what a stage holds and
 what earlier ones have left, and refuses what cannot fit; `seconds_of` tells the time.
 
 Bytes count the arrays that a stage holds. They are right within about a quarter for 100,000 points
-and more. Seconds are those of two quiet processor cores. What no one knows before is the number of
-steps of a walk, how hard points make the search for neighbours, and how busy the machine is: runs
-measure, as they go, how long the rest will take.
+and more. Seconds are those of two quiet processor cores. Not known in advance are the number of
+steps of a walk, how hard the points make the search for neighbours, and the load of the machine:
+runs measure their progress to say how long the rest will take.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Cost", "Forecast", "Size", "base_bytes", "seconds_of"]
 _TO_LOAD = 105 * 2**20  # libraries and compiled loops that a run still loads
 _BY_FAR = 1.5  # times the memory that is free
 _WORTH_TELLING = 60.0  # seconds
-_BESIDE_THE_MAP = "calibration"
+_AFTER_THE_MAP = "calibration"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Cost:
     Attributes
     ----------
     working : float
-        Bytes that it holds at most, beside what earlier stages have left.
+        Bytes that it holds at most, besides what earlier stages have left.
     kept : float
         Bytes that it leaves to the stages after it.
     seconds : float
@@ -192,7 +192,7 @@ class Forecast:
         if self.exceeds:
             warnings.warn(
                 f"this run needs about {_shown(self.peak)} of memory, most of it for "
-                f"{self._largest}, but only {_shown(self.available or 0)} are free beside "
+                f"{self._largest}, but only {_shown(self.available or 0)} are free besides "
                 f"{_shown(self.held)} in use: it may be ended by the system; {advice}",
                 UserWarning,
                 stacklevel=2,
@@ -222,13 +222,13 @@ class Forecast:
         """Return the estimate of time as a line to read; None for runs of less than a minute."""
         if self.seconds is None or sum(self.seconds.values()) < _WORTH_TELLING:
             return None
-        to_map = {name: took for name, took in self.seconds.items() if name != _BESIDE_THE_MAP}
+        to_map = {name: took for name, took in self.seconds.items() if name != _AFTER_THE_MAP}
         longest = max(to_map, key=lambda name: to_map[name])
         line = (
             f"time: an estimate for two cores is {duration(sum(to_map.values()))} to the map, "
             f"{duration(to_map[longest])} of it for {longest}"
         )
-        more = self.seconds.get(_BESIDE_THE_MAP)
+        more = self.seconds.get(_AFTER_THE_MAP)
         return line if more is None else f"{line}; probabilities take {duration(more)} more"
 
     @property

@@ -43,7 +43,7 @@ class _Given:
 @options(_Given, "given")
 @common_options
 def bench(given: _Given, console: Console) -> None:
-    """Time diffusion steps beside scipy's, whole classifications, and strokes to maps."""
+    """Time diffusion steps against scipy's, whole classifications, and strokes to maps."""
     import numpy as np
 
     from diffclass.progress import stage
@@ -156,7 +156,7 @@ def _time_product(
 def _time_warped(
     operator: MarkovOperator, n_classes: int, repeats: int, seed: int
 ) -> dict[str, Any]:
-    """Time eight steps of the class-specific walks beside eight of the plain walk."""
+    """Time eight steps of the class-specific walks and eight of the plain walk."""
     import numpy as np
 
     from diffclass.operators.warped import warped_operator
@@ -207,7 +207,7 @@ def _time_powers(operator: MarkovOperator, n_columns: int, seed: int) -> list[di
 def _time_relabel(
     operator: MarkovOperator, n_classes: int, repeats: int, seed: int
 ) -> dict[str, Any]:
-    """Time a stroke of 30 points, from `apply` to the map, beside diffusing all labels again."""
+    """Time a stroke of 30 points, from `apply` to the map, and the diffusion of all labels."""
     import numpy as np
 
     from diffclass.label_diffusion import diffuse_labels
@@ -262,7 +262,7 @@ def _medians_in_turn(calls: list[Callable[[], object]], repeats: int) -> list[fl
     from diffclass.progress import Audience, listening
 
     times = np.empty((repeats, len(calls)))
-    with listening(Audience([])):  # who is told of each stroke's stages waits for them
+    with listening(Audience([])):  # listeners would slow down each stroke
         for call in calls:
             call()
         for i in range(repeats):

@@ -90,7 +90,7 @@ class Console:
     @contextmanager
     def timing(self) -> Iterator[None]:
         """Time the stages within the block and show the current one on a terminal."""
-        with self._live_status(), listening(self), told_of_compiling(self._compiles):
+        with self._live_status(), listening(self), counting_compilations(self._compiles):
             yield
 
     def begins(self, name: str) -> None:
@@ -99,7 +99,7 @@ class Console:
         Parts of stages that come again and again are told once there.
         """
         self._begun[name] = time.perf_counter()
-        self._messages.tell("stage", name=name, state="begins")
+        self._messages.event("stage", name=name, state="begins")
         is_due = self.total_seconds > _SILENT_SECONDS and name not in self._told
         if self._status is not None or is_due:
             self._told |= {name} if ":" in name else set()
@@ -116,7 +116,7 @@ class Console:
 
     def ends(self, name: str, seconds: float) -> None:
         """Keep how long a stage took, and the memory by its end."""
-        self._messages.tell("stage", name=name, state="ends", seconds=round(seconds, 3))
+        self._messages.event("stage", name=name, state="ends", seconds=round(seconds, 3))
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
         self.memory_bytes[name] = peak_memory_bytes()
 
@@ -124,21 +124,21 @@ class Console:
         if now - self._last_told > _BETWEEN_EVENTS or done == parts:
             self._last_told = now
             facts = {"done": done, "parts": parts, "seconds_left": round(left, 1)}
-            self._messages.tell("progress", name=name, **facts)
+            self._messages.event("progress", name=name, **facts)
 
     def _compiles(self, n_loops: int) -> None:
-        """Say why nothing seems to happen in the first run of an installation."""
+        """Show that loops are compiled, as in the first run of an installation."""
         if n_loops == 1 or time.perf_counter() - self._last_said > _PAUSE:
             so_far = "" if n_loops == 1 else f", {n_loops} so far"
             line = f"compiling loops for this processor, in the first run only{so_far} ..."
-            self._show(line, line, tell=True)
+            self._show(line, line, always=True)
 
-    def _show(self, status: str, line: str, *, tell: bool = False) -> None:
+    def _show(self, status: str, line: str, *, always: bool = False) -> None:
         if self._status is not None:
             self._status.update(status)
             return
         self._last_said = time.perf_counter()
-        if tell or not self._messages.as_json:  # programs are told of stages in another way
+        if always or not self._messages.as_json:  # programs get stages as events
             self.say(line)
 
     @contextmanager
@@ -168,7 +168,7 @@ def _is_terminal() -> bool:
 
 
 @contextmanager
-def told_of_compiling(hear: Callable[[int], None]) -> Iterator[None]:
+def counting_compilations(hear: Callable[[int], None]) -> Iterator[None]:
     """Call a function with the number of loops compiled so far as the next one is compiled."""
     n_loops = 0
 

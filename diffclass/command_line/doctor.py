@@ -32,7 +32,7 @@ def version_line() -> str:
 @command(epilog="Example: diffclass doctor")
 @common_options
 def doctor(*, console: Console) -> None:
-    """Say what is installed and how it will run: paste it into a bug report.
+    """List what is installed and how it will run, for bug reports.
 
     Lists versions, what each extra lacks, the file formats that GDAL can read, what other packages
     add, threads, memory and where compiled loops are kept.

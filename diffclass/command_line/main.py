@@ -24,7 +24,7 @@ from diffclass.command_line.console import (
     USAGE,
     CommonOptions,
 )
-from diffclass.command_line.messages import Messages, messages, speak
+from diffclass.command_line.messages import Messages, messages, use_messages
 from diffclass.command_line.option_groups import RunOptions, help_records
 from diffclass.exceptions import DataError, DiffclassError, ExtensionError, ParameterError
 from diffclass.extensions import COMMANDS, QGIS, extension_names, load_extension, own_points
@@ -42,7 +42,7 @@ class CommandGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return one command, or None if no command of that name is installed.
 
-        In place of another package's command that cannot be loaded comes one that says why.
+        A command of another package that cannot be loaded is replaced by one that says why.
         """
         own = own_points(COMMANDS)
         try:
@@ -64,7 +64,7 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is called; of a mistyped one say which are spelt alike."""
+        """Find the command that is called; suggest similar names for a mistyped one."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -139,7 +139,7 @@ def diffclass() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code; errors are one line on standard error."""
-    # what a command imports stays to its end, and a tenth of a short one went into looking at it
+    # imported objects stay to the end; collecting them took a tenth of a short command
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     sys.exit(run(arguments))
@@ -158,7 +158,7 @@ def run(arguments: Sequence[str]) -> int:
     int
         See the module.
     """
-    speak(Messages(as_json=_wants_json_lines(arguments)))
+    use_messages(Messages(as_json=_wants_json_lines(arguments)))
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = _say_warning
@@ -182,13 +182,13 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _wants_json_lines(arguments: Sequence[str]) -> bool:
-    """Tell how errors in the options themselves are to be said."""
+    """Return whether errors are written as JSON, read from the arguments before they are parsed."""
     pairs = itertools.pairwise(arguments)
     return "--progress=json" in arguments or ("--progress", "json") in pairs
 
 
 def _explain_usage(error: click.ClickException) -> None:
-    """Say what is wrong with the call, after a call that works."""
+    """Write the usage, an example that works, and what is wrong with the call."""
     text = " ".join(error.format_message().split())
     if messages().as_json:
         messages().fail(text, error.exit_code)

@@ -1,4 +1,4 @@
-"""What a command says on standard error: lines to read, or one JSON object a line for programs.
+"""Messages on standard error: lines to read, or one JSON object a line for programs.
 
 The objects have a "type": "stage" (with "name", "state": begins, ends, "seconds"), "progress" (with
 "name", "done", "parts", "seconds_left"), "message", "warning" or "error" (with "text", an error
@@ -16,14 +16,14 @@ import click
 
 
 class Messages:
-    """Where messages go, and which.
+    """Writes messages of a command.
 
     Parameters
     ----------
     as_json : bool
         Whether every line is a JSON object, stages and their progress included.
     quiet : bool
-        Whether only errors are said.
+        Whether only errors are written.
     """
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False):
@@ -31,21 +31,21 @@ class Messages:
         self.quiet = quiet
 
     def say(self, text: str) -> None:
-        """Say what may be of use."""
+        """Write a message."""
         if not self.quiet:
             self._write("message", text, text)
 
     def warn(self, text: str) -> None:
-        """Say what may be wrong."""
+        """Write a warning."""
         if not self.quiet:
             self._write("warning", text, f"warning: {text}")
 
     def fail(self, text: str, code: int) -> None:
-        """Say why the command ends with this exit code."""
+        """Write the error that ends the command with this exit code."""
         self._write("error", text, f"error: {text}", code=code)
 
-    def tell(self, kind: str, **facts: Any) -> None:
-        """Tell a program of a stage or of progress; people are shown these otherwise."""
+    def event(self, kind: str, **facts: Any) -> None:
+        """Write a stage or progress as JSON, for programs; `Console` shows them to people."""
         if self.as_json and not self.quiet:
             self._echo(json.dumps({"type": kind, **facts}, allow_nan=False))
 
@@ -53,7 +53,7 @@ class Messages:
         self._echo(json.dumps({"type": kind, "text": text, **facts}) if self.as_json else line)
 
     def _echo(self, line: str) -> None:
-        # who has closed standard error wants the result all the same
+        # a closed standard error must not stop the command
         with suppress(OSError, ValueError):
             click.echo(line, err=True)
 
@@ -62,7 +62,7 @@ _messages: ContextVar[Messages | None] = ContextVar("messages", default=None)
 
 
 def messages() -> Messages:
-    """Return what the command that runs speaks through."""
+    """Return the messages of the running command."""
     current = _messages.get()
     if current is None:
         current = Messages()
@@ -70,6 +70,6 @@ def messages() -> Messages:
     return current
 
 
-def speak(through: Messages) -> None:
-    """Let the command that runs speak through this."""
-    _messages.set(through)
+def use_messages(chosen: Messages) -> None:
+    """Set the messages of the running command."""
+    _messages.set(chosen)

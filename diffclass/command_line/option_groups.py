@@ -233,8 +233,6 @@ def names_of(*kinds: type) -> tuple[str, ...]:
 def refuse_without_effect(names: Iterable[str], because: str) -> None:
     """Raise `UsageError` if one of these options was given, other than its default.
 
-    Who gives an option expects something of it.
-
     Parameters
     ----------
     names : iterable of str

@@ -61,7 +61,7 @@ class DiffclassAlgorithm(QgsProcessingAlgorithm):
         return self._description.title
 
     def shortHelpString(self) -> str:  # noqa: N802
-        """Return what the panel beside the dialog shows."""
+        """Return the text of the dialog's help panel."""
         return self._description.help
 
     def initAlgorithm(self, configuration: dict[str, Any] | None = None) -> None:  # noqa: N802
@@ -72,7 +72,7 @@ class DiffclassAlgorithm(QgsProcessingAlgorithm):
             self.addOutput(QgsProcessingOutputNumber(_figure_name(key), label))
 
     def canExecute(self) -> tuple[bool, str]:  # noqa: N802
-        """Tell whether the program is there, and if not what to do."""
+        """Return whether the program is there, and what to do if not."""
         try:
             self._program()
         except ProgramNotFoundError as error:
@@ -82,7 +82,7 @@ class DiffclassAlgorithm(QgsProcessingAlgorithm):
     def checkParameterValues(  # noqa: N802
         self, parameters: dict[str, Any], context: QgsProcessingContext
     ) -> tuple[bool, str]:
-        """Tell what is wrong with the values before anything runs."""
+        """Return whether the values are valid, and what is wrong with them."""
         try:
             check_alternatives(self._description, parameters)
         except ValueError as error:

@@ -288,7 +288,7 @@ CLUSTER = Algorithm(
     "cluster",
     "Cluster",
     "Divides the pixels of a scene into clusters: classes without labels, numbered by falling "
-    "size. What they are is for you to say: compare their mean spectra in the report.",
+    "size. To name them, compare their mean spectra in the report.",
     (
         SCENE,
         Parameter(
@@ -330,8 +330,8 @@ CLUSTER = Algorithm(
 ANOMALY = Algorithm(
     "anomaly",
     "Anomaly",
-    "Scores every pixel by how unlike the others its spectrum is; the higher, the stranger. Edges "
-    "and shadows score high too.",
+    "Scores every pixel by how unlike the others its spectrum is. "
+    "Edges and shadows score high too.",
     (
         SCENE,
         Parameter(
@@ -408,7 +408,7 @@ RELABEL = Algorithm(
             "SESSION",
             FILE_OUT,
             "Session",
-            "Where strokes are kept; continued if it exists. Empty: beside the scene.",
+            "Where strokes are kept; continued if it exists. Empty: next to the scene.",
             "--session",
             extension="jsonl",
         ),

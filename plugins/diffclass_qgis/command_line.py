@@ -69,7 +69,7 @@ def command_line(program: str, algorithm: Algorithm, values: Mapping[str, Any]) 
             positional += _arguments(value)
         elif not _is_left_out(parameter, value):
             words += _option(parameter, value)
-    # a file may be called -x; who chooses all tiles as further scenes names the first one twice
+    # a file may be called -x; the first scene may be among the further ones too
     return [*words, "--", *dict.fromkeys(positional)]
 
 

@@ -34,7 +34,7 @@ class Parameter:
     label : str
         What the dialog shows; the name of the layer that an output is loaded as.
     help : str
-        Plain text for the tool tip and for the panel beside the dialog.
+        Plain text for the tool tip and for the help panel of the dialog.
     option : str
         Of the command; empty for its arguments.
     default : object

@@ -1,4 +1,4 @@
-"""Runs a program, hands on its lines as they come, and ends it when nobody wants it any more."""
+"""Runs a program, passes on its lines as they come, and interrupts it when it is cancelled."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import IO
 _LOOK = 0.1  # seconds between two looks at whether the run is cancelled
 _PATIENCE = 20.0  # seconds that an interrupted program has to clean up
 
-Hear = Callable[[str], None]
+Listener = Callable[[str], None]
 
 
 def run(
     command: Sequence[str],
     environment: Mapping[str, str],
     *,
-    result: Hear,
-    message: Hear,
+    result: Listener,
+    message: Listener,
     is_cancelled: Callable[[], bool],
 ) -> int | None:
     """Run a program to its end.
@@ -56,7 +56,7 @@ def run(
         errors="replace",
         creationflags=_flags(),
     )
-    lines: queue.Queue[tuple[Hear, str] | None] = queue.Queue()
+    lines: queue.Queue[tuple[Listener, str] | None] = queue.Queue()
     for stream, hear in ((process.stdout, result), (process.stderr, message)):
         threading.Thread(target=_read, args=(stream, hear, lines), daemon=True).start()
     try:
@@ -70,15 +70,17 @@ def run(
     return process.wait()
 
 
-def _read(stream: IO[str], hear: Hear, lines: queue.Queue[tuple[Hear, str] | None]) -> None:
+def _read(stream: IO[str], hear: Listener, lines: queue.Queue[tuple[Listener, str] | None]) -> None:
     with stream:
         for line in stream:
             lines.put((hear, line.rstrip("\r\n")))
     lines.put(None)
 
 
-def _listen(lines: queue.Queue[tuple[Hear, str] | None], is_cancelled: Callable[[], bool]) -> bool:
-    """Hand on all lines of both streams; return whether the run was cancelled before their end."""
+def _listen(
+    lines: queue.Queue[tuple[Listener, str] | None], is_cancelled: Callable[[], bool]
+) -> bool:
+    """Pass on all lines of both streams; return whether the run was cancelled before their end."""
     n_open = 2
     while n_open:
         if is_cancelled():
@@ -96,7 +98,7 @@ def _listen(lines: queue.Queue[tuple[Hear, str] | None], is_cancelled: Callable[
 
 
 def _flags() -> int:
-    # a group of its own can be sent Ctrl-Break without QGIS hearing it; and no console pops up
+    # a group of its own can be sent Ctrl-Break without QGIS receiving it; no console opens
     if sys.platform == "win32":
         return subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW
     return 0

@@ -190,8 +190,8 @@ DIFFUSION = (
     Parameter(
         "JOIN_FEATURES",
         FLAG,
-        "Features count beside the graph",
-        "Where labels left out speak for it, as in mixtures without borders.",
+        "Use the features as well as the graph",
+        "Where held-out labels support it, as in mixtures without borders.",
         "--join-features",
         default=False,
         advanced=True,

@@ -1,4 +1,4 @@
-"""How outputs look: a style file beside each, which QGIS reads whenever the layer is opened."""
+"""How outputs look: a style file for each, which QGIS reads when it opens the layer."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _classes(layer: QgsRasterLayer) -> QgsPalettedRasterRenderer | None:
 
 
 def _is_filling(entry: QgsPalettedRasterRenderer.Class) -> bool:
-    """Tell whether an entry is black and has no name; QGIS shows its number then."""
+    """Return whether an entry is black and has no name; QGIS shows its number then."""
     return entry.label in ("", f"{entry.value:g}") and entry.color.lightness() == 0
 
 

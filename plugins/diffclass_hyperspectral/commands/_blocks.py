@@ -79,7 +79,7 @@ class BlockOptions:
         hidden=True,
     )
     scratch: Path | None = option(
-        "Scratch folder; by default a hidden one beside the output. It is removed at the end.",
+        "Scratch folder; by default a hidden one next to the output. Removed at the end.",
         hidden=True,
         type=click.Path(path_type=Path, file_okay=False),
     )

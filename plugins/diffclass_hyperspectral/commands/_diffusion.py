@@ -143,7 +143,7 @@ class DiffusionOptions:
         default=0,
     )
     join_features: bool = option(
-        "Let the features count beside the graph where labels left out speak for it, as in "
+        "Use the features as well as the graph where held-out labels support it, as in "
         "mixtures without borders.",
         hidden=True,
     )

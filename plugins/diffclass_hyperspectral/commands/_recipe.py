@@ -14,7 +14,7 @@ from diffclass.command_line import version_line
 if TYPE_CHECKING:
     import numpy as np
 
-# How a command works and speaks, which its result does not depend on.
+# Options that the result does not depend on.
 _OF_THE_RUN = {
     "as_json", "quiet", "threads", "traceback", "progress", "overwrite", "force", "verbose",
     "resume", "scratch", "workers",

@@ -57,7 +57,7 @@ class _Given:
     )
     truth: Path | None = option(
         "Known anomalies, above 0 (formats and folders as classify's labels): prints the area "
-        "under the ROC curve, and RX's beside it.",
+        "under the ROC curve, and that of RX.",
     )
     picture: Path | None = option("Scene, scores and, with --truth, ROC curves as a .png.")
     report: Path | None = option("Report as JSON.")
@@ -93,8 +93,8 @@ def anomaly(
 ) -> None:
     """Score every pixel of SCENE by how unlike the others its spectrum is.
 
-    The score map has one band; the higher, the stranger. Pixels without data have none. What
-    counts as an anomaly is for you to say: take the highest scores (the report lists ten).
+    The score map has one band. The highest scores are the candidates for anomalies; the report
+    lists ten of them. Pixels without data have no score.
     Formats of SCENE: diffclass info --help.
     """
     from diffclass.progress import stage

@@ -1,4 +1,4 @@
-"""``diffclass classify``: a scene and labels in, a class map and an honest report out."""
+"""``diffclass classify``: a scene and labels in, a class map and a report out."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class _Files:
 
     @property
     def maps(self) -> dict[str, Path | None]:
-        """The maps beside the class map."""
+        """The maps other than the class map."""
         names = "probability", "margin", "ambiguity", "novelty"
         return {name: getattr(self, name) for name in names}
 
@@ -162,7 +162,7 @@ class _Cleaning:
 
 @dataclass(frozen=True)
 class _Running(RunOptions):
-    """How the command works and speaks."""
+    """How the command runs and what it prints."""
 
     verbose: bool = option("Print the whole report, not its summary.", short="-v")
 

@@ -101,9 +101,9 @@ def cluster(
 ) -> None:
     """Divide the pixels of SCENE into clusters: classes without labels.
 
-    Clusters are numbered by falling size; pixels without data are 0. The report says why there
-    are so many, how well each holds the walk, and their mean spectra. What they are is for you to
-    say: compare the spectra, or use the map as labels to correct on the page. Several scenes share
+    Clusters are numbered by falling size; pixels without data are 0. The report gives
+    the reason for their number, how well each holds the walk, and their mean spectra. To name them,
+    compare the spectra, or correct the map as labels on the page. Several scenes share
     one graph, as those of classify do. Formats of SCENE: diffclass info --help.
     """
     from diffclass.progress import stage

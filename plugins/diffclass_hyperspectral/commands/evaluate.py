@@ -110,7 +110,7 @@ def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> Non
 
 
 def _maps_and_truth(files: tuple[Path, ...], labels: Path | None) -> tuple[list[Path], Path]:
-    """Tell maps from the truth, which is the last file where it is not given by name."""
+    """Separate the maps from the truth: the last file, unless --labels names it."""
     if labels in files or (labels is None and len(files) == 1):
         raise click.UsageError("give the truth once: after the map, as TRUTH, or with --labels")
     if labels is not None:

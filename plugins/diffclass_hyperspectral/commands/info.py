@@ -15,7 +15,7 @@ from diffclass_hyperspectral.commands._tiles import only_one
 @options(ScenePart, "part")
 @common_options
 def info(scene: Path, *, part: ScenePart, console: Console) -> None:
-    """Say what SCENE holds: size, bands, wavelengths, missing pixels, memory.
+    """Show what SCENE holds: size, bands, wavelengths, missing pixels, memory.
 
     Scenes are ENVI (.hdr with .img, .dat, ...), GeoTIFF (.tif), EMIT, PACE and AVIRIS-3 (.nc),
     PRISMA (.he5), NEON and Tanager (.h5), EnMAP and DESIS (.tif, .xml), Sentinel-2 (.SAFE), ERDAS
