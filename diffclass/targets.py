@@ -52,7 +52,7 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected; its column is used",
             DataConversionWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         values = values[:, 0]
     if values.ndim != 1:

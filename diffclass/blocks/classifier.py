@@ -6,7 +6,7 @@ import hashlib
 import os
 import warnings
 import weakref
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,31 +27,13 @@ from diffclass.blocks.scratch import Scratch
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel
-from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
+from diffclass.label_diffusion import Calibration, DiffusionRules, Labels
 from diffclass.label_diffusion.parameters import checked_tau
 from diffclass.label_diffusion.stopping_time import MarginCurve, Tau
 from diffclass.operators.local_order import inverse
-from diffclass.progress import in_parts, stage
+from diffclass.progress import stage
 from diffclass.targets import decode_labels
 from diffclass.temporary_folders import TemporaryFolder
-
-
-@dataclass(frozen=True, eq=False)
-class BlockMap(Decision):
-    """Each point's class, on files, in the order of the points.
-
-    Attributes
-    ----------
-    codes, probability, margin
-        As in `diffclass.label_diffusion.Decision`; int16 and float32.
-    posteriors : ndarray of float32 of shape (n, n_classes)
-        Uniform where no label has arrived.
-    label_mode : str
-        "absorbing".
-    """
-
-    posteriors: np.ndarray
-    label_mode: str = "absorbing"
 
 
 class BlockClassifier(ClassifierMixin, BaseEstimator):
@@ -203,7 +185,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         self.facts_ = facts | found.facts["traffic"]
         self.tau_: int = found.tau
         self.margin_curve_: MarginCurve = found.curve
-        self.diffusion_ = _in_order(found, order, len(self.classes_))
+        self.diffusion_ = found.in_order(order)
         self._warn_of_what_is_missing()
         return self
 
@@ -315,30 +297,3 @@ def _is_file_of(X: np.memmap) -> bool:
     except (OSError, ValueError):
         return False
     return whole.shape == X.shape and whole.dtype == X.dtype == np.float32
-
-
-def _in_order(found: BlockDiffusion, order: np.ndarray, n_classes: int) -> BlockMap:
-    """Write what was found in the order of the points."""
-    scratch, n = found.operator.scratch, len(found.operator)
-    shapes: dict[str, tuple[tuple[int, ...], type]] = {
-        "codes": ((n,), np.int16),
-        "probability": ((n,), np.float32),
-        "margin": ((n,), np.float32),
-        "posteriors": ((n, n_classes), np.float32),
-    }
-    stage_name = found.name.replace("diffusion", "maps")
-
-    def work() -> dict[str, Any]:
-        for part, (shape, dtype) in in_parts("maps", shapes.items()):
-            out = scratch.create(f"{stage_name}/{part}", shape, dtype)
-            start = 0
-            for values in found.in_order(part, order):
-                out[start : start + len(values)] = values
-                start += len(values)
-        return {}
-
-    scratch.completed(stage_name, work, shown="")
-    codes, probability, margin, posteriors = (
-        scratch.load(f"{stage_name}/{part}") for part in shapes
-    )
-    return BlockMap(codes, probability, margin, posteriors)

@@ -9,7 +9,6 @@ late enough for a series; in memory they are those of `diffclass.label_diffusion
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +19,31 @@ from diffclass.blocks.graph import Traffic
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion import DiffusionRules, Labels
+from diffclass.label_diffusion import Decision, DiffusionRules, Labels
 from diffclass.label_diffusion.diffusion import read_map
 from diffclass.label_diffusion.early_stopping import stop_early
 from diffclass.label_diffusion.stopping_time import MarginCurve
-from diffclass.progress import stage
+from diffclass.progress import in_parts, stage
+
+_PARTS = ("codes", "probability", "margin", "posteriors")
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMap(Decision):
+    """Each point's class, on files, in the order of the points.
+
+    Attributes
+    ----------
+    codes, probability, margin
+        As in `diffclass.label_diffusion.Decision`; int16 and float32.
+    posteriors : ndarray of float32 of shape (n, n_classes)
+        Uniform where no label has arrived.
+    label_mode : str
+        "absorbing".
+    """
+
+    posteriors: np.ndarray
+    label_mode: str = "absorbing"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,33 +87,43 @@ class BlockDiffusion:
         """
         return self.operator.load(f"{self.name}/{part}", b)
 
-    def in_order(
-        self, part: str, order: np.ndarray | None = None, *, n_rows: int = 1_000_000
-    ) -> Iterator[np.ndarray]:
-        """Yield an array in the order of the points, slice by slice.
+    def in_order(self, order: np.ndarray, *, n_rows: int = 1_000_000) -> BlockMap:
+        """Write the map in the order of the points, unless an earlier run did.
 
         Parameters
         ----------
-        part : str
-            As in `part`.
-        order : ndarray of int of shape (n,), optional
-            The point at each place; by default points are in the order of places.
+        order : ndarray of int of shape (n,)
+            The point at each place.
         n_rows : int, default=1000000
-            Length of a slice. Each slice costs one pass over ``order``.
+            Points that are sorted at once. Each time costs one pass over ``order``.
         """
-        for first in range(0, len(self.operator), n_rows):
-            size = min(n_rows, len(self.operator) - first)
-            out: np.ndarray | None = None
-            for b in range(self.operator.n_blocks):
-                places = self.operator.own(b)
-                points = places if order is None else np.asarray(order[places[0] : places[-1] + 1])
-                inside = (points >= first) & (points < first + size)
-                values = self.part(part, b)
-                if out is None:
-                    out = np.empty((size, *values.shape[1:]), dtype=values.dtype)
-                out[points[inside] - first] = values[inside]
-            assert out is not None
-            yield out
+        scratch, folder = self.operator.scratch, self.name.replace("diffusion", "maps")
+
+        def work() -> dict[str, Any]:
+            for part in in_parts("maps", _PARTS):
+                first_rows = self.part(part, 0)
+                shape = len(self.operator), *first_rows.shape[1:]
+                out = scratch.create(f"{folder}/{part}", shape, first_rows.dtype)
+                for start in range(0, len(out), n_rows):
+                    rows = slice(start, min(start + n_rows, len(out)))
+                    out[rows] = self._rows(part, order, rows)
+            return {}
+
+        scratch.completed(folder, work, shown="")
+        codes, probability, margin, posteriors = (
+            scratch.load(f"{folder}/{part}") for part in _PARTS
+        )
+        return BlockMap(codes, probability, margin, posteriors)
+
+    def _rows(self, part: str, order: np.ndarray, rows: slice) -> np.ndarray:
+        """Return an array of some points next to one another, in memory."""
+        starts, like = self.operator.starts, self.part(part, 0)
+        out = np.empty((rows.stop - rows.start, *like.shape[1:]), dtype=like.dtype)
+        for b in range(self.operator.n_blocks):
+            points = np.asarray(order[starts[b] : starts[b + 1]])
+            inside = (points >= rows.start) & (points < rows.stop)
+            out[points[inside] - rows.start] = self.part(part, b)[inside]
+        return out
 
     @property
     def facts(self) -> dict[str, Any]:

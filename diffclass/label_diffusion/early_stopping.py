@@ -87,7 +87,7 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
             "could; the rest, more edges away than that, takes the class of its neighbours; raise "
             "max_time or n_neighbors",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     return stopped
 

@@ -71,9 +71,9 @@ def assert_same(found, expected):
     np.testing.assert_allclose(found.curve.margin, expected.curve.margin, rtol=1e-12)
     np.testing.assert_allclose(found.curve.cut, expected.curve.cut, rtol=1e-12)
     clear = expected.margin > 1e-4
-    codes = np.concatenate(list(found.in_order("codes")))
+    codes = found.operator.all(f"{found.name}/codes")
     np.testing.assert_array_equal(codes[clear], expected.codes[clear])
-    posteriors = np.concatenate(list(found.in_order("posteriors")))
+    posteriors = found.operator.all(f"{found.name}/posteriors")
     np.testing.assert_allclose(posteriors, expected.posteriors, atol=1e-6)
 
 
