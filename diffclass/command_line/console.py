@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from diffclass.command_line.messages import messages
-from diffclass.full_disk import named_when_full
+from diffclass.exceptions import named_when_full
 from diffclass.memory import peak_memory_bytes
 from diffclass.progress import duration, listening
 
