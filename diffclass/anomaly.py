@@ -4,7 +4,7 @@ The score of a point is the squared diffusion distance from its bump to the stat
 
     D_t^2(x, pi) = sum_z (a_t(x, z) - pi(z))^2 / pi(z),
 
-which is large where the walk from x stays among few points, and where few walks come by. At
+which is large where the walk from x stays among few points and few walks arrive. At
 t = 1 with one bandwidth for all points it is about 1 / pi(x)^2 for a point without near neighbours,
 and it falls with the density; at later times small groups of points that are alike
 stand out too, and single points that are mixtures of common ones no longer do.
@@ -39,9 +39,8 @@ from diffclass.spectral.equilibrium import probes, squared_distances_to_equilibr
 
 __all__ = ["DiffusionAnomaly"]
 
-_SAME = (
-    1 - 1e-6
-)  # affinity: a thousandth of the bandwidth apart, which rounding may make of nothing
+# Affinity at a thousandth of the bandwidth; rounding may move equal points that far apart.
+_SAME = 1 - 1e-6
 
 
 class DiffusionAnomaly(OutlierMixin, BaseEstimator):
@@ -57,7 +56,7 @@ class DiffusionAnomaly(OutlierMixin, BaseEstimator):
         t, at least 1. Longer times find groups of many anomalies that are alike, and lose single
         ones that are mixtures of common points.
     n_probes : int, default=256
-        Random functions that stand for the bumps of later times than 1, see
+        Random functions that estimate the distances at times above 1; see
         `diffclass.spectral.equilibrium`.
     contamination : float, default=0.1
         Share of the fitted points that are anomalies, above 0 and at most 0.5.

@@ -36,7 +36,7 @@ STAINS = {
     "haemoglobin": ((415.0, 24.0, 1.3), (542.0, 11.0, 0.4), (577.0, 9.0, 0.45)),
     "ground": ((380.0, 150.0, 1.0),),
 }
-# Optical depths of the stains. In the plane of hematoxylin and eosin the three classes lie on an
+# Optical depths of the stains. In the plane of hematoxylin and eosin the three classes are on an
 # ellipse about MEAN_DEPTHS, a third of a turn apart. From the top row to the bottom row the
 # ellipse turns by TURN (tissues take up other stains) and moves by RISE (the section thickens).
 # At the bottom a class has nearly the composition that the next one has at the top.
@@ -88,11 +88,11 @@ def make_tissue_scene(
 ) -> TissueScene:
     """Make a stained slice of tissue whose spectra drift from top to bottom.
 
-    Glands (cytoplasm) with rims of nuclei lie in stroma with clumps of nuclei. Light follows
+    Glands (cytoplasm) with rims of nuclei are in stroma with clumps of nuclei. Light follows
     Beer and Lambert, I = shading * exp(-depths @ absorptions). Both the shading and the depths
     drift along the rows, so that each class at the bottom resembles *another* class at the top;
     the drift is gradual, so each class is one continuous curve in spectral space. The strokes
-    all lie in the upper part. On spectra alone, classifiers by the distance to the strokes (1-NN)
+    are all in the upper part. On spectra alone, classifiers by the distance to the strokes (1-NN)
     or by Gaussians fitted to them are right on about two pixels in three, label diffusion on a
     graph of 12 neighbours on more than nine in ten.
 
@@ -276,5 +276,5 @@ def _curved_path(
 
 
 def _cell(place: NDArray[np.float64]) -> tuple[int, int]:
-    """Return the pixel in which a place lies."""
+    """Return the pixel that holds a place."""
     return int(np.rint(place[0])), int(np.rint(place[1]))

@@ -104,7 +104,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     Notes
     -----
-    On a graph of c connected components the first c - 1 coordinates only tell these apart; a
+    On a graph of c connected components the first c - 1 coordinates only distinguish these; a
     warning says so. Eigenvalues within 1e-6 of 1 mean nearly the same: with one global bandwidth
     other than "attached" some parts, often a few outliers, are almost isolated.
 
@@ -322,11 +322,11 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ratio = moduli[m + 1] / moduli[1]
         if ratio > _TIME_ACCURACY ** (1 / _LATEST_TIME):
             warnings.warn(
-                "time='auto': no time tells the coordinates kept from those left out; 1 is used",
+                "time='auto': no time separates the coordinates kept from others; 1 is used",
                 UserWarning,
                 stacklevel=3,
             )
-            return 1, "no time tells the coordinates kept from those left out"
+            return 1, "no time separates the coordinates kept from others"
         time = max(int(np.ceil(np.log(_TIME_ACCURACY) / np.log(ratio))), 1)
         return time, f"from t = {time} on coordinate {m + 1} is below a tenth of the first"
 

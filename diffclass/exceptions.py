@@ -1,10 +1,14 @@
-"""Errors and warnings of diffclass.
+"""Errors and warnings of diffclass, and the errors of a full disk.
 
-Each also derives from the built-in class that users of scikit-learn or NumPy expect, so that
+Each class also derives from the built-in class that users of scikit-learn or NumPy expect, so that
 ``except ValueError`` keeps working.
 """
 
 from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 __all__ = [
     "CancelledError",
@@ -14,7 +18,12 @@ __all__ = [
     "ExtensionError",
     "ParameterError",
     "UnreachedWarning",
+    "is_full",
+    "named_when_full",
 ]
+
+# no block is left, none of the user's quota, or the file exceeds what the file system allows
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class DiffclassError(Exception):
@@ -22,7 +31,7 @@ class DiffclassError(Exception):
 
 
 class ParameterError(DiffclassError, ValueError):
-    """A parameter has a value that cannot be used: the caller has to change the call."""
+    """A parameter has a value that cannot be used; change the call."""
 
 
 class DataError(DiffclassError, ValueError):
@@ -30,16 +39,43 @@ class DataError(DiffclassError, ValueError):
 
 
 class ClusterError(DiffclassError, RuntimeError):
-    """A cluster of workers cannot go on: its scheduler is gone, or work was lost too often."""
+    """A cluster of workers failed: its scheduler is gone, or work was lost too often."""
 
 
 class CancelledError(DiffclassError):
-    """A computation was given up, because nobody wants its result any more."""
+    """A computation was cancelled because its result is no longer needed."""
 
 
 class ExtensionError(DiffclassError, ImportError):
-    """What another distribution adds cannot be used."""
+    """An extension of another distribution cannot be used."""
 
 
 class UnreachedWarning(UserWarning):
-    """No label reaches some points: no path leads there, or none as short as the walk."""
+    """No label reaches some points: there is no path to them, or none as short as the walk."""
+
+
+def is_full(error: OSError) -> bool:
+    """Return whether an error of the system means that a disk has no room for a file."""
+    return error.errno in _FULL
+
+
+@contextmanager
+def named_when_full(say: Callable[[OSError], str]) -> Iterator[None]:
+    """Turn the system's error of a full disk into a `DataError` with a message that names a file.
+
+    Parameters
+    ----------
+    say : callable
+        Returns the message for the system's error.
+
+    Raises
+    ------
+    DataError
+        If the disk is full. Other errors pass.
+    """
+    try:
+        yield
+    except OSError as error:
+        if not is_full(error):
+            raise
+        raise DataError(say(error)) from error

@@ -1,7 +1,7 @@
-"""What other distributions add to diffclass: commands, readers, kernels, QGIS algorithms.
+"""Extensions by other distributions: commands, readers, kernels, QGIS algorithms.
 
-A distribution lists them as entry points, in the groups below. Nothing is imported before it is
-asked for by its name. A name of diffclass's own stays what it is, and of two distributions that add
+A distribution lists them as entry points, in the groups below. An extension is imported when it is
+first used. An extension cannot replace a name of diffclass's own, and where two distributions add
 the same name neither is used. plugins/README.md shows an example of each group.
 """
 
@@ -76,7 +76,7 @@ def load_extension(group: str, name: str, *, own: Collection[str] = ()) -> Any:
     except Exception as error:
         raise ExtensionError(
             f"{where} cannot be loaded ({type(error).__name__}: {' '.join(str(error).split())}); "
-            "mend or uninstall it"
+            "repair or uninstall it"
         ) from error
 
 
@@ -95,7 +95,7 @@ def _added(group: str) -> dict[str, list[EntryPoint]]:
 
 @cache
 def _points(group: str) -> tuple[EntryPoint, ...]:
-    return tuple(entry_points(group=group))  # looks at every installed distribution
+    return tuple(entry_points(group=group))  # reads the metadata of every installed distribution
 
 
 def _is_own(point: EntryPoint) -> bool:

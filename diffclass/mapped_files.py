@@ -1,4 +1,4 @@
-"""Arrays on ``.npy`` files as memory maps: room for new ones, and pages that were read.
+"""Arrays in ``.npy`` files as memory maps: allocation of new files, release of pages.
 
 Pages of a memory map that have been read count as the process's memory until they are released.
 """
@@ -12,22 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError
-from diffclass.full_disk import is_full
+from diffclass.exceptions import DataError, is_full
 
 _SHARED = ("r", "r+", "w+")
 
 
 def create_mapped(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return a new array on its file, for which the disk has set room aside.
+    """Return a new array in a file whose blocks are allocated.
 
-    A map of a file whose blocks are not there yet ends the process that writes to it (SIGBUS) when
-    the disk is full.
+    Without allocated blocks, a full disk ends the process that writes to the map (SIGBUS).
 
     Parameters
     ----------
     path : path-like
-        The ``.npy`` file; what it holds is lost.
+        The ``.npy`` file; it is overwritten.
     shape : tuple of int
         None of them 0.
     dtype : dtype
@@ -40,7 +38,7 @@ def create_mapped(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: A
     Raises
     ------
     DataError
-        If the disk has too little room; nothing is left there then.
+        If the disk has too little room; the file is removed then.
     """
     place = Path(path)
     try:
@@ -59,7 +57,7 @@ def create_mapped(path: str | os.PathLike[str], shape: tuple[int, ...], dtype: A
 
 
 def _reserve(path: Path) -> None:
-    """Make the disk set aside the room of a file, which has its length but not yet its blocks."""
+    """Allocate the blocks of a file that has its length."""
     if not hasattr(os, "posix_fallocate"):
         return
     with path.open("r+b") as stream:
@@ -68,7 +66,7 @@ def _reserve(path: Path) -> None:
         except OSError as error:
             if is_full(error):
                 raise
-            return  # a file system that cannot say
+            return  # the file system does not support it
 
 
 def release_pages(array: object) -> None:

@@ -1,13 +1,13 @@
-"""Clusters around the modes of the density, told apart by diffusion distance.
+"""Clusters around the modes of the density, separated by diffusion distance.
 
-A mode is a point that is dense, and in diffusion distance far from every denser one. With p(x) the
-density and rho(x) the distance from x to the nearest denser point in diffusion coordinates, the k
-points of the largest
+A mode is a point that is dense, and in diffusion distance far from every point that is denser. With
+p(x) the density and rho(x) the distance from x to the nearest denser point in diffusion
+coordinates, the k points of the largest
 
     sqrt(p(x)) rho(x)
 
-are the modes. All other points, the densest first, go with their nearest denser one. Other than
-k-means this needs no clusters of similar size and no random start.
+are the modes. All other points, the densest first, join the cluster of their nearest denser point.
+Unlike k-means this needs no clusters of similar size and no random start.
 
 The density is the sum of exp(-d^2 / s^2) over the neighbours of a point, s the median distance to
 the seventh; the paper has p instead of its square root, which finds fewer clusters of low density.
@@ -36,8 +36,7 @@ __all__ = ["DiffusionModes"]
 class DiffusionModes(DiffusionClustering):
     """Cluster points around modes: dense points far in diffusion distance from denser ones.
 
-    All is done as in `DiffusionClustering`, which see, except that modes of the density take the
-    place of k-means.
+    As `DiffusionClustering`, with modes of the density in place of k-means.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ class DiffusionModes(DiffusionClustering):
         denser, distance = nearest_denser(coordinates, density)
         scores = np.sqrt(density) * distance
         order = np.argsort(-scores, kind="stable")
-        densest = density.argmax()  # a mode even where all points lie at one place
+        densest = density.argmax()  # a mode even where all points are equal
         order = np.concatenate([[densest], order[order != densest]])
         self._modes = order[: self.n_clusters_]
         self.mode_scores_ = scores[self._modes]

@@ -1,8 +1,9 @@
-"""What a fitted classifier answers new points with: all it has to keep for them, and no more.
+"""Prediction at new points: what a fitted classifier keeps for it.
 
-A new point takes one step of the walk to the fitted points, whose values of the diffused labels it
-reads. Where no label can be reached, and beyond the reach of the fitted points (see
-`diffclass.point_graph`), nothing is known: the posteriors are uniform, but for a hint.
+A new point takes one step of the walk to the fitted points and averages their diffused labels.
+Where no label can be reached, and beyond the reach of the fitted points (see
+`diffclass.point_graph`), the posteriors are uniform, except for a slight preference for the class
+of the nearest label.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from diffclass.point_graph import REACH, StepsToPoints
 
 @dataclass(frozen=True, eq=False)
 class NewPoints:
-    """Answers to new points.
+    """Posteriors and novelty of new points.
 
     Attributes
     ----------
@@ -28,7 +29,7 @@ class NewPoints:
         Diffused labels N_i at the fitted points.
     class_weight : ndarray of shape (n_classes,)
     feature_opinion : FeatureOpinion or None
-        What the features say, if it counts.
+        Posteriors from the features alone, if they are joined.
     labelled : ndarray of shape (m, d) or None
         The labelled points; None for a precomputed affinity.
     labelled_codes : ndarray of int of shape (m,)
@@ -83,7 +84,7 @@ class NewPoints:
         return uniform
 
     def nearest_codes(self, X: np.ndarray) -> np.ndarray:
-        """Class of the nearest label; without coordinates, the class with most labels."""
+        """Return the class of the nearest label, or the class with most labels for an affinity."""
         if self.labelled is None:
             commonest = np.bincount(self.labelled_codes).argmax()
             return np.full(X.shape[0], commonest)

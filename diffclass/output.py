@@ -1,8 +1,8 @@
-"""Files that appear whole or not at all: they are written beside the target, then renamed.
+"""Files that appear whole or not at all: they are written under a temporary name, then renamed.
 
 ``os.replace`` within one file system is atomic: a reader sees either the old file or the complete
-new one, also when the writing process was killed. What that left goes with the next that writes
-there.
+new one, also when the writing process was killed. The next process that writes there removes what
+a killed one left.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from diffclass.exceptions import ParameterError
-from diffclass.full_disk import named_when_full
+from diffclass.exceptions import ParameterError, named_when_full
 from diffclass.temporary_folders import TemporaryFolder, sweep
 
-__all__ = ["mend_pair", "replacing", "replacing_pair", "require_writable"]
+__all__ = ["repair_pair", "replacing", "replacing_pair", "require_writable"]
 
-_BESIDE = 24  # bytes that the name of a file beside has more, and its suffixes
+_ADDED = 24  # bytes that a temporary folder's name and its suffixes have more than the file's
 
 
 def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     """Return ``path`` as a Path, or raise an error that says why nothing can be written there.
 
-    Call it before a long computation, so that a refused output costs no waiting.
+    Call this before a long computation, so that an impossible output is refused at once.
 
     Parameters
     ----------
@@ -44,11 +43,11 @@ def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -
     ------
     ParameterError
         If the folder does not exist or cannot be written, the name is too long for it, the target
-        is a folder, or the file (or a link that leads nowhere) exists and ``overwrite`` is false.
+        is a folder, or the file (or a dangling link) exists and ``overwrite`` is false.
     """
     target = Path(path)
     try:
-        _check_place(target, overwrite=overwrite)
+        _check_target(target, overwrite=overwrite)
     except OSError as error:  # a loop of links, a name that no disk takes
         raise ParameterError(
             f"{target}: nothing can be written there ({error.strerror}); choose another name"
@@ -56,7 +55,7 @@ def require_writable(path: str | os.PathLike[str], *, overwrite: bool = False) -
     return target
 
 
-def _check_place(target: Path, *, overwrite: bool) -> None:
+def _check_target(target: Path, *, overwrite: bool) -> None:
     folder = target.parent
     if not (os.path.lexists(folder) and stat.S_ISDIR(os.stat(folder).st_mode)):
         raise ParameterError(f"{target}: no folder {folder}; create it first")
@@ -74,7 +73,7 @@ def _check_place(target: Path, *, overwrite: bool) -> None:
 
 
 def _try_a_file_in(folder: Path, target: Path) -> None:
-    """Make a file and remove it: rights do not tell that /proc, a quota or a mount takes none."""
+    """Make a file and remove it: permissions do not show that /proc, a quota or a mount refuses."""
     try:
         with tempfile.TemporaryFile(dir=folder):  # without a name, where the system can do that
             pass
@@ -87,18 +86,18 @@ def _try_a_file_in(folder: Path, target: Path) -> None:
 def _longest_name(folder: Path) -> int:
     """Bytes of the longest name in a folder that leaves room for the temporary file's."""
     try:
-        return os.pathconf(folder, "PC_NAME_MAX") - _BESIDE
+        return os.pathconf(folder, "PC_NAME_MAX") - _ADDED
     except (AttributeError, ValueError, OSError):
-        return 255 - _BESIDE
+        return 255 - _ADDED
 
 
 @contextmanager
 def replacing(
     path: str | os.PathLike[str], *, overwrite: bool = False, suffix: str | None = None
 ) -> Iterator[Path]:
-    """Yield a temporary name beside ``path`` and rename it to ``path`` when the block succeeds.
+    """Yield a temporary name and rename it to ``path`` when the block succeeds.
 
-    It lies in a hidden folder of its own.
+    The temporary file is in a hidden folder of its own, next to ``path``.
 
     Parameters
     ----------
@@ -123,7 +122,7 @@ def replacing(
         If the disk is full.
     """
     target = require_writable(path, overwrite=overwrite)
-    with _folder_beside(target) as folder:
+    with _temporary_folder(target) as folder:
         temporary = folder / f"new{target.suffix if suffix is None else suffix}"
         yield temporary
         os.replace(temporary, target)
@@ -135,9 +134,9 @@ def replacing_pair(
 ) -> Iterator[tuple[Path, Path]]:
     """As `replacing`, for a file and another that describes it, such as its header.
 
-    No system renames two files at once. The old second file is put aside until the new ones are in
-    their places, so that at no moment one of the old files stands beside one of the new. What a
-    killed process leaves in between is set right by the next that writes there, or by `mend_pair`.
+    No system renames two files at once. The old second file is moved away until both new ones have
+    their names, so that an old file is never paired with a new one. If a process is killed in
+    between, the next that writes there restores the pair, or `repair_pair` does.
 
     Parameters
     ----------
@@ -158,7 +157,7 @@ def replacing_pair(
     """
     for target in (first, second):
         require_writable(target, overwrite=overwrite)
-    with _folder_beside(first, left=lambda folder: _mend(folder, first, second)) as folder:
+    with _temporary_folder(first, left=lambda folder: _repair(folder, first, second)) as folder:
         new = _new_pair(folder, first, second)
         yield new
         try:
@@ -168,12 +167,12 @@ def replacing_pair(
             if new[1].exists():
                 os.replace(new[1], second)
         finally:
-            _mend(folder, first, second)
+            _repair(folder, first, second)
 
 
-def mend_pair(first: Path, second: Path) -> None:
-    """Set right what a killed process left of `replacing_pair`: the old pair, or the new one."""
-    sweep(f".{first.name}", parent=first.parent, left=lambda folder: _mend(folder, first, second))
+def repair_pair(first: Path, second: Path) -> None:
+    """Restore the old pair, or the new one, after `replacing_pair` was killed."""
+    sweep(f".{first.name}", parent=first.parent, left=lambda folder: _repair(folder, first, second))
 
 
 _ASIDE = "old"
@@ -183,10 +182,10 @@ def _new_pair(folder: Path, first: Path, second: Path) -> tuple[Path, Path]:
     return folder / f"new{first.suffix}", folder / f"new{second.name.removeprefix(first.stem)}"
 
 
-def _mend(folder: Path, first: Path, second: Path) -> None:
-    """Put the missing second file beside the first, from the folder of a process that was killed.
+def _repair(folder: Path, first: Path, second: Path) -> None:
+    """Restore the missing second file from the folder of a process that was killed.
 
-    The first file was renamed before the second; a first file that was changed since is left alone.
+    The first file was renamed before the second; a first file that changed since is left alone.
     """
     new_first, new_second = _new_pair(folder, first, second)
     if os.path.lexists(second) or not first.exists():
@@ -199,8 +198,10 @@ def _mend(folder: Path, first: Path, second: Path) -> None:
 
 
 @contextmanager
-def _folder_beside(target: Path, *, left: Callable[[Path], object] | None = None) -> Iterator[Path]:
-    """Yield a hidden folder beside a file to be written; errors of a full disk name the file."""
+def _temporary_folder(
+    target: Path, *, left: Callable[[Path], object] | None = None
+) -> Iterator[Path]:
+    """Yield a hidden folder next to a file to be written; errors of a full disk name the file."""
     with (
         named_when_full(lambda error: _full(target, error)),
         TemporaryFolder(f".{target.name}", parent=target.parent, left=left) as folder,

@@ -1,10 +1,11 @@
-"""Stages of long computations, which a listener may show or time, and giving them up.
+"""Stages of long computations, which a listener may show or time, and cancellation.
 
 The library calls `stage` around its parts. This has no effect unless a listener is installed, as
-the command line does. Each context has its own listener: two threads do not hear each other.
+the command line does. Each context has its own listener: a listener of one thread does not receive
+the stages of another.
 
-Long loops call `checkpoint`, which ends them if they run in a block of `cancellable` whose result
-nobody wants any more.
+Long loops call `checkpoint`, which ends them if they run within a `cancellable` block whose result
+is no longer wanted.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import Protocol, TypeVar
 from diffclass.exceptions import CancelledError
 
 __all__ = [
-    "Audience",
     "Listener",
+    "Listeners",
     "cancellable",
     "checkpoint",
     "duration",
@@ -31,19 +32,19 @@ __all__ = [
 
 
 class Listener(Protocol):
-    """What hears of stages."""
+    """What is notified of stages."""
 
     def begins(self, name: str) -> None:
-        """Hear that a stage begins."""
+        """Receive the beginning of a stage."""
 
     def advances(self, name: str, done: int, parts: int) -> None:
-        """Hear how many of the parts of a stage are done."""
+        """Receive how many of the parts of a stage are done."""
 
     def ends(self, name: str, seconds: float) -> None:
-        """Hear that a stage has ended, and how long it took."""
+        """Receive the end of a stage, and how many seconds it took."""
 
 
-class Audience:
+class Listeners:
     """Several listeners as one.
 
     Parameters
@@ -55,17 +56,17 @@ class Audience:
         self._listeners = tuple(listeners)
 
     def begins(self, name: str) -> None:
-        """Tell all that a stage begins."""
+        """Notify all listeners of the beginning of a stage."""
         for listener in self._listeners:
             listener.begins(name)
 
     def advances(self, name: str, done: int, parts: int) -> None:
-        """Tell all how many of the parts of a stage are done."""
+        """Notify all listeners of how many of the parts of a stage are done."""
         for listener in self._listeners:
             listener.advances(name, done, parts)
 
     def ends(self, name: str, seconds: float) -> None:
-        """Tell all that a stage has ended, and how long it took."""
+        """Notify all listeners of the end of a stage, and of how long it took."""
         for listener in self._listeners:
             listener.ends(name, seconds)
 
@@ -76,7 +77,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def stage(name: str, *, parts: int = 0) -> Iterator[Callable[[], None]]:
-    """Announce that a stage begins and, when the block is left, that it has ended.
+    """Notify the listener that a stage begins and, when the block is left, that it has ended.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def stage(name: str, *, parts: int = 0) -> Iterator[Callable[[], None]]:
 
 
 def in_parts(name: str, items: Iterable[_Item]) -> Iterator[_Item]:
-    """Yield items, and announce a stage of which the work on each is a part.
+    """Yield items, and notify the listener of a stage of which the work on each item is a part.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def _nothing() -> None:
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Tell a listener of the stages within the block."""
+    """Notify a listener of the stages within the block."""
     token = _listener.set(listener)
     try:
         yield
@@ -146,13 +147,13 @@ _is_wanted: ContextVar[Callable[[], bool] | None] = ContextVar("is_wanted", defa
 
 @contextmanager
 def cancellable(is_wanted: Callable[[], bool]) -> Iterator[None]:
-    """Let the computations within the block be given up once their result is not wanted.
+    """Cancel the computations within the block once their result is not wanted.
 
     Parameters
     ----------
     is_wanted : callable
-        Called often, from the computing thread. Once it returns False, or what an outer block has
-        returns False, `CancelledError` is raised.
+        Called often, from the computing thread. Once it returns False, or that of an outer block
+        does, `CancelledError` is raised.
     """
     outer = _is_wanted.get()
     both = is_wanted if outer is None else lambda: is_wanted() and outer()
@@ -164,16 +165,16 @@ def cancellable(is_wanted: Callable[[], bool]) -> Iterator[None]:
 
 
 def checkpoint() -> None:
-    """Go on, unless this runs within a block whose result nobody wants any more.
+    """Continue, unless this runs within a `cancellable` block whose result is no longer wanted.
 
     Raises
     ------
     CancelledError
-        If that is so. What was computed so far has to be dropped.
+        If the result is no longer wanted. Drop what was computed so far.
     """
     is_wanted = _is_wanted.get()
     if is_wanted is not None and not is_wanted():
-        raise CancelledError("given up: the result is not wanted any more")
+        raise CancelledError("cancelled: the result is no longer wanted")
 
 
 class _Seconds:
@@ -183,10 +184,10 @@ class _Seconds:
         self.by_stage: dict[str, float] = {}
 
     def begins(self, name: str) -> None:
-        """Nothing is to be done."""
+        """Do nothing."""
 
     def advances(self, name: str, done: int, parts: int) -> None:
-        """Nothing is to be done."""
+        """Do nothing."""
 
     def ends(self, name: str, seconds: float) -> None:
         """Add the seconds."""
@@ -208,7 +209,7 @@ def stage_seconds() -> Iterator[dict[str, float]]:
 
 
 def duration(seconds: float) -> str:
-    """Return a time to read: "45 s", "3 min", "2 h 10 min"."""
+    """Return a duration as text: "45 s", "3 min", "2 h 10 min"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

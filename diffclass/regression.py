@@ -45,7 +45,7 @@ class EigenfunctionRegressor(RegressorMixin, BaseEstimator):
     n_components_ : int
         The number m in use.
     leave_one_out_ : ndarray
-        Mean squared leave-one-out error with 0, 1, ... eigenfunctions besides the constant.
+        Mean squared leave-one-out error with the constant and 0, 1, ... eigenfunctions.
     fitted_ : ndarray of shape (n,) or (n, n_outputs)
         The fitted function at all points of `fit`.
     embedding_ : DiffusionMap

@@ -1,8 +1,8 @@
-"""Folders that are removed at their end, or, where their process was killed, by the next one.
+"""Temporary folders that are removed even where their process was killed.
 
-A folder is locked as long as its process lives; the system unlocks what a killed one had. Whoever
-needs a folder of the same name takes those that nobody has locked away, and never others. Where
-folders cannot be locked (Windows, some network file systems) those of killed processes stay.
+A process locks its folder; the system unlocks the folders of a killed process. The next process
+that makes a folder of the same name removes those that are not locked. Where folders cannot be
+locked (Windows, some network file systems) those of killed processes stay.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ from types import TracebackType
 from typing import Self
 
 ENDING = ".part"
-_SEARCHED = 16  # numbers, among which those of killed processes are looked for
+_SEARCHED = 16  # numbers under which folders of killed processes are searched
 
 
 class TemporaryFolder:
-    """A new folder for its owner only; it goes with the object, with a block, or by `remove`.
+    """A new folder with access for its owner only.
+
+    It is removed with the object, at the end of a ``with`` block, or by `remove`.
 
     Parameters
     ----------
     stem : str
-        The name is this, a number and ".part".
+        The name is this stem, a number and ".part".
     parent : Path, optional
         The folder to make it in; that for the system's temporary files by default.
     left : callable, optional
@@ -128,7 +130,7 @@ def lock(folder: Path) -> int | None:
 
 
 def _still_there(folder: Path, facts: os.stat_result) -> bool:
-    """Tell whether a folder that was opened is still that of its name."""
+    """Return whether a folder that was opened still has its name."""
     try:
         return os.path.samestat(facts, os.stat(folder, follow_symlinks=False))
     except FileNotFoundError:
@@ -151,7 +153,7 @@ def _made(stem: str, parent: Path) -> tuple[Path, int | None]:
             if path.is_dir():
                 return path, None
             raise
-        if descriptor is not None:  # else somebody took it for left over, and removes it
+        if descriptor is not None:  # else another process removes it as left over
             return path, descriptor
     raise AssertionError  # numbers do not end
 

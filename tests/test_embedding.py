@@ -208,7 +208,7 @@ def test_time_may_be_the_relaxation_time_of_the_last_coordinate():
 def test_time_chosen_where_none_tells_apart():
     pairs = [[0.0], [1], [100], [101], [200], [201]]
     with (
-        pytest.warns(UserWarning, match="no time tells"),
+        pytest.warns(UserWarning, match="no time separates"),
         pytest.warns(UserWarning, match="3 components"),
     ):
         found = DiffusionMap(1, n_neighbors=1, time="auto").fit(pairs)

@@ -2,7 +2,7 @@
 
 `rules` scores each point by the walk, by the diffused labels and, for some rules, by a Gaussian
 process on the leading eigenpairs (`gaussian_process`). `selection` takes the best point again and
-again. A rule that looks at more than the map takes note of each chosen point, so that a batch is
+again. A rule that uses more than the map is updated with each chosen point, so that a batch is
 spread out.
 """
 

@@ -28,8 +28,8 @@ from diffclass.spectral.eigenpairs import BYTES_OF_A_PAIR, Eigenpairs, leading_e
 from diffclass.spectral.orthonormal import row_blocks
 
 N_PAIRS = 50
-# Labels have used the eigenpairs up once they determine this share of the weights; rough pairs tell
-# so from the second share on.
+# Labels have used the eigenpairs up once they determine this share of the weights; rough pairs show
+# it from the second share on.
 USED_UP, _SURELY = 0.8, 0.9
 _LITTLE_LEFT = 0.95  # from which even twice as many are taken to be used up
 _MOST_PAIRS, MOST_BYTES = 800, 2e9
@@ -95,7 +95,7 @@ def growing_eigenpairs(
 ) -> Iterator[Eigenpairs]:
     """Yield eigenpairs on the way to those of `process_eigenpairs`, which come last.
 
-    Whoever has to stop may go on from those yielded last.
+    A caller that stops early may continue from the pairs yielded last.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def most_pairs(n_points: int, most_bytes: float = MOST_BYTES) -> int:
 def observed(eigenpairs: Eigenpairs, labels: np.ndarray) -> Process:
     """Return the process after labels at some points."""
     process = Process(eigenpairs)
-    with threadpool_limits(1, user_api="blas"):  # several wait for each other most of the time
+    with threadpool_limits(1, user_api="blas"):  # several threads mostly wait for each other
         process.observe_all(labels)
     return process
 
@@ -232,7 +232,7 @@ class Process:
 
     @property
     def is_used_up(self) -> bool:
-        """Whether the labels determine nearly all weights, so that variances tell no more."""
+        """Whether the labels determine nearly all weights; variances then rank points no longer."""
         return self.n_determined > USED_UP * len(self._prior)
 
     def variances(self) -> np.ndarray:

@@ -92,7 +92,7 @@ class Rule:
     leaves_used_up = False
 
     def start(self, graph: LabelledGraph) -> None:
-        """Take in the graph and its labels."""
+        """Prepare for a graph and its labels."""
         raise NotImplementedError
 
     def scores(self) -> np.ndarray:
@@ -100,7 +100,7 @@ class Rule:
         raise NotImplementedError
 
     def observe(self, point: int) -> None:
-        """Take note that a point will be labelled; its class is not known yet."""
+        """Account for a point that will be labelled; its class is not known yet."""
 
 
 class Margin(Rule):
@@ -202,7 +202,7 @@ class ProcessRule(Rule):
 class VOpt(ProcessRule):
     """By how much a label at x lowers the mean variance (Ji and Han 2012).
 
-    Once the labels determine nearly all that the eigenpairs can tell, it goes on as `Unexplored`.
+    Once the labels determine nearly all weights of the eigenpairs, it continues as `Unexplored`.
     """
 
     leaves_used_up = True
@@ -257,12 +257,12 @@ class Hybrid(VOpt):
     """`VOpt` while the labels leave much of the process unknown, `Margin` from then on.
 
     What is known is measured by the variance and not by the number of labels: a few strokes of many
-    pixels tell less than as many labels all over the picture.
+    pixels carry less information than as many labels all over the picture.
 
     Parameters
     ----------
     explored : float, default=0.25
-        Mean variance, 0 to 1 (that of the prior), below which margins take over; with 50
+        Mean variance, 0 to 1 (that of the prior), below which the margin is used; with 50
         eigenpairs some thirty labels far from each other leave 0.25.
     offset, noise : float
         See `Process`.

@@ -29,7 +29,7 @@ class Suggestions:
     Attributes
     ----------
     points : ndarray of int of shape (n_suggested,)
-        Their numbers; fewer than asked for where no more lie far enough apart.
+        Their numbers; fewer than asked for where no more are far enough apart.
     scores : ndarray of shape (n_suggested,)
         The score of each point when it was chosen; scales differ from rule to rule.
     rule : str
@@ -124,7 +124,7 @@ def suggest(
     name, scorer = _rule(rule)
     if eigenpairs is None and scorer.uses_eigenpairs:
         eigenpairs = process_eigenpairs(operator, labels, int(n_points))
-    # several threads of BLAS would wait for each other most of the time
+    # several threads of BLAS mostly wait for each other
     with stage("suggestions"), threadpool_limits(1, user_api="blas"):
         scorer.start(LabelledGraph(operator, diffusion, labels, eigenpairs))
         points: list[int] = []

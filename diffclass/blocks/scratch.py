@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError
-from diffclass.full_disk import named_when_full
+from diffclass.exceptions import DataError, named_when_full
 from diffclass.mapped_files import create_mapped
 from diffclass.output import replacing
 from diffclass.progress import stage

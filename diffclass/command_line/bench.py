@@ -259,10 +259,10 @@ def _bytes_touched(operator: MarkovOperator, n_columns: int) -> int:
 def _medians_in_turn(calls: list[Callable[[], object]], repeats: int) -> list[float]:
     import numpy as np
 
-    from diffclass.progress import Audience, listening
+    from diffclass.progress import Listeners, listening
 
     times = np.empty((repeats, len(calls)))
-    with listening(Audience([])):  # listeners would slow down each stroke
+    with listening(Listeners([])):  # a listener that shows each stroke's stages costs time
         for call in calls:
             call()
         for i in range(repeats):

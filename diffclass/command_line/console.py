@@ -21,7 +21,7 @@ import click
 from diffclass.command_line.messages import messages
 from diffclass.command_line.option_groups import option, options
 from diffclass.costs import Forecast
-from diffclass.full_disk import named_when_full
+from diffclass.exceptions import named_when_full
 from diffclass.memory import peak_memory_bytes
 from diffclass.progress import duration, listening
 

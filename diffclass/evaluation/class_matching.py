@@ -14,8 +14,8 @@ of the *given* labels (a truth, a reference, a file) is which of the *own* ones 
 Unless one is asked for, names count if there is one in common, else ids if there is one in common,
 else overlap. Whatever counts, it is *contradicted* where the best overlap agrees far better: where
 it raises Cohen's kappa by a quarter or by half of what is missing to 1, and more points agree than
-chance would add (see `far_more`). An agreement that is contradicted is to be told, not corrected in
-silence: a bad map and another numbering look the same.
+chance would add (see `far_more`). Report a contradicted agreement and do not correct it silently: a
+bad map and another numbering look the same.
 
 Source: H. W. Kuhn, The Hungarian method for the assignment problem, 1955.
 """
@@ -125,7 +125,7 @@ class ClassMatch:
         become = {**unmatched, **self.assignment}
         own = [become[i] for i in self.given_names]
         if own == list(self.given_names):
-            return ids  # as nearly always: of many pixels no copy is made
+            return ids  # the usual case; saves a copy of many pixels
         return np.array([*own, 0], dtype=np.int32)[_places(ids, self.given_names)]
 
     def apart(self) -> dict[int, int]:

@@ -2,12 +2,13 @@
 
 Wilson's interval of k right points among n holds the proportions p with
 |k/n - p| <= z sqrt(p (1 - p) / n), z the normal quantile. Unlike k/n -+ z sqrt(k/n (1 - k/n) / n)
-it lies within 0 and 1 and does not shrink to a point where all points are right. The limits of
+it stays within 0 and 1 and does not shrink to a point where all points are right. The limits of
 several independent proportions are combined for their mean by the square-and-add rule.
 
-Both count points as if drawn independently. Neighbouring pixels are alike: where all pixels of
-some fields are labelled, only the fields, or squares of the picture, are independent. The n points
-then tell no more than n / d independent ones, and Wilson's interval is that of k / d among n / d.
+Both count points as if drawn independently. Neighbouring pixels are alike: where all pixels of some
+fields are labelled, only the fields, or squares of the picture, are independent. The n points then
+carry no more information than n / d independent ones, and Wilson's interval is that of k / d among
+n / d.
 With k_b right of n_b points in cluster b of B, p = sum k_b / n, and the variances
 
     V(p) = B / (B - 1) sum_b (k_b - p n_b)^2 / n^2    by the clusters,
@@ -15,7 +16,7 @@ With k_b right of n_b points in cluster b of B, p = sum k_b / n, and the varianc
 
 the design effect is V / V_0, at least 1, and (t / z)^2 times that as V is only known with B - 1
 degrees of freedom, t being the quantile of Student's distribution. Where (nearly) all points are
-right, few clusters tell how alike the points of one are. If the rarer outcome occurs in m
+right, few clusters show how alike the points of one are. If the rarer outcome occurs in m
 clusters, the estimate therefore counts m times and once the worst case, in which all points of a
 cluster agree:
 
@@ -116,7 +117,7 @@ class ClusteredInterval:
         0 to 1; NaN for a single cluster.
     n_clusters : int
     effective_n : float
-        Independent points that tell as much, n / d; NaN for a single cluster.
+        Number of independent points with the same information, n / d; NaN for a single cluster.
     """
 
     lower: float

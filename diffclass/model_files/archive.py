@@ -126,7 +126,7 @@ def _line(error: Exception) -> str:
 
 
 def _write_array(out: IO[bytes], array: np.ndarray, summed: Any) -> int:
-    """Write an array, tell the checksum, and return how many bytes it takes."""
+    """Write an array, update the checksum, and return the number of bytes written."""
     array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     if array.dtype.kind not in "biuf":
         raise TypeError(f"an array of {array.dtype} cannot be kept")

@@ -1,7 +1,7 @@
-"""The parts of a `DiffusionClassifier` that stand in a file: what new points need of it.
+"""The parts of a `DiffusionClassifier` that a file holds: those that new points need.
 
-A neighbour search is kept as its parameters and points, and indexes them again when it is read:
-the index of a search holds what only its own library can check.
+A file keeps the parameters and points of a neighbour search, and the search indexes them again when
+it is read: only its own library could check an index.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What may stand in a model: for each value a form, by which it is written, read and checked.
+"""The schema of a model: for each value a form, which writes, reads and checks it.
 
-A form is stated for every field of every class that a model may hold; a file names classes only by
-the names in these forms. Sizes are letters, ``("n", "d")``, that mean the same throughout a model:
-whatever is indexed by what is read here has been checked to be long enough.
+There is a form for every field of every class that a model may hold; a file names classes only by
+the names in these forms. Sizes are letters, ``("n", "d")``, that mean the same throughout a model,
+so that every array is checked to be as long as the indices into it need.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ class Sparse:
             and np.isfinite(data).all()
         )
         if not fits:
-            raise ValueError("the entries of a sparse matrix lie outside of it")
+            raise ValueError("the entries of a sparse matrix are outside of it")
         shape = tuple(parts.sizes[letter] for letter in self.shape)
         return self.kind((data, indices, indptr), shape=shape)
 

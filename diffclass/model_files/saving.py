@@ -1,4 +1,4 @@
-"""Whole models to files and back: the forms of their parts, and the archive these stand in."""
+"""Whole models to files and back: their forms turn them into arrays and facts for the archive."""
 
 from __future__ import annotations
 
@@ -67,6 +67,6 @@ def read_model(path: str | os.PathLike[str], form: Form, *, kind: str) -> Any:
     facts, arrays = read_archive(path, kind)
     try:
         return restored(form, facts, arrays)
-    except Exception as error:  # what the libraries that index its points say of strange ones
+    except Exception as error:  # the libraries that index the points may raise anything
         said = " ".join(str(error).split())[:300]
         raise DataError(f"{path}: is no {kind} that makes sense ({said})") from error

@@ -122,7 +122,7 @@ class _Builder:
         )
         self._next: sp.csr_array | Panels = self._power
         self._time = 1
-        # of each function of the space: sqrt(pi), the point where it lies, and its component
+        # of each function of the space: sqrt(pi), its point, and its component
         self._means = np.sqrt(operator.stationary_distribution)
         self._centers = np.arange(len(operator))
         self._components = operator.components
@@ -220,9 +220,9 @@ def voronoi_cells(
     graph : csr_array of shape (n, n)
         Symmetric; each edge counts as one hop.
     centers : ndarray of int of shape (m,)
-        The point at which each function lies.
+        The point of each function.
     components : ndarray of int of shape (m,)
-        Component of the graph in which each function lies.
+        Component of the graph that holds each function.
     size : int
         Mean size of a cell. Up to four times as many functions are one cell together.
     random : RandomState
@@ -231,7 +231,8 @@ def voronoi_cells(
     Returns
     -------
     list of ndarray of int
-        Numbers of the functions in each cell; unless there is but one, it lies in one component.
+        Numbers of the functions in each cell; a cell is within one
+        component, unless there is only one cell.
         Costs one search through the graph.
     """
     m = len(centers)

@@ -2,7 +2,7 @@
 
     T = [T(B_1, :); T(B_2, :); ...],    T(B, :) stored on the columns where it is not nearly zero
 
-Functions of a cell lie close together, so that their rows touch the same columns: a panel is nearly
+Functions of a cell are close together, so that their rows touch the same columns: a panel is nearly
 full, and one dense product of two panels does what a sparse product does entry by entry.
 """
 

@@ -123,7 +123,7 @@ def split_cells(
     means : ndarray of shape (n,)
         Coefficients of sqrt(pi).
     components : ndarray of int of shape (n,)
-        Component of the graph in which each function lies.
+        Component of the graph that holds each function.
     accuracy : float
         Largest |T Q_wavelets|_F of a cell.
 

@@ -123,7 +123,7 @@ class DiffusionWavelets:
     stationary_distribution : ndarray of shape (n,)
         pi.
     components : ndarray of int of shape (n,)
-        Component of the graph in which each point lies.
+        Component of the graph that holds each point.
     accuracy : float
         The accuracy asked for.
     """

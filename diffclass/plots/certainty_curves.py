@@ -103,7 +103,7 @@ class ThresholdDisplay(Display):
         table = self.table
         (self.line_,) = self.ax_.plot(
             table.share, table.accuracy, color=BLUE, marker="o", markersize=4,
-            label="accuracy of these, margin threshold beside",
+            label="accuracy of these, labelled by margin threshold",
         )  # fmt: skip
         self.band_ = self.ax_.fill_between(
             table.share, table.lower, table.upper, color=SKY_BLUE, alpha=0.3, linewidth=0

@@ -109,7 +109,7 @@ class ClassMapDisplay(Display):
         Parameters
         ----------
         counts : bool, default=True
-            Whether the labels tell the number of pixels.
+            Whether the labels include the number of pixels.
         empty : bool, default=True
             Whether pixels without a class are listed too, last and without a colour.
 
@@ -159,7 +159,7 @@ class MarginMapDisplay(Display):
         known = self.margin[np.isfinite(self.margin)]
         if known.size and (known.min() < -1e-6 or known.max() > 1 + 1e-6):
             raise DataError(
-                f"margin must lie in 0 to 1, got {known.min():.3g} to {known.max():.3g}"
+                f"margin must be from 0 to 1, got {known.min():.3g} to {known.max():.3g}"
             )
 
     def _size(self, legend: bool) -> tuple[float, float]:

@@ -88,7 +88,7 @@ def plot_evaluation(
     thresholds: ThresholdTable | None = None,
     probability: ReliabilityCurve | None = None,
 ) -> Figure:
-    """Draw the confusion matrix and the curves of the certainty side by side.
+    """Draw the confusion matrix and the curves of the certainty in one figure.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def plot_evaluation(
 
 
 def _places(side: float, n_curves: int) -> tuple[Figure, list[Axes]]:
-    """Lay out the matrix and, beside it, the curves: stacked if the matrix is tall enough."""
+    """Lay out the matrix and, at its right, the curves: stacked if the matrix is tall enough."""
     height = max(side + 1.4, 4.2)
     stacked = n_curves > 0 and height / n_curves >= _LEAST_HEIGHT
     n_rows, n_columns = (n_curves, 1) if stacked else (1, n_curves)

@@ -208,7 +208,7 @@ class EmbeddingDisplay(Display):
         if len(chosen) == 1:
             names.insert(0, "point number" if self.values is None else self.values_label)
         elif len(chosen) == 2:
-            # the box keeps its shape: the second coordinate may vary little beside the first
+            # the box keeps its shape: the second coordinate may vary much less than the first
             self.ax_.set_aspect("equal", adjustable="datalim")
         else:
             self._set_up_space(names[2])
@@ -227,7 +227,7 @@ class EmbeddingDisplay(Display):
             axis.set_major_locator(MaxNLocator(5))
 
     def _add_key(self) -> None:
-        """Put a legend of the classes, or a colour bar of the values, beside the picture."""
+        """Draw a legend of the classes, or a colour bar of the values."""
         if self.codes is not None:
             self.legend_ = self._legend_at_right(self._class_marks())
         elif self.points_.get_array() is not None:

@@ -1,4 +1,4 @@
-"""The eigenvalues of A^t; their decay tells how many diffusion coordinates matter at time t."""
+"""The eigenvalues of A^t; their decay shows how many diffusion coordinates matter at time t."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class EigenvaluesDisplay(Display):
         if not self.times or not all(np.isfinite(t) and t > 0 for t in self.times):
             raise ParameterError(f"times must be numbers of steps above 0, got {self.times}")
         if threshold is not None and not 0 <= threshold <= 1:
-            raise ParameterError(f"threshold must lie in 0 to 1, got {threshold}")
+            raise ParameterError(f"threshold must be from 0 to 1, got {threshold}")
         self.threshold = threshold
 
     @classmethod
@@ -170,7 +170,7 @@ def _eigenvalues(values: ArrayLike) -> NDArray[Any]:
         )
     if not (np.abs(array) <= 1 + _ROUNDING).all():
         raise DataError(
-            "eigenvalues of a Markov operator lie in -1 to 1, got "
+            "eigenvalues of a Markov operator are from -1 to 1, got "
             f"{array.min():.4g} to {array.max():.4g}; of a Laplacian, give 1 - eigenvalue"
         )
     return array

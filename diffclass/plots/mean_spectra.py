@@ -1,4 +1,4 @@
-"""Mean spectra of classes or clusters, with how far single pixels spread around them."""
+"""Mean spectra of classes or clusters, with the spread of single pixels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from diffclass.exceptions import DataError
 from diffclass.plots.display import Display
 from diffclass.plots.palette import by_id, class_palette
 
-MOST_SPREADS = 6  # classes whose spread can be told apart
+MOST_SPREADS = 6  # classes whose spreads can be distinguished
 
 
 class MeanSpectraDisplay(Display):

@@ -47,7 +47,7 @@ _MOST_EDGES = 30_000_000
 _BALL_FEATURES = 8  # up to this many features trees find balls fast
 _SEMIGROUP_SCALES, _SLOPE_SCALES = 20, 60
 _FLAT = 1.06  # the largest slope on a plateau, relative to the least
-_NEAR = 0.1  # of the slope on the plateau, by which one beside it may differ
+_NEAR = 0.1  # of the slope on the plateau, by which a neighbouring slope may differ
 _LEAST_WIDTH = 4.0  # of a plateau: its last scale relative to its first
 _FIRST_SEEN, _LEAST_SEEN = 2.5, 4.0  # kernel sums of the median point, itself included: where a
 # plateau may begin, below which chance makes the slope ripple, and at half the scale where it ends

@@ -2,7 +2,7 @@
 
 A block of random columns, some more than pairs are wanted, is multiplied by a Chebyshev polynomial
 T of the matrix: bounded by 1 on the interval of the eigenvalues not wanted, and growing steeply
-beyond it. The Rayleigh-Ritz pairs of the block then tell the interval of the next round. All
+beyond it. The Rayleigh-Ritz pairs of the block then give the interval of the next round. All
 columns share each pass over the matrix and are made orthogonal by matrix products, once per round,
 whereas Lanczos' method reads all its vectors at each step. A random block sees every copy of a
 repeated eigenvalue and amplifies a larger one no less than a smaller one, so that no pair is
@@ -244,7 +244,7 @@ class _Block:
         return center, max((cut - low) / 2, (self.norm - center) / growth)
 
     def _sort_out(self, first: int) -> None:
-        """Turn the columns from the first on into Rayleigh-Ritz vectors, beside those before."""
+        """Turn the columns from the first on into Rayleigh-Ritz vectors, after those before."""
         columns = np.ascontiguousarray(self.vectors[:, first:])
         make_orthonormal(columns, self.known, self.vectors[:, :first])
         product = _product(self.matrix, columns)
@@ -298,20 +298,20 @@ def _lanczos(
     """
     n = matrix.shape[0]
     n_steps = min(_LANCZOS_STEPS, n)
-    diagonal, beside = np.zeros(n_steps), np.zeros(n_steps)
+    diagonal, off_diagonal = np.zeros(n_steps), np.zeros(n_steps)
     previous, current = np.zeros(n), random.normal(size=n)
     current /= np.linalg.norm(current)
     for j in range(n_steps):
-        following = matrix @ current - beside[j - 1] * previous
+        following = matrix @ current - off_diagonal[j - 1] * previous
         diagonal[j] = following @ current
         following -= diagonal[j] * current
-        beside[j] = np.linalg.norm(following)
-        if beside[j] <= _ROUNDING * np.abs(diagonal).max():
+        off_diagonal[j] = np.linalg.norm(following)
+        if off_diagonal[j] <= _ROUNDING * np.abs(diagonal).max():
             n_steps = j + 1
             break
-        previous, current = current, following / beside[j]
-    values, vectors = eigh_tridiagonal(diagonal[:n_steps], beside[: n_steps - 1])
-    off = beside[n_steps - 1] * np.abs(vectors[-1, 0])
+        previous, current = current, following / off_diagonal[j]
+    values, vectors = eigh_tridiagonal(diagonal[:n_steps], off_diagonal[: n_steps - 1])
+    off = off_diagonal[n_steps - 1] * np.abs(vectors[-1, 0])
     return values, vectors[0] ** 2, values[0] - off
 
 

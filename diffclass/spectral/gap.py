@@ -6,9 +6,9 @@ over all t depends on the ratio r = g_(m+1) / g_m alone,
 
     D(m) = r^(-1 / (r - 1)) (1 - 1 / r).
 
-The rule takes the largest m of those at which D is within a tenth of its maximum. Some m always
-wins: D tells how clearly, near 1 for m + 1 clusters that the walk leaves seldom, below 1/2 where
-the spectrum decays evenly.
+The rule takes the largest m of those at which D is within a tenth of its maximum. There is
+always such an m. D measures how clear the gap is: near 1 for m + 1 clusters that the walk seldom
+leaves, below 1/2 where the spectrum decays evenly.
 
 *Rank.* At a given time t the first m coordinates count for which |lambda_m|^t > |lambda_1|^t / 10.
 

@@ -1,7 +1,7 @@
 """Orthonormal columns of tall matrices, by matrix products in place.
 
 With the Cholesky factor L of X' X the columns of X L'^-1 are orthonormal, up to rounding times the
-square of the condition of X: a second pass mends that.
+square of the condition of X: a second pass corrects that.
 
 Source: Y. Yamamoto, Y. Nakatsukasa, Y. Yanagisawa and T. Fukaya, Roundoff error analysis of the
 CholeskyQR2 algorithm, 2015.
@@ -43,7 +43,7 @@ def make_orthonormal(columns: np.ndarray, *known: np.ndarray) -> None:
 def project_out(columns: np.ndarray, known: np.ndarray) -> float:
     """Take known orthonormal vectors out of the columns, and return the least share that is left.
 
-    The smaller it is, the more rounding has left of them beside it.
+    The smaller the share, the more of them rounding has left in the columns.
     """
     before = _norms(columns)
     overlap = known.T @ columns
@@ -57,7 +57,7 @@ def _norms(columns: np.ndarray) -> np.ndarray:
 
 
 def _products(columns: np.ndarray) -> np.ndarray:
-    """Return X' X in double precision: in single it would not tell close columns apart."""
+    """Return X' X in double precision: single precision does not distinguish close columns."""
     if columns.dtype == np.float64:
         return columns.T @ columns
     total = np.zeros((columns.shape[1],) * 2)

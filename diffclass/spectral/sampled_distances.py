@@ -1,6 +1,6 @@
-"""Squared distances from a sample of the points to all points, which no graph has cut off.
+"""Squared distances from a sample of the points to all points, without the cut of a graph.
 
-They tell at which scales the points have neighbours at all, how many neighbours a graph needs to
+They show at which scales the points have neighbours at all, how many neighbours a graph needs to
 carry a scale, and how far a given graph reaches.
 """
 

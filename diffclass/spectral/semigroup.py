@@ -118,7 +118,7 @@ def first_minimum_after_maximum(
 
 
 def _rises_after(v: np.ndarray) -> bool:
-    """Tell whether a curve rises by a quarter of its first value before it falls below that."""
+    """Return whether a curve rises by a quarter of its first value before it falls below that."""
     below = np.flatnonzero(v < v[0])
     until = v[: below[0]] if len(below) else v
     return bool(until.max() >= _LEAST_RISE * v[0])

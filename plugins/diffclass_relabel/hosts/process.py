@@ -20,7 +20,7 @@ from diffclass.command_line import Console
 from diffclass.costs import Forecast
 from diffclass.exceptions import DiffclassError
 from diffclass.malloc_trim import return_large_arrays
-from diffclass.progress import Audience, listening
+from diffclass.progress import Listeners, listening
 from diffclass_relabel.door import BaseUrl, BrowserOpening, Gate
 from diffclass_relabel.files import (
     Address,
@@ -74,7 +74,7 @@ class Opening:
 
     def __call__(self, preparation: Preparation) -> Any:
         """Open it and return its editor."""
-        with self._console.timing(), listening(Audience((self._console, preparation))):
+        with self._console.timing(), listening(Listeners((self._console, preparation))):
             editor = prepared_editor(
                 self.scene, self.log, preparation, self._options, before=self._before
             )

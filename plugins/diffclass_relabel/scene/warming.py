@@ -15,7 +15,7 @@ import numpy as np
 from diffclass import markov_operator
 from diffclass.exceptions import DiffclassError
 from diffclass.kernels import SharedNeighbors
-from diffclass.progress import Audience, listening, stage
+from diffclass.progress import Listeners, listening, stage
 from diffclass.relabel import RelabelSession
 from diffclass_relabel.scene.workspace import Workspace
 
@@ -33,7 +33,7 @@ def warm_up(workspace: Workspace) -> None:
     """
     with (
         stage("loops", parts=_N_ERRANDS) as part_done,
-        listening(Audience(())),  # nobody wants to hear of the parts
+        listening(Listeners(())),  # the stages within are not shown
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("ignore")  # of so small a graph

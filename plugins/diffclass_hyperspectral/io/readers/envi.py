@@ -18,7 +18,7 @@ import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass.mapped_files import release_pages
-from diffclass.output import mend_pair
+from diffclass.output import repair_pair
 from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.libraries import reading, require, require_file
@@ -99,7 +99,7 @@ def mend(path: Path) -> None:
         return
     for ending in (path.suffix,) if path != header else DATA_ENDINGS:
         with suppress(OSError):  # a folder that cannot be written; the reader says what lacks
-            mend_pair(path.with_suffix(ending), header)
+            repair_pair(path.with_suffix(ending), header)
 
 
 def _require_header(data: Path) -> Path:
