@@ -47,7 +47,7 @@ GUIDES = {
 
 
 def main() -> int:
-    """Build the site and say how it went; return the exit code."""
+    """Build the site and print the result; return the exit code."""
     parser = argparse.ArgumentParser(description="Build the site of guides and API reference.")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "site")
     output = parser.parse_args().output
@@ -122,7 +122,7 @@ def load_names(module: ModuleType) -> bool:
 
 
 def configure(guides: list[Guide], homes: Mapping[Place, Place]) -> None:
-    """Tell pdoc of our templates, and the templates of what every page links to."""
+    """Give pdoc our templates, and the templates what every page links to."""
     pdoc.render.configure(
         docformat="numpy",
         template_directory=Path(__file__).parent / "templates",

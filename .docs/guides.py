@@ -41,7 +41,7 @@ class Guide:
     contents : list of (str, str)
         Anchor and text of the sections.
     files : set of str
-        Files of the repository that the page needs beside it.
+        Files of the repository that the page needs next to it.
     """
 
     path: str

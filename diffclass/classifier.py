@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -31,11 +31,10 @@ from diffclass.label_diffusion.stopping_time import Tau
 from diffclass.neighbors import NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.cuda import processor_of
-from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.processor import Processor
-from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
+from diffclass.operators.warped import Operator, Warp, warped_operator
 from diffclass.point_graph import Neighborhood, PointGraph, find_neighbors
-from diffclass.targets import UNLABELLED, encode_labels
+from diffclass.targets import UNLABELLED, decode_labels, encode_labels
 
 __all__ = ["DiffusionClassifier"]
 
@@ -47,7 +46,7 @@ _CHANGED_SHARE = 1e-3
 class _Fitted:
     """What a calibration needs; it is found once it is asked for."""
 
-    operator: MarkovOperator | WarpedOperator
+    operator: Operator
     labels: Labels
     diffusion: LabelDiffusion
     posteriors: np.ndarray
@@ -147,8 +146,9 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         The walk with the fitted kernel and neighbour search.
     operator_ : MarkovOperator
         The walk of ``graph_``.
-    warped_ : WarpedOperator or None
-        The operators of the last round of warping.
+    walk_ : MarkovOperator or WarpedOperator
+        The walk that has diffused the labels: `operator_`, or the walks of the last round of
+        warping.
     n_rounds_ : int
         Number of rounds of warping.
     n_features_in_, feature_names_in_
@@ -276,22 +276,20 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         self.check_parameters()
         X = self._checked(X, reset=True)
-        labels = Labels.of(self._encoded(y, X.shape[0]), label_weight, groups)
+        labels = self._labels(y, X.shape[0], label_weight, groups)
+        self.classes_ = labels.classes
         rules = DiffusionRules.of(
             labels, label_mode=self.label_mode, tau=self.tau, class_prior=self.class_prior
         )
         processor = processor_of(self.device)
         self.graph_ = self._graph(X, y, labels, rules, processor)
         self.operator_ = self.graph_.operator.on(processor)
-        diffused = self._warped_rounds(diffuse(self.operator_, labels, rules), labels, rules)
-        self._walked = replace(diffused, classes=self.classes_)
+        self._walked = self._warped_rounds(diffuse(self.operator_, labels, rules), labels, rules)
         self.diffusion_, found = self._with_features(X, labels)
         opinion = self.feature_opinion_
         self._new_points = NewPoints(
             steps=self.graph_.steps,
-            values=self._walked.values
-            if self.warped_ is None
-            else self.warped_.kept(self._walked.values),
+            values=self.walk_.for_new_points(self._walked.values),
             class_weight=self._walked.class_weight,
             feature_opinion=opinion if opinion is not None and opinion.counts else None,
             labelled=None if self.affinity else X[labels.points],
@@ -300,7 +298,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         )
         self._read_off(X)
         self._fitted: _Fitted | _Restored = _Fitted(
-            self.operator_ if self.warped_ is None else self.warped_,
+            self.walk_,
             labels,
             self.diffusion_,
             self.raw_label_distributions_,
@@ -503,26 +501,20 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             accept_sparse="csr" if self.affinity == "precomputed" else False,
         )
 
-    def _encoded(self, y: Any, n_points: int) -> np.ndarray:
+    def _labels(
+        self, y: Any, n_points: int, label_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> Labels:
         if y is None:
             raise DataError(
                 "DiffusionClassifier requires y to be passed, but the target y is None; "
                 "mark unlabelled points with -1"
             )
-        self.classes_, codes = encode_labels(y)
-        if self.classes_.dtype.kind == "f":
-            self._refuse_continuous()
-        if len(codes) != n_points:
-            raise DataError(f"y has {len(codes)} entries; X has {n_points} points")
-        if not len(self.classes_):
-            raise DataError("y holds no label; mark at least one point")
-        return codes
-
-    def _refuse_continuous(self) -> None:
-        if not np.isfinite(self.classes_).all():
-            raise DataError("Input y contains infinity; labels are classes, not measurements")
-        if (self.classes_ != np.rint(self.classes_)).any():
-            raise DataError("Unknown label type: continuous; labels are classes, not measurements")
+        labels = Labels.of(y, label_weight, groups)
+        if labels.classes.dtype.kind == "f":
+            _refuse_continuous(labels.classes)
+        if labels.n_points != n_points:
+            raise DataError(f"y has {labels.n_points} entries; X has {n_points} points")
+        return labels
 
     def _graph(
         self, X: Any, y: Any, labels: Labels, rules: DiffusionRules, processor: Processor
@@ -543,11 +535,11 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
     def _warped_rounds(
         self, diffused: LabelDiffusion, labels: Labels, rules: DiffusionRules
     ) -> LabelDiffusion:
-        self.warped_: WarpedOperator | None = None
+        self.walk_: Operator = self.operator_
         self.n_rounds_ = 0
         warp = self.warp
         while warp is not None and self.n_rounds_ < warp.rounds:
-            self.warped_ = warped_operator(
+            self.walk_ = warped_operator(
                 self.operator_,
                 diffused.posteriors,
                 y=labels.codes_of_points,
@@ -555,7 +547,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 forward_exponent=warp.forward_exponent,
             )
             before = diffused.codes
-            diffused = diffuse(self.warped_, labels, rules)
+            diffused = diffuse(self.walk_, labels, rules)
             self.n_rounds_ += 1
             if np.mean(diffused.codes != before) < _CHANGED_SHARE:
                 break
@@ -567,7 +559,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if not self.join_features:
             return self._walked, None
         self.feature_opinion_, joined, calibration = join_features(
-            self.operator_ if self.warped_ is None else self.warped_, X, labels, self._walked
+            self.walk_, X, labels, self._walked
         )
         return joined, calibration
 
@@ -577,23 +569,13 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         self.margin_ = diffused.margin
         self.tau_ = diffused.tau
         self.margin_curve_ = diffused.curve
-        self.transduction_ = self.classes_[diffused.codes]
+        self.transduction_ = decode_labels(self.classes_, diffused.codes)
         unreached = ~diffused.reached
         if unreached.any():
             self._mark_unreached(unreached, X)
 
     def _mark_unreached(self, unreached: np.ndarray, X: Any) -> None:
         warnings.warn(self._why_unreached(unreached), UnreachedWarning, stacklevel=4)
-        kind = self.transduction_.dtype
-        holds_minus_one = kind.kind in "if"
-        self.transduction_ = self.transduction_.astype(
-            kind
-            if holds_minus_one
-            else np.result_type(kind, np.int8)
-            if kind.kind == "u"
-            else object
-        )
-        self.transduction_[unreached] = UNLABELLED
         self.raw_label_distributions_ = self.raw_label_distributions_.copy()
         kept = self._new_points
         self.raw_label_distributions_[unreached] = kept.hinted(kept.nearest_codes(X[unreached]))
@@ -616,3 +598,10 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 f"the walk by step {self.tau_}; raise n_neighbors or tau"
             )
         return "; ".join(["no label reaches some points", *causes])
+
+
+def _refuse_continuous(classes: np.ndarray) -> None:
+    if not np.isfinite(classes).all():
+        raise DataError("Input y contains infinity; labels are classes, not measurements")
+    if (classes != np.rint(classes)).any():
+        raise DataError("Unknown label type: continuous; labels are classes, not measurements")

@@ -29,7 +29,7 @@ from diffclass.point_graph import PointGraph
 from diffclass.spectral.bandwidth import BandwidthCurve, check_spread, wide_gaussian
 from diffclass.spectral.eigenpairs import Eigenpairs, leading_eigenpairs
 from diffclass.spectral.extension import nystrom
-from diffclass.spectral.gap import MOST_COMPONENTS, numerical_rank, spectral_gap
+from diffclass.spectral.gap import MOST_COMPONENTS, significant_coordinates, spectral_gap
 
 __all__ = ["DiffusionMap"]
 
@@ -308,7 +308,7 @@ class DiffusionMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             raise ParameterError("n_components = 'auto'; one point (n_samples = 1) has none")
         if isinstance(self.time, str):
             return spectral_gap(eigenpairs.eigenvalues)
-        return numerical_rank(eigenpairs.eigenvalues, self.time)
+        return significant_coordinates(eigenpairs.eigenvalues, self.time)
 
     def _chosen_time(self, eigenpairs: Eigenpairs) -> tuple[float, str]:
         if not isinstance(self.time, str):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass.label_diffusion import Calibration, FeatureOpinion, posteriors_of
+from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import WarpedValues
 from diffclass.point_graph import REACH, StepsToPoints
 
@@ -23,7 +24,7 @@ class NewPoints:
     Attributes
     ----------
     steps : StepsToPoints
-    values : ndarray of shape (n, n_classes) or WarpedValues
+    values : PlainValues or WarpedValues
         Diffused labels N_i at the fitted points.
     class_weight : ndarray of shape (n_classes,)
     feature_opinion : FeatureOpinion or None
@@ -37,7 +38,7 @@ class NewPoints:
     """
 
     steps: StepsToPoints
-    values: np.ndarray | WarpedValues
+    values: PlainValues | WarpedValues
     class_weight: np.ndarray
     feature_opinion: FeatureOpinion | None
     labelled: np.ndarray | None
@@ -61,11 +62,7 @@ class NewPoints:
         novelty : ndarray of shape (m,)
         """
         weights, novelty = self.steps.weights_and_novelty(X, dtype=self.dtype)
-        values = (
-            self.values.at(weights)
-            if isinstance(self.values, WarpedValues)
-            else weights @ self.values
-        )
+        values = self.values.at(weights)
         posteriors = posteriors_of(values, self.class_weight)
         if self.feature_opinion is not None:
             posteriors = self.feature_opinion.joined(posteriors, X)

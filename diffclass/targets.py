@@ -68,6 +68,38 @@ def encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
     return _plain_numbers(classes), codes
 
 
+def decode_labels(classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return each point's class, -1 where it has none.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of int of shape (n,)
+        Index in ``classes``, negative for none.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Of the type of the classes, or of one that holds -1 too where that is needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.targets import decode_labels
+    >>> decode_labels(np.array(["corn", "soy"]), np.array([1, -1]))
+    array(['soy', -1], dtype=object)
+    """
+    found, none = classes[codes], codes < 0
+    if not none.any():
+        return found
+    kind = found.dtype
+    if kind.kind not in "if":
+        kind = np.result_type(kind, np.int8) if kind.kind == "u" else np.dtype(object)
+    found = found.astype(kind)
+    found[none] = UNLABELLED
+    return found
+
+
 def encode_groups(groups: Any, codes: np.ndarray) -> np.ndarray:
     """Return which labels are one observation, as the pixels of a stroke or of a field are.
 

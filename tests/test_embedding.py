@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import SpectralEmbedding
@@ -20,17 +21,15 @@ from diffclass import (
     DataError,
     DiffusionMap,
     ParameterError,
-    PointGraph,
     UnreachedWarning,
     leading_eigenpairs,
     markov_operator,
 )
-from diffclass.datasets import make_circle, make_interval, make_swiss_roll
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors
 from diffclass.neighbors import ExactSearch, RadiusSearch
-from diffclass.spectral.distances import bump_distances
-from diffclass.spectral.extension import kernel_step
+from diffclass.spectral import bumps
 from diffclass.spectral.gap import spectral_gap
+from experiments.datasets import make_circle, make_interval, make_swiss_roll
 from tests import naive
 
 
@@ -70,9 +69,8 @@ def test_coordinates_are_the_dense_ones(rng, alpha, time):
 def test_euclidean_distances_are_diffusion_distances(rng):
     X = rng.normal(size=(50, 2))
     found = DiffusionMap(49, n_neighbors=10, time=3).fit(X)
-    exact = bump_distances(found.operator_, np.arange(50), time=3)
-    distances = np.sqrt(naive.squared_distances(found.embedding_))
-    np.testing.assert_allclose(distances, exact, atol=1e-9)
+    exact = pdist(bumps(found.operator_, np.arange(50), time=3, kind="weighted"))
+    np.testing.assert_allclose(pdist(found.embedding_), exact, atol=1e-9)
 
 
 def test_laplacian_eigenmaps_are_the_special_case(circle):
@@ -256,18 +254,6 @@ def test_a_point_far_away_is_given_the_mean(rng):
         coordinates = found.transform([[-1.0, 0, 0], X[0]])
     assert (coordinates[0] == 0).all()
     assert (coordinates[1] != 0).any()
-
-
-def test_the_kernel_step_is_a_mean(rng):
-    X = rng.normal(size=(100, 2))
-    weights = PointGraph.from_points(X, n_neighbors=8).step_weights(X[:5] + 0.01)
-    f = rng.normal(size=100)
-    stepped = kernel_step(weights, f)
-    np.testing.assert_allclose(kernel_step(weights, np.ones(100)), 1)
-    assert (stepped <= f.max()).all()
-    assert (stepped >= f.min()).all()
-    dense = weights.toarray()
-    np.testing.assert_allclose(stepped, dense @ f / dense.sum(axis=1), rtol=1e-12)
 
 
 def test_precomputed_affinities(circle):

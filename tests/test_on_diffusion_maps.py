@@ -20,9 +20,9 @@ from diffclass import (
     MarkovOperator,
     ParameterError,
 )
-from diffclass.datasets import make_interval, make_swiss_roll
 from diffclass.neighbors import ExactSearch
 from diffclass.spectral.equilibrium import squared_distances_to_equilibrium
+from experiments.datasets import make_interval, make_swiss_roll
 from tests import naive
 
 

@@ -22,6 +22,7 @@ from diffclass import (
 )
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import (
+    AlongField,
     Correlation,
     Directed,
     Gaussian,
@@ -63,7 +64,7 @@ KERNELS = [
     SmoothCorrelation(),
     SharedNeighbors(),
     Directed(first_column),
-    Directed(field=rotation),
+    AlongField(rotation),
     Directed(),
     LocalCovariance(rank=2),
     LocalDiscriminant(),

@@ -14,7 +14,7 @@ from diffclass.acquisition.rules import RULES, LabelledGraph, Rule
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator
 from diffclass.progress import checkpoint, stage
 from diffclass.spectral.eigenpairs import Eigenpairs
 
@@ -45,7 +45,7 @@ class Suggestions:
 
 
 def suggest(
-    operator: MarkovOperator | WarpedOperator,
+    operator: Operator,
     diffusion: LabelDiffusion,
     labelled: ArrayLike,
     n_points: int = 10,
@@ -115,8 +115,7 @@ def suggest(
     >>> bool(found.points[0] >= 60)
     True
     """
-    if isinstance(operator, WarpedOperator):
-        operator = operator.merged()
+    operator = operator.merged()
     labels = _numbers(labelled, len(operator))
     check_positive(n_points, "n_points", integer=True)
     check_positive(min_distance, "min_distance", zero=True)

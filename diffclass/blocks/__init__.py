@@ -1,7 +1,9 @@
 """Graphs and label diffusion in blocks: beyond memory, and over several machines.
 
-The way of the data is that of `diffclass.point_graph` and `diffclass.label_diffusion`, cut into
-blocks of near points that one process holds at a time:
+Partition (`partition`, `cell_bins`, `layout`, `duplicates`), storage (`scratch`, `arrays`) and
+engines (`engine`, `dask_engine`) are this chapter's own; all else runs the functions of the other
+chapters on the rows of a block. The way of the data is that of `diffclass.point_graph` and
+`diffclass.label_diffusion`, cut into blocks of near points that one process holds at a time:
 
     points        (n, p) on disk
       -> cells        k-means on a sample; a block is the points of some cells, next to one another
@@ -12,11 +14,13 @@ blocks of near points that one process holds at a time:
            -> tau, map    margin, cut and coverage are sums over the blocks
 
 A *place* is the number of a point in the order of the blocks: block b holds the places from
-``starts[b]`` to ``starts[b + 1]``. What a stage makes lies in a `Scratch` folder, from which the
-next one, another process or a resumed run reads it. An `Engine` runs the work on blocks, here or
-on the workers of a dask cluster; the results are the same.
+``starts[b]`` to ``starts[b + 1]``. What a stage makes lies in a `Scratch` folder, as `BlockArrays`
+that are cut at the blocks. The next stage, another process or a resumed run reads it there. An
+`Engine` runs the work on blocks, here or on the workers of a dask cluster; the results are the
+same.
 """
 
+from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.classifier import BlockClassifier
 from diffclass.blocks.diffusion import BlockDiffusion, diffuse_in_blocks
@@ -25,6 +29,7 @@ from diffclass.blocks.operator import BlockOperator, OperatorBlock
 from diffclass.blocks.scratch import Scratch
 
 __all__ = [
+    "BlockArrays",
     "BlockClassifier",
     "BlockDiffusion",
     "BlockOperator",

@@ -1,9 +1,10 @@
-"""Arrays that are cut at the blocks: the values of block b lie in "name.b"."""
+"""Work on each block, and arrays that are cut at the blocks."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -57,34 +58,79 @@ def _result(engine: Engine, handles: list[Any], b: int) -> list[Any]:
     return engine.gather([handles[b]])
 
 
-def drop_blocks(scratch: Scratch, n_blocks: int, *names: str) -> None:
-    """Remove arrays of all blocks."""
-    scratch.drop(*(f"{name}.{b}" for name in names for b in range(n_blocks)))
+@dataclass(frozen=True)
+class BlockArrays:
+    """Arrays of points in a scratch folder, cut at the blocks: the rows of block b in "name.b".
 
+    It is a small value that tasks take with them. (The slices in which a file is read are blocks
+    too, until its points are sorted.)
 
-def read_places(
-    scratch: Scratch, name: str, starts: Sequence[int], places: np.ndarray
-) -> np.ndarray:
-    """Return the values of some places.
-
-    Parameters
+    Attributes
     ----------
     scratch : Scratch
-    name : str
-        The values of block b lie in "name.b", one row per place.
-    starts : sequence of int
+    starts : tuple of int of length n_blocks + 1
         Place of the first point of each block; the last is n.
-    places : ndarray of int of shape (m,)
-        Ascending.
     """
-    bounds = np.searchsorted(places, starts).tolist()
-    first = scratch.load(f"{name}.0")
-    out = np.empty((len(places), *first.shape[1:]), dtype=first.dtype)
-    for b, bound in enumerate(itertools.pairwise(bounds)):
-        if bound[0] < bound[1]:
-            part = slice(*bound)
-            out[part] = scratch.load(f"{name}.{b}")[places[part] - starts[b]]
-    return out
+
+    scratch: Scratch
+    starts: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return self.starts[-1]
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.starts) - 1
+
+    @property
+    def place_dtype(self) -> type[np.integer]:
+        """Type that holds places."""
+        return place_dtype(len(self))
+
+    def own(self, b: int) -> np.ndarray:
+        """Return the places of a block."""
+        return np.arange(self.starts[b], self.starts[b + 1])
+
+    def load(self, name: str, b: int) -> np.ndarray:
+        """Return the rows of a block, on their file."""
+        return self.scratch.load(f"{name}.{b}")
+
+    def save(self, name: str, b: int, rows: np.ndarray) -> None:
+        """Write the rows of a block."""
+        self.scratch.save(f"{name}.{b}", rows)
+
+    def drop(self, *names: str) -> None:
+        """Remove arrays of all blocks."""
+        self.scratch.drop(*(f"{name}.{b}" for name in names for b in range(self.n_blocks)))
+
+    def all(self, name: str, *, axis: int = 0) -> np.ndarray:
+        """Return what all blocks hold, one after the other, in memory."""
+        return np.concatenate([self.load(name, b) for b in range(self.n_blocks)], axis=axis)
+
+    def at(self, name: str, places: np.ndarray) -> np.ndarray:
+        """Return the rows at some places, of which there is one for each point.
+
+        Parameters
+        ----------
+        name : str
+        places : ndarray of int of shape (m,)
+            Ascending.
+        """
+        bounds = np.searchsorted(places, self.starts).tolist()
+        first = self.load(name, 0)
+        out = np.empty((len(places), *first.shape[1:]), dtype=first.dtype)
+        for b, bound in enumerate(itertools.pairwise(bounds)):
+            if bound[0] < bound[1]:
+                part = slice(*bound)
+                out[part] = self.load(name, b)[places[part] - self.starts[b]]
+        return out
+
+    def on_each(
+        self, engine: Engine, name: str, task: Callable[..., Any], *arguments: Any
+    ) -> list[Any]:
+        """Run ``task(these arrays, *arguments, b)`` for each block b; see `on_each_block`."""
+        return on_each_block(engine, name, self.n_blocks, task, self, *arguments)
 
 
 def place_dtype(n_points: int) -> type[np.integer]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.scratch import Scratch
-from diffclass.label_diffusion.cut import class_sums
 from diffclass.label_diffusion.label_walk import MapSums
 from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.walks import HEIGHT
@@ -125,19 +125,15 @@ def map_sums(
     """Return the sums of each map over the points of a block."""
     own, margins = held
     codes = block.with_ghosts(own, pieces).astype(np.intp)
-    sums = [
-        class_sums(block.own_rows, block.degrees, np.ascontiguousarray(column), n_classes)
-        for column in codes.T
-    ]
-    changed = 0 if before is None else int(np.count_nonzero(own[:, 0] != before))
-    return MapSums(margins, np.array(sums), changed)
+    columns = [np.ascontiguousarray(column) for column in codes.T]
+    return MapSums.of(block.own_rows, block.degrees, columns, margins, before, n_classes)
 
 
-def save_map(values: np.ndarray, file: tuple[Scratch, str, int], weight: np.ndarray) -> None:
+def save_map(values: np.ndarray, place: tuple[BlockArrays, str, int], weight: np.ndarray) -> None:
     """Write the map of a block; see `diffclass.blocks.diffusion.BlockDiffusion.part`."""
-    scratch, name, b = file
+    arrays, name, b = place
     decision = decide(values, weight, dtype=np.float32)
-    scratch.save(f"{name}/codes.{b}", decision.codes.astype(np.int16))
-    scratch.save(f"{name}/probability.{b}", decision.probability)
-    scratch.save(f"{name}/margin.{b}", decision.margin)
-    scratch.save(f"{name}/posteriors.{b}", posteriors_of(values, weight).astype(np.float32))
+    arrays.save(f"{name}/codes", b, decision.codes.astype(np.int16))
+    arrays.save(f"{name}/probability", b, decision.probability)
+    arrays.save(f"{name}/margin", b, decision.margin)
+    arrays.save(f"{name}/posteriors", b, posteriors_of(values, weight).astype(np.float32))

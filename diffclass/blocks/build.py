@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from diffclass._validation import RandomState, check_positive
 from diffclass.blocks.affinities import BlockKernel, weigh_edges
-from diffclass.blocks.arrays import drop_blocks
+from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.edges import join_neighbors
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.neighbors import find_neighbors
@@ -109,22 +109,21 @@ def build_operator(
         return made | {"seed": seed}
 
     facts |= scratch.completed("cells", cells)
-    starts, seed = tuple(facts.pop("starts")), facts.pop("seed")
-    n_blocks = len(starts) - 1
+    arrays, seed = BlockArrays(scratch, tuple(facts.pop("starts"))), facts.pop("seed")
 
     def neighbors() -> dict[str, Any]:
         return find_neighbors(
-            scratch, engine, starts,
+            arrays, engine,
             n_neighbors=n_neighbors, n_searched=facts["n_searched"], seed=seed,
         )  # fmt: skip
 
     facts |= scratch.completed("neighbors", neighbors)
-    drop_blocks(scratch, n_blocks, "cells/points", "cells/overlap", "cells/border")
-    facts |= scratch.completed("graph", lambda: join_neighbors(scratch, engine, starts))
-    drop_blocks(scratch, n_blocks, "cells/representatives", "neighbors/places", "neighbors/lengths")
-    facts |= scratch.completed("affinities", lambda: weigh_edges(scratch, engine, starts, weighing))
-    drop_blocks(scratch, n_blocks, "graph/distances")
-    facts |= scratch.completed("operator", lambda: normalise(scratch, engine, starts, alpha))
+    arrays.drop("cells/points", "cells/overlap", "cells/border")
+    facts |= scratch.completed("graph", lambda: join_neighbors(arrays, engine))
+    arrays.drop("cells/representatives", "neighbors/places", "neighbors/lengths")
+    facts |= scratch.completed("affinities", lambda: weigh_edges(arrays, engine, weighing))
+    arrays.drop("graph/distances")
+    facts |= scratch.completed("operator", lambda: normalise(arrays, engine, alpha))
     parts = ("graph/places", "graph/indptr", "graph/indices", "affinities/values")
-    drop_blocks(scratch, n_blocks, *parts)
-    return BlockOperator(scratch, starts), facts | {"n_blocks": n_blocks}
+    arrays.drop(*parts)
+    return BlockOperator(scratch, arrays.starts), facts | {"n_blocks": arrays.n_blocks}

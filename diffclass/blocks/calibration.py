@@ -1,4 +1,7 @@
-"""Calibration in blocks: labels are held out in folds, and the map predicts itself."""
+"""Calibration in blocks: held-out labels and the map's own classes are read from blocks.
+
+Which labels are held out, and the temperature, are those of `diffclass.label_diffusion`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,11 @@ from collections.abc import Callable
 import numpy as np
 
 from diffclass.blocks import block_tasks
-from diffclass.blocks.arrays import read_places
+from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.diffusion import BlockDiffusion
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.graph import BlockGraph
 from diffclass.blocks.halo import save_labels
-from diffclass.blocks.scratch import Scratch
 from diffclass.blocks.walk import BlockWalk
 from diffclass.label_diffusion import Calibration, Labels
 from diffclass.label_diffusion.calibration import MAP_STEPS, calibrated, counted_points
@@ -65,18 +67,18 @@ def _map_around(
     """Return posteriors of some points, and what the map says some steps away from them."""
     operator, n_classes = found.operator, labels.n_classes
     scratch, blocks = operator.scratch, range(operator.n_blocks)
-    places = counted_points(np.concatenate([found.part("codes", b) >= 0 for b in blocks]))
+    places = counted_points(operator.all(f"{found.name}/codes") >= 0)
     name = f"{found.name}-around"
     save_labels(scratch, name, labels.only(slice(0)))  # none: the walk goes on for ever
     graph = BlockGraph(operator, engine, name=name)
-    columns = [engine.submit(_class_columns, scratch, found.name, b, n_classes) for b in blocks]
+    columns = [engine.submit(_class_columns, operator, found.name, b, n_classes) for b in blocks]
     for _ in range(MAP_STEPS):
         columns = graph.exchanged(block_tasks.walked, columns, values=(1,), row_bytes=4 * n_classes)
     around = normalised_scores(graph.rows_at(columns, places))
     scratch.drop_stage(name)
-    return read_places(scratch, f"{found.name}/posteriors", operator.starts, places), around
+    return operator.at(f"{found.name}/posteriors", places), around
 
 
-def _class_columns(scratch: Scratch, name: str, b: int, n_classes: int) -> np.ndarray:
+def _class_columns(arrays: BlockArrays, name: str, b: int, n_classes: int) -> np.ndarray:
     """Return the indicators of the classes of a block's map."""
-    return class_indicators(np.array(scratch.load(f"{name}/codes.{b}")), n_classes, np.float32)
+    return class_indicators(np.array(arrays.load(f"{name}/codes", b)), n_classes, np.float32)

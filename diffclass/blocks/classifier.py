@@ -27,12 +27,12 @@ from diffclass.blocks.scratch import Scratch
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel
-from diffclass.label_diffusion import Calibration, Decision, Labels
-from diffclass.label_diffusion.parameters import DiffusionRules, checked_tau
+from diffclass.label_diffusion import Calibration, Decision, DiffusionRules, Labels
+from diffclass.label_diffusion.parameters import checked_tau
 from diffclass.label_diffusion.stopping_time import MarginCurve, Tau
 from diffclass.operators.local_order import inverse
 from diffclass.progress import in_parts, stage
-from diffclass.targets import encode_labels
+from diffclass.targets import decode_labels
 from diffclass.temporary_folders import TemporaryFolder
 
 
@@ -174,16 +174,16 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             If no label reaches some points.
         """
         self.check_parameters()
-        self.classes_, codes = encode_labels(y)
-        scratch = self._scratch()
-        path = self._file_of(X, scratch)
-        n, p = np.load(path, mmap_mode="r").shape
-        if len(codes) != n:
-            raise DataError(f"y has {len(codes)} entries; X has {n} points")
-        labels = Labels.of(codes, label_weight, groups)
+        labels = Labels.of(y, label_weight, groups)
         rules = DiffusionRules.of(
             labels, label_mode=self.label_mode, tau=self.tau, class_prior=self.class_prior
         )
+        self.classes_ = labels.classes
+        scratch = self._scratch()
+        path = self._file_of(X, scratch)
+        n, p = np.load(path, mmap_mode="r").shape
+        if labels.n_points != n:
+            raise DataError(f"y has {labels.n_points} entries; X has {n} points")
         workers = 1 if self.engine is None else self.engine.n_workers
         size = Size(n, p, self.n_neighbors, len(self.classes_))
         plan = BlockPlan.within(self.memory, size, n_workers=workers)
@@ -233,13 +233,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
     @property
     def transduction_(self) -> np.ndarray:
         """Class of each point, -1 where no label arrives; in memory, of shape (n,)."""
-        codes = self.diffusion_.codes
-        found = self.classes_[codes]
-        if (codes >= 0).all():
-            return found
-        return np.where(
-            codes >= 0, found, np.array(-1, dtype=object if found.dtype == object else int)
-        )
+        return decode_labels(self.classes_, self.diffusion_.codes)
 
     def _scratch(self) -> Scratch:
         if isinstance(self.scratch, Scratch):

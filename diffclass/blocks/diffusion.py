@@ -20,10 +20,9 @@ from diffclass.blocks.graph import Traffic
 from diffclass.blocks.operator import BlockOperator
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion import Labels
+from diffclass.label_diffusion import DiffusionRules, Labels
 from diffclass.label_diffusion.diffusion import read_map
 from diffclass.label_diffusion.early_stopping import stop_early
-from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.label_diffusion.stopping_time import MarginCurve
 from diffclass.progress import stage
 
@@ -67,7 +66,7 @@ class BlockDiffusion:
             single precision.
         b : int
         """
-        return self.operator.scratch.load(f"{self.name}/{part}.{b}")
+        return self.operator.load(f"{self.name}/{part}", b)
 
     def in_order(
         self, part: str, order: np.ndarray | None = None, *, n_rows: int = 1_000_000
@@ -83,12 +82,11 @@ class BlockDiffusion:
         n_rows : int, default=1000000
             Length of a slice. Each slice costs one pass over ``order``.
         """
-        starts = self.operator.starts
         for first in range(0, len(self.operator), n_rows):
             size = min(n_rows, len(self.operator) - first)
             out: np.ndarray | None = None
             for b in range(self.operator.n_blocks):
-                places = np.arange(starts[b], starts[b + 1])
+                places = self.operator.own(b)
                 points = places if order is None else np.asarray(order[places[0] : places[-1] + 1])
                 inside = (points >= first) & (points < first + size)
                 values = self.part(part, b)
@@ -97,10 +95,6 @@ class BlockDiffusion:
                 out[points[inside] - first] = values[inside]
             assert out is not None
             yield out
-
-    def drop(self) -> None:
-        """Remove the arrays."""
-        self.operator.scratch.drop_stage(self.name)
 
     @property
     def facts(self) -> dict[str, Any]:

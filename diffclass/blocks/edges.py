@@ -10,17 +10,15 @@ the ghosts empty: whatever works on a whole graph works on a block's own rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.blocks.arrays import drop_blocks, on_each_block, place_dtype, read_places
+from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.neighbors import NOBODY
-from diffclass.blocks.scratch import Scratch
 from diffclass.neighbors.graph import symmetrized
 
 
@@ -45,12 +43,12 @@ class BlockPattern:
     indices: np.ndarray
 
     @classmethod
-    def load(cls, scratch: Scratch, starts: Sequence[int], b: int) -> BlockPattern:
+    def load(cls, arrays: BlockArrays, b: int) -> BlockPattern:
         """Read the pattern of a block's graph."""
         places, indptr, indices = (
-            np.array(scratch.load(f"graph/{part}.{b}")) for part in ("places", "indptr", "indices")
+            np.array(arrays.load(f"graph/{part}", b)) for part in ("places", "indptr", "indices")
         )
-        first = int(np.searchsorted(places, starts[b]))
+        first = int(np.searchsorted(places, arrays.starts[b]))
         return cls(places, slice(first, first + len(indptr) - 1), indptr, indices)
 
     def matrix(self, values: np.ndarray) -> sp.csr_array:
@@ -62,7 +60,7 @@ class BlockPattern:
         return sp.csr_array((values, self.indices, indptr), shape=(n, n))
 
 
-def join_neighbors(scratch: Scratch, engine: Engine, starts: Sequence[int]) -> dict[str, Any]:
+def join_neighbors(arrays: BlockArrays, engine: Engine) -> dict[str, Any]:
     """Make the graph symmetric: x and y are joined if one is a neighbour of the other.
 
     For each block b it writes the arrays of a `BlockPattern` and "graph/distances.b", the squared
@@ -70,88 +68,80 @@ def join_neighbors(scratch: Scratch, engine: Engine, starts: Sequence[int]) -> d
 
     Parameters
     ----------
-    scratch : Scratch
+    arrays : BlockArrays
         With what `neighbors.find_neighbors` writes.
     engine : Engine
-    starts : sequence of int
-        Place of the first point of each block; the last is n.
 
     Returns
     -------
     dict
         n_edges, the diagonal included, and n_ghosts of all blocks.
     """
-    n_blocks = len(starts) - 1
-    on_each_block(engine, "graph: passing edges", n_blocks, pass_edges, scratch, starts)
-    made = on_each_block(engine, "graph: uniting", n_blocks, unite_edges, scratch, starts)
-    drop_blocks(scratch, n_blocks, *(f"graph/{kind}.{part}" for kind in _KINDS for part in _PARTS))
+    arrays.on_each(engine, "graph: passing edges", pass_edges)
+    made = arrays.on_each(engine, "graph: uniting", unite_edges)
+    arrays.drop(*(f"graph/{kind}.{part}" for kind in _KINDS for part in _PARTS))
     return {name: sum(block[name] for block in made) for name in ("n_edges", "n_ghosts")}
 
 
 _KINDS, _PARTS = ("within", "passed"), ("sources", "targets", "squared")
 
 
-def pass_edges(scratch: Scratch, starts: Sequence[int], b: int) -> None:
+def pass_edges(arrays: BlockArrays, b: int) -> None:
     """Write the edges that begin in a block: those that stay in it, and those to be passed on."""
-    sources, targets, squared = _directed_edges(scratch, starts, b)
-    within = (targets >= starts[b]) & (targets < starts[b + 1])
+    sources, targets, squared = _directed_edges(arrays, b)
+    within = (targets >= arrays.starts[b]) & (targets < arrays.starts[b + 1])
     # by target, so that the edges passed to a block lie together
     leaving = np.flatnonzero(~within)
     leaving = leaving[np.argsort(targets[leaving], kind="stable")]
     for kind, chosen in zip(_KINDS, (within, leaving), strict=True):
         for part, values in zip(_PARTS, (sources, targets, squared), strict=True):
-            scratch.save(f"graph/{kind}.{part}.{b}", values[chosen])
+            arrays.save(f"graph/{kind}.{part}", b, values[chosen])
 
 
-def unite_edges(scratch: Scratch, starts: Sequence[int], b: int) -> dict[str, int]:
+def unite_edges(arrays: BlockArrays, b: int) -> dict[str, int]:
     """Write the symmetric graph of a block's points."""
-    sources, targets, squared = _edges_of(scratch, starts, b)
-    own = np.arange(starts[b], starts[b + 1], dtype=sources.dtype)
+    sources, targets, squared = _edges_of(arrays, b)
+    own = np.arange(arrays.starts[b], arrays.starts[b + 1], dtype=sources.dtype)
     places = np.unique(np.concatenate([own, sources, targets]))
     ends = np.searchsorted(places, sources), np.searchsorted(places, targets)
     directed = sp.csr_array((squared, ends), shape=(len(places), len(places)))
     rows = symmetrized(directed)
-    first = int(np.searchsorted(places, starts[b]))
+    first = int(np.searchsorted(places, arrays.starts[b]))
     bounds = rows.indptr[first : first + len(own) + 1]
     edges = slice(bounds[0], bounds[-1])
-    scratch.save(f"graph/places.{b}", places)
-    scratch.save(f"graph/indptr.{b}", bounds - bounds[0])
-    scratch.save(f"graph/indices.{b}", rows.indices[edges])
-    scratch.save(f"graph/distances.{b}", rows.data[edges])
+    arrays.save("graph/places", b, places)
+    arrays.save("graph/indptr", b, bounds - bounds[0])
+    arrays.save("graph/indices", b, rows.indices[edges])
+    arrays.save("graph/distances", b, rows.data[edges])
     return {"n_edges": int(bounds[-1] - bounds[0]), "n_ghosts": len(places) - len(own)}
 
 
-def _edges_of(
-    scratch: Scratch, starts: Sequence[int], b: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _edges_of(arrays: BlockArrays, b: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the directed edges that begin or end in a block."""
-    found = [[scratch.load(f"graph/{kind}.{part}.{b}") for part in _PARTS] for kind in _KINDS]
-    for a in range(len(starts) - 1):
+    found = [[arrays.load(f"graph/{kind}.{part}", b) for part in _PARTS] for kind in _KINDS]
+    for a in range(arrays.n_blocks):
         if a != b:
-            passed = [scratch.load(f"graph/passed.{part}.{a}") for part in _PARTS]
-            bounds = np.searchsorted(passed[1], [starts[b], starts[b + 1]])
+            passed = [arrays.load(f"graph/passed.{part}", a) for part in _PARTS]
+            bounds = np.searchsorted(passed[1], arrays.starts[b : b + 2])
             found.append([values[slice(*bounds)] for values in passed])
     sources, targets, squared = (np.concatenate(part) for part in zip(*found, strict=True))
     return sources, targets, squared
 
 
-def _directed_edges(
-    scratch: Scratch, starts: Sequence[int], b: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _directed_edges(arrays: BlockArrays, b: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return sources, targets and squared lengths of the edges from a block's points."""
-    targets = np.array(scratch.load(f"neighbors/places.{b}"))
-    lengths = np.array(scratch.load(f"neighbors/lengths.{b}"))
-    targets, lengths = _with_joined(scratch, starts, b, targets, lengths)
+    targets = np.array(arrays.load("neighbors/places", b))
+    lengths = np.array(arrays.load("neighbors/lengths", b))
+    targets, lengths = _with_joined(arrays, b, targets, lengths)
     exists = targets != NOBODY
-    rows = np.arange(starts[b], starts[b + 1], dtype=place_dtype(starts[-1]))
+    rows = np.arange(arrays.starts[b], arrays.starts[b + 1], dtype=arrays.place_dtype)
     sources = np.broadcast_to(rows[:, None], targets.shape)[exists]
     lengths = lengths[exists]
     return sources, targets[exists], lengths * lengths
 
 
 def _with_joined(
-    scratch: Scratch,
-    starts: Sequence[int],
+    arrays: BlockArrays,
     b: int,
     targets: np.ndarray,
     lengths: np.ndarray,
@@ -160,8 +150,8 @@ def _with_joined(
 
     Points of further blocks get their representative alone; see `duplicates`.
     """
-    places = np.arange(starts[b], starts[b + 1])
-    representatives = np.array(scratch.load(f"cells/representatives.{b}"))
+    places = arrays.own(b)
+    representatives = np.array(arrays.load("cells/representatives", b))
     joined = np.flatnonzero(representatives != places)
     if len(joined) == 0:
         return targets, lengths
@@ -169,12 +159,12 @@ def _with_joined(
         targets = np.full((len(places), 1), NOBODY, dtype=targets.dtype)
         lengths = np.full((len(places), 1), np.inf, dtype=lengths.dtype)
     chiefs, which = np.unique(representatives[joined], return_inverse=True)
-    is_own = (chiefs >= starts[b]) & (chiefs < starts[b + 1])
+    is_own = (chiefs >= arrays.starts[b]) & (chiefs < arrays.starts[b + 1])
     alone = is_own.copy()
-    alone[is_own] = representatives[chiefs[is_own] - starts[b]] != chiefs[is_own]
+    alone[is_own] = representatives[chiefs[is_own] - arrays.starts[b]] != chiefs[is_own]
     for values, name, nothing in ((targets, "places", NOBODY), (lengths, "lengths", np.inf)):
         given = np.full((len(chiefs), values.shape[1]), nothing, dtype=values.dtype)
-        read = read_places(scratch, f"neighbors/{name}", starts, chiefs)
+        read = arrays.at(f"neighbors/{name}", chiefs)
         given[:, : read.shape[1]] = read
         given[alone] = nothing
         values[joined] = given[which]

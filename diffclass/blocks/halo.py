@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.blocks.operator import BlockOperator
+from diffclass.blocks.operator import BlockOperator, OperatorBlock
 from diffclass.blocks.scratch import Scratch
 from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.walks import HEIGHT
@@ -114,7 +114,7 @@ class WalkBlock:
         group : tuple of int
             First block and end of the block's group.
         """
-        start, block = operator.starts[b], operator.block(b)
+        start, block = operator.starts[b], OperatorBlock.load(operator, b)
         layers = ghost_layers(operator, b, depth)
         ghosts = np.concatenate(layers)
         order = np.argsort(ghosts)
@@ -170,7 +170,7 @@ def group_ghosts(
     """Return the places in an interval that are ghosts of blocks of a group, ascending."""
     needed = []
     for c in range(*group):
-        ghosts = operator.scratch.load(f"{name}/ghosts.{c}")
+        ghosts = operator.load(f"{name}/ghosts", c)
         first, last = np.searchsorted(ghosts, [start, stop])
         needed.append(np.asarray(ghosts[first:last]))
     return np.unique(np.concatenate(needed))
@@ -189,8 +189,8 @@ def _chosen(
 
 def ghost_layers(operator: BlockOperator, b: int, depth: int) -> list[np.ndarray]:
     """Return the places of the points that are 1, 2, ..., depth edges from a block, ascending."""
-    own = np.arange(*operator.starts[b : b + 2])
-    layers = [np.array(operator.scratch.load(f"operator/{b}.ghosts"))]
+    own = operator.own(b)
+    layers = [np.array(operator.load("operator/ghosts", b))]
     while len(layers) < depth:
         columns = rows_at(operator, layers[-1])[0].indices
         layers.append(np.setdiff1d(columns, np.concatenate([own, *layers])).astype(np.int64))
@@ -200,7 +200,7 @@ def ghost_layers(operator: BlockOperator, b: int, depth: int) -> list[np.ndarray
 def save_ghosts(operator: BlockOperator, b: int, depth: int, name: str) -> list[int]:
     """Write the places of a block's ghosts, and return in which blocks they lie."""
     ghosts = np.sort(np.concatenate(ghost_layers(operator, b, depth)))
-    operator.scratch.save(f"{name}/ghosts.{b}", ghosts)
+    operator.save(f"{name}/ghosts", b, ghosts)
     home = np.searchsorted(operator.starts, ghosts, side="right") - 1
     return np.unique(home).tolist()
 
@@ -210,9 +210,9 @@ def halo_shares(operator: BlockOperator, b: int, most: float) -> list[float]:
 
     It ends before the first that costs more than ``most``, or where nothing is farther away.
     """
-    n_edges = int(operator.scratch.load(f"operator/{b}.indptr")[-1])
+    n_edges = int(operator.load("operator/indptr", b)[-1])
     shares, layer = [0.0], ghost_layers(operator, b, 1)[0]
-    known = np.concatenate([np.arange(*operator.starts[b : b + 2]), layer])
+    known = np.concatenate([operator.own(b), layer])
     while len(layer) and len(shares) < _DEEPEST:
         rows = rows_at(operator, layer)[0]
         shares.append(shares[-1] + rows.nnz / n_edges)
@@ -237,7 +237,7 @@ def rows_at(operator: BlockOperator, places: np.ndarray) -> tuple[sp.csr_array, 
     degrees : ndarray of shape (k,)
     """
     home = np.searchsorted(operator.starts, places, side="right") - 1
-    dtype = operator.scratch.load("operator/0.data").dtype
+    dtype = operator.dtype
     parts = [sp.csr_array((0, len(operator)), dtype=dtype)]
     degrees = np.empty(len(places))
     for b in np.unique(home):
@@ -253,7 +253,7 @@ def _rows_of(
 ) -> tuple[sp.csr_array, np.ndarray]:
     parts = ("indptr", "indices", "data", "degrees", "ghosts")
     indptr, indices, data, degrees, ghosts = (
-        operator.scratch.load(f"operator/{b}.{part}") for part in parts
+        operator.load(f"operator/{part}", b) for part in parts
     )
     local = places - operator.starts[b]
     lengths = indptr[local + 1] - indptr[local]
@@ -316,6 +316,6 @@ def _labels(
         codes[which[order]],
         weight[which[order]],
         n_classes=int(n_classes),
-        dtype=operator.scratch.load(f"operator/{b}.data").dtype,
+        dtype=operator.dtype,
         heights=HEIGHT,
     )

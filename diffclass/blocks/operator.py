@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from diffclass.blocks.arrays import drop_blocks, on_each_block, read_places
+from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.edges import BlockPattern
 from diffclass.blocks.engine import Engine
 from diffclass.blocks.scratch import Scratch
@@ -65,62 +65,33 @@ class OperatorBlock:
         )
         return cls(affinity, np.asarray(degrees, dtype=np.float64), ghosts)
 
-    def save(self, scratch: Scratch, name: str) -> None:
-        """Write the block to some arrays."""
-        for part, array in self._arrays.items():
-            scratch.save(f"{name}.{part}", array)
+    def save(self, arrays: BlockArrays, b: int) -> None:
+        """Write the block as that of a number."""
+        K = self.affinity
+        parts = K.indptr, K.indices, K.data, self.degrees, self.ghosts
+        for name, part in zip(_PARTS, parts, strict=True):
+            arrays.save(f"operator/{name}", b, part)
 
     @classmethod
-    def load(cls, scratch: Scratch, name: str) -> OperatorBlock:
+    def load(cls, arrays: BlockArrays, b: int) -> OperatorBlock:
         """Read a block into memory."""
-        parts = ("indptr", "indices", "data", "degrees", "ghosts")
-        arrays = {part: np.array(scratch.load(f"{name}.{part}")) for part in parts}
-        shape = len(arrays["degrees"]), len(arrays["degrees"]) + len(arrays["ghosts"])
-        affinity = sp.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
-        return cls(affinity, arrays["degrees"], arrays["ghosts"])
+        parts = (np.array(arrays.load(f"operator/{name}", b)) for name in _PARTS)
+        indptr, indices, data, degrees, ghosts = parts
+        shape = len(degrees), len(degrees) + len(ghosts)
+        return cls(sp.csr_array((data, indices, indptr), shape=shape), degrees, ghosts)
 
-    @property
-    def _arrays(self) -> dict[str, np.ndarray]:
-        K = self.affinity
-        return {
-            "indptr": K.indptr,
-            "indices": K.indices,
-            "data": K.data,
-            "degrees": self.degrees,
-            "ghosts": self.ghosts,
-        }
+
+_PARTS = ("indptr", "indices", "data", "degrees", "ghosts")
 
 
 @dataclass(frozen=True)
-class BlockOperator:
-    """A Markov operator whose blocks lie in a scratch folder.
-
-    Attributes
-    ----------
-    scratch : Scratch
-    starts : tuple of int of length n_blocks + 1
-        Place of the first point of each block; the last is n.
-    """
-
-    scratch: Scratch
-    starts: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return self.starts[-1]
-
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks."""
-        return len(self.starts) - 1
+class BlockOperator(BlockArrays):
+    """A Markov operator whose blocks lie in a scratch folder."""
 
     @property
     def dtype(self) -> np.dtype:
         """float32 or float64, that of the affinities."""
-        return self.scratch.load("operator/0.data").dtype
-
-    def block(self, b: int) -> OperatorBlock:
-        """Read a block into memory."""
-        return OperatorBlock.load(self.scratch, f"operator/{b}")
+        return self.load("operator/data", 0).dtype
 
     @classmethod
     def from_operator(
@@ -135,27 +106,23 @@ class BlockOperator:
             As the attribute.
         scratch : Scratch
         """
-        K = operator.affinity
+        K, cut = operator.affinity, cls(scratch, tuple(int(start) for start in starts))
         for b, (start, stop) in enumerate(itertools.pairwise(starts)):
             block = OperatorBlock.from_rows(
                 K[start:stop], operator.degrees[start:stop], start=start
             )
-            block.save(scratch, f"operator/{b}")
-        return cls(scratch, tuple(int(start) for start in starts))
+            block.save(cut, b)
+        return cut
 
 
-def normalise(
-    scratch: Scratch, engine: Engine, starts: Sequence[int], alpha: float
-) -> dict[str, Any]:
+def normalise(arrays: BlockArrays, engine: Engine, alpha: float) -> dict[str, Any]:
     """Write the blocks of the operator, "operator/b".
 
     Parameters
     ----------
-    scratch : Scratch
+    arrays : BlockArrays
         With what `affinities.weigh_edges` writes.
     engine : Engine
-    starts : sequence of int
-        Place of the first point of each block; the last is n.
     alpha : float
         Density exponent.
 
@@ -164,39 +131,36 @@ def normalise(
     dict
         Nothing to tell.
     """
-    n_blocks = len(starts) - 1
     if alpha:
-        on_each_block(engine, "operator: densities", n_blocks, find_densities, scratch, starts)
-    on_each_block(engine, "operator: rows", n_blocks, make_operator_block, scratch, starts, alpha)
-    drop_blocks(scratch, n_blocks, "operator/density")
+        arrays.on_each(engine, "operator: densities", find_densities)
+    arrays.on_each(engine, "operator: rows", make_operator_block, alpha)
+    arrays.drop("operator/density")
     return {}
 
 
-def find_densities(scratch: Scratch, starts: Sequence[int], b: int) -> None:
+def find_densities(arrays: BlockArrays, b: int) -> None:
     """Write the row sums of a block's affinities."""
-    pattern, K = _affinities(scratch, starts, b)
-    scratch.save(f"operator/density.{b}", with_row_sums(K)[1][pattern.own])
+    pattern, K = _affinities(arrays, b)
+    arrays.save("operator/density", b, with_row_sums(K)[1][pattern.own])
 
 
-def make_operator_block(scratch: Scratch, starts: Sequence[int], alpha: float, b: int) -> None:
+def make_operator_block(arrays: BlockArrays, alpha: float, b: int) -> None:
     """Write a block of the operator."""
-    pattern, K = _affinities(scratch, starts, b)
+    pattern, K = _affinities(arrays, b)
     K, degrees = with_row_sums(K)
     if alpha:
-        density = read_places(scratch, "operator/density", starts, pattern.places)
+        density = arrays.at("operator/density", pattern.places)
         K = divided_by_density(K, density, alpha)
         degrees = row_sums(K)
     own = K[pattern.own]
     rows = sp.csr_array(
         (own.data, pattern.places[own.indices], own.indptr.astype(own.indices.dtype)),
-        shape=(own.shape[0], starts[-1]),
+        shape=(own.shape[0], arrays.starts[-1]),
     )
-    block = OperatorBlock.from_rows(rows, degrees[pattern.own], start=starts[b])
-    block.save(scratch, f"operator/{b}")
+    block = OperatorBlock.from_rows(rows, degrees[pattern.own], start=arrays.starts[b])
+    block.save(arrays, b)
 
 
-def _affinities(
-    scratch: Scratch, starts: Sequence[int], b: int
-) -> tuple[BlockPattern, sp.csr_array]:
-    pattern = BlockPattern.load(scratch, starts, b)
-    return pattern, pattern.matrix(np.array(scratch.load(f"affinities/values.{b}")))
+def _affinities(arrays: BlockArrays, b: int) -> tuple[BlockPattern, sp.csr_array]:
+    pattern = BlockPattern.load(arrays, b)
+    return pattern, pattern.matrix(np.array(arrays.load("affinities/values", b)))

@@ -9,14 +9,12 @@ Every task writes files of its own, so that several machines never write into on
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from diffclass.blocks.arrays import on_each_block, place_dtype
+from diffclass.blocks.arrays import BlockArrays, place_dtype
 from diffclass.blocks.cell_bins import Cells, sample_size
 from diffclass.blocks.costs import MOST_OVERLAP
 from diffclass.blocks.duplicates import frequent_hashes, link_blocks, represent_in_block
@@ -73,18 +71,18 @@ def make_blocks(
         starts, n_overlap and n_searched.
     """
     n, _ = check_file(points)
-    edges = _even_slices(n, block_points)
-    _make_cells(scratch, engine, points, edges, n_neighbors, block_points, seed)
-    bounds = on_each_block(
-        engine, "cells: sorting", len(edges) - 1, sort_slice, scratch, points, edges
-    )
+    slices = BlockArrays(scratch, _even_slices(n, block_points))
+    _make_cells(slices, engine, points, n_neighbors, block_points, seed)
+    bounds = slices.on_each(engine, "cells: sorting", sort_slice, points)
     layout = Layout.of_slices(np.array(bounds), block_points)
-    scratch.save("cells/frequent", frequent_hashes(scratch, edges, n_neighbors))
-    n_blocks = layout.n_blocks
-    found = on_each_block(engine, "cells: blocks", n_blocks, gather_block, scratch, layout)
-    n_secondary = link_blocks(scratch, layout.starts)
-    _write_order(scratch, layout)
-    _drop_slices(scratch, len(edges) - 1)
+    scratch.save("cells/frequent", frequent_hashes(slices, n_neighbors))
+    arrays = BlockArrays(scratch, layout.starts)
+    found = arrays.on_each(engine, "cells: blocks", gather_block, layout)
+    n_secondary = link_blocks(arrays)
+    scratch.save("cells/order", arrays.all("cells/order"))
+    arrays.drop("cells/order")
+    parts = ("points", "order", "hashes", "least", "overlap", "gaps", "overlap_bounds")
+    slices.drop(*(f"cells/slice.{part}" for part in parts))
     return {
         "starts": list(layout.starts),
         "n_overlap": sum(block["n_overlap"] for block in found),
@@ -98,16 +96,15 @@ def _even_slices(n: int, slice_points: int) -> tuple[int, ...]:
 
 
 def _make_cells(
-    scratch: Scratch,
+    slices: BlockArrays,
     engine: Engine,
     points: Path,
-    edges: Sequence[int],
     n_neighbors: int,
     block_points: int,
     seed: int,
 ) -> None:
     """Write the cells."""
-    n, random = edges[-1], np.random.RandomState(seed)
+    n, random, scratch = len(slices), np.random.RandomState(seed), slices.scratch
     size = sample_size(n, block_points)
     chosen = np.arange(n) if size == n else np.unique(random.randint(n, size=size))
     sample = _read(points, chosen)
@@ -117,17 +114,15 @@ def _make_cells(
         queries = cells.queries(sample, random)
         scratch.save("cells/queries", queries)
         k = min(n_neighbors, n - 1)
-        on_each_block(
-            engine, "cells: sampled neighbours", len(edges) - 1,
-            find_sampled_neighbors, scratch, points, edges, k, cells.offset,
-        )  # fmt: skip
-        near = _nearest_of_slices(scratch, queries, len(edges) - 1, k)
+        name = "cells: sampled neighbours"
+        slices.on_each(engine, name, find_sampled_neighbors, points, k, cells.offset)
+        near = _nearest_of_slices(slices, queries, k)
         cells = cells.with_reach(queries, near)
     cells.save(scratch)
 
 
 def find_sampled_neighbors(
-    scratch: Scratch, points: Path, edges: Sequence[int], k: int, offset: np.ndarray, s: int
+    slices: BlockArrays, points: Path, k: int, offset: np.ndarray, s: int
 ) -> None:
     """Write the k + 1 points of a slice nearest to each query, their distances and hashes.
 
@@ -135,23 +130,20 @@ def find_sampled_neighbors(
     """
     import faiss
 
-    X = _read(points, slice(edges[s], edges[s + 1]))
+    X = _read(points, slice(*slices.starts[s : s + 2]))
     hashes, first = np.unique(row_hashes(X), return_index=True)
     X = X[first]
-    queries = np.array(scratch.load("cells/queries"))
+    queries = np.array(slices.scratch.load("cells/queries"))
     _, found = faiss.knn(queries - offset, X - offset, min(k + 1, len(X)))
-    scratch.save(f"cells/found.{s}", X[found])
-    scratch.save(f"cells/squared.{s}", row_distances(queries, X[found]))
-    scratch.save(f"cells/found_hashes.{s}", hashes[found])
+    slices.save("cells/found", s, X[found])
+    slices.save("cells/squared", s, row_distances(queries, X[found]))
+    slices.save("cells/found_hashes", s, hashes[found])
 
 
-def _nearest_of_slices(scratch: Scratch, queries: np.ndarray, n_slices: int, k: int) -> np.ndarray:
+def _nearest_of_slices(slices: BlockArrays, queries: np.ndarray, k: int) -> np.ndarray:
     """Return the k nearest other points of each query over all slices; itself where they end."""
     parts = ("squared", "found_hashes", "found")
-    squared, hashes = (
-        np.concatenate([scratch.load(f"cells/{part}.{s}") for s in range(n_slices)], axis=1)
-        for part in parts[:2]
-    )
+    squared, hashes = (slices.all(f"cells/{part}", axis=1) for part in parts[:2])
     order = np.argsort(hashes, axis=1, kind="stable")
     sorted_hashes = np.take_along_axis(hashes, order, axis=1)
     again = np.zeros(hashes.shape, dtype=bool)
@@ -160,22 +152,22 @@ def _nearest_of_slices(scratch: Scratch, queries: np.ndarray, n_slices: int, k: 
     nearest = np.argsort(squared, axis=1, kind="stable")[:, :k]
     exists = np.isfinite(np.take_along_axis(squared, nearest, axis=1))
     out, start = np.repeat(queries[:, None], nearest.shape[1], axis=1), 0
-    for s in range(n_slices):
-        found = scratch.load(f"cells/found.{s}")
+    for s in range(slices.n_blocks):
+        found = slices.load("cells/found", s)
         rows, columns = np.nonzero(exists & (nearest >= start) & (nearest < start + found.shape[1]))
         out[rows, columns] = found[rows, nearest[rows, columns] - start]
         start += found.shape[1]
-    scratch.drop(*(f"cells/{part}.{s}" for part in parts for s in range(n_slices)))
+    slices.drop(*(f"cells/{part}" for part in parts))
     return out
 
 
-def sort_slice(scratch: Scratch, points: Path, edges: Sequence[int], s: int) -> list[int]:
+def sort_slice(slices: BlockArrays, points: Path, s: int) -> list[int]:
     """Write a slice sorted by bin and cell, with its overlap; return the bounds of the bins.
 
     Fillers form one more bin. Of equal ones, the first overlaps where they would belong.
     """
-    cells = Cells.load(scratch)
-    X = _read(points, slice(edges[s], edges[s + 1]))
+    cells = Cells.load(slices.scratch)
+    X = _read(points, slice(*slices.starts[s : s + 2]))
     hashes = row_hashes(X)
     is_filler = cells.is_filler(hashes)
     may_overlap = ~is_filler
@@ -195,16 +187,16 @@ def sort_slice(scratch: Scratch, points: Path, edges: Sequence[int], s: int) -> 
     cell[is_filler] = len(cells.centers)
     order = np.argsort(cell, kind="stable")
     bins = np.append(cells.bins, cells.n_bins)[cell[order]]
-    scratch.save(f"cells/slice.points.{s}", X[order])
-    scratch.save(f"cells/slice.order.{s}", edges[s] + order)
-    scratch.save(f"cells/slice.hashes.{s}", np.sort(hashes))
-    scratch.save(f"cells/slice.least.{s}", least[order])
-    _save_overlap(scratch, s, overlap, order, cells.n_bins)
+    slices.save("cells/slice.points", s, X[order])
+    slices.save("cells/slice.order", s, slices.starts[s] + order)
+    slices.save("cells/slice.hashes", s, np.sort(hashes))
+    slices.save("cells/slice.least", s, least[order])
+    _save_overlap(slices, s, overlap, order, cells.n_bins)
     return np.searchsorted(bins, np.arange(cells.n_bins + 2)).tolist()
 
 
 def _save_overlap(
-    scratch: Scratch,
+    slices: BlockArrays,
     s: int,
     overlap: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
     order: np.ndarray,
@@ -214,26 +206,26 @@ def _save_overlap(
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     by_bin = np.argsort(bins, kind="stable")
-    scratch.save(f"cells/slice.overlap.{s}", position[rows[by_bin]])
-    scratch.save(f"cells/slice.gaps.{s}", gaps[by_bin])
+    slices.save("cells/slice.overlap", s, position[rows[by_bin]])
+    slices.save("cells/slice.gaps", s, gaps[by_bin])
     bounds = np.searchsorted(bins[by_bin], np.arange(n_bins + 2))
-    scratch.save(f"cells/slice.overlap_bounds.{s}", bounds)
+    slices.save("cells/slice.overlap_bounds", s, bounds)
 
 
-def gather_block(scratch: Scratch, layout: Layout, b: int) -> dict[str, int]:
+def gather_block(arrays: BlockArrays, layout: Layout, b: int) -> dict[str, int]:
     """Write the points of a block, the places of its overlap points, and the representatives."""
-    parts = layout.parts(b)
+    parts, scratch = layout.parts(b), arrays.scratch
     X, order, least = (
         np.concatenate([scratch.load(f"cells/slice.{name}.{s}")[part] for s, part in parts])
         for name in ("points", "order", "least")
     )
-    scratch.save(f"cells/points.{b}", X)
-    scratch.save(f"cells/order.{b}", order)
+    arrays.save("cells/points", b, X)
+    arrays.save("cells/order", b, order)
     overlap = _overlap_points(scratch, layout, b)
-    scratch.save(f"cells/overlap.{b}", overlap)
+    arrays.save("cells/overlap", b, overlap)
     border = layout.starts[b] + _at_border(least, _BORDER_QUERIES // layout.n_blocks, b)
-    scratch.save(f"cells/border.{b}", border.astype(overlap.dtype))
-    n_joined = represent_in_block(scratch, X, layout.starts[b], b)
+    arrays.save("cells/border", b, border.astype(overlap.dtype))
+    n_joined = represent_in_block(arrays, X, b)
     return {"n_overlap": len(overlap), "n_joined": n_joined}
 
 
@@ -259,19 +251,6 @@ def _overlap_points(scratch: Scratch, layout: Layout, b: int) -> np.ndarray:
     n_own = layout.starts[b + 1] - layout.starts[b]
     nearest = np.argsort(gaps, kind="stable")[: int(MOST_OVERLAP * n_own)]
     return np.sort(places[nearest]).astype(place_dtype(layout.starts[-1]))
-
-
-def _write_order(scratch: Scratch, layout: Layout) -> None:
-    order = np.empty(layout.starts[-1], dtype=np.int64)
-    for b, (start, stop) in enumerate(itertools.pairwise(layout.starts)):
-        order[start:stop] = scratch.load(f"cells/order.{b}")
-        scratch.drop(f"cells/order.{b}")
-    scratch.save("cells/order", order)
-
-
-def _drop_slices(scratch: Scratch, n_slices: int) -> None:
-    parts = ("points", "order", "hashes", "least", "overlap", "gaps", "overlap_bounds")
-    scratch.drop(*(f"cells/slice.{part}.{s}" for part in parts for s in range(n_slices)))
 
 
 def _read(points: Path, rows: slice | np.ndarray) -> np.ndarray:

@@ -1,7 +1,9 @@
-"""Absorbing labels walk on blocks.
+"""Absorbing labels walk on blocks: a `LabelWalk` whose columns lie on an engine.
 
-States stay where their blocks are; borders travel, and sums. From time to time the state is kept,
-and from there the walk goes on if work is lost.
+Its steps are tasks of their own and not those of `diffclass.label_diffusion.walks.AbsorbingWalk`:
+several are taken on ever fewer rows of a halo before blocks hear of each other again. States stay
+where their blocks are; borders travel, and sums. From time to time the state is kept, and from
+there the walk goes on if work is lost.
 """
 
 from __future__ import annotations
@@ -171,8 +173,9 @@ class BlockWalk(LabelWalk[_Kept]):
         values = fill_unreached(
             graph, values, distance.get(), n_steps=n_steps, n_classes=self.n_classes
         )
-        files = [(graph.operator.scratch, graph.name, b) for b in range(graph.operator.n_blocks)]
-        graph.gather(graph.apply(block_tasks.save_map, values, files, [class_weight] * len(files)))
+        places = [(graph.operator, graph.name, b) for b in range(graph.operator.n_blocks)]
+        weights = [class_weight] * len(places)
+        graph.gather(graph.apply(block_tasks.save_map, values, places, weights))
         graph.drop("values")
 
     def _maps(self, values: Handles, weights: np.ndarray) -> Handles:

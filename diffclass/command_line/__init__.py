@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from diffclass.command_line.doctor import version_line
     from diffclass.command_line.option_groups import (
         FILE,
+        RunOptions,
         command,
         force_option,
         names_of,
@@ -34,6 +35,7 @@ _HOMES = {
     "doctor": ["version_line"],
     "option_groups": [
         "FILE",
+        "RunOptions",
         "command",
         "force_option",
         "names_of",
@@ -49,6 +51,7 @@ __all__ = [
     "FILE",
     "INTERRUPTED",
     "Console",
+    "RunOptions",
     "command",
     "common_options",
     "force_option",

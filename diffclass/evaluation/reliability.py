@@ -1,4 +1,4 @@
-"""Is a point of high margin right? Accuracy against certainty, and the price of "unknown".
+"""Accuracy against certainty, and what leaving uncertain points "unknown" costs.
 
 A *reliability curve* sorts points by a certainty, cuts them into bins of equal counts and compares
 the mean certainty of each bin with the share of its points that are right. Where the certainty is a
@@ -145,7 +145,7 @@ def reliability_curve(
         upper=upper,
         counts=counts,
         edges=np.column_stack([least, greatest]),
-        auc=_area_under_curve(right, places),
+        auc=_area_under_curve(right, certainty),
         level=level,
     )
 
@@ -283,13 +283,12 @@ def threshold_table(
     )
 
 
-def _area_under_curve(right: np.ndarray, places: np.ndarray) -> float:
-    n_right = int(right.sum())
-    n_wrong = len(right) - n_right
-    if not n_right or not n_wrong:
+def _area_under_curve(right: np.ndarray, certainty: np.ndarray) -> float:
+    from sklearn.metrics import roc_auc_score
+
+    if right.all() or not right.any():
         return float("nan")
-    above = places[right].sum() - n_right**2 / 2  # ranks start at 1, places at 1/2
-    return float(above / (n_right * n_wrong))
+    return float(roc_auc_score(right, certainty))
 
 
 def _checked(

@@ -28,7 +28,7 @@ from diffclass.exceptions import DataError
 
 @dataclass(frozen=True)
 class ClassScore:
-    """How well one class was found.
+    """Precision and recall of one class.
 
     Attributes
     ----------
@@ -185,20 +185,22 @@ def classification_scores(truth: ArrayLike, predicted: ArrayLike) -> Scores:
     >>> scores.overall_accuracy, round(scores.average_accuracy, 3), scores.kappa
     (0.75, 0.833, 0.5)
     """
+    from sklearn.metrics import cohen_kappa_score, confusion_matrix
+
     truth, predicted = same_points(truth, predicted)
     classes = np.union1d(truth, predicted)
-    places = np.searchsorted(classes, truth) * len(classes) + np.searchsorted(classes, predicted)
-    confusion = np.bincount(places, minlength=len(classes) ** 2).reshape(len(classes), -1)
-    n_true, n_predicted = confusion.sum(axis=1), confusion.sum(axis=0)
-    n = len(truth)
-    overall = confusion.trace() / n
-    by_chance = float(n_true @ n_predicted) / n**2
-    kappa = (overall - by_chance) / (1 - by_chance) if by_chance < 1 else np.nan
+    codes = np.searchsorted(classes, truth), np.searchsorted(classes, predicted)
+    labels = np.arange(len(classes))
+    if len(classes) > 1:
+        confusion = confusion_matrix(*codes, labels=labels)
+        kappa = cohen_kappa_score(*codes, labels=labels)
+    else:  # chance alone gives full agreement; scikit-learn warns of a single class
+        confusion, kappa = np.array([[len(truth)]]), np.nan
+    n_true = confusion.sum(axis=1)
     occurs = n_true > 0
-    average = (confusion.diagonal()[occurs] / n_true[occurs]).mean()
     return Scores(
-        overall_accuracy=float(overall),
-        average_accuracy=float(average),
+        overall_accuracy=float(confusion.trace() / len(truth)),
+        average_accuracy=float((confusion.diagonal()[occurs] / n_true[occurs]).mean()),
         kappa=float(kappa),
         classes=classes,
         confusion=confusion,

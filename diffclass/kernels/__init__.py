@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from diffclass.kernels._kernel import FittedKernel, Kernel, Placing, check_kernel
+from diffclass.kernels.along_field import AlongField
 from diffclass.kernels.density_weighted import DensityWeighted
 from diffclass.kernels.directed import Directed
 from diffclass.kernels.isotropic import (
@@ -19,6 +20,7 @@ from diffclass.kernels.shared_neighbors import SharedNeighbors
 
 __all__ = [
     "NAMED",
+    "AlongField",
     "Correlation",
     "DensityWeighted",
     "Directed",

@@ -16,6 +16,7 @@ from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.feature_opinion import FeatureOpinion, join_features
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.map_scores import map_scores
+from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.label_diffusion.posteriors import Decision, decide, posteriors_of
 from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule
@@ -23,6 +24,7 @@ from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule
 __all__ = [
     "Calibration",
     "Decision",
+    "DiffusionRules",
     "FeatureOpinion",
     "LabelDiffusion",
     "Labels",

@@ -35,8 +35,7 @@ from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_la
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.map_scores import map_scores
 from diffclass.label_diffusion.prediction_sets import sets_at
-from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator
 from diffclass.progress import stage
 
 _EXPONENTS = np.geomspace(1 / 4, 4096, 141)  # 1/T; large where long sums are nearly equal
@@ -116,7 +115,7 @@ class Calibration:
 
 
 def calibrate(
-    operator: MarkovOperator | WarpedOperator,
+    operator: Operator,
     labels: Labels,
     diffusion: LabelDiffusion,
 ) -> Calibration:
@@ -155,9 +154,7 @@ def calibrate(
         return calibrate_by(operator, diffusion, hold_out_labels(operator, labels, diffusion))
 
 
-def calibrate_by(
-    operator: MarkovOperator | WarpedOperator, diffusion: LabelDiffusion, left: HeldOutLabels
-) -> Calibration:
+def calibrate_by(operator: Operator, diffusion: LabelDiffusion, left: HeldOutLabels) -> Calibration:
     """Find the temperature of posteriors by labels that are already left out.
 
     Parameters
@@ -174,9 +171,10 @@ def calibrate_by(
     Calibration
         Costs four steps of one column per class.
     """
-    walk = operator.operator if isinstance(operator, WarpedOperator) else operator
     counted = counted_points(diffusion.reached)
-    around = map_scores(walk, diffusion.codes, len(diffusion.classes), n_steps=MAP_STEPS)
+    around = map_scores(
+        operator.unwarped, diffusion.codes, len(diffusion.classes), n_steps=MAP_STEPS
+    )
     return calibrated(diffusion.posteriors[counted], around[counted], left)
 
 

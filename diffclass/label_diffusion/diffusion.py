@@ -57,10 +57,9 @@ from diffclass.label_diffusion.stopping_time import MarginCurve, Tau, kept_share
 from diffclass.label_diffusion.walks import AbsorbingWalk, FreeWalk, SummedWalk, Walk, WarpedWalk
 from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator, WarpedOperator
 from diffclass.progress import stage
 from diffclass.sizes import LOCAL_ORDER_POINTS
-from diffclass.targets import encode_labels
 
 # Summed labels are taken, with one label per class, if they cut the graph less by half the error of
 # the difference. Their sum is long, as in Poisson learning, which
@@ -127,7 +126,7 @@ class LabelDiffusion:
 
 
 def diffuse_labels(
-    operator: MarkovOperator | WarpedOperator,
+    operator: Operator,
     y: Any,
     *,
     label_mode: str = "auto",
@@ -207,20 +206,18 @@ def diffuse_labels(
     >>> bool((result.classes[result.codes] == np.repeat([3, 7], 30)).all())
     True
     """
-    classes, codes = encode_labels(y)
-    labels = Labels.of(codes, label_weight, groups)
+    labels = Labels.of(y, label_weight, groups)
     rules = DiffusionRules.of(labels, label_mode=label_mode, tau=tau, class_prior=class_prior)
-    return replace(diffuse(operator, labels, rules), classes=classes)
+    return diffuse(operator, labels, rules)
 
 
-def diffuse(
-    operator: MarkovOperator | WarpedOperator, labels: Labels, rules: DiffusionRules
-) -> LabelDiffusion:
-    """Diffuse labels that are already checked; their classes are numbers. See `diffuse_labels`."""
+def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
+    """Diffuse labels that are already checked; see `diffuse_labels`."""
     labels.check_number(len(operator))
-    if isinstance(operator, WarpedOperator) or len(operator) < LOCAL_ORDER_POINTS:
+    in_order = operator.in_local_order if len(operator) >= LOCAL_ORDER_POINTS else None
+    if in_order is None:
         return _diffused(operator, labels, rules)
-    order, local = operator.in_local_order
+    order, local = in_order
     places = inverse(order)
     found = _diffused(local, labels.moved(places), rules)
     points = ("values", "codes", "probability", "margin")
@@ -228,7 +225,7 @@ def diffuse(
 
 
 def margin_curve(
-    operator: MarkovOperator | WarpedOperator, labels: Labels, *, label_mode: str, max_time: int
+    operator: Operator, labels: Labels, *, label_mode: str, max_time: int
 ) -> MarginCurve:
     """Return the margin curve of labels at all times up to the last, whatever the margin does.
 
@@ -245,9 +242,7 @@ def margin_curve(
     return walk_along_curve(walk, max_time, kept_share(label_mode, labels.per_class))
 
 
-def start_walk(
-    operator: MarkovOperator | WarpedOperator, labels: Labels, *, label_mode: str
-) -> Walk:
+def start_walk(operator: Operator, labels: Labels, *, label_mode: str) -> Walk:
     """Return the walk of labels at time 0.
 
     Parameters
@@ -329,9 +324,7 @@ def _chosen_weights(
     return weighting, equal
 
 
-def _diffused(
-    operator: MarkovOperator | WarpedOperator, labels: Labels, rules: DiffusionRules
-) -> LabelDiffusion:
+def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
     walk = start_walk(operator, labels, label_mode=rules.first_mode)
     with stage("diffusion"):
         stopped = stop_early(walk, rules)
@@ -350,7 +343,7 @@ def _read_off(
 ) -> LabelDiffusion:
     read = read_map(walk, stopped, rules)
     return LabelDiffusion(
-        classes=np.arange(walk.n_classes),
+        classes=walk.labels.classes,
         values=read.values,
         class_weight=read.class_weight,
         label_mode=label_mode,

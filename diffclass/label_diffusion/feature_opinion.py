@@ -41,8 +41,7 @@ from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.posteriors import decide
-from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator
 from diffclass.progress import stage
 
 _NOISE = 0.1  # s
@@ -126,7 +125,7 @@ class FeatureOpinion:
 
 
 def join_features(
-    operator: MarkovOperator | WarpedOperator,
+    operator: Operator,
     X: np.ndarray,
     labels: Labels,
     diffusion: LabelDiffusion,

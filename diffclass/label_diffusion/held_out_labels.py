@@ -27,7 +27,7 @@ from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.posteriors import posteriors_of
 from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator
 from diffclass.sizes import HELD_OUT_POINTS, LOCAL_ORDER_POINTS
 
 _MOST_OF_FEW, MOST_HELD_OUT = 100, 32  # held-out labels, with few points and with more
@@ -55,7 +55,7 @@ class HeldOutLabels:
 
 
 def hold_out_labels(
-    operator: MarkovOperator | WarpedOperator,
+    operator: Operator,
     labels: Labels,
     diffusion: LabelDiffusion,
 ) -> HeldOutLabels:
@@ -94,15 +94,15 @@ def hold_out_labels(
            [0. , 1. ]])
     """
     chosen = ChosenLabels.of(labels)
-    if isinstance(operator, WarpedOperator) or not len(chosen.points):
+    if operator.knows_labels or not len(chosen.points):
         none = np.zeros(0, dtype=np.intp)
         return HeldOutLabels(none, none, np.zeros((0, labels.n_classes)))
     if diffusion.label_mode == "absorbing" and chosen.are_alone:
-        values = _without_returns(operator, diffusion, chosen)
+        values = _without_returns(operator.unwarped, diffusion, chosen)
     else:
         # with few points, steps are too short to be shared out: a thread takes a whole fold
         run = in_threads if labels.n_points <= HELD_OUT_POINTS else _one_by_one
-        values = chosen.values_by_folds(partial(_values, operator, diffusion), run)
+        values = chosen.values_by_folds(partial(_values, operator.unwarped, diffusion), run)
     return HeldOutLabels(chosen.points, chosen.codes, posteriors_of(values, diffusion.class_weight))
 
 
@@ -228,7 +228,7 @@ def _returns(operator: MarkovOperator, tau: int, labels: Labels, chosen: np.ndar
     m, points = len(chosen), labels.points[chosen]
     column = np.full(len(labels.codes), m)  # the other labels share one
     column[chosen] = np.arange(m)
-    labels = replace(labels, codes=column, n_classes=m + 1)
+    labels = replace(labels, codes=column, classes=np.arange(m + 1))
     operator, labels, points = _in_local_order(operator, labels, points)
     walk = start_walk(operator, labels, label_mode="absorbing")
     walk.advance_map(tau)

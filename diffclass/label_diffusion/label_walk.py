@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
-from diffclass.label_diffusion.cut import Cut, cut_of_sums
+from diffclass.label_diffusion.cut import Cut, class_sums, cut_of_sums
 from diffclass.label_diffusion.posteriors import Decision
 from diffclass.label_diffusion.stopping_time import cut_times
 
@@ -60,6 +62,34 @@ class MapSums:
     margin: np.ndarray
     classes: np.ndarray
     changed: int
+
+    @classmethod
+    def of(
+        cls,
+        affinity: sp.csr_array,
+        degrees: np.ndarray,
+        maps: Sequence[np.ndarray],
+        margin: ArrayLike,
+        before: np.ndarray | None,
+        n_classes: int,
+    ) -> MapSums:
+        """Return the sums over some points.
+
+        Parameters
+        ----------
+        affinity, degrees
+            Rows of these points, as of `diffclass.label_diffusion.cut.class_sums`.
+        maps : sequence of ndarray of int of shape (n_columns,)
+            The classes by each weighting.
+        margin : array-like of shape (n_weightings,)
+        before : ndarray of int of shape (n_rows,) or None
+            The classes of an earlier map.
+        n_classes : int
+        """
+        classes = [class_sums(affinity, degrees, codes, n_classes) for codes in maps]
+        own = maps[0][: len(degrees)]
+        changed = 0 if before is None else int(np.count_nonzero(own != before))
+        return cls(np.asarray(margin), np.array(classes), changed)
 
     def __add__(self, other: MapSums) -> MapSums:
         changed = self.changed + other.changed

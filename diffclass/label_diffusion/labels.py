@@ -6,12 +6,13 @@ They are checked once, where they come in, and are the same for walks in memory 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.targets import UNLABELLED, encode_groups, labels_per_class
+from diffclass.targets import UNLABELLED, encode_groups, encode_labels, labels_per_class
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +21,9 @@ class Labels:
 
     Attributes
     ----------
-    n_points, n_classes : int
+    n_points : int
+    classes : ndarray of shape (n_classes,)
+        The values of the labels, sorted.
     points : ndarray of int of shape (m,)
         The labelled points, ascending.
     codes : ndarray of int of shape (m,)
@@ -34,28 +37,26 @@ class Labels:
     --------
     >>> import numpy as np
     >>> from diffclass.label_diffusion import Labels
-    >>> labels = Labels.of(np.array([1, -1, 0, 0]), groups=["a", "a", "b", "b"])
-    >>> labels.points, labels.codes, labels.n_classes, labels.per_class
-    (array([0, 2, 3]), array([1, 0, 0]), 2, 1.0)
+    >>> labels = Labels.of(["soy", -1, "corn", "corn"], groups=["a", "a", "b", "b"])
+    >>> labels.classes, labels.points, labels.codes, labels.per_class
+    (array(['corn', 'soy'], dtype=object), array([0, 2, 3]), array([1, 0, 0]), 1.0)
     """
 
     n_points: int
-    n_classes: int
+    classes: np.ndarray
     points: np.ndarray
     codes: np.ndarray
     weight: np.ndarray
     groups: np.ndarray
 
     @classmethod
-    def of(
-        cls, codes: ArrayLike, weight: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> Labels:
+    def of(cls, y: Any, weight: ArrayLike | None = None, groups: ArrayLike | None = None) -> Labels:
         """Check labels.
 
         Parameters
         ----------
-        codes : array-like of int of shape (n,)
-            Index of each point's class, -1 where unlabelled.
+        y : array-like of shape (n,)
+            Labels of any sortable kind. -1, None, NaN and missing values of pandas mean unlabelled.
         weight : array-like of shape (n,), optional
             0 to 1; 1 by default.
         groups : array-like of shape (n,), optional
@@ -65,24 +66,27 @@ class Labels:
         Raises
         ------
         DataError
-            If there is no label, a class has none, or groups has another length.
+            If there is no label, they cannot be sorted, or groups has another length.
         ParameterError
             If a weight is out of range, weights have another length, or are 0 for a whole class.
         """
-        codes = np.asarray(codes)
+        classes, codes = encode_labels(y)
         points = np.flatnonzero(codes >= 0)
-        of_labels = codes[points].astype(np.int64, copy=False)
+        of_labels = codes[points]
         if not len(points):
             raise DataError("y holds no label; mark at least one point")
-        if not np.bincount(of_labels).all():
-            raise DataError("codes leaves out a class; number those with labels from 0")
         weights = np.ones(len(points)) if weight is None else _checked(weight, codes.shape)[points]
         if not ((weights >= 0) & (weights <= 1)).all():
             raise ParameterError("label_weight has to be between 0 and 1 at every label")
         if (np.bincount(of_labels, weights) == 0).any():
             raise ParameterError("label_weight is 0 for every label of some class; drop that class")
         group = encode_groups(groups, codes)[points]
-        return cls(len(codes), int(of_labels.max()) + 1, points, of_labels, weights, group)
+        return cls(len(codes), classes, points, of_labels, weights, group)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
 
     @property
     def per_class(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +17,19 @@ from diffclass.sizes import LONG_WALK_POINTS
 LABEL_MODES = ("absorbing", "summed", "free")
 LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
 _MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
+
+
+def checked_rule(rule: str | StoppingRule) -> StoppingRule:
+    """Return a rule whose limits are in range.
+
+    Raises
+    ------
+    ParameterError
+        For anything else.
+    """
+    if not isinstance(rule, StoppingRule):
+        return StoppingRule(check_choice(rule, "rule", RULES))
+    return cast(StoppingRule, checked_tau(rule))
 
 
 def checked_tau(tau: Tau) -> int | StoppingRule:
@@ -70,7 +84,7 @@ class DiffusionRules:
     prior : ndarray of shape (n_classes,) or None
         Expected shares of the classes. Without them, weights may be balanced.
     per_class : float
-        Labels per class; see `diffclass.targets.labels_per_class`.
+        Median number of observations per class.
     is_large : bool
         Whether steps take long, so that the walk ends where the margin has fallen below the share
         it has to keep, and is looked at only once the labels cover the graph.

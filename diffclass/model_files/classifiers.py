@@ -19,14 +19,14 @@ from diffclass.kernels import (
     LocalCovariance,
     LocalDiscriminant,
     SharedNeighbors,
-    directed,
     isotropic,
     local_covariance,
     local_discriminant,
 )
+from diffclass.kernels._joint import Continued, Joint, JointPlacing
 from diffclass.kernels._kernel import _as_they_are
 from diffclass.kernels.density_weighted import FittedDensityWeighted
-from diffclass.kernels.directed_field import aligned_mean
+from diffclass.kernels.directed import mean_of_values
 from diffclass.kernels.shared_neighbors import FittedSharedNeighbors
 from diffclass.label_diffusion import Calibration, FeatureOpinion, StoppingRule
 from diffclass.model_files.forms import (
@@ -48,6 +48,7 @@ from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
 from diffclass.neighbors.cuda_search import CudaSearch
 from diffclass.neighbors.search import Search
 from diffclass.new_points import NewPoints
+from diffclass.operators.markov import PlainValues
 from diffclass.operators.warped import Warp, WarpedValues
 from diffclass.point_graph import StepsToPoints
 
@@ -88,14 +89,14 @@ _SEARCHES = OneOf({
 
 _PLACINGS = OneOf({
     "as they are": Choice({"as they are": _as_they_are}),
-    "directed": Record(directed._DirectedPlacing, {
-        "joint": Record(directed._Joint, {
+    "directed": Record(JointPlacing, {
+        "joint": Record(Joint, {
             "center": Array(("d",)), "unit": Number(), "middle": Array(("f",)),
             "value_unit": Array(("f",), may_be_infinite=True), "epsilon": Number(),
         }),
-        "values_at": Record(directed._Continued, {
+        "values_at": Record(Continued, {
             "points": _POINTS, "values": Array(("n", "f")), "neighbor": _NEIGHBORS,
-            "mean": Choice({"mean": directed._mean, "aligned": aligned_mean}),
+            "mean": Choice({"mean": mean_of_values}),
         }),
     }),
 })  # fmt: skip
@@ -148,7 +149,6 @@ _KERNELS |= {
     }),
     "Directed": Record(Directed, {
         "epsilon": Number(), "bandwidth": _NAME_OR_NUMBER, "neighbor": _NEIGHBORS,
-        "candidates": Whole(1),
     }),
     "LocalDiscriminant": Record(LocalDiscriminant, {
         "kernel": Maybe(OneOf(_KERNELS)), "strength": Number(), "neighborhood": Whole(1),
@@ -170,7 +170,7 @@ _NEW_POINTS = Record(NewPoints, {
     "class_weight": Array(("c",)), "labelled": Array(("m", "d")),
     "labelled_codes": Codes(("m",), below="c"), "steps": _STEPS,
     "values": OneOf({
-        "plain": _OF_CLASSES,
+        "plain": Record(PlainValues, {"values": _OF_CLASSES}),
         "warped": Record(WarpedValues, {
             "scores": _OF_CLASSES, "products": _OF_CLASSES, "forward_exponent": Number(),
         }),

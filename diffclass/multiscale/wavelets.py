@@ -286,42 +286,6 @@ class DiffusionWavelets:
             coefficients = finer.down(coefficients)[0]
         return self._raised(coefficients, level).reshape(np.shape(f))
 
-    def denoise(self, f: ArrayLike, *, noise: float | None = None) -> np.ndarray:
-        """Set small wavelet coefficients to zero.
-
-        Parameters
-        ----------
-        f : array-like of shape (n,) or (n, m)
-            One noisy function per column.
-        noise : float, optional
-            Standard deviation of the noise at a point, above 0. By default estimated for each
-            function from its finest wavelets: their median modulus / 0.6745.
-
-        Returns
-        -------
-        ndarray of float64 of the shape of f
-            Of the wavelet coefficients those above sqrt(2 log n) standard deviations are kept
-            (D. Donoho and I. Johnstone, Ideal spatial adaptation by wavelet shrinkage, 1994), and
-            all scaling coefficients. The noise has the same size in each coefficient where pi is
-            nearly uniform.
-
-        Raises
-        ------
-        ParameterError
-            If there are no wavelets to estimate the noise from.
-        """
-        *wavelets, scaling = self.transform(f)
-        if noise is None:
-            finest = next((part for part in wavelets if len(part)), None)
-            if finest is None:
-                raise ParameterError("there are no wavelets; give noise, or more levels")
-            deviation = np.median(np.abs(finest), axis=0) / 0.6745
-        else:
-            deviation = check_positive(noise, "noise") / np.sqrt(len(self))
-        threshold = deviation * np.sqrt(2 * np.log(len(self)))
-        kept = [np.where(np.abs(part) > threshold, part, 0.0) for part in wavelets]
-        return self.inverse_transform([*kept, scaling])
-
     @property
     def _root(self) -> np.ndarray:
         return np.sqrt(self.stationary_distribution)[:, None]

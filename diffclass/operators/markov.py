@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -41,6 +41,22 @@ from diffclass.operators.processor import (
     ScaledProduct,
 )
 from diffclass.progress import checkpoint
+
+
+@dataclass(frozen=True, eq=False)
+class PlainValues:
+    """Values N_i at the points of a walk, for a step from new points; made by `for_new_points`.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, n_classes)
+    """
+
+    values: np.ndarray
+
+    def at(self, weights: sp.csr_array) -> np.ndarray:
+        """Return N_i at new points: one step of the walk; see `WarpedValues.at`."""
+        return weights @ self.values
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +87,8 @@ class MarkovOperator:
     density: np.ndarray
     alpha: float = 0.0
     processor: Processor = HOST
+
+    knows_labels: ClassVar[bool] = False  # as a walk that labels have warped does
 
     @classmethod
     def from_affinity(
@@ -278,6 +296,19 @@ class MarkovOperator:
         moved = self.apply(columns * self._inverse_degrees[:, None], n_steps, tolerance=tolerance)
         moved *= self.degrees.astype(self.dtype)[:, None]
         return moved.reshape(moved.shape[: np.ndim(n_steps)] + np.shape(mass))
+
+    @property
+    def unwarped(self) -> MarkovOperator:
+        """Itself, which `diffclass.operators.WarpedOperator` is made of."""
+        return self
+
+    def merged(self) -> MarkovOperator:
+        """Return the one walk of all classes: itself."""
+        return self
+
+    def for_new_points(self, values: np.ndarray) -> PlainValues:
+        """Return what new points need of diffused columns."""
+        return PlainValues(values)
 
     def in_double_precision(self) -> MarkovOperator:
         """Return the same walk in double precision; the operator itself if it is so already."""

@@ -26,8 +26,10 @@ Source: Coifman et al. 2005, section 3 (the kernel k(x, y) s_i(x) s_i(y), "renor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,7 +79,7 @@ class Warp:
 
 @dataclass(frozen=True, eq=False)
 class WarpedValues:
-    """What new points need of class-specific walks; made by `WarpedOperator.kept`.
+    """Values N_i of class-specific walks, for a step from new points; made by `for_new_points`.
 
     Attributes
     ----------
@@ -93,7 +95,20 @@ class WarpedValues:
     forward_exponent: float
 
     def at(self, weights: sp.csr_array) -> np.ndarray:
-        """Return N_i at new points; see `WarpedOperator.read_at_new_points`."""
+        """Return N_i at new points: one step of each class's walk.
+
+        The scores of a new point are the means of its neighbours' scores.
+
+        Parameters
+        ----------
+        weights : csr_array of shape (m, n)
+            As `diffclass.PointGraph.step_weights` gives them.
+
+        Returns
+        -------
+        ndarray of shape (m, n_classes)
+            N_i up to one factor per point; 0 where a row of weights is empty.
+        """
         smoothed_scores = weights @ self.scores
         total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
         empty = total <= 0
@@ -108,7 +123,7 @@ class WarpedOperator:
 
     Parameters
     ----------
-    operator : MarkovOperator
+    unwarped : MarkovOperator
         The walk on n points that is warped.
     scores : ndarray of shape (n, n_classes)
         The scores s_i, above 0 and at most 1.
@@ -123,13 +138,27 @@ class WarpedOperator:
     more multiplication per point and class.
     """
 
-    operator: MarkovOperator
+    unwarped: MarkovOperator
     scores: np.ndarray
     smoothed_scores: np.ndarray
     forward_exponent: float
 
+    knows_labels: ClassVar[bool] = True
+    in_local_order: ClassVar[None] = None  # the points stay in their order
+
+    @classmethod
+    def of(
+        cls, operator: MarkovOperator, scores: np.ndarray, forward_exponent: float
+    ) -> WarpedOperator:
+        """Return the walks of some scores, in the operator's dtype."""
+        K, smoothed_scores = operator.affinity, np.empty_like(scores)
+        _compiled.products.scaled_product(
+            K.indptr, K.indices, K.data, np.ones_like(scores), scores, smoothed_scores
+        )
+        return cls(operator, scores, smoothed_scores, forward_exponent)
+
     def __len__(self) -> int:
-        return len(self.operator)
+        return len(self.unwarped)
 
     @property
     def degrees(self) -> np.ndarray:
@@ -207,19 +236,33 @@ class WarpedOperator:
     def product(self, h: np.ndarray, out: np.ndarray) -> None:
         """Write one step w_i (K h_i) to an array; both of shape (n, n_classes), C-ordered."""
         checkpoint()
-        K = self.operator.affinity
+        K = self.unwarped.affinity
         _compiled.products.scaled_product(K.indptr, K.indices, K.data, self._weights, h, out)
 
     def in_double_precision(self) -> WarpedOperator:
         """Return the same walks in double precision; the operator itself if it is so already."""
-        if self.operator.dtype == np.float64:
+        if self.unwarped.dtype == np.float64:
             return self
-        operator, scores = self.operator.in_double_precision(), self.scores.astype(np.float64)
-        K, smoothed_scores = operator.affinity, np.empty_like(scores)
-        _compiled.products.scaled_product(
-            K.indptr, K.indices, K.data, np.ones_like(scores), scores, smoothed_scores
-        )
-        return WarpedOperator(operator, scores, smoothed_scores, self.forward_exponent)
+        operator, scores = self.unwarped.in_double_precision(), self.scores.astype(np.float64)
+        return WarpedOperator.of(operator, scores, self.forward_exponent)
+
+    def with_classes(self, columns: Sequence[int]) -> WarpedOperator:
+        """Return the walks of other classes.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Where each class is among the present ones; -1 for a new class, whose score is the
+            default floor at all points.
+        """
+        shape = len(self), len(columns)
+        scores = np.full(shape, WARP_FLOOR, dtype=self.scores.dtype)
+        smoothed_scores = np.empty_like(scores)
+        smoothed_scores[:] = (WARP_FLOOR * self.unwarped.degrees)[:, None]
+        known = np.asarray(columns) >= 0
+        scores[:, known] = self.scores[:, np.asarray(columns)[known]]
+        smoothed_scores[:, known] = self.smoothed_scores[:, np.asarray(columns)[known]]
+        return WarpedOperator(self.unwarped, scores, smoothed_scores, self.forward_exponent)
 
     def merged(self) -> MarkovOperator:
         """Return one walk for all classes, that of the sum of the K_i.
@@ -227,7 +270,7 @@ class WarpedOperator:
         Its affinity is K(x, y) sum_i s_i(x) s_i(y), so it moves easily between points of alike
         scores. Costs one multiplication per edge and class.
         """
-        K = self.operator.affinity
+        K = self.unwarped.affinity
         rows = np.repeat(np.arange(len(self)), np.diff(K.indptr))
         data = np.zeros(K.nnz, dtype=K.dtype)
         for s in self.scores.T:
@@ -241,26 +284,7 @@ class WarpedOperator:
         """Return N_i = d_i^beta f_i of the h_i that `advance` gives; shape (n, n_classes)."""
         return h * self._read_factors
 
-    def read_at_new_points(self, weights: sp.csr_array, values: np.ndarray) -> np.ndarray:
-        """Return N_i at new points: one step of each class's walk.
-
-        The scores of a new point are the means of its neighbours' scores.
-
-        Parameters
-        ----------
-        weights : csr_array of shape (m, n)
-            As `diffclass.PointGraph.step_weights` gives them.
-        values : ndarray of shape (n, n_classes)
-            The N_i that `read` gives.
-
-        Returns
-        -------
-        ndarray of shape (m, n_classes)
-            N_i up to one factor per point; 0 where a row of weights is empty.
-        """
-        return self.kept(values).at(weights)
-
-    def kept(self, values: np.ndarray) -> WarpedValues:
+    def for_new_points(self, values: np.ndarray) -> WarpedValues:
         """Return what new points need of the N_i that `read` gives."""
         f = values / self.degrees**self.forward_exponent
         return WarpedValues(self.scores, self.scores * f, self.forward_exponent)
@@ -274,12 +298,16 @@ class WarpedOperator:
         return self.degrees**self.forward_exponent / self.scores
 
     def _columns(self, f: ArrayLike) -> np.ndarray:
-        columns = np.asarray(f, dtype=self.operator.dtype)
+        columns = np.asarray(f, dtype=self.unwarped.dtype)
         if columns.shape != self.scores.shape:
             raise ParameterError(
                 f"the columns have shape {columns.shape}; one per class is {self.scores.shape}"
             )
         return columns
+
+
+# One walk for all classes, or one per class.
+Operator = MarkovOperator | WarpedOperator
 
 
 def warped_operator(
@@ -341,11 +369,7 @@ def warped_operator(
     if y is not None:
         _pin(p, y)
     s = floor + (1 - floor) * p
-    K, smoothed_scores = operator.affinity, np.empty_like(s)
-    _compiled.products.scaled_product(
-        K.indptr, K.indices, K.data, np.ones_like(s), s, smoothed_scores
-    )
-    return WarpedOperator(operator, s, smoothed_scores, float(forward_exponent))
+    return WarpedOperator.of(operator, s, float(forward_exponent))
 
 
 def _pin(scores: np.ndarray, y: ArrayLike) -> None:

@@ -1,8 +1,8 @@
 """Pictures of scenes, class maps, curves and embeddings, as display objects like scikit-learn's.
 
-A display holds its data and draws them with ``plot(ax=None)``, which returns the display with
-``ax_`` and ``figure_`` set. Nothing here calls ``show``. A new figure belongs to no window and to
-no global state, so it works without a screen and needs no closing:
+A display holds its data and draws them with ``plot(ax=None, legend=True, title=None)``, which
+returns the display with ``ax_`` and ``figure_`` set. Nothing here calls ``show``. A new figure
+belongs to no window and to no global state, so it works without a screen and needs no closing:
 
     ClassMapDisplay(class_map).plot().figure_.savefig("map.png", dpi=150)
 
@@ -14,23 +14,29 @@ from __future__ import annotations
 from diffclass.plots.bandwidth_curve import BandwidthDisplay
 from diffclass.plots.certainty_curves import ReliabilityDisplay, ThresholdDisplay
 from diffclass.plots.class_maps import ClassMapDisplay, MarginMapDisplay
-from diffclass.plots.composite import CompositeDisplay
+from diffclass.plots.composite import CompositeDisplay, stretch_contrast
 from diffclass.plots.confusion import ConfusionDisplay, plot_evaluation
 from diffclass.plots.coordinates import EmbeddingDisplay
 from diffclass.plots.detection import DetectionDisplay
+from diffclass.plots.display import Display, label_map_axes, new_figure
 from diffclass.plots.eigenvalues import EigenvaluesDisplay
 from diffclass.plots.margin_curve import MarginCurveDisplay
-from diffclass.plots.mean_spectra import MeanSpectraDisplay
-from diffclass.plots.palette import DEFAULT_PALETTE, class_palette
+from diffclass.plots.mean_spectra import MOST_SPREADS, MeanSpectraDisplay
+from diffclass.plots.palette import BLUE, DEFAULT_PALETTE, SKY_BLUE, VERMILION, class_palette
 from diffclass.plots.side_by_side import plot_side_by_side
 
 __all__ = [
+    "BLUE",
     "DEFAULT_PALETTE",
+    "MOST_SPREADS",
+    "SKY_BLUE",
+    "VERMILION",
     "BandwidthDisplay",
     "ClassMapDisplay",
     "CompositeDisplay",
     "ConfusionDisplay",
     "DetectionDisplay",
+    "Display",
     "EigenvaluesDisplay",
     "EmbeddingDisplay",
     "MarginCurveDisplay",
@@ -39,6 +45,9 @@ __all__ = [
     "ReliabilityDisplay",
     "ThresholdDisplay",
     "class_palette",
+    "label_map_axes",
+    "new_figure",
     "plot_evaluation",
     "plot_side_by_side",
+    "stretch_contrast",
 ]

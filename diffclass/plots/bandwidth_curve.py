@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.plots.axes import axes_or_new, list_above
+from diffclass.plots.display import Display
 from diffclass.plots.palette import BLUE, VERMILION
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from diffclass.spectral.bandwidth import BandwidthCurve
 
 _CRITERIA = {
@@ -22,7 +20,7 @@ _CRITERIA = {
 }
 
 
-class BandwidthDisplay:
+class BandwidthDisplay(Display):
     """Criterion against bandwidth epsilon, with the choice and the scales out of reach.
 
     Parameters
@@ -32,7 +30,7 @@ class BandwidthDisplay:
 
     Attributes
     ----------
-    ax_, figure_, line_, choice_line_, dimension_line_, shades_, legend_
+    line_, choice_line_, dimension_line_, shades_, legend_
         What `plot` drew; ``shades_`` holds a grey patch for each run of scales out of reach or
         with fewer than ten useful neighbours; ``dimension_line_`` is None without a dimension.
 
@@ -58,51 +56,7 @@ class BandwidthDisplay:
         self.few_neighbors = self._along("n_useful", curve.n_useful) < LEAST_USEFUL
         self.out_of_reach = ~self._along("in_reach", curve.in_reach).astype(bool)
 
-    @classmethod
-    def from_curve(cls, curve: BandwidthCurve, ax: Axes | None = None) -> BandwidthDisplay:
-        """Draw the curve of a chosen bandwidth.
-
-        Parameters
-        ----------
-        curve : BandwidthCurve
-            As in the class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        BandwidthDisplay
-            The display, drawn.
-
-        Raises
-        ------
-        DataError, ParameterError
-            As in the class, or if matplotlib is missing.
-        """
-        return cls(curve).plot(ax=ax)
-
-    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> BandwidthDisplay:
-        """Draw the criterion, the choice, and grey over the scales at which it says nothing.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to name what is drawn, above the axes.
-
-        Returns
-        -------
-        BandwidthDisplay
-            This object.
-
-        Raises
-        ------
-        ParameterError
-            If matplotlib is missing.
-        """
-        self.ax_ = axes_or_new(ax, (6.4, 4.4))
-        self.figure_ = self.ax_.figure
+    def _draw(self, legend: bool) -> None:
         (self.line_,) = self.ax_.plot(
             self.epsilons, self.values, color=BLUE, marker="o", markersize=4,
             label=self.curve.criterion,
@@ -115,7 +69,6 @@ class BandwidthDisplay:
         self._plot_choice()
         self.ax_.set_ylim(0, None)
         self.legend_ = self._legend() if legend else None
-        return self
 
     def _plot_choice(self) -> None:
         """Mark the chosen bandwidth, and the slope that is half the dimension."""
@@ -144,10 +97,9 @@ class BandwidthDisplay:
 
     def _legend(self) -> Any:
         """List the choice first, then the greys; the y axis names the curve."""
-        lines = [self.choice_line_, self.dimension_line_]
         named = [patch for patch in self.shades_ if not patch.get_label().startswith("_")]
-        handles = [line for line in lines if line is not None] + named
-        return list_above(self.ax_, handles, columns=min(len(handles), 2))
+        handles = [self.choice_line_, self.dimension_line_, *named]
+        return self._legend_above(handles, columns=2)
 
     def _along(self, name: str, values: ArrayLike) -> NDArray[Any]:
         """Return an array of the shape of ``epsilons``, or raise an error that names it."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from diffclass.plots.axes import axes_or_new, list_above
+from diffclass.plots.display import Display
 from diffclass.plots.palette import BLUE, SKY_BLUE
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from diffclass.evaluation import ReliabilityCurve, ThresholdTable
 
 _LEAST_GAP = 0.08  # between the shares of two thresholds that are written out
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(Display):
     """Share of right points in bins of equal counts, by their certainty.
 
     Parameters
@@ -33,7 +30,7 @@ class ReliabilityDisplay:
 
     Attributes
     ----------
-    ax_, figure_, errors_, diagonal_, legend_
+    errors_, diagonal_, legend_
         What `plot` drew; None where there was nothing to draw.
     """
 
@@ -44,55 +41,11 @@ class ReliabilityDisplay:
         self.name = name
         self.probability = probability
 
-    @classmethod
-    def from_predictions(
-        cls,
-        right: ArrayLike,
-        certainty: ArrayLike,
-        *,
-        n_bins: int = 10,
-        name: str = "margin",
-        probability: bool = False,
-        ax: Axes | None = None,
-    ) -> ReliabilityDisplay:
-        """Compute the curve and draw it.
+    def _size(self, legend: bool) -> tuple[float, float]:
+        return 5.4, 4.6
 
-        Parameters
-        ----------
-        right, certainty, n_bins
-            As in `diffclass.evaluation.reliability_curve`.
-        name, probability
-            As in the class.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ReliabilityDisplay
-            The display, drawn.
-        """
-        from diffclass.evaluation import reliability_curve
-
-        curve = reliability_curve(right, certainty, n_bins=n_bins)
-        return cls(curve, name=name, probability=probability).plot(ax=ax)
-
-    def plot(self, *, ax: Axes | None = None, legend: bool = True) -> ReliabilityDisplay:
-        """Draw the curve: points at the bins' means, bars for their extent and their intervals.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to say what is drawn.
-
-        Returns
-        -------
-        ReliabilityDisplay
-            This object.
-        """
-        self.ax_ = axes_or_new(ax, (5.4, 4.6))
-        self.figure_ = self.ax_.figure
+    def _draw(self, legend: bool) -> None:
+        """Draw points at the bins' means, and bars for their extent and their intervals."""
         curve = self.curve
         heights = np.vstack([curve.accuracy - curve.lower, curve.upper - curve.accuracy])
         widths = np.abs(curve.edges.T - curve.certainty)
@@ -110,8 +63,8 @@ class ReliabilityDisplay:
         self.ax_.set_ylabel("share right (0 to 1)")
         self.ax_.set_ylim(-0.02, 1.02)
         self._write_summary()
-        self.legend_ = self._legend() if legend else None
-        return self
+        handles = [self.errors_, self.diagonal_]
+        self.legend_ = self._legend_above(handles, columns=2) if legend else None
 
     def _write_summary(self) -> None:
         """Write the numbers that sum up the curve into the corner that it leaves free."""
@@ -124,12 +77,8 @@ class ReliabilityDisplay:
             0.97, 0.03, text, transform=self.ax_.transAxes, ha="right", va="bottom", fontsize=9
         )
 
-    def _legend(self) -> Any:
-        handles = [self.errors_] + ([] if self.diagonal_ is None else [self.diagonal_])
-        return list_above(self.ax_, handles, columns=len(handles))
 
-
-class ThresholdDisplay:
+class ThresholdDisplay(Display):
     """Accuracy of the points that keep a class, against their share, where others are "unknown".
 
     Parameters
@@ -139,57 +88,18 @@ class ThresholdDisplay:
 
     Attributes
     ----------
-    ax_, figure_, line_, band_, legend_
+    line_, band_, legend_
         What `plot` drew.
     """
 
     def __init__(self, table: ThresholdTable) -> None:
         self.table = table
 
-    @classmethod
-    def from_predictions(
-        cls,
-        right: ArrayLike,
-        certainty: ArrayLike,
-        *,
-        thresholds: ArrayLike | None = None,
-        ax: Axes | None = None,
-    ) -> ThresholdDisplay:
-        """Compute the table and draw it.
+    def _size(self, legend: bool) -> tuple[float, float]:
+        return 5.4, 4.6
 
-        Parameters
-        ----------
-        right, certainty, thresholds
-            As in `diffclass.evaluation.threshold_table`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ThresholdDisplay
-            The display, drawn.
-        """
-        from diffclass.evaluation import threshold_table
-
-        return cls(threshold_table(right, certainty, thresholds=thresholds)).plot(ax=ax)
-
-    def plot(self, *, ax: Axes | None = None, legend: bool = True) -> ThresholdDisplay:
-        """Draw accuracy against the share that keeps a class, with thresholds written beside it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to say what is drawn.
-
-        Returns
-        -------
-        ThresholdDisplay
-            This object.
-        """
-        self.ax_ = axes_or_new(ax, (5.4, 4.6))
-        self.figure_ = self.ax_.figure
+    def _draw(self, legend: bool) -> None:
+        """Draw accuracy against the share that keeps a class, and write the thresholds."""
         table = self.table
         (self.line_,) = self.ax_.plot(
             table.share, table.accuracy, color=BLUE, marker="o", markersize=4,
@@ -203,8 +113,7 @@ class ThresholdDisplay:
         self.ax_.set_ylabel("accuracy of these (0 to 1)")
         self.ax_.set_xlim(-0.03, 1.15)
         self.ax_.margins(y=0.12)
-        self.legend_ = list_above(self.ax_, [self.line_], columns=1) if legend else None
-        return self
+        self.legend_ = self._legend_above([self.line_], columns=1) if legend else None
 
     def _write_thresholds(self) -> None:
         """Write the thresholds of points that are far enough apart to be read."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError
-from diffclass.plots.axes import axes_or_new, label_map_axes, lay_out, list_beside, map_size
+from diffclass.plots.display import Display, label_map_axes, map_size
 from diffclass.plots.palette import by_id, class_palette
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def picture(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -27,7 +24,7 @@ def picture(values: ArrayLike, name: str) -> NDArray[Any]:
     return array
 
 
-class ClassMapDisplay:
+class ClassMapDisplay(Display):
     """Picture of a class map with its legend.
 
     Parameters
@@ -43,7 +40,7 @@ class ClassMapDisplay:
 
     Attributes
     ----------
-    ax_, figure_, im_, legend_
+    im_, legend_
         What `plot` drew; ``legend_`` is None without a legend.
 
     Raises
@@ -77,46 +74,16 @@ class ClassMapDisplay:
         self.class_names = {i: str(names.get(i, f"class {i}")) for i in self.class_ids}
         self.class_colors = class_palette(self.class_ids, class_colors=class_colors)
 
-    def plot(
-        self,
-        *,
-        ax: Axes | None = None,
-        legend: bool = True,
-        counts: bool = True,
-        title: str | None = None,
-    ) -> ClassMapDisplay:
-        """Draw the map.
+    def _size(self, legend: bool) -> tuple[float, float]:
+        n_listed = len(self.legend_patches()) if legend else 0
+        return map_size(self.class_map.shape, 2.6 if legend else 0.6, n_listed)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to list the classes beside the picture.
-        counts : bool, default=True
-            Whether the legend tells the number of pixels.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        ClassMapDisplay
-            This object.
-        """
-        patches = self.legend_patches(counts=counts) if legend else []
-        width = 2.6 if legend else 0.6
-        self.ax_ = axes_or_new(ax, map_size(self.class_map.shape, width, len(patches)))
-        self.figure_ = self.ax_.figure
+    def _draw(self, legend: bool) -> None:
         places = self._places()
         cmap, norm = self._colormap()
         self.im_ = self.ax_.imshow(places, cmap=cmap, norm=norm, interpolation="nearest")
         label_map_axes(self.ax_)
-        if title is not None:
-            self.ax_.set_title(title)
-        self.legend_ = list_beside(self.ax_, patches, own_figure=ax is None) if legend else None
-        if ax is None:
-            lay_out(self.figure_)
-        return self
+        self.legend_ = self._legend_at_right(self.legend_patches()) if legend else None
 
     def _places(self) -> np.ma.MaskedArray:
         """Replace each id by its index in ``class_ids``; pixels without a class are masked."""
@@ -168,7 +135,7 @@ class ClassMapDisplay:
         return patches
 
 
-class MarginMapDisplay:
+class MarginMapDisplay(Display):
     """Picture of the lead of the best class over the second best at each pixel.
 
     Parameters
@@ -178,7 +145,7 @@ class MarginMapDisplay:
 
     Attributes
     ----------
-    ax_, figure_, im_, colorbar_
+    im_, colorbar_
         What `plot` drew; ``colorbar_`` is None without one.
 
     Raises
@@ -195,48 +162,23 @@ class MarginMapDisplay:
                 f"margin must lie in 0 to 1, got {known.min():.3g} to {known.max():.3g}"
             )
 
-    def plot(
-        self,
-        *,
-        ax: Axes | None = None,
-        colorbar: bool = True,
-        cmap: str = "cividis",
-        title: str | None = None,
-    ) -> MarginMapDisplay:
-        """Draw the map of margins.
+    def _size(self, legend: bool) -> tuple[float, float]:
+        return map_size(self.margin.shape, 1.4)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        colorbar : bool, default=True
-            Whether to add the scale.
-        cmap : str, default="cividis"
-            Name of a matplotlib colour map, dark for doubt.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        MarginMapDisplay
-            This object.
-        """
-        self.ax_ = axes_or_new(ax, map_size(self.margin.shape, 1.4))
-        self.figure_ = self.ax_.figure
+    def _draw(self, legend: bool) -> None:
         self.im_ = self.ax_.imshow(
-            np.ma.masked_invalid(self.margin), cmap=cmap, vmin=0, vmax=1, interpolation="nearest"
+            np.ma.masked_invalid(self.margin),
+            cmap="cividis",
+            vmin=0,
+            vmax=1,
+            interpolation="nearest",
         )
         label_map_axes(self.ax_)
-        if title is not None:
-            self.ax_.set_title(title)
         self.colorbar_ = None
-        if colorbar:
+        if legend:
             # An inset keeps the scale as high as the picture.
             self.colorbar_ = self.figure_.colorbar(
                 self.im_,
                 cax=self.ax_.inset_axes((1.03, 0.0, 0.05, 1.0)),
                 label="margin (probability, 0 to 1)",
             )
-        if ax is None:
-            lay_out(self.figure_)
-        return self

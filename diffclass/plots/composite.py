@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.plots.axes import axes_or_new, label_map_axes, lay_out, list_beside, map_size
 from diffclass.plots.class_maps import ClassMapDisplay
-from diffclass.plots.stretch import stretched
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from diffclass.plots.display import Display, label_map_axes, map_size
 
 _MISSING_GREY = 0.85
+_STRETCH_PERCENTILES = (2, 98)
 
 
-class CompositeDisplay:
+class CompositeDisplay(Display):
     """Colour composite of three bands, with strokes drawn over it.
 
     Parameters
@@ -36,7 +33,7 @@ class CompositeDisplay:
 
     Attributes
     ----------
-    ax_, figure_, im_, legend_, strokes_
+    im_, legend_, strokes_
         What `plot` drew; ``strokes_`` is the `ClassMapDisplay` of the strokes, None without
         labels.
 
@@ -76,42 +73,23 @@ class CompositeDisplay:
                     f"{cube.shape[:2]}"
                 )
 
-    def plot(
-        self, *, ax: Axes | None = None, legend: bool = True, title: str | None = None
-    ) -> CompositeDisplay:
-        """Draw the composite and the strokes.
+    def _patches(self, legend: bool) -> list[Any]:
+        if not legend or self.strokes_ is None:
+            return []
+        return self.strokes_.legend_patches(empty=False)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to list the strokes' classes.
-        title : str, optional
-            Title of the axes.
+    def _size(self, legend: bool) -> tuple[float, float]:
+        patches = self._patches(legend)
+        return map_size(self.composite.shape, 2.6 if patches else 0.6, len(patches))
 
-        Returns
-        -------
-        CompositeDisplay
-            This object.
-        """
-        patches = []
-        if legend and self.strokes_ is not None:
-            patches = self.strokes_.legend_patches(empty=False)
-        width = 2.6 if patches else 0.6
-        self.ax_ = axes_or_new(ax, map_size(self.composite.shape, width, len(patches)))
-        self.figure_ = self.ax_.figure
+    def _draw(self, legend: bool) -> None:
         self.im_ = self.ax_.imshow(self.composite, interpolation="nearest")
         if self.strokes_ is not None:
             self._outline(self.strokes_)
             self.strokes_.plot(ax=self.ax_, legend=False)
-        self.legend_ = list_beside(self.ax_, patches, own_figure=ax is None) if patches else None
+        patches = self._patches(legend)
+        self.legend_ = self._legend_at_right(patches) if patches else None
         label_map_axes(self.ax_)
-        if title is not None:
-            self.ax_.set_title(title)
-        if ax is None:
-            lay_out(self.figure_)
-        return self
 
     def _outline(self, strokes: ClassMapDisplay) -> None:
         """Put a white halo under the strokes, so that they show on any background."""
@@ -137,5 +115,37 @@ def _shades(composite: NDArray[Any]) -> NDArray[np.float32]:
     values = composite.astype(np.float32)
     known = np.isfinite(values).all(axis=-1)
     shown = np.full(values.shape, _MISSING_GREY, dtype=np.float32)
-    shown[known] = stretched(values[known])
+    shown[known] = stretch_contrast(values[known])
     return shown
+
+
+def stretch_contrast(channels: NDArray[Any]) -> NDArray[Any]:
+    """Stretch each channel linearly from its 2nd to its 98th percentile.
+
+        (x - q_2) / (q_98 - q_2), clipped to 0 and 1
+
+    A few bright or dark pixels then do not take the contrast of all others.
+
+    Parameters
+    ----------
+    channels : ndarray of shape (n,) or (n, n_channels)
+        Finite numbers in any unit.
+
+    Returns
+    -------
+    ndarray of the same shape
+        0 to 1; 0.5 in a channel without contrast, which would show blown-up noise otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> stretch_contrast(np.arange(101.0))[[0, 2, 50, 98, 100]].tolist()
+    [0.0, 0.0, 0.5, 1.0, 1.0]
+    """
+    if not len(channels):
+        return channels
+    low, high = np.percentile(channels, _STRETCH_PERCENTILES, axis=0)
+    has_contrast = high > low
+    span = np.where(has_contrast, high - low, 1)
+    offset = np.where(has_contrast, 0, 0.5)
+    return np.clip((channels - low) / span + offset, 0, 1)

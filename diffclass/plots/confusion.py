@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from diffclass.plots.axes import axes_or_new, lay_out, new_figure
 from diffclass.plots.certainty_curves import ReliabilityDisplay, ThresholdDisplay
+from diffclass.plots.display import Display, lay_out, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ _LONGEST_NAME = 22  # letters
 _LEAST_HEIGHT = 3.1  # of a curve, in inches
 
 
-class ConfusionDisplay:
+class ConfusionDisplay(Display):
     """Counts of true against given classes, shaded by their share of the true class.
 
     Parameters
@@ -32,7 +32,7 @@ class ConfusionDisplay:
 
     Attributes
     ----------
-    ax_, figure_, image_, texts_
+    image_, texts_
         What `plot` drew.
     """
 
@@ -40,24 +40,14 @@ class ConfusionDisplay:
         self.scores = scores
         self.class_names = dict(class_names or {})
 
-    def plot(self, *, ax: Axes | None = None) -> ConfusionDisplay:
-        """Draw the matrix, one row per true class; classes that do not occur have no row.
+    def _size(self, legend: bool) -> tuple[float, float]:
+        side = confusion_side(self.scores)
+        return side + 2.2, side + 1.4
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ConfusionDisplay
-            This object.
-        """
+    def _draw(self, legend: bool) -> None:
+        """Draw one row per true class; classes that do not occur have no row."""
         occurs = self.scores.confusion.sum(axis=1) > 0
         counts = self.scores.confusion[occurs]
-        side = confusion_side(self.scores)
-        self.ax_ = axes_or_new(ax, (side + 2.2, side + 1.4))
-        self.figure_ = self.ax_.figure
         shares = counts / counts.sum(axis=1, keepdims=True)
         self.image_ = self.ax_.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         self._name_axes(self.scores.classes[occurs].tolist(), self.scores.classes.tolist())
@@ -69,9 +59,9 @@ class ConfusionDisplay:
             )
             for row, column in np.argwhere(counts).tolist()
         ]  # fmt: skip
-        bar = self.figure_.colorbar(self.image_, ax=self.ax_)
-        bar.set_label("share of the true class (0 to 1)")
-        return self
+        if legend:
+            label = "share of the true class (0 to 1)"
+            self.figure_.colorbar(self.image_, ax=self.ax_, label=label)
 
     def _name_axes(self, rows: list[Any], columns: list[Any]) -> None:
         self.ax_.set_yticks(range(len(rows)), [self._named(value) for value in rows], fontsize=8)

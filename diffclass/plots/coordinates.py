@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.plots.axes import axes_or_new, lay_out, list_beside
+from diffclass.plots.display import Display
 from diffclass.plots.palette import BLUE, class_palette
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _UNLABELLED_COLOR = "0.75"
 _MANY_POINTS = 20_000  # above which points are small dots and stay pixels in vector formats
 
 
-class EmbeddingDisplay:
+class EmbeddingDisplay(Display):
     """Scatter of diffusion coordinates, coloured by a number or by class.
 
     Parameters
@@ -37,10 +37,16 @@ class EmbeddingDisplay:
         Class of each point; -1, None and NaN are unlabelled, drawn in grey behind the others.
     classes : sequence of classes, or mapping of class to name, optional
         Classes in the order of the legend and of the colours; by default those in ``y``, sorted.
+    components : sequence of 1 to 3 ints, optional
+        Columns to draw, counted from 0: one against the values (or the number of the point), two
+        in the plane or three in space with equal units on all axes. By default all columns if
+        there are up to three, otherwise the first two.
+    cmap : str, default="viridis"
+        Colours of the values.
 
     Attributes
     ----------
-    ax_, figure_, points_, unlabelled_, colorbar_, legend_
+    points_, unlabelled_, colorbar_, legend_
         What `plot` drew; ``points_`` and ``unlabelled_`` are collections, ``unlabelled_`` None
         if every point has a colour, ``colorbar_`` None without values as colours, ``legend_``
         None without classes.
@@ -50,6 +56,9 @@ class EmbeddingDisplay:
     DataError
         If coordinates are not a table of numbers, values or y are not one per point, or y holds
         classes that ``classes`` lacks.
+    ParameterError
+        If the components are not 1 to 3 different columns, or values and y both ask for the
+        colour.
     """
 
     def __init__(
@@ -60,6 +69,8 @@ class EmbeddingDisplay:
         values_label: str | None = None,
         y: ArrayLike | None = None,
         classes: Sequence[Any] | Mapping[Any, str] | None = None,
+        components: Sequence[int] | None = None,
+        cmap: str = "viridis",
     ) -> None:
         self.coordinates = _numbers(coordinates, "coordinates")
         shape = self.coordinates.shape
@@ -76,18 +87,18 @@ class EmbeddingDisplay:
         self.class_names: list[str] = []
         if y is not None:
             self.codes, self.class_names = _coded(y, classes, n_points=shape[0])
+        self.components = self._columns(components)
+        self.projection = "3d" if len(self.components) == 3 else None
+        self.cmap = cmap
+        if len(self.components) > 1 and values is not None and y is not None:
+            raise ParameterError(
+                "values and y both ask for the points' colour; give one of them, or draw one "
+                "component, which takes its position from values and its colour from y"
+            )
 
     @classmethod
     def from_estimator(
-        cls,
-        diffusion_map: DiffusionMap,
-        *,
-        values: ArrayLike | None = None,
-        values_label: str | None = None,
-        y: ArrayLike | None = None,
-        classes: Sequence[Any] | Mapping[Any, str] | None = None,
-        components: Sequence[int] | None = None,
-        ax: Axes | None = None,
+        cls, diffusion_map: DiffusionMap, *, ax: Axes | None = None, **options: Any
     ) -> EmbeddingDisplay:
         """Draw the embedding of a fitted diffusion map.
 
@@ -95,12 +106,10 @@ class EmbeddingDisplay:
         ----------
         diffusion_map : DiffusionMap
             Fitted; ``embedding_`` of shape (n, n_components).
-        values, values_label, y, classes
-            As in the class.
-        components : sequence of 1 to 3 ints, optional
-            As in `plot`.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+        **options
+            As in the class.
 
         Returns
         -------
@@ -115,66 +124,25 @@ class EmbeddingDisplay:
         embedding = getattr(diffusion_map, "embedding_", None)
         if embedding is None:
             raise ParameterError(f"{type(diffusion_map).__name__} has no embedding_: fit it first")
-        display = cls(embedding, values=values, values_label=values_label, y=y, classes=classes)
-        return display.plot(ax=ax, components=components)
+        return cls(embedding, **options).plot(ax)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        components: Sequence[int] | None = None,
-        cmap: str = "viridis",
-        legend: bool = True,
-    ) -> EmbeddingDisplay:
-        """Draw the points.
+    def _size(self, legend: bool) -> tuple[float, float]:
+        has_key = legend and (self.codes is not None or self.values is not None)
+        n_listed = len(self.class_names) + 1 if legend else 0
+        return 7.4 if has_key else 6.0, max(5.0, 0.24 * n_listed + 0.4)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw, of projection "3d" for three components; a new figure by default.
-        components : sequence of 1 to 3 ints, optional
-            Columns to draw, counted from 0: one against the values (or the number of the point),
-            two in the plane or three in space with equal units on all axes. By default all
-            columns if there are up to three, otherwise the first two.
-        cmap : str, default="viridis"
-            Colours of the values.
-        legend : bool, default=True
-            Whether to list the classes beside the picture, or to draw the values' colour bar.
-
-        Returns
-        -------
-        EmbeddingDisplay
-            This object.
-
-        Raises
-        ------
-        ParameterError
-            If the components are not 1 to 3 different columns, ``ax`` has another projection than
-            they need, values and y both ask for the colour, or matplotlib is missing.
-        """
-        chosen = self._columns(components)
-        in_space = len(chosen) == 3
-        if len(chosen) > 1 and self.values is not None and self.codes is not None:
+    def _draw(self, legend: bool) -> None:
+        if (self.ax_.name == "3d") != (self.projection == "3d"):
             raise ParameterError(
-                "values and y both ask for the points' colour; give one of them, or draw one "
-                "component, which takes its position from values and its colour from y"
-            )
-        self.ax_: Any = axes_or_new(ax, self._size(legend), projection="3d" if in_space else None)
-        if (self.ax_.name == "3d") != in_space:
-            raise ParameterError(
-                f"ax has projection {self.ax_.name!r} for {len(chosen)} components; "
+                f"ax has projection {self.ax_.name!r} for {len(self.components)} components; "
                 "three need add_subplot(projection='3d'), fewer a plain one"
             )
-        self.figure_ = self.ax_.figure
-        self._scatter(chosen, cmap)
-        self._label_axes(chosen)
+        self._scatter(self.components)
+        self._label_axes(self.components)
         self.colorbar_: Any = None
         self.legend_: Any = None
         if legend:
-            self._add_key(own_figure=ax is None)
-        if ax is None:
-            lay_out(self.figure_)
-        return self
+            self._add_key()
 
     def _columns(self, components: Sequence[int] | None) -> list[int]:
         """Return the columns to draw."""
@@ -211,7 +179,7 @@ class EmbeddingDisplay:
 
         return np.tile(to_rgba(BLUE), (n, 1)), np.ones(n, dtype=bool)
 
-    def _scatter(self, chosen: list[int], cmap: str) -> None:
+    def _scatter(self, chosen: list[int]) -> None:
         """Draw the points without a colour, then all others in the order given.
 
         All classes are one collection: the last of several would hide the others.
@@ -231,7 +199,7 @@ class EmbeddingDisplay:
             if len(chosen) == 3:
                 # by default mplot3d orders collections by depth and ignores zorder
                 self.ax_.computed_zorder = False
-        look |= {"cmap": cmap} if colors.ndim == 1 else {}
+        look |= {"cmap": self.cmap} if colors.ndim == 1 else {}
         self.points_ = self.ax_.scatter(*places[front].T, c=colors[front], zorder=2, **look)
 
     def _label_axes(self, chosen: list[int]) -> None:
@@ -258,16 +226,10 @@ class EmbeddingDisplay:
             axis.labelpad = 8
             axis.set_major_locator(MaxNLocator(5))
 
-    def _size(self, legend: bool) -> tuple[float, float]:
-        """Return a figure size in inches that holds the legend."""
-        has_key = legend and (self.codes is not None or self.values is not None)
-        n_listed = len(self.class_names) + 1 if legend else 0
-        return 7.4 if has_key else 6.0, max(5.0, 0.24 * n_listed + 0.4)
-
-    def _add_key(self, *, own_figure: bool) -> None:
+    def _add_key(self) -> None:
         """Put a legend of the classes, or a colour bar of the values, beside the picture."""
         if self.codes is not None:
-            self.legend_ = list_beside(self.ax_, self._class_marks(), own_figure=own_figure)
+            self.legend_ = self._legend_at_right(self._class_marks())
         elif self.points_.get_array() is not None:
             in_space = self.ax_.name == "3d"
             self.colorbar_ = self.figure_.colorbar(

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from diffclass.plots.axes import axes_or_new, list_above
+from diffclass.plots.display import Display
 from diffclass.plots.palette import BLUE, DEFAULT_PALETTE, VERMILION
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from diffclass.evaluation import DetectionCurve
 
 _COLORS = (BLUE, VERMILION, DEFAULT_PALETTE[2], "0.3", DEFAULT_PALETTE[6], DEFAULT_PALETTE[0])
 _STYLES = ("-", "--", "-.", ":", "-", "--")
 
 
-class DetectionDisplay:
+class DetectionDisplay(Display):
     """Share of anomalies detected against the share of false alarms, on a logarithmic axis.
 
     Parameters
@@ -27,30 +25,18 @@ class DetectionDisplay:
 
     Attributes
     ----------
-    ax_, figure_, lines_, legend_
+    lines_, legend_
         What `plot` drew.
     """
 
     def __init__(self, curves: Mapping[str, DetectionCurve]) -> None:
         self.curves = dict(curves)
 
-    def plot(self, *, ax: Axes | None = None, title: str | None = None) -> DetectionDisplay:
-        """Draw the curves, with the area under each in the legend.
+    def _size(self, legend: bool) -> tuple[float, float]:
+        return 5.6, 4.6
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        DetectionDisplay
-            This object.
-        """
-        self.ax_ = axes_or_new(ax, (5.6, 4.6))
-        self.figure_ = self.ax_.figure
+    def _draw(self, legend: bool) -> None:
+        """Draw the curves, with the area under each in the legend."""
         least = min((1 / curve.n_others for curve in self.curves.values()), default=1e-4)
         self.lines_ = [
             self.ax_.step(
@@ -71,7 +57,8 @@ class DetectionDisplay:
             ylabel="detected (share of anomalies)",
         )
         self.ax_.grid(color="0.9")
-        self.legend_ = list_above(self.ax_, self.lines_, columns=2)
-        if title is not None:
-            self.ax_.set_title(title, pad=10 + 16 * -(-len(self.lines_) // 2))
-        return self
+        self.legend_ = self._legend_above(self.lines_, columns=2) if legend else None
+
+    def _set_title(self, title: str) -> None:
+        """Write the title above the legend, which has two columns."""
+        self.ax_.set_title(title, pad=10 + 16 * -(-len(self.lines_) // 2))

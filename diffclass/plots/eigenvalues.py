@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.plots.axes import axes_or_new, list_above
+from diffclass.plots.display import Display
 from diffclass.plots.palette import BLUE
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-3  # by which eigenvalues computed in single precision may exceed 1
 
 
-class EigenvaluesDisplay:
+class EigenvaluesDisplay(Display):
     """Size of the eigenvalues of A^t, ``|lambda_l|^t``, against their index l.
 
     Parameters
@@ -29,10 +29,13 @@ class EigenvaluesDisplay:
         Eigenvalues of A, the trivial 1 first, then decreasing in magnitude.
     times : sequence of float above 0, default=(1,)
         Diffusion times t in steps, one line for each.
+    threshold : float, 0 to 1, optional
+        Accuracy delta, drawn as a dashed line; the legend counts the eigenvalues above it,
+        the trivial one left out.
 
     Attributes
     ----------
-    ax_, figure_, lines_, negative_lines_, threshold_line_, legend_
+    lines_, negative_lines_, threshold_line_, legend_
         What `plot` drew; ``lines_`` holds one line per time, ``negative_lines_`` the hollow
         markers of the negative eigenvalues, one per time, empty without such eigenvalues;
         ``threshold_line_`` is None without a threshold.
@@ -42,14 +45,23 @@ class EigenvaluesDisplay:
     DataError
         If the eigenvalues are not one row of numbers from -1 to 1.
     ParameterError
-        If there is no time, or one that is not above 0.
+        If there is no time, or one that is not above 0, or the threshold is not within 0 to 1.
     """
 
-    def __init__(self, eigenvalues: ArrayLike, *, times: Sequence[float] = (1,)) -> None:
+    def __init__(
+        self,
+        eigenvalues: ArrayLike,
+        *,
+        times: Sequence[float] = (1,),
+        threshold: float | None = None,
+    ) -> None:
         self.eigenvalues = _eigenvalues(eigenvalues)
         self.times = tuple(times)
         if not self.times or not all(np.isfinite(t) and t > 0 for t in self.times):
             raise ParameterError(f"times must be numbers of steps above 0, got {self.times}")
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ParameterError(f"threshold must lie in 0 to 1, got {threshold}")
+        self.threshold = threshold
 
     @classmethod
     def from_estimator(
@@ -69,7 +81,7 @@ class EigenvaluesDisplay:
         times : sequence of float above 0, optional
             Diffusion times in steps; the map's own time by default.
         threshold : float, 0 to 1, optional
-            As in `plot`.
+            As in the class.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -89,58 +101,30 @@ class EigenvaluesDisplay:
                 f"{type(diffusion_map).__name__} has no eigenvalues_: fit it first"
             )
         chosen = (diffusion_map.time_,) if times is None else times
-        return cls(np.r_[1.0, np.asarray(found)], times=chosen).plot(ax=ax, threshold=threshold)
+        return cls(np.r_[1.0, np.asarray(found)], times=chosen, threshold=threshold).plot(ax)
 
-    def plot(
-        self, ax: Axes | None = None, *, threshold: float | None = None, legend: bool = True
-    ) -> EigenvaluesDisplay:
-        """Draw one line of markers per time, hollow where the eigenvalue of A is negative.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        threshold : float, 0 to 1, optional
-            Accuracy delta, drawn as a dashed line; the legend counts the eigenvalues above it,
-            the trivial one left out.
-        legend : bool, default=True
-            Whether to name what is drawn, above the axes.
-
-        Returns
-        -------
-        EigenvaluesDisplay
-            This object.
-
-        Raises
-        ------
-        ParameterError
-            If the threshold is not within 0 to 1, or matplotlib is missing.
-        """
-        if threshold is not None and not 0 <= threshold <= 1:
-            raise ParameterError(f"threshold must lie in 0 to 1, got {threshold}")
-        self.ax_ = axes_or_new(ax, (6.4, 4.4))
-        self.figure_ = self.ax_.figure
+    def _draw(self, legend: bool) -> None:
+        """Draw one line of markers per time, hollow where the eigenvalue of A is negative."""
         self.lines_: list[Any] = []
         self.negative_lines_: list[Any] = []
         for t, color in zip(self.times, _time_colors(len(self.times)), strict=True):
-            self._plot_time(t, color, threshold)
+            self._plot_time(t, color)
         self.threshold_line_ = None
-        if threshold is not None:
+        if self.threshold is not None:
             self.threshold_line_ = self.ax_.axhline(
-                threshold, color="0.25", linestyle="--", label=f"delta = {threshold:g}"
+                self.threshold, color="0.25", linestyle="--", label=f"delta = {self.threshold:g}"
             )
         self._label_axes()
         self.legend_ = self._legend() if legend else None
-        return self
 
-    def _plot_time(self, t: float, color: Any, threshold: float | None) -> None:
+    def _plot_time(self, t: float, color: Any) -> None:
         """Draw the powers of all eigenvalues, with hollow markers for negative ones."""
         sizes = np.minimum(np.abs(self.eigenvalues), 1.0) ** t
         index = np.arange(len(sizes))
         negative = self.eigenvalues < 0
         label = f"t = {t:g}"
-        if threshold is not None:
-            above, n_others = np.count_nonzero(sizes[1:] > threshold), len(sizes) - 1
+        if self.threshold is not None:
+            above, n_others = np.count_nonzero(sizes[1:] > self.threshold), len(sizes) - 1
             # if all are above, further ones that were not computed may be so too
             label += f": {'all ' if above == n_others else ''}{above} above delta"
         markersize = 4 if len(sizes) <= 50 else 2
@@ -167,15 +151,13 @@ class EigenvaluesDisplay:
         """List the times, the threshold and, if there are any, the hollow markers."""
         from matplotlib.lines import Line2D
 
-        handles = [*self.lines_]
-        if self.threshold_line_ is not None:
-            handles.append(self.threshold_line_)
+        handles = [*self.lines_, self.threshold_line_]
         if self.negative_lines_:
             handles.append(
                 Line2D([], [], linestyle="none", marker="o", markersize=5, markerfacecolor="white",
                        markeredgecolor="0.25", label="hollow: negative, drawn at |lambda|^t")
             )  # fmt: skip
-        return list_above(self.ax_, handles, columns=min(len(handles), 2))
+        return self._legend_above(handles, columns=2)
 
 
 def _eigenvalues(values: ArrayLike) -> NDArray[Any]:

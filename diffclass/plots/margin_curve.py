@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass.plots.axes import axes_or_new, list_above
+from diffclass.plots.display import Display
 from diffclass.plots.palette import BLUE, VERMILION
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
 
 
-class MarginCurveDisplay:
+class MarginCurveDisplay(Display):
     """Mean margin and coverage against diffusion time, with the chosen time.
 
     Parameters
@@ -33,7 +33,7 @@ class MarginCurveDisplay:
 
     Attributes
     ----------
-    ax_, coverage_ax_, figure_, line_, coverage_line_, tau_line_
+    coverage_ax_, line_, coverage_line_, tau_line_
         What `plot` drew; None where there was nothing to draw.
 
     Raises
@@ -90,23 +90,7 @@ class MarginCurveDisplay:
             )
         return cls(curve.times, curve.margin, curve.coverage, clf.tau_).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None, legend: bool = True) -> MarginCurveDisplay:
-        """Draw the curve.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to name the lines.
-
-        Returns
-        -------
-        MarginCurveDisplay
-            This object.
-        """
-        self.ax_ = axes_or_new(ax, (6.4, 4.4))
-        self.figure_ = self.ax_.figure
+    def _draw(self, legend: bool) -> None:
         (self.line_,) = self.ax_.plot(
             self.times, self.margin, color=BLUE, marker="o", markersize=4, label="mean margin"
         )
@@ -121,8 +105,8 @@ class MarginCurveDisplay:
             self.tau_line_ = self.ax_.axvline(
                 self.tau, color="0.25", linestyle="--", label=f"chosen time tau = {self.tau:g}"
             )
-        self.legend_ = self._legend() if legend else None
-        return self
+        lines = [self.line_, self.coverage_line_, self.tau_line_]
+        self.legend_ = self._legend_above(lines, columns=3) if legend else None
 
     def _plot_coverage(self) -> None:
         """Draw the coverage on an axis of its own at the right."""
@@ -135,9 +119,3 @@ class MarginCurveDisplay:
         )
         self.coverage_ax_.set_ylabel("coverage (share reached, 0 to 1)")
         self.coverage_ax_.set_ylim(0, 1.05)
-
-    def _legend(self) -> Any:
-        """List all lines above the axes, where the legend hides no curve."""
-        lines = [self.line_, self.coverage_line_, self.tau_line_]
-        handles = [line for line in lines if line is not None]
-        return list_above(self.ax_, handles, columns=len(handles))

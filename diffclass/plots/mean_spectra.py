@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.exceptions import DataError
-from diffclass.plots.axes import axes_or_new, list_beside
+from diffclass.plots.display import Display
 from diffclass.plots.palette import by_id, class_palette
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_SPREADS = 6  # classes whose spread can be told apart
 
 
-class MeanSpectraDisplay:
+class MeanSpectraDisplay(Display):
     """Mean spectrum of each class against wavelength, in the colours of the class map.
 
     Parameters
@@ -40,7 +37,7 @@ class MeanSpectraDisplay:
 
     Attributes
     ----------
-    ax_, figure_, lines_, legend_
+    lines_, legend_
         What `plot` drew; ``legend_`` is None without a legend.
 
     Raises
@@ -84,27 +81,10 @@ class MeanSpectraDisplay:
         self.class_names = {i: str(names.get(i, f"class {i}")) for i in self.class_ids}
         self.class_colors = class_palette(self.class_ids, class_colors=class_colors)
 
-    def plot(
-        self, *, ax: Axes | None = None, legend: bool = True, title: str | None = None
-    ) -> MeanSpectraDisplay:
-        """Draw the spectra.
+    def _size(self, legend: bool) -> tuple[float, float]:
+        return 7.6, 4.4
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        legend : bool, default=True
-            Whether to name the lines beside the axes.
-        title : str, optional
-            Title of the axes.
-
-        Returns
-        -------
-        MeanSpectraDisplay
-            This object.
-        """
-        self.ax_ = axes_or_new(ax, (7.6, 4.4))
-        self.figure_ = self.ax_.figure
+    def _draw(self, legend: bool) -> None:
         places = self.bands if self.wavelengths is None else self.wavelengths
         places, means = self._with_gaps(places.astype(float)), self._with_gaps(self.means)
         self.lines_ = []
@@ -121,10 +101,7 @@ class MeanSpectraDisplay:
             "band (number, from 0)" if self.wavelengths is None else "wavelength (nm)"
         )
         self.ax_.set_ylabel("mean of the pixels (units of the scene)")
-        if title is not None:
-            self.ax_.set_title(title)
-        self.legend_ = list_beside(self.ax_, self.lines_, own_figure=ax is None) if legend else None
-        return self
+        self.legend_ = self._legend_at_right(self.lines_) if legend else None
 
     def _plot_deviations(self, places: np.ndarray, means: np.ndarray) -> None:
         if self.deviations is None or len(means) > MOST_SPREADS:

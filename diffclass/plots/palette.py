@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diffclass.exceptions import ParameterError
-from diffclass.plots.axes import require_matplotlib
+from diffclass.plots.display import require_matplotlib
 
 # The first seven are those of Okabe and Ito. The others were added one by one, each as far as
 # possible in CIELAB from all before, from black and from white, in the worst of normal, protanopic

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from diffclass.exceptions import DataError
-from diffclass.plots.axes import lay_out, new_figure
 from diffclass.plots.class_maps import ClassMapDisplay, MarginMapDisplay, picture
 from diffclass.plots.composite import CompositeDisplay
+from diffclass.plots.display import lay_out, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

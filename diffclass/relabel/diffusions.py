@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from diffclass.label_diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.stopping_time import StoppingRule, last_time, sum_end
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
 from diffclass.relabel.columns import ColumnStore, Horizon
 from diffclass.relabel.edits import next_state
@@ -26,7 +26,6 @@ from diffclass.relabel.session_maps import ClassMap, ClassSums
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import new_stroke
 from diffclass.relabel.time_sweep import TimeSweep
-from diffclass.relabel.warped_walks import WarpedWalks
 from diffclass.targets import labels_per_class
 
 Grouping = Callable[[np.ndarray], np.ndarray]
@@ -39,8 +38,8 @@ class Diffusions:
     ----------
     operator : MarkovOperator
         The walk on n points; states are of these points.
-    max_time : int or None
-        Last time that the rules look at; by default as in `diffuse_labels`.
+    rule : StoppingRule
+        Its limits are those of every rule.
     grouping : callable, optional
         Takes class ids, 0 where unlabelled, and returns the ``groups`` of `diffuse_labels`.
     most_refined : int, default=2
@@ -51,19 +50,19 @@ class Diffusions:
         self,
         operator: MarkovOperator,
         *,
-        max_time: int | None,
+        rule: StoppingRule,
         grouping: Grouping | None = None,
         most_refined: int = 2,
     ):
         self.operator = operator
-        self.max_time = last_time(len(operator)) if max_time is None else max_time
+        self.max_time = last_time(len(operator)) if rule.max_time is None else rule.max_time
         self.columns = ColumnStore(operator)
         self.refined = RefinedMaps(most_refined)
-        self._asked_max_time = max_time
+        self._rule = rule
         self._grouping = grouping
         self._sums = ClassSums(operator, self.columns)
         self._taus: WeakKeyDictionary[State, int] = WeakKeyDictionary()
-        self._warps: WeakKeyDictionary[State, WarpedWalks] = WeakKeyDictionary()
+        self._warps: WeakKeyDictionary[State, WarpedOperator] = WeakKeyDictionary()
         self._time_sweep: tuple[object, TimeSweep] | None = None
 
     def prepare(self, label_mode: str) -> None:
@@ -77,9 +76,7 @@ class Diffusions:
         refined = self.refined.of(state)
         return self.provisional_map_of(state) if refined is None else refined
 
-    def refined_map_of(
-        self, state: State, operator: MarkovOperator | WarpedOperator, tau: int | None
-    ) -> ClassMap:
+    def refined_map_of(self, state: State, operator: Operator, tau: int | None) -> ClassMap:
         """Return a state's map as `diffuse_labels` makes it.
 
         Parameters
@@ -97,7 +94,7 @@ class Diffusions:
             found = diffuse_labels(operator, state.targets, label_mode=state.first_mode, tau=tau)
         return ClassMap(found, state.n_points, int(found.tau), is_refined=True)
 
-    def _by_rule(self, state: State, operator: MarkovOperator | WarpedOperator) -> LabelDiffusion:
+    def _by_rule(self, state: State, operator: Operator) -> LabelDiffusion:
         with warnings.catch_warnings():
             # the session's margin curve shows the coverage
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -105,7 +102,7 @@ class Diffusions:
                 operator,
                 state.targets,
                 label_mode=state.label_mode,
-                tau=StoppingRule("auto", max_time=self._asked_max_time),
+                tau=replace(self._rule, by="auto"),
                 groups=None if self._grouping is None else self._grouping(state.label_ids),
             )
 
@@ -136,7 +133,7 @@ class Diffusions:
                 self.operator_of(source),
                 source.targets,
                 label_mode=source.first_mode,
-                tau=StoppingRule("margin", max_time=self.max_time),
+                tau=replace(self._rule, by="margin", max_time=self.max_time),
             )
         self._taus[source] = int(chosen.tau)
         return self._taus[source]
@@ -154,7 +151,7 @@ class Diffusions:
         codes = np.unique(label_ids[label_ids > 0], return_inverse=True)[1]
         return Horizon(sum_end(tau, labels_per_class(codes)), is_sum=True)
 
-    def operator_of(self, state: State) -> MarkovOperator | WarpedOperator:
+    def operator_of(self, state: State) -> Operator:
         """Return the walk of a state; if warped, one walk for each of its classes."""
         source = state.warped_by
         if source is None:
@@ -162,8 +159,13 @@ class Diffusions:
         if source not in self._warps:
             # never by a refined map: whether there was one depends on how fast somebody painted
             scores = self.provisional_map_of(source).posteriors
-            self._warps[source] = WarpedWalks(self.operator, scores, source)
-        return self._warps[source].for_classes(state.mapped_classes)
+            self._warps[source] = warped_operator(self.operator, scores, y=source.targets)
+        known, wanted = source.mapped_classes, state.mapped_classes
+        if wanted == known:
+            return self._warps[source]
+        return self._warps[source].with_classes(
+            [known.index(c) if c in known else -1 for c in wanted]
+        )
 
     def time_sweep_of(self, state: State) -> TimeSweep:
         """Return the maps of a state at other times; kept until labels or walk change."""

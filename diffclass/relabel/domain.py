@@ -47,6 +47,10 @@ class Points:
         """Return the points, int of shape (k,)."""
         return points
 
+    def restrict_labels(self, y: np.ndarray) -> np.ndarray:
+        """Return the labels, int of shape (n,)."""
+        return y
+
     def lift(self, values: np.ndarray) -> np.ndarray:
         """Return the values, of shape (n, ...)."""
         return values
@@ -101,6 +105,10 @@ class Aggregates:
     def restrict_points(self, points: np.ndarray) -> np.ndarray:
         """Return the aggregates of k points, ascending, int of shape (at most k,)."""
         return self._coarse.restrict(points)
+
+    def restrict_labels(self, y: np.ndarray) -> np.ndarray:
+        """Return the labels of the m aggregates, -1 where unlabelled; int of shape (m,)."""
+        return self._coarse.restrict_labels(y)
 
     def lift(self, values: np.ndarray) -> np.ndarray:
         """Return values of the m aggregates as those of the n points, of shape (n, ...)."""

@@ -1,7 +1,6 @@
 """Edits: an operation takes a state to the next one, or is refused.
 
-An operation is a mapping of JSON values, {"op": name, ...}. Operations are what is undone, logged
-and replayed. Nothing is diffused here.
+Nothing is diffused here.
 """
 
 from __future__ import annotations
@@ -13,24 +12,45 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.relabel.fields import LARGEST_CLASS_ID, LONGEST_NAME, shortened
-from diffclass.relabel.schema import OPERATIONS, Operation, checked_message
+from diffclass.relabel.operations import (
+    LARGEST_CLASS_ID,
+    LONGEST_NAME,
+    OPERATIONS,
+    AddClass,
+    Batch,
+    Erase,
+    HideClass,
+    LockClass,
+    MergeClasses,
+    Move,
+    Operation,
+    Paint,
+    RecolorClass,
+    Remove,
+    RemoveClass,
+    RenameClass,
+    SetLabelMode,
+    SetTau,
+    UnwarpWalk,
+    WarpWalk,
+    decoded,
+    name_of,
+    shortened,
+)
 from diffclass.relabel.state import DEFAULT_TAU, State
 from diffclass.relabel.strokes import ClassInfo, new_stroke
 
-_Values = Mapping[str, Any]
 
-
-def next_state(state: State, operation: Operation) -> State:
+def next_state(state: State, operation: Operation | Mapping[str, Any]) -> State:
     """Return the state after an operation.
 
     Parameters
     ----------
     state : State
         Not changed.
-    operation : mapping
-        {"op": name} and the fields that `diffclass.relabel.OPERATIONS` lists for it. Undo and redo
-        are not accepted: they need a history.
+    operation : Operation or mapping
+        A mapping {"op": name, ...} is checked first. Undo and redo are not accepted: they need a
+        history.
 
     Returns
     -------
@@ -41,7 +61,12 @@ def next_state(state: State, operation: Operation) -> State:
     ParameterError
         If the operation is unknown, a field is missing or unknown, or it cannot be done.
     """
-    return edited(state, *checked_message(operation, OPERATIONS))
+    if not isinstance(operation, Operation):
+        operation = decoded(operation, OPERATIONS)
+    try:
+        return _with_time(_EDITS[type(operation)](state, operation))
+    except ParameterError as error:
+        raise ParameterError(f"{name_of(operation)}: {error}") from None
 
 
 def with_classes(state: State, classes: Iterable[ClassInfo | str]) -> State:
@@ -58,14 +83,6 @@ def with_classes(state: State, classes: Iterable[ClassInfo | str]) -> State:
     return state
 
 
-def edited(state: State, name: str, values: Mapping[str, Any]) -> State:
-    """Return the state after an operation whose fields are checked; as `next_state`."""
-    try:
-        return _with_time(_EDITS[name](state, values))
-    except ParameterError as error:
-        raise ParameterError(f"{name}: {error}") from None
-
-
 def _with_time(state: State) -> State:
     """Let the margin choose the time once two classes have labels: one class has no margin."""
     if state.rule != "margin" or state.chosen_for is not None or len(state.mapped_classes) < 2:
@@ -76,31 +93,31 @@ def _with_time(state: State) -> State:
 # --- strokes
 
 
-def _stroke(state: State, values: _Values) -> State:
-    class_id = state.class_of(values["class"]).id
-    points = _unlocked(state, _points_of(state, values))
+def _stroke(state: State, operation: Paint) -> State:
+    class_id = state.class_of(operation.class_id).id
+    points = _unlocked(state, _points_of(state, operation.points))
     stroke = new_stroke(state.next_number, class_id, points)
     return state.without_points(points).with_new_stroke(stroke)
 
 
-def _erase(state: State, values: _Values) -> State:
-    points = _points_of(state, values)
+def _erase(state: State, operation: Erase) -> State:
+    points = _points_of(state, operation.points)
     points = points[state.owners.at(points) > 0]
     if not len(points):
         raise ParameterError("none of these points is labelled; nothing was erased")
     return state.without_points(_unlocked(state, points))
 
 
-def _move(state: State, values: _Values) -> State:
-    stroke = state.stroke_of(values["stroke"])
-    class_id = state.class_of(values["class"]).id
+def _move(state: State, operation: Move) -> State:
+    stroke = state.stroke_of(operation.stroke)
+    class_id = state.class_of(operation.class_id).id
     _refuse_locked(state, stroke.class_id)
     moved = replace(stroke, class_id=class_id)
     return state.with_strokes({stroke.number: moved})
 
 
-def _remove(state: State, values: _Values) -> State:
-    stroke = state.stroke_of(values["stroke"])
+def _remove(state: State, operation: Remove) -> State:
+    stroke = state.stroke_of(operation.stroke)
     _refuse_locked(state, stroke.class_id)
     return state.with_strokes({stroke.number: None})
 
@@ -123,38 +140,38 @@ def _refuse_locked(state: State, class_id: int) -> None:
 # --- classes
 
 
-def _add_class(state: State, values: _Values) -> State:
-    class_id = values["id"] if "id" in values else _free_id(state)
+def _add_class(state: State, operation: AddClass) -> State:
+    class_id = _free_id(state) if operation.id is None else operation.id
     if any(info.id == class_id for info in state.classes):
         raise ParameterError(f"there is a class {class_id} already; leave id out for the next one")
     taken = {info.name for info in state.classes}
-    name = values.get("name") or free_name(f"class {class_id}", taken)
+    name = operation.name or free_name(f"class {class_id}", taken)
     _refuse_name(state, name, class_id)
-    color = values.get("color") or _free_color(state, class_id)
+    color = (operation.color or _free_color(state, class_id)).lower()
     return replace(state, classes=(*state.classes, ClassInfo(id=class_id, name=name, color=color)))
 
 
-def _rename_class(state: State, values: _Values) -> State:
-    info = _class_of(state, values)
-    _refuse_name(state, values["name"], info.id)
-    return state.with_class(replace(info, name=values["name"]))
+def _rename_class(state: State, operation: RenameClass) -> State:
+    info = state.class_of(operation.id)
+    _refuse_name(state, operation.name, info.id)
+    return state.with_class(replace(info, name=operation.name))
 
 
-def _recolor_class(state: State, values: _Values) -> State:
-    return state.with_class(replace(_class_of(state, values), color=values["color"]))
+def _recolor_class(state: State, operation: RecolorClass) -> State:
+    return state.with_class(replace(state.class_of(operation.id), color=operation.color.lower()))
 
 
-def _hide_class(state: State, values: _Values) -> State:
-    return state.with_class(replace(_class_of(state, values), hidden=values["hidden"]))
+def _hide_class(state: State, operation: HideClass) -> State:
+    return state.with_class(replace(state.class_of(operation.id), hidden=operation.hidden))
 
 
-def _lock_class(state: State, values: _Values) -> State:
-    return state.with_class(replace(_class_of(state, values), locked=values["locked"]))
+def _lock_class(state: State, operation: LockClass) -> State:
+    return state.with_class(replace(state.class_of(operation.id), locked=operation.locked))
 
 
-def _merge_classes(state: State, values: _Values) -> State:
-    source = state.class_of(values["source"])
-    into = state.class_of(values["into"])
+def _merge_classes(state: State, operation: MergeClasses) -> State:
+    source = state.class_of(operation.source)
+    into = state.class_of(operation.into)
     if source is into:
         raise ParameterError(f"class {source.id} cannot be merged into itself")
     _refuse_locked(state, source.id)
@@ -165,8 +182,8 @@ def _merge_classes(state: State, values: _Values) -> State:
     return replace(state.with_strokes(moved), classes=classes)
 
 
-def _remove_class(state: State, values: _Values) -> State:
-    info = _class_of(state, values)
+def _remove_class(state: State, operation: RemoveClass) -> State:
+    info = state.class_of(operation.id)
     _refuse_locked(state, info.id)
     n_labelled = sum(len(stroke) for stroke in state.strokes_of(info.id))
     if n_labelled:
@@ -221,7 +238,7 @@ def _free_id(state: State) -> int:
 
 def _free_color(state: State, class_id: int) -> str:
     """Return the palette's colour for an id, or if it is taken, the first free one."""
-    from diffclass.plots.palette import DEFAULT_PALETTE
+    from diffclass.plots import DEFAULT_PALETTE
 
     palette = [color.lower() for color in DEFAULT_PALETTE]
     own = palette[(class_id - 1) % len(palette)]
@@ -232,24 +249,24 @@ def _free_color(state: State, class_id: int) -> str:
 # --- the time and the walk
 
 
-def _tau(state: State, values: _Values) -> State:
-    tau = values["tau"]
-    if tau in ("auto", "margin"):
+def _tau(state: State, operation: SetTau) -> State:
+    tau = operation.tau
+    if isinstance(tau, str):
         return replace(state, tau=DEFAULT_TAU, rule=tau, chosen_for=None)
     return replace(state, tau=tau, rule=None, chosen_for=None)
 
 
-def _label_mode(state: State, values: _Values) -> State:
-    return replace(state, label_mode=values["mode"], chosen_for=None)
+def _label_mode(state: State, operation: SetLabelMode) -> State:
+    return replace(state, label_mode=operation.mode, chosen_for=None)
 
 
-def _warp(state: State, values: _Values) -> State:
+def _warp(state: State, operation: WarpWalk) -> State:
     if not state.strokes:
         raise ParameterError("there are no labels to warp by; paint a stroke first")
     return replace(state, warped_by=state)
 
 
-def _unwarp(state: State, values: _Values) -> State:
+def _unwarp(state: State, operation: UnwarpWalk) -> State:
     if state.warped_by is None:
         raise ParameterError("the walk is not warped")
     return replace(state, warped_by=None)
@@ -258,24 +275,19 @@ def _unwarp(state: State, values: _Values) -> State:
 # --- several at once
 
 
-def _batch(state: State, values: _Values) -> State:
-    for number, operation in enumerate(values["operations"], start=1):
+def _batch(state: State, operation: Batch) -> State:
+    for number, part in enumerate(operation.operations, start=1):
         try:
-            state = _EDITS[operation["op"]](state, operation)
+            state = _EDITS[type(part)](state, part)
         except ParameterError as error:
-            raise ParameterError(f"{operation['op']} (number {number}): {error}") from None
+            raise ParameterError(f"{name_of(part)} (number {number}): {error}") from None
     return state
 
 
 # --- values
 
 
-def _class_of(state: State, values: _Values) -> ClassInfo:
-    return state.class_of(values["id"])
-
-
-def _points_of(state: State, values: _Values) -> np.ndarray:
-    points = values["points"]
+def _points_of(state: State, points: np.ndarray) -> np.ndarray:
     if points.min() < 0 or points.max() >= state.n_points:
         raise ParameterError(
             f"points go from {points.min()} to {points.max()}; there are 0 to {state.n_points - 1}"
@@ -283,21 +295,21 @@ def _points_of(state: State, values: _Values) -> np.ndarray:
     return np.unique(points).astype(np.int32)
 
 
-_EDITS: dict[str, Callable[[State, _Values], State]] = {
-    "stroke": _stroke,
-    "erase": _erase,
-    "move": _move,
-    "remove": _remove,
-    "add_class": _add_class,
-    "rename_class": _rename_class,
-    "recolor_class": _recolor_class,
-    "hide_class": _hide_class,
-    "lock_class": _lock_class,
-    "merge_classes": _merge_classes,
-    "remove_class": _remove_class,
-    "tau": _tau,
-    "label_mode": _label_mode,
-    "warp": _warp,
-    "unwarp": _unwarp,
-    "batch": _batch,
+_EDITS: dict[type[Operation], Callable[[State, Any], State]] = {
+    Paint: _stroke,
+    Erase: _erase,
+    Move: _move,
+    Remove: _remove,
+    AddClass: _add_class,
+    RenameClass: _rename_class,
+    RecolorClass: _recolor_class,
+    HideClass: _hide_class,
+    LockClass: _lock_class,
+    MergeClasses: _merge_classes,
+    RemoveClass: _remove_class,
+    SetTau: _tau,
+    SetLabelMode: _label_mode,
+    WarpWalk: _warp,
+    UnwarpWalk: _unwarp,
+    Batch: _batch,
 }

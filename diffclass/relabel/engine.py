@@ -15,12 +15,14 @@ tasks is given to one of the two:
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from diffclass.coarsening import CoarseGraph
-from diffclass.label_diffusion import LabelDiffusion
+from diffclass.label_diffusion import LabelDiffusion, StoppingRule, diffuse_labels
 from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Diffusions, Grouping
@@ -37,8 +39,8 @@ class Engine:
     ----------
     operator : MarkovOperator
         The walk on n points.
-    max_time : int or None
-        Last time that the rules look at; by default as in `diffuse_labels`.
+    rule : StoppingRule
+        Its limits are those of every rule.
     grouping : callable, optional
         Takes class ids, 0 where unlabelled, and returns the ``groups`` of `diffuse_labels`.
     coarse : CoarseGraph, optional
@@ -56,7 +58,7 @@ class Engine:
         self,
         operator: MarkovOperator,
         *,
-        max_time: int | None,
+        rule: StoppingRule,
         grouping: Grouping | None = None,
         coarse: CoarseGraph | None = None,
         coarse_answers: bool = True,
@@ -64,7 +66,7 @@ class Engine:
         is_large = coarse is not None and coarse_answers
         diffusions = Diffusions(
             operator,
-            max_time=max_time,
+            rule=rule,
             grouping=grouping,
             most_refined=1 if is_large else 2,  # such maps take much memory
         )
@@ -72,7 +74,9 @@ class Engine:
         points: Domain = Points(diffusions)
         aggregates: Domain = points
         if coarse is not None:
-            aggregates = Aggregates(coarse, Diffusions(coarse.operator, max_time=self.max_time))
+            aggregates = Aggregates(
+                coarse, Diffusions(coarse.operator, rule=replace(rule, max_time=self.max_time))
+            )
         self._points = points
         self._provisional = aggregates
         self.answers = aggregates if coarse_answers else points
@@ -116,12 +120,12 @@ class Engine:
         # for a given time on the same domain the provisional map is all there is
         return state.rule != "auto" and self._refining(state) is self._provisional
 
-    def refine(self, state: State, operator: MarkovOperator | WarpedOperator) -> None:
+    def refine(self, state: State, operator: Operator) -> None:
         """Compute a state's refined map and keep it; see `refined_map_of`."""
         domain = self._refining(state)
         domain.diffusions.refined.add(domain.restrict(state), self._refined_map(state, operator))
 
-    def refined_map_of(self, state: State, operator: MarkovOperator | WarpedOperator) -> ClassMap:
+    def refined_map_of(self, state: State, operator: Operator) -> ClassMap:
         """Return a state's map as `diffuse_labels` makes it, with the time of "auto".
 
         Parameters
@@ -133,7 +137,7 @@ class Engine:
         """
         return self._refining(state).lift_map(self._refined_map(state, operator))
 
-    def _refined_map(self, state: State, operator: MarkovOperator | WarpedOperator) -> ClassMap:
+    def _refined_map(self, state: State, operator: Operator) -> ClassMap:
         domain = self._refining(state)
         tau = None if state.rule == "auto" else self.tau_of(state)
         return domain.diffusions.refined_map_of(domain.restrict(state), operator, tau)
@@ -156,7 +160,7 @@ class Engine:
             return state.tau
         return self.answers.diffusions.known_tau(self.answers.restrict(state))
 
-    def operator_of(self, state: State) -> MarkovOperator | WarpedOperator:
+    def operator_of(self, state: State) -> Operator:
         """Return the walk that `refine` takes; if warped, one walk for each class."""
         domain = self._refining(state)
         return domain.diffusions.operator_of(domain.restrict(state))
@@ -172,6 +176,14 @@ class Engine:
         sweep = self.answers.diffusions.time_sweep_of(self.answers.restrict(state))
         return LiftedSweep(sweep, self.answers.lift)
 
+    def classes_by(self, y: np.ndarray, *, label_mode: str, tau: int) -> np.ndarray:
+        """Return the classes to which labels diffuse by the walk that is not warped, 0 for none."""
+        domain = self.answers
+        found = diffuse_labels(
+            domain.diffusions.operator, domain.restrict_labels(y), label_mode=label_mode, tau=tau
+        )
+        return domain.lift(np.append(found.classes, 0)[found.codes])
+
     def shares_at(self, state: State, horizon: Horizon, point: int) -> list[Share]:
         """Return the share of each stroke at a point, by free walks that are not warped."""
         (place,) = self.answers.restrict_points(np.array([point])).tolist()
@@ -182,7 +194,7 @@ class Engine:
         found = self.answers.diffusions.contradictions(self.answers.restrict(state), horizon)
         return self.answers.lift_contradictions(found, state)
 
-    def walk_for_suggestions(self, state: State) -> MarkovOperator | WarpedOperator:
+    def walk_for_suggestions(self, state: State) -> Operator:
         """Return the walk by which points to label next are chosen."""
         return self.answers.diffusions.operator_of(self.answers.restrict(state))
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from diffclass._validation import RandomState
 from diffclass.acquisition import RULES, Rule, growing_eigenpairs
-from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
+from diffclass.operators.warped import Operator
 from diffclass.spectral.eigenpairs import Eigenpairs
 
 _MOST_BYTES = 6e8  # next to the maps of a million pixels; of 18,000 points all 800 pairs fit
@@ -37,14 +36,14 @@ class KeptEigenpairs:
 
     def __init__(self, random_state: RandomState):
         self.known: Eigenpairs | None = None
-        self._walk: MarkovOperator | WarpedOperator | None = None
+        self._walk: Operator | None = None
         self._random_state = random_state
         self._computing = threading.Lock()
 
     def needed_by(
         self,
         rule: str | Rule,
-        operator: MarkovOperator | WarpedOperator,
+        operator: Operator,
         labelled: np.ndarray,
         n_points: int,
     ) -> Eigenpairs | None:
@@ -56,7 +55,7 @@ class KeptEigenpairs:
             if self._walk is not operator:
                 self._walk, self.known = operator, None
             steps = growing_eigenpairs(
-                operator.merged() if isinstance(operator, WarpedOperator) else operator,
+                operator.merged(),
                 labelled,
                 n_points,
                 known=self.known,

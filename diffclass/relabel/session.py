@@ -20,19 +20,19 @@ from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import Rule, Suggestions, suggest
 from diffclass.coarsening import CoarseGraph
 from diffclass.exceptions import CancelledError, DataError, ParameterError
-from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES
-from diffclass.label_diffusion.stopping_time import MarginCurve
+from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES, checked_rule
+from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import cancellable, checkpoint, stage
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Grouping
-from diffclass.relabel.edits import edited, next_state, with_classes
+from diffclass.relabel.edits import next_state, with_classes
 from diffclass.relabel.engine import Engine
 from diffclass.relabel.history import History
 from diffclass.relabel.kept_eigenpairs import KeptEigenpairs
+from diffclass.relabel.operations import OPERATIONS, Operation, Redo, Undo, decoded
 from diffclass.relabel.provisional_maps import ProvisionalMaps
-from diffclass.relabel.schema import OPERATIONS, checked_message
 from diffclass.relabel.session_maps import Change, ClassMap
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import ClassInfo, Stroke
@@ -47,7 +47,7 @@ class RelabelSession:
 
         diffuse_labels(operator, labels, label_mode=label_mode, tau=tau, groups=groups)
 
-    With ``tau="auto"`` that takes as long as a classification. `refine` computes it, in another
+    With the rule "auto" that takes as long as a classification. `refine` computes it, in another
     thread if need be, and the next `update` shows it. Until then the map is provisional: of summed
     labels (or those that ``label_mode`` names) at the time 12.
 
@@ -73,13 +73,14 @@ class RelabelSession:
     label_mode : {"auto", "summed", "free", "absorbing"}, default="auto"
         See `diffclass.diffuse_labels`. With "auto", labels are summed while the time is given or
         goes by the margin.
-    tau : int, "auto" or "margin", default="auto"
-        Time in steps, at most 10,000, or the rule that chooses it. "auto" chooses for all labels
-        anew whenever they change. "margin" acts once two classes have labels; the time then stays
-        until the next "tau" operation. If the labels do not cover the graph by ``max_time`` (see
-        `margin_curve`), it is the time of greatest coverage.
-    max_time : int, optional
-        Last time of the rules and of the margin curve; by default as in `diffuse_labels`.
+    tau : int, optional
+        Time in steps, at most 16,384; without one ``rule`` chooses it.
+    rule : StoppingRule or {"auto", "margin"}, default="auto"
+        How the time is chosen where none is given. "auto" chooses for all labels anew whenever they
+        change. "margin" acts once two classes have labels; the time then stays until the next "tau"
+        operation. If the labels do not cover the graph by its ``max_time`` (see `margin_curve`), it
+        is the time of greatest coverage. Its limits hold for the margin curve and after a "tau"
+        operation too.
     grouping : callable, optional
         Takes the class id of each point, 0 where unlabelled, and returns the ``groups`` of
         `diffuse_labels`, for the rule "auto".
@@ -126,26 +127,28 @@ class RelabelSession:
         classes: Iterable[ClassInfo | str] = (),
         *,
         label_mode: str = "auto",
-        tau: int | str = "auto",
-        max_time: int | None = None,
+        tau: int | None = None,
+        rule: StoppingRule | str = "auto",
         grouping: Grouping | None = None,
         coarse: CoarseGraph | None = None,
         coarse_answers: bool = True,
         random_state: RandomState = 0,
     ):
         check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
-        if max_time is not None:
-            check_positive(max_time, "max_time", integer=True)
+        rule = checked_rule(rule)
         self._engine = Engine(
             operator,
-            max_time=max_time,
+            rule=rule,
             grouping=grouping,
             coarse=coarse,
             coarse_answers=coarse_answers,
         )
         self._eigenpairs = KeptEigenpairs(random_state)
         self._rule: str | Rule = "hybrid"
-        first = next_state(State.without_labels(len(operator)), {"op": "tau", "tau": tau})
+        first = next_state(
+            State.without_labels(len(operator)),
+            {"op": "tau", "tau": rule.by if tau is None else tau},
+        )
         first = replace(first, label_mode=label_mode)
         self._history = History(with_classes(first, classes))
         self._computing = threading.RLock()  # maps, and what they are made of
@@ -157,13 +160,13 @@ class RelabelSession:
 
     # --- operations
 
-    def apply(self, operation: Mapping[str, Any]) -> None:
+    def apply(self, operation: Operation | Mapping[str, Any]) -> None:
         """Change labels, classes or the walk; `update` then renews the map.
 
         Parameters
         ----------
-        operation : mapping
-            {"op": name} and the fields in parentheses (see `diffclass.relabel.OPERATIONS`):
+        operation : Operation or mapping
+            A type of `diffclass.relabel.operations`, or {"op": name} and the fields in parentheses:
 
             - ``stroke`` (class, points): label points, taken from older strokes where they were
               labelled before; points of locked classes are left out
@@ -196,11 +199,14 @@ class RelabelSession:
         ParameterError
             If it cannot be done; the message says why, and nothing has changed.
         """
-        name, values = checked_message(operation, OPERATIONS)
-        if name in ("undo", "redo"):
-            getattr(self._history, name)(**values)
+        if not isinstance(operation, Operation):
+            operation = decoded(operation, OPERATIONS)
+        if isinstance(operation, Undo):
+            self._history.undo(operation.steps)
+        elif isinstance(operation, Redo):
+            self._history.redo(operation.steps)
         else:
-            self._history.go_on(edited(self._state, name, values))
+            self._history.go_on(next_state(self._state, operation))
 
     def update(self) -> Change:
         """Bring the map up to date.
@@ -450,6 +456,27 @@ class RelabelSession:
         sweep = self._time_sweep()
         with self._sweeping:
             return sweep.at(int(tau))
+
+    def classes_by(self, y: np.ndarray, *, label_mode: str, tau: int) -> np.ndarray:
+        """Return the classes to which other labels diffuse, by the walk that is not warped.
+
+        Parameters
+        ----------
+        y : ndarray of int of shape (n,)
+            Class ids, -1 where unlabelled.
+        label_mode : {"summed", "free", "absorbing"}
+        tau : int
+
+        Returns
+        -------
+        ndarray of int of shape (n,)
+            Class ids, 0 where nothing arrives; of the aggregates, if answers come from them.
+
+        Notes
+        -----
+        Costs a diffusion of all labels.
+        """
+        return self._engine.classes_by(y, label_mode=label_mode, tau=tau)
 
     def _time_sweep(self) -> LiftedSweep:
         state = self._state

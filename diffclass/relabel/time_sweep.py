@@ -16,9 +16,7 @@ from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.diffusion import margin_curve, start_walk
 from diffclass.label_diffusion.stopping_time import curve_times
 from diffclass.label_diffusion.walks import Walk
-from diffclass.operators.markov import MarkovOperator
-from diffclass.operators.warped import WarpedOperator
-from diffclass.targets import encode_labels
+from diffclass.operators.warped import Operator
 
 Frame = tuple[np.ndarray, np.ndarray]
 
@@ -45,15 +43,14 @@ class TimeSweep:
 
     def __init__(
         self,
-        operator: MarkovOperator | WarpedOperator,
+        operator: Operator,
         y: np.ndarray,
         *,
         label_mode: str,
         max_time: int,
     ):
         self._operator = operator
-        self._classes, codes = encode_labels(y)
-        self._labels = Labels.of(codes)
+        self._labels = Labels.of(y)
         self._label_mode = label_mode
         self._times = curve_times(max_time)
         self._walk = self._start()
@@ -94,9 +91,12 @@ class TimeSweep:
 
     def _read_off(self, walk: Walk) -> Frame:
         decision = self._reach.decide(
-            walk.values(), equal_weights(len(self._classes)), n_steps=walk.time, dtype=np.float32
+            walk.values(),
+            equal_weights(self._labels.n_classes),
+            n_steps=walk.time,
+            dtype=np.float32,
         )
-        ids = np.append(self._classes, 0).astype(np.uint8)[decision.codes]
+        ids = np.append(self._labels.classes, 0).astype(np.uint8)[decision.codes]
         return ids, decision.margin
 
     def _start(self) -> Walk:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from diffclass.spectral.bandwidth import BandwidthCurve, semigroup_bandwidth, slope_bandwidth
 from diffclass.spectral.distances import (
-    bump_distances,
     bumps,
     diffusion_coordinates,
     diffusion_distances,
@@ -15,21 +14,17 @@ from diffclass.spectral.eigenpairs import Eigenpairs, eigenpairs_cost, leading_e
 from diffclass.spectral.equilibrium import squared_distances_to_equilibrium
 from diffclass.spectral.extension import nystrom
 from diffclass.spectral.gap import MOST_COMPONENTS, spectral_gap
-from diffclass.spectral.passage_times import commute_distances, mean_first_passage_times
 from diffclass.spectral.semigroup import semigroup_error
 
 __all__ = [
     "MOST_COMPONENTS",
     "BandwidthCurve",
     "Eigenpairs",
-    "bump_distances",
     "bumps",
-    "commute_distances",
     "diffusion_coordinates",
     "diffusion_distances",
     "eigenpairs_cost",
     "leading_eigenpairs",
-    "mean_first_passage_times",
     "numerical_rank",
     "nystrom",
     "semigroup_bandwidth",

@@ -80,7 +80,7 @@ def diffusion_distances(
     Parameters
     ----------
     eigenpairs : Eigenpairs
-        Of n points; `n_pairs_for` tells how many pairs an accuracy takes.
+        Of n points.
     sources : array-like of int of shape (p,)
         Numbers of points.
     targets : array-like of int of shape (q,), optional
@@ -140,27 +140,8 @@ def bumps(
     return rows * root[points, None] if kind == "symmetric" else rows
 
 
-def bump_distances(
-    operator: MarkovOperator, points: ArrayLike, *, time: int = 1, kind: str = "weighted"
-) -> np.ndarray:
-    """Return the exact diffusion distances among some points, by their bumps.
-
-    Parameters
-    ----------
-    operator, points, time, kind
-        As in `bumps`.
-
-    Returns
-    -------
-    ndarray of shape (p, p)
-        D_t.
-    """
-    rows = bumps(operator, points, time=time, kind=kind)
-    return cdist(rows, rows)
-
-
-def n_pairs_for(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
-    """Count the nontrivial pairs that give distances to a relative accuracy.
+def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
+    """Count the eigenvalues of A^t above an accuracy, the trivial one included.
 
     Parameters
     ----------
@@ -174,37 +155,23 @@ def n_pairs_for(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
     Returns
     -------
     int
-        Number of l >= 1 with |lambda_l|^t > delta |lambda_1|^t (R. Coifman and S. Lafon,
-        Diffusion maps, 2006, section 2).
+        Number of l >= 0 with |lambda_l|^t > delta (R. Coifman and S. Lafon, Diffusion maps, 2006,
+        section 2).
 
     Raises
     ------
     ParameterError
         If there are too few eigenpairs to tell.
     """
-    moduli = np.abs(eigenpairs.eigenvalues[1:])
-    return _count_above(moduli / moduli.max(initial=0), eigenpairs, time, accuracy)
-
-
-def numerical_rank(eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
-    """Count the eigenvalues of A^t above an accuracy, the trivial one included.
-
-    Parameters
-    ----------
-    eigenpairs, time, accuracy
-        As in `n_pairs_for`.
-
-    Returns
-    -------
-    int
-        Number of l >= 0 with |lambda_l|^t > delta.
-
-    Raises
-    ------
-    ParameterError
-        If there are too few eigenpairs to tell.
-    """
-    return _count_above(np.abs(eigenpairs.eigenvalues), eigenpairs, time, accuracy)
+    check_positive(time, "time")
+    check_positive(accuracy, "accuracy")
+    above = np.abs(eigenpairs.eigenvalues) ** time > accuracy
+    if above.all() and not eigenpairs.is_complete:
+        raise ParameterError(
+            f"all {len(eigenpairs)} eigenvalues are above {accuracy:g} at time {time:g}; "
+            "compute more"
+        )
+    return int(np.count_nonzero(above))
 
 
 def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np.ndarray:
@@ -213,7 +180,7 @@ def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np
     Parameters
     ----------
     eigenpairs, time, accuracy
-        As in `n_pairs_for`.
+        As in `numerical_rank`.
 
     Returns
     -------
@@ -224,18 +191,6 @@ def spanning_columns(eigenpairs: Eigenpairs, time: float, accuracy: float) -> np
     rank = numerical_rank(eigenpairs, time, accuracy)
     rows = (eigenpairs.symmetric[:, :rank] * eigenpairs.powers(time)[:rank]).T
     return qr(rows, mode="r", pivoting=True)[1][:rank]
-
-
-def _count_above(moduli: np.ndarray, eigenpairs: Eigenpairs, time: float, accuracy: float) -> int:
-    check_positive(time, "time")
-    check_positive(accuracy, "accuracy")
-    above = moduli**time > accuracy
-    if above.all() and not eigenpairs.is_complete:
-        raise ParameterError(
-            f"all {len(eigenpairs)} eigenvalues are above {accuracy:g} at time {time:g}; "
-            "compute more"
-        )
-    return int(np.count_nonzero(above))
 
 
 def point_numbers(points: ArrayLike, n: int) -> np.ndarray:

@@ -70,7 +70,7 @@ def squared_distances_to_equilibrium(
     """
     check_positive(time, "time", integer=True)
     if time == 1:
-        return after_one_step(operator)
+        return _after_one_step(operator)
     total = np.zeros(len(operator))
     n_used = 0
     for f in probes(operator, n_probes, random_state):
@@ -80,7 +80,7 @@ def squared_distances_to_equilibrium(
     return total if n_used == len(operator) <= n_probes else total / n_used
 
 
-def after_one_step(operator: MarkovOperator) -> np.ndarray:
+def _after_one_step(operator: MarkovOperator) -> np.ndarray:
     """Return D_1^2(x, pi) of every point, of shape (n,): exact, in one pass over the edges."""
     degrees, K = operator.degrees, operator.affinity
     squares = K.astype(np.float64).power(2) @ (1 / degrees)

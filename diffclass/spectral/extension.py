@@ -1,8 +1,7 @@
-"""Values at new points: one step of the kernel, and Nystrom's formula.
+"""Eigenfunctions at new points, by Nystrom's formula psi_l(x) = (A psi_l)(x) / lambda_l.
 
-A new point x walks to the fitted points with `PointGraph.step_weights`, divided by their sum. A
-function f of the fitted points has there the value (A f)(x) after that *kernel step*. An
-eigenfunction is extended by *Nystrom's* psi_l(x) = (A psi_l)(x) / lambda_l.
+A new point x walks to the fitted points with `PointGraph.step_weights`, divided by their sum;
+(A f)(x) is the mean of f where that step leads.
 
 Sources: Coifman et al. 2005, section 2; R. Coifman and S. Lafon, Geometric harmonics, 2006.
 """
@@ -16,40 +15,6 @@ import scipy.sparse as sp
 
 from diffclass.exceptions import UnreachedWarning
 from diffclass.spectral.eigenpairs import Eigenpairs
-
-
-def kernel_step(weights: sp.csr_array, f: np.ndarray) -> np.ndarray:
-    """Return the mean of f where the step from each new point leads.
-
-    Parameters
-    ----------
-    weights : csr_array of shape (m, n)
-        Of `PointGraph.step_weights`.
-    f : ndarray of shape (n,) or (n, p)
-        Functions on the fitted points.
-
-    Returns
-    -------
-    ndarray of shape (m,) or (m, p)
-        Between the least and the largest value of f; 0 where a row of weights is empty.
-
-    Warns
-    -----
-    UnreachedWarning
-        Where rows are empty.
-    """
-    totals = np.asarray(weights.sum(axis=1), dtype=np.float64)
-    unreached = totals <= 0
-    if unreached.any():
-        warnings.warn(
-            f"{np.count_nonzero(unreached)} of {len(totals)} new points have no neighbour with a "
-            "positive affinity; their values are 0",
-            UnreachedWarning,
-            stacklevel=3,
-        )
-    steps = weights @ f
-    totals[unreached] = 1
-    return steps / (totals if steps.ndim == 1 else totals[:, None])
 
 
 def nystrom(weights: sp.csr_array, eigenpairs: Eigenpairs, *, time: float = 0) -> np.ndarray:
@@ -73,10 +38,21 @@ def nystrom(weights: sp.csr_array, eigenpairs: Eigenpairs, *, time: float = 0) -
     Warns
     -----
     UnreachedWarning
-        As `kernel_step`.
+        Where rows of weights are empty; the values there are 0.
     """
+    totals = np.asarray(weights.sum(axis=1), dtype=np.float64)
+    unreached = totals <= 0
+    if unreached.any():
+        warnings.warn(
+            f"{np.count_nonzero(unreached)} of {len(totals)} new points have no neighbour with a "
+            "positive affinity; their values are 0",
+            UnreachedWarning,
+            stacklevel=2,
+        )
+    totals[unreached] = 1
+    means = weights @ eigenpairs.right[:, 1:] / totals[:, None]
     eigenvalues = eigenpairs.eigenvalues[1:]
     nonzero = np.abs(eigenvalues) > len(eigenpairs.right) * np.finfo(np.float64).eps
     factors = np.zeros_like(eigenvalues)
     factors[nonzero] = eigenpairs.powers(time)[1:][nonzero] / eigenvalues[nonzero]
-    return kernel_step(weights, eigenpairs.right[:, 1:]) * factors
+    return means * factors

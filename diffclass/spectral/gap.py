@@ -59,7 +59,7 @@ def spectral_gap(eigenvalues: np.ndarray) -> tuple[int, str]:
     )
 
 
-def numerical_rank(eigenvalues: np.ndarray, time: float) -> tuple[int, str]:
+def significant_coordinates(eigenvalues: np.ndarray, time: float) -> tuple[int, str]:
     """Return the number of coordinates that count at a time, and the reason in words.
 
     Parameters
@@ -78,8 +78,8 @@ def numerical_rank(eigenvalues: np.ndarray, time: float) -> tuple[int, str]:
     Examples
     --------
     >>> import numpy as np
-    >>> from diffclass.spectral.gap import numerical_rank
-    >>> numerical_rank(np.array([1, 0.9, 0.8, 0.5, 0.2]), 4)[0]
+    >>> from diffclass.spectral.gap import significant_coordinates
+    >>> significant_coordinates(np.array([1, 0.9, 0.8, 0.5, 0.2]), 4)[0]
     2
     """
     moduli = np.abs(eigenvalues[1:])

@@ -28,7 +28,7 @@ from diffclass import leading_eigenpairs, markov_operator
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import RadiusSearch
 from diffclass.operators.laplacians import generator_eigenvalues
-from diffclass.plots.palette import BLUE, SKY_BLUE, VERMILION
+from diffclass.plots import BLUE, SKY_BLUE, VERMILION
 from experiments.coifman_2005.potentials import (
     double_well,
     fokker_planck_spectrum,

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from diffclass.kernels import Directed, Gaussian
-from diffclass.plots.palette import BLUE
+from diffclass.kernels import AlongField, Gaussian
+from diffclass.plots import BLUE
 from experiments.coifman_2005.figure_4 import explained_share, first_eigenfunction, ranks
 from experiments.figure import column_figure, main
 from experiments.measures import mean_and_spread
@@ -98,7 +98,7 @@ def compute(quick: bool) -> dict[str, Any]:
     results: dict[str, Any] = {}
     for name, equation in EQUATIONS.items():
         draws = [equation.sample(np.random.default_rng(seed), n_points) for seed in range(n_draws)]
-        directed = Directed(field=equation.field, epsilon=EPSILON, bandwidth="graph", candidates=10)
+        directed = AlongField(equation.field, epsilon=EPSILON, bandwidth="graph", candidates=10)
         psi = [first_eigenfunction(X, directed) for X in draws]
         isotropic = [first_eigenfunction(X, Gaussian(bandwidth="graph")) for X in draws]
         results[name] = {"X": draws[0], "psi": psi[0], "isotropic psi": isotropic[0]} | {

@@ -39,8 +39,8 @@ from scipy.stats import spearmanr
 from diffclass import MarkovOperator, leading_eigenpairs, markov_operator, neighbors_graph
 from diffclass.kernels import Gaussian
 from diffclass.neighbors import RadiusSearch
-from diffclass.plots.palette import BLUE, VERMILION
-from diffclass.spectral.distances import (
+from diffclass.plots import BLUE, VERMILION
+from diffclass.spectral import (
     bumps,
     diffusion_coordinates,
     numerical_rank,

@@ -30,10 +30,10 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from diffclass import leading_eigenpairs, markov_operator
-from diffclass.datasets import make_dumbbell
 from diffclass.kernels import Gaussian
-from diffclass.plots.palette import BLUE, VERMILION
-from diffclass.spectral.distances import diffusion_coordinates, diffusion_distances
+from diffclass.plots import BLUE, VERMILION
+from diffclass.spectral import diffusion_coordinates, diffusion_distances
+from experiments.datasets import make_dumbbell
 from experiments.figure import column_figure, main
 
 HEIGHTS = {"round lobes": 1.0, "tall lobes": 1.4}

@@ -26,9 +26,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from diffclass import DiffusionMap
-from diffclass.datasets import make_torus_helix
-from diffclass.plots.palette import SKY_BLUE
+from diffclass.plots import SKY_BLUE
 from experiments.coifman_2005.circular import angles_about_middle, circular_correlation
+from experiments.datasets import make_torus_helix
 from experiments.figure import column_figure, main
 
 N_POINTS, TOO_FEW = 6000, 2000

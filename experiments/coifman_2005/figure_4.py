@@ -38,7 +38,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from diffclass import DiffusionMap
 from diffclass.kernels import Directed, Gaussian, Kernel
-from diffclass.plots.palette import BLUE, VERMILION
+from diffclass.plots import BLUE, VERMILION
 from experiments.figure import column_figure, main
 from experiments.measures import mean_and_spread
 

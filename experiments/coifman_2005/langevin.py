@@ -16,11 +16,12 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
 from diffclass._validation import RandomState, check_points, check_positive
-from diffclass.datasets._arclength import Floats, generator
 from diffclass.exceptions import ParameterError
 from experiments.coifman_2005.potentials import double_well
+from experiments.datasets.arclength import Floats
 
 
 def langevin_path(
@@ -78,7 +79,7 @@ def langevin_path(
     check_positive(n_points, "n_points", integer=True)
     check_positive(step, "step")
     check_positive(thinning, "thinning", integer=True)
-    random = generator(random_state)
+    random = check_random_state(random_state)
     x = check_points(np.reshape(start, (1, -1)), name="start")[0].astype(np.float64)
     u, drift = _at(potential, gradient, x)
     path = np.empty((n_points, len(x)))

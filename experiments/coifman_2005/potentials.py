@@ -24,10 +24,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.linalg import eigh_tridiagonal
+from sklearn.utils import check_random_state
 
 from diffclass._validation import RandomState, check_points, check_positive
-from diffclass.datasets._arclength import Floats, generator
 from diffclass.exceptions import ParameterError
+from experiments.datasets.arclength import Floats
 
 Potential = Callable[[Floats], ArrayLike]
 
@@ -85,7 +86,7 @@ def sample_potential(
     u = _values(potential, nodes)
     density = np.exp(u.min() - u)
     mass = np.concatenate([[0.0], np.cumsum(0.5 * (density[1:] + density[:-1]))])
-    levels = generator(random_state).random_sample(n_points) * mass[-1]
+    levels = check_random_state(random_state).random_sample(n_points) * mass[-1]
     x = np.interp(levels, mass, nodes)
     return x[:, None].copy(), x
 
@@ -215,7 +216,7 @@ def sample_ornstein_uhlenbeck(
     """
     check_positive(n_points, "n_points", integer=True)
     check_positive(theta, "theta")
-    x = generator(random_state).standard_normal(n_points) / np.sqrt(theta)
+    x = check_random_state(random_state).standard_normal(n_points) / np.sqrt(theta)
     return x[:, None].copy(), x
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from diffclass import MarkovOperator, StoppingRule, diffuse_labels
-from diffclass.plots.palette import BLUE, VERMILION
+from diffclass.plots import BLUE, VERMILION
 from experiments.coifman_2005.rounds import ROUNDS, crossing, draw_rounds, restarted, warped
 from experiments.figure import column_figure, main
 from experiments.problems import PROBLEMS, default_operator

@@ -28,8 +28,8 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap, smacof
 
 from diffclass import DiffusionMap
-from diffclass.datasets import make_ordered_clusters
-from diffclass.plots.palette import BLUE, VERMILION
+from diffclass.plots import BLUE, VERMILION
+from experiments.datasets import make_c_shape
 from experiments.delaporte_2008.figure_6 import EPSILON
 from experiments.delaporte_2008.order import keeps_order, share_told_apart
 from experiments.figure import column_figure, main
@@ -41,7 +41,7 @@ SWEEPS = {"Isomap": (4, 5, 8, 16, 32, 64, 128), "diffusion map": (0.03, 0.1, 0.5
 
 def compute(quick: bool) -> dict[str, Any]:
     n_points, n_draws, n_swept = (150, 4, 2) if quick else (300, 20, 10)
-    sets = [make_ordered_clusters(n_points, random_state=seed) for seed in range(n_draws)]
+    sets = [make_c_shape(n_points, noise=0.1, random_state=seed) for seed in range(n_draws)]
     lines = {name: [line(X) for X, _ in sets] for name, line in METHODS.items()}
     return {
         "set": sets[0],

@@ -22,8 +22,8 @@ from scipy.spatial import cKDTree
 from sklearn.decomposition import PCA
 
 from diffclass import DiffusionMap
-from diffclass.datasets import make_rotated_images
 from experiments.coifman_2005.circular import angles_about_middle, circular_correlation
+from experiments.datasets import make_rotated_images
 from experiments.figure import column_figure, main
 
 SHOWN = 18  # pictures drawn at their coordinates

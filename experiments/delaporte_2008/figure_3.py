@@ -18,8 +18,8 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 
 from diffclass import MarkovOperator
-from diffclass.plots.palette import BLUE, VERMILION
-from diffclass.spectral.distances import bumps
+from diffclass.plots import BLUE, VERMILION
+from diffclass.spectral import bumps
 from experiments.figure import column_figure, main
 
 NODES = np.array([[0.0, 0.0], [1.0, 0.8], [0.7, -0.8], [2.0, -0.9], [2.9, -0.1], [2.2, 0.6]])

@@ -22,8 +22,8 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 
 from diffclass import MarkovOperator
-from diffclass.plots.palette import VERMILION
-from diffclass.spectral.distances import bumps
+from diffclass.plots import VERMILION
+from diffclass.spectral import bumps
 from experiments.figure import column_figure, main
 
 OPENING = 0.45  # rad, half of what the C lacks of a circle

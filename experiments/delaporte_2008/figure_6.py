@@ -20,10 +20,10 @@ from matplotlib.figure import Figure
 from sklearn.neighbors import NearestCentroid
 
 from diffclass import leading_eigenpairs, markov_operator
-from diffclass.datasets import make_c_shape
 from diffclass.kernels import Gaussian
-from diffclass.plots.palette import BLUE, VERMILION
-from diffclass.spectral.distances import diffusion_coordinates
+from diffclass.plots import BLUE, VERMILION
+from diffclass.spectral import diffusion_coordinates
+from experiments.datasets import make_c_shape
 from experiments.delaporte_2008.order import keeps_order
 from experiments.figure import column_figure, main
 from experiments.measures import rank_correlation

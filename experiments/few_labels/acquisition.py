@@ -153,7 +153,7 @@ def plot(rows: list[Row]) -> Any:
     """Draw one panel per problem: random in black, its accuracy at 100 labels dotted."""
     from matplotlib.figure import Figure
 
-    from diffclass.plots.palette import DEFAULT_PALETTE
+    from diffclass.plots import DEFAULT_PALETTE
 
     groups = grouped(rows)
     figure = Figure(figsize=(3.8 * len(groups), 4), layout="constrained")

@@ -20,8 +20,9 @@ import numpy as np
 from scipy.io import loadmat
 
 from diffclass import diffuse_labels
-from diffclass.datasets import make_hyperspectral_scene, make_tissue_scene
+from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene, read_labels
+from experiments.datasets import make_hyperspectral_scene
 from experiments.few_labels.draws import BUDGETS, draw_labels
 from experiments.markdown import Row, markdown_table
 from experiments.problems import DATA, Problem, default_operator, jasper_ridge

@@ -24,8 +24,8 @@ from diffclass import (
     diffusion_wavelets,
     markov_operator,
 )
-from diffclass.datasets import make_hyperspectral_scene, make_swiss_roll
 from experiments import problems
+from experiments.datasets import make_hyperspectral_scene, make_swiss_roll
 from experiments.figure import main
 
 ACCURACY = 1e-3

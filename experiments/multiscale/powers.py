@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from diffclass import DiffusionWavelets, MarkovOperator, diffusion_wavelets, markov_operator
-from diffclass.datasets import make_swiss_roll, make_torus_helix
 from experiments import problems
+from experiments.datasets import make_swiss_roll, make_torus_helix
 from experiments.markdown import Row, markdown_table, read_rows, write_rows
 
 OUTPUT = Path(__file__).with_name("powers.csv")

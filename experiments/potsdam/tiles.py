@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from diffclass.plots.stretch import stretched
+from diffclass.plots import stretch_contrast
 from diffclass_hyperspectral import (
     ClassificationRun,
     LabelImage,
@@ -126,7 +126,7 @@ def plot(results: dict[str, Any]) -> None:
     valid = scene.valid
     bands = [int(np.abs(scene.wavelengths - centre).argmin()) for centre in SHOWN]
     picture = np.ones((*valid.shape, 3))
-    picture[valid] = stretched(np.asarray(scene.data)[..., bands][valid])
+    picture[valid] = stretch_contrast(np.asarray(scene.data)[..., bands][valid])
     entries = {entry.id: np.array(entry.color) / 255 for entry in run.result.table}
     colors = ListedColormap([(1.0, 1.0, 1.0), *(entries[i] for i in sorted(entries))])
     figure = Figure(figsize=(9.0, 3.0), layout="constrained")

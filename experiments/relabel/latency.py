@@ -33,7 +33,7 @@ from pathlib import Path
 
 import numpy as np
 
-from diffclass.datasets import make_hyperspectral_scene
+from experiments.datasets import make_hyperspectral_scene
 from experiments.markdown import write_rows
 from experiments.relabel.page import Served, choose_class, opened, serving
 from experiments.scaling.million import N_BANDS, N_CLASSES, fields

@@ -39,8 +39,7 @@ from diffclass import StoppingRule
 from diffclass.blocks import Scratch, build_operator, diffuse_in_blocks
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion import Labels
-from diffclass.label_diffusion.parameters import DiffusionRules
+from diffclass.label_diffusion import DiffusionRules, Labels
 from diffclass.progress import listening
 from experiments.markdown import write_rows
 from experiments.scaling.make_large_scene import LargeScene, write_scene

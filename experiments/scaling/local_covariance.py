@@ -22,10 +22,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass import neighbors_graph
-from diffclass.datasets import make_hyperspectral_scene
 from diffclass.kernels import Gaussian, LocalCovariance
 from diffclass.memory import peak_memory_bytes
 from diffclass_hyperspectral import SceneFeatures
+from experiments.datasets import make_hyperspectral_scene
 from experiments.markdown import write_rows
 from experiments.scaling.whole_scene import fields
 

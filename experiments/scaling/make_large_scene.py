@@ -3,9 +3,9 @@
     python -m experiments.scaling.make_large_scene FOLDER [--side 3200] [--labels-per-class 10]
 
 Square, 100 bands, 16 classes, int16, 2 GB with 3,200 rows: the model of
-`diffclass.datasets.make_hyperspectral_scene` on the fields of `million`. The smooth changes within
-classes and of the light are drawn at every fifth pixel and interpolated, and a class changes from
-field to field, not from one connected region to the next. FOLDER gets scene.img and scene.hdr
+`experiments.datasets.make_hyperspectral_scene` on the fields of `million`. The smooth changes
+within classes and of the light are drawn at every fifth pixel and interpolated, and a class changes
+from field to field, not from one connected region to the next. FOLDER gets scene.img and scene.hdr
 (ENVI, reflectance x 10,000), truth.npy (uint8) and labels.npy, which has a few pixels of each class
 and 0 elsewhere. The file does not depend on how many rows are made at a time.
 """
@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from diffclass.datasets.synthetic_scenes import abundance, add_correlated_noise, reflectances
 from diffclass.output import replacing
+from experiments.datasets.field_scene import abundance, add_correlated_noise, reflectances
 from experiments.scaling.million import (
     LABELS_PER_CLASS,
     N_BANDS,

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from diffclass.datasets import make_hyperspectral_scene
+from experiments.datasets import make_hyperspectral_scene
 from experiments.markdown import write_rows
 
 N_CLASSES, N_BANDS, LABELS_PER_CLASS = 16, 100, 5

@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 
 from diffclass import MarkovOperator, PointGraph, StoppingRule, diffuse_labels
-from diffclass.datasets import make_hyperspectral_scene
 from diffclass.kernels import SharedNeighbors
 from diffclass.neighbors import NNDescentSearch
 from diffclass_hyperspectral import Scene, SceneFeatures
+from experiments.datasets import make_hyperspectral_scene
 from experiments.few_labels.draws import draw_labels
 from experiments.markdown import read_rows, write_rows
 from experiments.problems import problem_of

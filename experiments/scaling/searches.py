@@ -26,9 +26,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 from sklearn.decomposition import PCA
 
-from diffclass.datasets import make_hyperspectral_scene
 from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
 from diffclass.neighbors.search import row_distances
+from experiments.datasets import make_hyperspectral_scene
 from experiments.scaling.million import fields
 
 OUTPUT = Path(__file__).with_name("searches.csv")

@@ -39,9 +39,9 @@ from diffclass import (
     markov_operator,
     semigroup_bandwidth,
 )
-from diffclass.datasets import make_hyperspectral_scene
 from diffclass.memory import peak_memory_bytes
 from diffclass_hyperspectral import SceneFeatures
+from experiments.datasets import make_hyperspectral_scene
 from experiments.markdown import write_rows
 from experiments.scaling.whole_scene import fields
 

@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 
 from diffclass.classifier import DiffusionClassifier
-from diffclass.datasets import make_hyperspectral_scene
 from diffclass.memory import peak_memory_bytes
 from diffclass.progress import stage_seconds
 from diffclass_hyperspectral import LabelImage, SceneFeatures, open_scene, read_labels
@@ -33,6 +32,7 @@ from diffclass_hyperspectral.workflows.classification import (
     SceneClassification,
     classify_scene,
 )
+from experiments.datasets import make_hyperspectral_scene
 from experiments.few_labels.draws import draw_labels
 from experiments.markdown import write_rows
 from experiments.problems import DATA

@@ -41,8 +41,7 @@ from sklearn.cluster import MiniBatchKMeans
 from diffclass import MarkovOperator, markov_operator
 from diffclass.blocks import BlockOperator, Engine, Scratch, SerialEngine, diffuse_in_blocks
 from diffclass.blocks.dask_engine import local_cluster
-from diffclass.label_diffusion import Labels
-from diffclass.label_diffusion.parameters import DiffusionRules
+from diffclass.label_diffusion import DiffusionRules, Labels
 from experiments.markdown import write_rows
 
 N_CLASSES, DIMENSION, N_STEPS, MEMORY = 10, 3, 32, 8 * 2**30
@@ -103,7 +102,7 @@ def measured(
         start = time.perf_counter()
         found = diffuse_in_blocks(cut, labels, rules, engine=engine, depth=1)
         seconds = time.perf_counter() - start
-        places = [np.load(f) for f in Path(folder, "operator").glob("*.ghosts.npy")]
+        places = [np.load(f) for f in Path(folder, "operator").glob("ghosts.*.npy")]
     return {
         "workers": n_workers,
         "points": len(y),

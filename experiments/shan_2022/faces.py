@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from diffclass.plots.palette import BLUE, VERMILION
+from diffclass.plots import BLUE, VERMILION
 from experiments.figure import column_figure
 from experiments.problems import DATA
 from experiments.shan_2022.study import coordinates, curve_of, others

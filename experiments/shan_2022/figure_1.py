@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.datasets import make_torus_helix
+from experiments.datasets import make_torus_helix
 from experiments.figure import main
 from experiments.measures import mean_and_spread
 from experiments.shan_2022.study import (

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from diffclass.datasets import make_swiss_roll
+from experiments.datasets import make_swiss_roll
 from experiments.figure import main
 from experiments.measures import mean_and_spread
 from experiments.shan_2022.study import (

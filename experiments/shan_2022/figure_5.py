@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.datasets import make_swiss_roll
+from experiments.datasets import make_swiss_roll
 from experiments.figure import main
 from experiments.shan_2022.figure_2 import HEIGHT
 from experiments.shan_2022.study import (

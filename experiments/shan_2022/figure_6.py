@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.datasets import make_torus_helix
+from experiments.datasets import make_torus_helix
 from experiments.figure import main
 from experiments.shan_2022.figure_1 import LENGTH
 from experiments.shan_2022.study import (

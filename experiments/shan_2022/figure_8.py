@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.datasets import make_circle
+from experiments.datasets import make_circle
 from experiments.figure import main
 from experiments.shan_2022 import figure_7
 from experiments.shan_2022.study import chosen_of_curves, curve_of

@@ -18,9 +18,8 @@ from sklearn.neighbors import kneighbors_graph
 
 from diffclass import leading_eigenpairs, markov_operator
 from diffclass.kernels import Gaussian
-from diffclass.plots.palette import BLUE, VERMILION
-from diffclass.spectral.bandwidth import semigroup_bandwidth
-from diffclass.spectral.distances import diffusion_coordinates
+from diffclass.plots import BLUE, VERMILION
+from diffclass.spectral import diffusion_coordinates, semigroup_bandwidth
 from experiments.figure import column_figure
 from experiments.measures import mean_and_spread
 

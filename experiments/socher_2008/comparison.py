@@ -18,7 +18,7 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 
 from diffclass import DiffusionMap
-from diffclass.datasets import make_swiss_roll
+from experiments.datasets import make_swiss_roll
 from experiments.figure import main
 from experiments.measures import rank_correlation
 from experiments.shan_2022.study import connecting_neighbors

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA
 
-from diffclass.datasets import make_correlated_gaussian
-from diffclass.plots.palette import VERMILION
+from diffclass.plots import VERMILION
+from experiments.datasets import make_correlated_gaussian
 from experiments.figure import main
 from experiments.socher_2008.panels import correlation, over_draws, panels, points
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import DiffusionMap
-from diffclass.datasets import make_closed_curve
+from experiments.datasets import make_closed_curve
 from experiments.figure import main
 from experiments.shan_2022.study import recover_circle
 from experiments.socher_2008.panels import over_draws, panels, points

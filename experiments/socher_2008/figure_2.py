@@ -14,7 +14,7 @@ from typing import Any
 from sklearn.decomposition import PCA
 
 from diffclass import DiffusionMap
-from diffclass.datasets import make_planar_roll
+from experiments.datasets import make_planar_roll
 from experiments.figure import main
 from experiments.measures import rank_correlation
 from experiments.socher_2008.figure_1 import plot_projection

@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.manifold import LocallyLinearEmbedding
 from sklearn.neighbors import NearestNeighbors
 
-from diffclass.datasets import make_planar_roll
-from diffclass.plots.palette import BLUE, VERMILION
+from diffclass.plots import BLUE, VERMILION
+from experiments.datasets import make_planar_roll
 from experiments.figure import main
 from experiments.measures import rank_correlation
 from experiments.socher_2008.panels import over_draws, panels, points

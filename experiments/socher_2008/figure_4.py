@@ -20,8 +20,8 @@ from scipy.spatial.distance import cdist
 from sklearn.manifold import Isomap
 from sklearn.neighbors import kneighbors_graph
 
-from diffclass.datasets import make_swiss_roll
-from diffclass.plots.palette import VERMILION
+from diffclass.plots import VERMILION
+from experiments.datasets import make_swiss_roll
 from experiments.figure import main
 from experiments.measures import rank_correlation
 from experiments.shan_2022.study import connecting_neighbors

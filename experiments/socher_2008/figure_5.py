@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from diffclass import leading_eigenpairs, markov_operator
-from diffclass.datasets import make_three_clusters
 from diffclass.kernels import Gaussian
-from diffclass.plots.palette import VERMILION
-from diffclass.spectral.distances import bumps, numerical_rank
+from diffclass.plots import VERMILION
+from diffclass.spectral import bumps, numerical_rank
+from experiments.datasets import make_three_clusters
 from experiments.figure import main
 from experiments.socher_2008.panels import over_draws, panels
 

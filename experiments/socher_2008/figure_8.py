@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 
 from diffclass import DiffusionMap
-from diffclass.datasets import make_dumbbell
 from diffclass.operators.laplacians import generator_eigenvalues
+from experiments.datasets import make_dumbbell
 from experiments.figure import main
 from experiments.socher_2008.panels import over_draws, panels, points
 

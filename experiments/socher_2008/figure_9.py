@@ -17,8 +17,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from diffclass import MarkovOperator, leading_eigenpairs
-from diffclass.datasets import make_two_gaussians
-from diffclass.plots.palette import BLUE
+from diffclass.plots import BLUE
+from experiments.datasets import make_two_gaussians
 from experiments.figure import main
 from experiments.socher_2008.panels import over_draws, panels
 

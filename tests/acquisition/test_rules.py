@@ -496,7 +496,7 @@ def test_margins_are_those_of_the_map_with_its_prior_and_warping():
         "warped": {"warp": Warp(rounds=2)},
     }.items():
         clf = DiffusionClassifier(label_mode="free", **options).fit(X, y)
-        walk = clf.operator_ if clf.warped_ is None else clf.warped_
+        walk = clf.walk_
         labelled = np.flatnonzero(y >= 0)
         found = suggest(walk, clf.diffusion_, labelled, 20, rule="margin").points
         np.testing.assert_allclose(clf.margin_[found], np.sort(clf.margin_[y < 0])[:20], atol=1e-5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffclass.blocks import Scratch, duplicates
+from diffclass.blocks import BlockArrays, Scratch, duplicates
 from diffclass.blocks.cell_bins import Cells
 from diffclass.neighbors import ExactSearch
 from diffclass.neighbors.search import row_hashes
@@ -94,11 +94,10 @@ def test_frequent_hashes_are_counted_over_all_slices(at_once, points, tmp_path, 
     monkeypatch.setattr(duplicates, "_AT_ONCE", at_once)
     points[::500] = points[0]  # 8 times
     points[1::1000] = points[1]  # 4 times
-    scratch, edges = Scratch(tmp_path), (0, 1300, 2600, 4000)
+    slices = BlockArrays(Scratch(tmp_path), (0, 1300, 2600, 4000))
     for s in range(3):
-        hashes = np.sort(row_hashes(points[edges[s] : edges[s + 1]]))
-        scratch.save(f"cells/slice.hashes.{s}", hashes)
-    found = {most: duplicates.frequent_hashes(scratch, edges, most) for most in (3, 4, 8)}
+        slices.save("cells/slice.hashes", s, np.sort(row_hashes(points[slices.own(s)])))
+    found = {most: duplicates.frequent_hashes(slices, most) for most in (3, 4, 8)}
     assert found[3].tolist() == np.sort(row_hashes(points[:2])).tolist()
     assert found[4].tolist() == row_hashes(points[:1]).tolist()
     assert found[8].tolist() == []

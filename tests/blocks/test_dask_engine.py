@@ -27,8 +27,7 @@ from diffclass.blocks import (
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
 from diffclass.blocks.engine import retry
 from diffclass.exceptions import ClusterError, DataError, ParameterError
-from diffclass.label_diffusion import Labels
-from diffclass.label_diffusion.parameters import DiffusionRules
+from diffclass.label_diffusion import DiffusionRules, Labels
 from diffclass.progress import listening
 
 distributed = pytest.importorskip("distributed")

@@ -1,17 +1,12 @@
-"""Operators cut into blocks, and the scratch folder that holds them."""
+"""Operators cut into blocks."""
 
 from __future__ import annotations
-
-import errno
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from diffclass import markov_operator
-from diffclass.blocks import BlockOperator, Scratch
-from diffclass.exceptions import DataError
+from diffclass.blocks import BlockOperator, OperatorBlock, Scratch
 
 
 @pytest.fixture
@@ -25,152 +20,9 @@ def test_blocks_hold_the_rows_of_the_operator(operator, tmp_path):
     cut = BlockOperator.from_operator(operator, starts, scratch)
     dense = operator.affinity.toarray()
     for b in range(cut.n_blocks):
-        block = cut.block(b)
+        block = OperatorBlock.load(cut, b)
         places = np.concatenate([np.arange(starts[b], starts[b + 1]), block.ghosts])
         found = np.zeros((len(block), 90), dtype=dense.dtype)
         found[:, places] = block.affinity.toarray()
         assert np.array_equal(found, dense[starts[b] : starts[b + 1]])
         assert np.array_equal(block.degrees, operator.degrees[starts[b] : starts[b + 1]])
-
-
-def test_complete_stages_outlive_an_error_and_nothing_outlives_an_interrupt(tmp_path):
-    folder, done, scratch = tmp_path / "scratch", [], Scratch(tmp_path)
-
-    def cells() -> dict[str, int]:
-        done.append("cells")
-        scratch.save("cells/order", np.arange(3))
-        return {"n": 3}
-
-    def graph() -> dict[str, int]:
-        scratch.save("graph/0", np.arange(3))
-        raise OSError("a worker is lost")
-
-    def failing_run() -> None:
-        nonlocal scratch
-        with Scratch.opened(folder, job={"a": 1}, keep=True) as scratch:
-            scratch.completed("cells", cells)
-            scratch.completed("graph", graph)
-
-    def interrupted_run() -> None:
-        nonlocal scratch
-        with Scratch.opened(folder, job={"a": 1}, resume=True, keep=True) as scratch:
-            assert scratch.completed("cells", cells) == {"n": 3}
-            assert scratch.load("cells/order").tolist() == [0, 1, 2]
-            raise KeyboardInterrupt
-
-    with pytest.raises(OSError, match="lost"):
-        failing_run()
-    assert sorted(part.name for part in folder.iterdir()) == ["cells", "cells.json", "job.json"]
-    with (
-        pytest.raises(DataError, match="unfinished run"),
-        Scratch.opened(folder, job={"a": 1}),
-    ):
-        pass
-    with (
-        pytest.raises(DataError, match="other inputs"),
-        Scratch.opened(folder, job={"a": 2}, resume=True),
-    ):
-        pass
-    with pytest.raises(KeyboardInterrupt):
-        interrupted_run()
-    assert done == ["cells"]
-    assert not folder.exists()
-
-
-def test_what_killed_writers_left_goes_with_the_stage_and_with_the_next_run(tmp_path):
-    folder = tmp_path / "scratch"
-
-    def work() -> dict[str, int]:
-        scratch.save("cells/order", np.arange(3))
-        (folder / "cells" / ".order.npy.1.part").mkdir()
-        return {}
-
-    with Scratch.opened(folder, job={}, keep=True) as scratch:
-        scratch.completed("cells", work)
-        assert [file.name for file in (folder / "cells").iterdir()] == ["order.npy"]
-    assert not folder.exists()
-    folder.mkdir()
-    (folder / "job.json").write_text("{}")
-    (folder / ".cells.json.1.part").mkdir()
-    with Scratch.opened(folder, job={}, resume=True):
-        assert [file.name for file in folder.iterdir()] == ["job.json"]
-
-
-def test_a_run_killed_before_it_said_its_job_leaves_a_folder_for_the_next(tmp_path):
-    (tmp_path / ".job.json.1.part").mkdir()
-    with Scratch.opened(tmp_path, job={"a": 1}):
-        assert [file.name for file in tmp_path.iterdir()] == ["job.json"]
-
-
-def test_a_folder_in_use_is_left_alone(tmp_path):
-    folder, link = tmp_path / "scratch", tmp_path / "link"
-    link.symlink_to(folder)
-    with Scratch.opened(folder, job={}) as scratch:
-        scratch.save("cells/order", np.arange(3))
-        for name in (folder, link):
-            with (
-                pytest.raises(DataError, match="in use by another run"),
-                Scratch.opened(name, job={}, resume=True),
-            ):
-                pass
-        assert scratch.load("cells/order").tolist() == [0, 1, 2]
-    assert not folder.exists()
-
-
-def test_a_foreign_folder_is_not_touched(tmp_path):
-    (tmp_path / "letters.txt").write_text("mine")
-    with pytest.raises(DataError, match="not empty"), Scratch.opened(tmp_path, job={}):
-        pass
-    assert (tmp_path / "letters.txt").read_text() == "mine"
-
-
-@pytest.mark.parametrize("mib", [1, 64])
-def test_a_full_disk_is_an_error_and_no_signal(disk_of, mib):
-    scratch = Scratch(disk_of("512k"))
-    with pytest.raises(DataError, match=r"no room for .* choose another folder"):
-        scratch.create("features/points", (mib * 2**18,), np.float32)[:] = 1
-    assert not list(scratch.folder.glob("**/*.npy"))
-    scratch.create("features/points", (2**16,), np.float32)[:] = 1
-    with pytest.raises(DataError, match="no space is left for scratch files"):
-        scratch.save("cells/points", np.ones(2**17, dtype=np.float32))
-    assert [file.name for file in scratch.folder.glob("*/*")] == ["points.npy"]
-    assert (scratch.load("features/points") == 1).all()
-
-
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda scratch: scratch.save("cells/points", np.ones(3)),
-        lambda scratch: scratch.completed("cells", dict),
-    ],
-    ids=["array", "facts"],
-)
-def test_a_full_disk_names_the_folder_of_scratch_files(tmp_path, monkeypatch, write, code):
-    def full(*_):
-        raise OSError(code, os.strerror(code))
-
-    monkeypatch.setattr(Path, "open", full)
-    monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(DataError, match=f"{tmp_path}: no space is left for scratch files"):
-        write(Scratch(tmp_path))
-    assert not [file for file in tmp_path.glob("**/*") if file.is_file()]
-
-
-@pytest.mark.parametrize(
-    "array",
-    [
-        np.array(3),
-        np.empty((5, 0), dtype=np.float32),
-        np.arange(6.0).reshape(2, 3).T,
-        np.arange(12)[::2],
-        np.array([True, False]),
-    ],
-    ids=["scalar", "empty", "transposed", "strided", "bool"],
-)
-def test_arrays_come_back_as_they_were(tmp_path, array):
-    scratch = Scratch(tmp_path)
-    scratch.save("stage/array", array)
-    found = scratch.load("stage/array")
-    assert found.dtype == array.dtype
-    np.testing.assert_array_equal(found, array)

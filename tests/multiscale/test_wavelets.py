@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diffclass import MarkovOperator, ParameterError, leading_eigenpairs, markov_operator
-from diffclass.datasets import make_swiss_roll
 from diffclass.multiscale import diffusion_wavelets, levels
 from diffclass.spectral.distances import numerical_rank
+from experiments.datasets import make_swiss_roll
 from experiments.multiscale import powers
 from tests import naive
 
@@ -171,16 +171,6 @@ def test_same_seed_same_wavelets(rng):
     np.testing.assert_array_equal(first, second)
 
 
-def test_noise_is_removed(rng):
-    X, parameters = make_swiss_roll(3000, random_state=0)
-    operator = markov_operator(X, n_neighbors=10)
-    found = diffusion_wavelets(operator, accuracy=1e-2)
-    truth = np.sin(6 * parameters[:, 0] / parameters[:, 0].max())
-    noisy = truth + 0.3 * rng.normal(size=3000)
-    for estimate in (found.denoise(noisy), found.denoise(noisy, noise=0.3)):
-        assert np.std(estimate - truth) < 0.4 * np.std(noisy - truth)
-
-
 def test_few_levels_reach_no_further():
     operator = markov_operator(roll(), n_neighbors=8)
     found = diffusion_wavelets(operator, max_levels=3)
@@ -211,9 +201,6 @@ def test_bad_input():
         found.scaling_functions(0, [60])
     with pytest.raises(ParameterError, match="coefficients"):
         found.inverse_transform(found.transform(np.zeros(60))[1:])
-    lonely = diffusion_wavelets(MarkovOperator.from_affinity(np.eye(3)))
-    with pytest.raises(ParameterError, match="no wavelets"):
-        lonely.denoise(np.zeros(3))
 
 
 def test_the_experiment_measures_errors_below_the_accuracy():

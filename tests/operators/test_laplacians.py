@@ -12,12 +12,6 @@ from diffclass import (
     leading_eigenpairs,
     markov_operator,
 )
-from diffclass.datasets import (
-    make_circle,
-    make_flat_torus,
-    make_interval,
-    make_sphere,
-)
 from diffclass.kernels import Gaussian
 from diffclass.operators.laplacians import (
     generator,
@@ -34,6 +28,7 @@ from experiments.coifman_2005.potentials import (
     sample_double_well,
     sample_ornstein_uhlenbeck,
 )
+from experiments.datasets import make_circle, make_flat_torus, make_interval, make_sphere
 from tests import naive
 
 

@@ -274,7 +274,7 @@ def test_rounds_in_the_classifier(digits, labels):
     X, truth, y = digits
     clf = DiffusionClassifier(warp=Warp(rounds=6), label_mode=labels).fit(X, y)
     assert 1 <= clf.n_rounds_ < 6  # few points change after a round or two
-    assert clf.warped_.operator is clf.operator_
+    assert clf.walk_.unwarped is clf.operator_
     assert (clf.transduction_ == truth)[y < 0].mean() > 0.88
     again = clf.predict(X)
     assert (again == clf.transduction_).mean() > 0.97
@@ -284,7 +284,7 @@ def test_rounds_in_the_classifier(digits, labels):
 def test_without_rounds_nothing_is_warped(digits):
     X, _, y = digits
     clf = DiffusionClassifier().fit(X, y)
-    assert clf.warped_ is None
+    assert clf.walk_ is clf.operator_
     assert clf.n_rounds_ == 0
 
 
@@ -295,7 +295,7 @@ def test_new_points_step_by_the_walks_of_their_classes():
     codes = np.full(len(p), -1)
     codes[:3] = [0, 1, 2]
     values = diffuse_labels(warped, codes, tau=4).values
-    found = warped.read_at_new_points(sp.csr_array(K), values)
+    found = warped.for_new_points(values).at(sp.csr_array(K))
     f = values / warped.degrees**warped.forward_exponent
     s = (K @ warped.scores) / K.sum(axis=1, keepdims=True)
     degrees = s * (K @ warped.scores)
@@ -306,7 +306,7 @@ def test_new_points_step_by_the_walks_of_their_classes():
 def test_new_points_without_neighbours_have_nothing():
     _, operator, p, _ = graph_and_scores(15)
     nothing = sp.csr_array((2, len(p)))
-    assert (warped_operator(operator, p).read_at_new_points(nothing, p) == 0).all()
+    assert (warped_operator(operator, p).for_new_points(p).at(nothing) == 0).all()
 
 
 @pytest.mark.parametrize(

@@ -42,19 +42,18 @@ def test_reliability_draws_the_curve(sample):
 def test_a_probability_has_a_diagonal_and_its_error(sample):
     truth, found, margin = sample
     right = truth == found
-    display = ReliabilityDisplay.from_predictions(
-        right, margin, n_bins=5, name="probability", probability=True
-    )
+    curve = reliability_curve(right, margin, n_bins=5)
+    display = ReliabilityDisplay(curve, name="probability", probability=True).plot()
     np.testing.assert_array_equal(display.diagonal_.get_xydata(), [[0, 0], [1, 1]])
-    error = reliability_curve(right, margin, n_bins=5).expected_calibration_error
+    error = curve.expected_calibration_error
     assert f"{error:.3f}" in display.ax_.texts[0].get_text()
     assert display.ax_.get_xlabel() == "probability (0 to 1)"
 
 
 def test_thresholds_draw_share_and_accuracy(sample):
     truth, found, margin = sample
-    display = ThresholdDisplay.from_predictions(truth == found, margin, thresholds=[0, 0.5, 2])
     table = threshold_table(truth == found, margin, thresholds=[0, 0.5, 2])
+    display = ThresholdDisplay(table).plot()
     np.testing.assert_allclose(display.line_.get_xydata(), np.c_[table.share, table.accuracy])
     assert [text.get_text() for text in display.ax_.texts] == ["0", "0.5"]  # nothing is left at 2
     assert_everything_inside(display.figure_)

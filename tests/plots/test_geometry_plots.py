@@ -78,7 +78,7 @@ def test_spectrum_without_negative_ones_says_nothing_of_them():
 
 
 def test_spectrum_counts_what_is_above_the_threshold():
-    display = EigenvaluesDisplay([1.0, 0.9, 0.8, 0.5], times=(1, 4)).plot(threshold=0.45)
+    display = EigenvaluesDisplay([1.0, 0.9, 0.8, 0.5], times=(1, 4), threshold=0.45).plot()
     assert list(display.threshold_line_.get_ydata()) == [0.45, 0.45]
     assert display.threshold_line_.get_linestyle() == "--"
     # 0.9^4 = 0.66, 0.8^4 = 0.41
@@ -118,7 +118,7 @@ def test_spectrum_refuses(error, match, arguments):
 
 def test_spectrum_refuses_thresholds_and_unfitted():
     with pytest.raises(ParameterError, match="threshold"):
-        EigenvaluesDisplay([1.0]).plot(threshold=1.5)
+        EigenvaluesDisplay([1.0], threshold=1.5)
     with pytest.raises(ParameterError, match="fit it first"):
         EigenvaluesDisplay.from_estimator(SimpleNamespace(time_=1))
 
@@ -153,7 +153,7 @@ def test_points_without_a_value_are_grey_behind():
 
 def test_classes_take_the_palette_and_unlabelled_are_grey_behind():
     y = np.tile([4, -1, 9], 20)
-    display = EmbeddingDisplay(COORDINATES, y=y).plot(components=(0, 3))
+    display = EmbeddingDisplay(COORDINATES, y=y, components=(0, 3)).plot()
     np.testing.assert_allclose(display.unlabelled_.get_offsets(), COORDINATES[y == -1][:, [0, 3]])
     np.testing.assert_allclose(display.unlabelled_.get_facecolors(), [to_rgba("0.75")])
     np.testing.assert_allclose(display.points_.get_offsets(), COORDINATES[y != -1][:, [0, 3]])
@@ -169,17 +169,14 @@ def test_classes_take_the_palette_and_unlabelled_are_grey_behind():
 
 def test_strings_and_the_order_of_classes():
     y = np.array(["soy", "corn"] * 30)
-    assert legend_texts(EmbeddingDisplay(COORDINATES, y=y).plot(components=(0, 1))) == [
-        "corn", "soy"
-    ]  # fmt: skip
-    ordered = EmbeddingDisplay(COORDINATES, y=y, classes=["oats", "soy", "corn"])
-    ordered.plot(components=(0, 1))
+    assert legend_texts(EmbeddingDisplay(COORDINATES, y=y).plot()) == ["corn", "soy"]
+    ordered = EmbeddingDisplay(COORDINATES, y=y, classes=["oats", "soy", "corn"]).plot()
     assert legend_texts(ordered) == ["oats", "soy", "corn"]
     np.testing.assert_allclose(
         ordered.points_.get_facecolors()[:2], [to_rgba(c) for c in DEFAULT_PALETTE[1:3]]
     )
     named = EmbeddingDisplay(COORDINATES, y=np.tile([2, 1], 30), classes={1: "corn", 2: "soy"})
-    assert legend_texts(named.plot(components=(0, 1))) == ["corn", "soy"]
+    assert legend_texts(named.plot()) == ["corn", "soy"]
 
 
 def test_one_column_is_placed_by_number_or_by_values():
@@ -220,7 +217,7 @@ def test_three_columns_in_space(key):
 def test_components_by_default():
     assert EmbeddingDisplay(COORDINATES).plot().ax_.get_xlabel() == "diffusion coordinate 1"
     assert EmbeddingDisplay(COORDINATES).plot().ax_.name == "rectilinear"
-    chosen = EmbeddingDisplay(COORDINATES).plot(components=(3, 0, 1))
+    chosen = EmbeddingDisplay(COORDINATES, components=(3, 0, 1)).plot()
     np.testing.assert_allclose(
         np.c_[chosen.points_._offsets3d], COORDINATES[:, [3, 0, 1]], atol=1e-12
     )
@@ -283,17 +280,16 @@ def test_embedding_refuses_data(match, arguments):
 
 
 def test_embedding_refuses_what_it_cannot_draw():
-    display = EmbeddingDisplay(COORDINATES, values=np.zeros(60), y=np.zeros(60, int))
     with pytest.raises(ParameterError, match="both ask"):
-        display.plot(components=(0, 1))
+        EmbeddingDisplay(COORDINATES, values=np.zeros(60), y=np.zeros(60, int))
     for wrong in ((0, 4), (-1,), (1, 1), (), (0, 1, 2, 3)):
         with pytest.raises(ParameterError, match="from 0 to 3"):
-            display.plot(components=wrong)
+            EmbeddingDisplay(COORDINATES, components=wrong)
     plain, space = Figure().add_subplot(), Figure().add_subplot(projection="3d")
     with pytest.raises(ParameterError, match="projection='3d'"):
-        EmbeddingDisplay(COORDINATES).plot(plain, components=(0, 1, 2))
+        EmbeddingDisplay(COORDINATES, components=(0, 1, 2)).plot(plain)
     with pytest.raises(ParameterError, match="projection '3d'"):
-        EmbeddingDisplay(COORDINATES).plot(space, components=(0, 1))
+        EmbeddingDisplay(COORDINATES).plot(space)
 
 
 # --- BandwidthDisplay ---
@@ -321,7 +317,7 @@ def spans(display):
 
 
 def test_bandwidth_curve_and_choice():
-    display = BandwidthDisplay.from_curve(curve())
+    display = BandwidthDisplay(curve()).plot()
     np.testing.assert_allclose(display.line_.get_xdata(), curve().epsilons)
     np.testing.assert_allclose(display.line_.get_ydata(), curve().values)
     assert display.ax_.get_xscale() == "log"
@@ -357,7 +353,7 @@ def test_bandwidth_names_each_reason_once():
 def test_bandwidth_by_slope_tells_the_dimension_and_a_fallback():
     ax = Figure().add_subplot()
     slope = curve(criterion="slope", dimension=2.08, is_found=False, epsilon=0.01234)
-    display = BandwidthDisplay.from_curve(slope, ax)
+    display = BandwidthDisplay(slope).plot(ax)
     assert display.ax_ is ax
     assert ax.get_ylabel() == "slope of log sum K against log epsilon"
     assert legend_texts(display)[:2] == ["fallback: 0.0123", "dimension 2.1"]

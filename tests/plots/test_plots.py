@@ -137,7 +137,7 @@ def test_margin_map():
     assert display.im_.get_clim() == (0, 1)
     np.testing.assert_allclose(color_at(display, 3, 3), display.im_.cmap(0.25), atol=2 / 255)
     np.testing.assert_allclose(color_at(display, 0, 0), (1, 1, 1, 1), atol=1e-6)
-    assert MarginMapDisplay(margin).plot(colorbar=False).colorbar_ is None
+    assert MarginMapDisplay(margin).plot(legend=False).colorbar_ is None
     with pytest.raises(DataError, match="0 to 1"):
         MarginMapDisplay(margin * 8)
 

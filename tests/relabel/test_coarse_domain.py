@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diffclass import DiffusionClassifier, diffuse_labels, markov_operator
+from diffclass import DiffusionClassifier, StoppingRule, diffuse_labels, markov_operator
 from diffclass.acquisition import RULES
 from diffclass.coarsening import coarsen
 from diffclass.exceptions import ParameterError
@@ -88,9 +88,9 @@ def test_refined_it_is_the_map_of_the_classifier(operator, coarse):
 
 
 def test_the_margin_chooses_the_time_on_the_aggregates(operator, coarse):
-    session = painted(operator, coarse, tau="margin", label_mode="free")
-    alone = RelabelSession(coarse.operator, ["a", "b", "c"], tau="margin", label_mode="free",
-                           max_time=session.max_time)  # fmt: skip
+    session = painted(operator, coarse, rule="margin", label_mode="free")
+    alone = RelabelSession(coarse.operator, ["a", "b", "c"], label_mode="free",
+                           rule=StoppingRule("margin", max_time=session.max_time))  # fmt: skip
     for stroke in session.strokes:
         points = np.unique(coarse.aggregates[stroke.points])
         alone.apply({"op": "stroke", "class": stroke.class_id, "points": points})

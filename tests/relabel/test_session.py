@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from diffclass import (
     MarkovOperator,
+    StoppingRule,
     diffuse_labels,
     leading_eigenpairs,
     markov_operator,
@@ -521,7 +522,8 @@ def test_refuses_what_needs_labels(operator):
     [
         ({"label_mode": "sticky"}, "label_mode"),
         ({"tau": 0}, "tau"),
-        ({"max_time": 0}, "max_time"),
+        ({"rule": StoppingRule(max_time=0)}, "max_time"),
+        ({"rule": "best"}, "rule"),
         ({"classes": [3]}, "name"),
         ({"classes": ["a", "a"]}, "called 'a' already"),
     ],
@@ -563,7 +565,7 @@ def test_the_time_sweep_is_of_the_present_labels(session):
 
 def test_the_margin_chooses_the_time_once_two_classes_have_labels(operator):
     def done(*operations, every=False):
-        session = RelabelSession(operator, ["a", "b"], tau="margin")
+        session = RelabelSession(operator, ["a", "b"], rule="margin")
         for operation in operations:
             session.apply(operation)
             if every:
@@ -597,8 +599,7 @@ def test_without_coverage_the_margin_takes_the_last_time():
         MarkovOperator.from_affinity(sp.csr_array(K)),
         ["a", "b"],
         label_mode="free",
-        tau="margin",
-        max_time=20,
+        rule=StoppingRule("margin", max_time=20),
     )
     session.apply({"op": "stroke", "class": 1, "points": [0]})
     session.apply({"op": "stroke", "class": 2, "points": [99]})

@@ -14,17 +14,17 @@ from diffclass import (
     semigroup_bandwidth,
     slope_bandwidth,
 )
-from diffclass.datasets import (
+from diffclass.neighbors import ExactSearch
+from diffclass.plots import BandwidthDisplay
+from diffclass.spectral.bandwidth import plateau
+from diffclass.spectral.semigroup import first_minimum_after_maximum, semigroup_error
+from experiments.datasets import (
     make_circle,
     make_flat_torus,
     make_sphere,
     make_swiss_roll,
     make_torus_helix,
 )
-from diffclass.neighbors import ExactSearch
-from diffclass.plots import BandwidthDisplay
-from diffclass.spectral.bandwidth import plateau
-from diffclass.spectral.semigroup import first_minimum_after_maximum, semigroup_error
 from tests import naive
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from diffclass.label_diffusion.walks.absorbing_walk import AbsorbingWalk
 from diffclass.label_diffusion.walks.free_columns import FreeColumns
-from diffclass.label_diffusion.walks.free_walk import FreeWalk
-from diffclass.label_diffusion.walks.summed_walk import SummedWalk
+from diffclass.label_diffusion.walks.free_walk import FreeWalk, SummedWalk
 from diffclass.label_diffusion.walks.walk import HEIGHT, Walk, least_arrived
 from diffclass.label_diffusion.walks.warped_walk import WarpedWalk
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.class_weights import counted_every, equal_weights
-from diffclass.label_diffusion.cut import Cut, class_sums, cut_of
+from diffclass.label_diffusion.cut import Cut, cut_of
 from diffclass.label_diffusion.label_walk import LabelWalk, MapSums
 from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.posteriors import Decision, decide
@@ -130,16 +130,13 @@ class Walk(LabelWalk[np.ndarray]):
         before : ndarray of int of shape (n,), optional
             The classes of an earlier map.
         """
-        K, degrees = self.operator.affinity, self.operator.degrees
-        margins, classes = [], []
-        maps: list[np.ndarray] = []
+        maps, margins = [], []
         for weight in weights:
             decision = self.decision(weight)
+            maps.append(decision.codes)
             margins.append(decision.margin.sum())
-            classes.append(class_sums(K, degrees, decision.codes, self.n_classes))
-            maps = maps or [decision.codes]
-        changed = 0 if before is None else int(np.count_nonzero(maps[0] != before))
-        return MapSums(np.array(margins), np.array(classes), changed), maps[0]
+        K, degrees = self.operator.affinity, self.operator.degrees
+        return MapSums.of(K, degrees, maps, margins, before, self.n_classes), maps[0]
 
     def _hops_to_cover(self) -> np.ndarray:
         """Count the edges from each point to the labels; (n, n_groups), -1 if unreachable."""

@@ -25,7 +25,7 @@ class WarpedWalk(Walk):
     """
 
     def __init__(self, warped: WarpedOperator, labels: Labels, *, absorbing: bool):
-        super().__init__(warped.operator, labels)
+        super().__init__(warped.unwarped, labels)
         self.warped = warped
         self._stops = self._absorbing_labels() if absorbing else None
         if self._stops is None:

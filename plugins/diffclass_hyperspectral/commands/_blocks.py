@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.option_groups import option
+from diffclass.command_line import option
 from diffclass.memory import available_memory_bytes
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
-    from diffclass.command_line.console import Console
+    from diffclass.command_line import Console
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.workflows.classification import BlockRun

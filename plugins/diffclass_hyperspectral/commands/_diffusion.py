@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from diffclass.command_line.option_groups import option, refuse_without_effect
+from diffclass.command_line import option, refuse_without_effect
 from diffclass.extensions import KERNELS, extension_names
 from diffclass_hyperspectral.features import METRICS
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from diffclass.command_line.option_groups import option
+from diffclass.command_line import option
 
 RULES = ("names", "ids", "overlap")  # `MATCH_RULES`, without what it takes to import them
 

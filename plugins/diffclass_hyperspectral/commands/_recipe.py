@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.doctor import version_line
+from diffclass.command_line import version_line
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from diffclass.command_line.console import Console
+from diffclass.command_line import Console
 from diffclass.memory import peak_memory_bytes
 
 if TYPE_CHECKING:

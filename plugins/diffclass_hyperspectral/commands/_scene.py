@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from diffclass.command_line.option_groups import option
+from diffclass.command_line import option
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.option_groups import FILE
+from diffclass.command_line import FILE
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.io.labels import LabelImage

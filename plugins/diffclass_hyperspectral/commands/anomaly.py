@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.console import Console, common_options, forecast_sayer
-from diffclass.command_line.option_groups import (
+from diffclass.command_line import (
+    Console,
     RunOptions,
     command,
+    common_options,
+    forecast_sayer,
     option,
     options,
     refuse_without_effect,

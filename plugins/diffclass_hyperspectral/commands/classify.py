@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.console import (
+from diffclass.command_line import (
     BOUND_MISSED,
     Console,
-    common_options,
-    forecast_sayer,
-)
-from diffclass.command_line.option_groups import (
     RunOptions,
     command,
+    common_options,
+    forecast_sayer,
     names_of,
     option,
     options,

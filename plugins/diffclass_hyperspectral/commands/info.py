@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from diffclass.command_line.console import Console, common_options
-from diffclass.command_line.option_groups import command, options
+from diffclass.command_line import Console, command, common_options, options
 from diffclass_hyperspectral.commands._scene import ScenePart
 from diffclass_hyperspectral.commands._tiles import only_one
 

@@ -11,8 +11,16 @@ from typing import Any
 
 import click
 
-from diffclass.command_line.console import BOUND_MISSED, Console, common_options
-from diffclass.command_line.option_groups import FILE, command, option, options, overwrite_option
+from diffclass.command_line import (
+    BOUND_MISSED,
+    FILE,
+    Console,
+    command,
+    common_options,
+    option,
+    options,
+    overwrite_option,
+)
 from diffclass.exceptions import DataError
 
 _OUTPUTS = (
@@ -39,7 +47,7 @@ def rerun(report: Path, *, given: _Given, console: Console) -> int:
     Says which inputs have changed since, by their hashes, and which versions. Exit code 4: the map
     is there, but is another one.
     """
-    from diffclass.command_line.doctor import version_line
+    from diffclass.command_line import version_line
     from diffclass_hyperspectral.commands.classify import classify
     from diffclass_hyperspectral.io.records import changed
 

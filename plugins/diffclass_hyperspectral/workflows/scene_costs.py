@@ -1,4 +1,4 @@
-"""What work on a scene costs, known before it is read: points, features, a labelling session.
+"""What work on a scene costs, known before it is read: points and features.
 
 Each chapter says what its stages cost (`diffclass.costs`), each workflow what it puts together. A
 scene that is mapped into memory or read in blocks counts with one block only. The first run of an
@@ -7,14 +7,9 @@ installation compiles, which takes some 200 MB more while nothing is large yet.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from diffclass.costs import Cost, Size
-from diffclass.kernels import SharedNeighbors
-from diffclass.point_graph import graph_costs
-from diffclass.relabel.columns import painting_cost
 from diffclass_hyperspectral.features.feature_costs import feature_cost
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.rasters import BlockArray
@@ -39,35 +34,3 @@ def feature_costs(
     kept = 4 * n_points * features.n_features(n_bands)
     making = feature_cost(features, scene.shape, n_bands, on_disk=on_disk)
     return {"features": making + Cost(piece, kept)}
-
-
-def labelling_costs(
-    scene: Scene,
-    features: SceneFeatures,
-    n_neighbors: int,
-    n_classes: int,
-    *,
-    most_points: int,
-) -> dict[str, Cost]:
-    """Return what a session of labelling a scene's pixels costs.
-
-    Parameters
-    ----------
-    scene : Scene
-    features : SceneFeatures
-        Need not be fitted.
-    n_neighbors, n_classes : int
-    most_points : int
-        Of the graph; in larger scenes points are blocks of pixels, whose features lie on a file.
-
-    Returns
-    -------
-    dict of str to Cost
-        Of "features", "neighbors", "affinities" and "maps".
-    """
-    size = scene_size(scene, features, n_neighbors, n_classes)
-    is_large = size.points > most_points
-    size = replace(size, points=min(size.points, most_points))
-    costs = feature_costs(scene, features, size.points, on_disk=is_large)
-    costs |= graph_costs(size, SharedNeighbors(), extends=False)
-    return costs | {"maps": painting_cost(size)}

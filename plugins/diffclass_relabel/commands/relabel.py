@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.console import INTERRUPTED, Console, common_options, forecast_sayer
-from diffclass.command_line.option_groups import command, force_option, option, options
+from diffclass.command_line import (
+    INTERRUPTED,
+    Console,
+    command,
+    common_options,
+    force_option,
+    forecast_sayer,
+    option,
+    options,
+)
 from diffclass_hyperspectral.commands._match import match_option
 from diffclass_hyperspectral.commands._scene import ScenePart
 from diffclass_hyperspectral.commands._tiles import only_one

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.console import Console, common_options, forecast_sayer
-from diffclass.command_line.option_groups import (
+from diffclass.command_line import (
     FILE,
+    Console,
     command,
+    common_options,
     force_option,
+    forecast_sayer,
     option,
     options,
     overwrite_option,

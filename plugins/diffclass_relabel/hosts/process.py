@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from diffclass.command_line.console import Console
+from diffclass.command_line import Console
 from diffclass.costs import Forecast
 from diffclass.exceptions import DiffclassError
 from diffclass.malloc_trim import return_large_arrays

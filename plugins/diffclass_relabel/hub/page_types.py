@@ -1,6 +1,6 @@
 """The protocol in TypeScript, written by ``python -m diffclass_relabel.hub.page_types``.
 
-Operations and questions come from their tables, messages and answers from the types of
+Operations and queries come from their tables, messages and answers from the types of
 `diffclass_relabel.protocol`, limits from where they are checked: the page's compiler then refuses
 what the server would.
 """
@@ -23,12 +23,22 @@ from typing import (
     is_typeddict,
 )
 
+from msgspec import Meta, Struct
+from msgspec.structs import fields
+
 from diffclass.plots import DEFAULT_PALETTE
-from diffclass.relabel.fields import LARGEST_CLASS_ID, LARGEST_TAU, LONGEST_NAME, Kind
-from diffclass.relabel.schema import Form
+from diffclass.relabel import (
+    LARGEST_CLASS_ID,
+    LARGEST_TAU,
+    LONGEST_NAME,
+    Message,
+    Operation,
+    name_of,
+    purpose_of,
+)
 from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.protocol import PART_LENGTH, TextMessage
-from diffclass_relabel.queries import ANSWERS, MOST_SUGGESTIONS, QUESTIONS
+from diffclass_relabel.queries import MOST_SUGGESTIONS, QUERIES
 from diffclass_relabel.session import PIXEL_OPERATIONS
 
 TARGET = Path(__file__).parents[1] / "web" / "src" / "session" / "protocol.generated.ts"
@@ -46,7 +56,10 @@ _LIMITS = {
     "PART_LENGTH": PART_LENGTH,
     "PALETTE": json.dumps([color.lower() for color in DEFAULT_PALETTE]),
 }
-_SCALARS = {int: "number", float: "number", str: "string", bool: "boolean", type(None): "null"}
+_SCALARS = {
+    int: "number", float: "number", str: "string", bytes: "string", bool: "boolean",
+    type(None): "null",
+}  # fmt: skip
 
 
 def protocol_types() -> str:
@@ -56,8 +69,9 @@ def protocol_types() -> str:
         "".join(f"export const {name} = {value};\n" for name, value in _LIMITS.items()),
         _union("Operation", "An operation: the unit of undo, of the log and of replay.",
                _objects(PIXEL_OPERATIONS, "op")),
-        _union("Question", "A question; it changes no labels.", _objects(QUESTIONS, "ask")),
-        _interface("Answers", "The answer to each question.", ANSWERS),
+        _union("Question", "A question; it changes no labels.", _objects(QUERIES, "ask")),
+        _interface("Answers", "The answer to each question.",
+                   {name: kind.answer for name, kind in QUERIES.items()}),
         *(_interface(t.__name__, _first_line(t), _hints(t)) for t in _types()),
         f"/** A message in JSON. */\nexport type TextMessage = {typescript(TextMessage)};\n",
     ]  # fmt: skip
@@ -74,11 +88,9 @@ def typescript(hint: Any) -> str:
     >>> typescript(int | Literal["margin"])
     'number | "margin"'
     """
-    if isinstance(hint, str):
-        return hint  # the name of a type that is written here
     if hint in _SCALARS:
         return _SCALARS[hint]
-    if is_typeddict(hint):
+    if _is_object(hint):
         return hint.__name__
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Annotated, NotRequired):
@@ -88,22 +100,29 @@ def typescript(hint: Any) -> str:
     if origin in (Union, types.UnionType):
         return " | ".join(map(typescript, arguments))
     if origin is list:
+        if any(map(_is_operation, get_args(arguments[0]))):
+            return "Operation[]"
         item = typescript(arguments[0])
         return f"({item})[]" if " | " in item else f"{item}[]"
     raise TypeError(f"{hint!r} has no counterpart in TypeScript; add one here")
 
 
-def _objects(forms: Mapping[str, Form], key: str) -> Iterator[tuple[str, str]]:
-    """Yield purpose and type of each form."""
-    for form in forms.values():
-        fields = [f'{key}: "{form.name}"']
-        fields += [f"{name}: {_of(kind)}" for name, kind in form.required.items()]
-        fields += [f"{name}?: {_of(kind)}" for name, kind in form.optional.items()]
-        yield form.purpose.replace("``", '"'), f"{{ {'; '.join(fields)} }}"
+def _objects(kinds: Mapping[str, type[Message]], key: str) -> Iterator[tuple[str, str]]:
+    """Yield purpose and type of each kind of message."""
+    for kind in kinds.values():
+        members = [f'{key}: "{name_of(kind)}"']
+        for one in fields(kind):
+            hint = one.type if one.required else get_args(one.type)[0]
+            members.append(f"{one.encode_name}{'' if one.required else '?'}: {typescript(hint)}")
+        yield purpose_of(kind).replace("``", '"'), f"{{ {'; '.join(members)} }}"
 
 
-def _of(kind: Kind) -> str:
-    return typescript(kind.json_type)
+def _is_object(hint: Any) -> bool:
+    return is_typeddict(hint) or (isinstance(hint, type) and issubclass(hint, Struct))
+
+
+def _is_operation(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Operation)
 
 
 def _union(name: str, text: str, members: Iterable[tuple[str, str]]) -> str:
@@ -116,24 +135,24 @@ def _interface(name: str, text: str, hints: Mapping[str, Any]) -> str:
     for field, hint in hints.items():
         is_optional = get_origin(_bare(hint)) is NotRequired
         if get_origin(hint) is Annotated:
-            lines.append(f"  /** {hint.__metadata__[0]} */")
+            lines += [f"  /** {text} */" for text in map(_words, hint.__metadata__) if text]
         lines.append(f"  {field}{'?' if is_optional else ''}: {typescript(hint)};")
     comment = f"/** {text} */\n" if text else ""
     return f"{comment}export interface {name} {{\n" + "\n".join(lines) + "\n}\n"
 
 
 def _types() -> list[type]:
-    """Return all typed dictionaries that messages and answers hold, each once."""
+    """Return all objects that messages and answers hold, each once."""
     found: dict[type, None] = {}
 
     def visit(hint: Any) -> None:
-        if is_typeddict(hint) and hint not in found:
+        if _is_object(hint) and hint not in found:
             found[hint] = None
-        for inner in _hints(hint).values() if is_typeddict(hint) else get_args(hint):
+        for inner in _hints(hint).values() if _is_object(hint) else get_args(hint):
             visit(inner)
 
-    sent = [kind.json_type for form in QUESTIONS.values() for kind in form.fields.values()]
-    for root in (TextMessage, *ANSWERS.values(), *sent):
+    sent = [one.type for kind in QUERIES.values() for one in fields(kind)]
+    for root in (TextMessage, *(kind.answer for kind in QUERIES.values()), *sent):
         visit(root)
     return list(found)
 
@@ -144,6 +163,11 @@ def _hints(of: Any) -> dict[str, Any]:
 
 def _bare(hint: Any) -> Any:
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def _words(metadata: Any) -> str | None:
+    """Return what an annotation says of a field."""
+    return metadata.description if isinstance(metadata, Meta) else str(metadata)
 
 
 def _first_line(of: type) -> str:

@@ -15,15 +15,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
+from msgspec.structs import asdict
+
 from diffclass.exceptions import CancelledError, DataError, DiffclassError, ParameterError
-from diffclass.relabel.schema import checked_message
+from diffclass.relabel import decoded, name_of
 from diffclass_relabel import protocol
 from diffclass_relabel.door import Client
 from diffclass_relabel.hub.queries import Queries
 from diffclass_relabel.hub.states import Snapshot, scene_facts, session_state
 from diffclass_relabel.hub.workers import Workers
 from diffclass_relabel.maps import ShownMap, changes_frame, map_frames
-from diffclass_relabel.queries import QUESTIONS, Contrast, Downloads, Pictures, answers
+from diffclass_relabel.queries import QUERIES, Contrast, Downloads, Pictures, answers
 from diffclass_relabel.session import Applied, Sent, SessionEditor
 
 log = logging.getLogger("diffclass_relabel")
@@ -336,8 +338,10 @@ class SessionHub:
     async def _answer(self, client: Client, number: int, message: dict[str, Any]) -> None:
         if "ask" not in message:
             raise ParameterError('a message has an "op" or an "ask"')
-        question = {name: value for name, value in message.items() if name != "seq"}
-        ask, fields = checked_message(question, QUESTIONS, key="ask")
+        asked = {name: value for name, value in message.items() if name != "seq"}
+        query = decoded(asked, QUERIES, key="ask")
+        ask = name_of(query)
+        fields = {name: value for name, value in asdict(query).items() if value is not None}
         if ask in self._queries.ANSWERS:
             facts = await self._queries.answer(client, ask, fields)
         else:
@@ -384,11 +388,10 @@ class SessionHub:
         client.outbox.put(frame, kind="compared")
         return {"step": step}
 
-    async def _match_reference(
-        self, client: Client, pairs: dict[int, int]
-    ) -> protocol.NumbersAnswer:
+    async def _match_reference(self, client: Client, pairs: list[int]) -> protocol.NumbersAnswer:
         key = client, "match_reference"
-        answer = await self._workers.answer_quick(key, self._queries.numbers.match, pairs)
+        chosen = dict(zip(pairs[::2], pairs[1::2], strict=True))
+        answer = await self._workers.answer_quick(key, self._queries.numbers.match, chosen)
         self._tell_state()  # who compares the map with the reference asks for it again
         return answer
 

@@ -1,11 +1,13 @@
 """What the server answers to each question: the shape of the answer's own fields, in JSON.
 
-See `diffclass_relabel.queries.questions` for which answer is whose.
+See `diffclass_relabel.queries.kinds` for which answer is whose.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Literal, TypedDict
+
+from msgspec import Meta, Struct
 
 Spectrum = list[float | None]
 Pixels = Annotated[list[int], "start, length, start, length, ..."]
@@ -96,11 +98,11 @@ class CurveAnswer(TypedDict):
 SegmentAnswer = TypedDict("SegmentAnswer", {"pixel": int, "class": int, "pixels": Pixels})
 
 
-class SentFile(TypedDict):
+class SentFile(Struct, frozen=True, forbid_unknown_fields=True):
     """A file on its way to the server."""
 
-    name: str
-    data: Annotated[str, "In base 64."]
+    name: Annotated[str, Meta(pattern=r"^(?!\.{1,2}\Z)[^/\\\x00-\x1f]{1,200}\Z")]
+    data: Annotated[bytes, Meta(description="In base 64.")]
 
 
 class NewClass(TypedDict):

@@ -162,7 +162,7 @@ def segment(workspace: Workspace, shown: ShownMap | None, pixel: int) -> Segment
 def labels_of_file(
     editor: SessionEditor,
     path: str | None = None,
-    files: dict[str, bytes] | None = None,
+    files: list[protocol.SentFile] | None = None,
     variable: str | None = None,
 ) -> ReadLabelsAnswer:
     """Return what the labels of a file would add to the session."""

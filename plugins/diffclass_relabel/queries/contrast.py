@@ -1,8 +1,8 @@
 """From numbers to colours: how red, green and blue are stretched, by rule or by hand.
 
-By rule each runs from its 2nd to its 98th percentile (`diffclass.plots.stretch`). Bands that have
-little to do with each other, each stretched by itself, would make a lurid picture: unless that is
-wanted, its colours are calmed to those of an ordinary photograph.
+By rule each channel runs from its 2nd to its 98th percentile (`diffclass.plots.stretch_contrast`).
+Bands that have little to do with each other, each stretched on its own, would make a lurid picture:
+unless that is wanted, its colours are calmed to those of an ordinary photograph.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass.plots.stretch import stretched
+from diffclass.plots import stretch_contrast
 from diffclass_relabel.protocol import ChannelHistogram
 
 _COLORFUL = 33.0  # on the scale of Hasler and Suesstrunk: "moderately colourful"
@@ -80,7 +80,7 @@ class Contrast:
             Red, green and blue, 0 to 1.
         """
         if self.limits is None:
-            shades = stretched(channels)
+            shades = stretch_contrast(channels)
         else:
             low, high = np.array(self.limits).T
             shades = np.clip((channels - low) / (high - low), 0, 1)

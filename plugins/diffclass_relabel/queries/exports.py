@@ -176,8 +176,8 @@ def map_note(editor: SessionEditor) -> str | None:
     workspace, notes = editor.workspace, []
     if workspace.block > 1:
         notes.append(BLOCK_NOTE.format(side=workspace.block))
-    coarse = workspace.answering_graph
-    if coarse is not None and editor.session.is_warped:
+    coarse = workspace.coarse
+    if coarse is not None and workspace.coarse_answers and editor.session.is_warped:
         notes.append(AGGREGATES_NOTE.format(n_aggregates=len(coarse)))
     return "; ".join(notes) or None
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import label
 
-from diffclass import diffuse_labels
 from diffclass.exceptions import DataError
 from diffclass.progress import checkpoint
+from diffclass.relabel import RelabelSession
 from diffclass_relabel.scene import Workspace
 
 N_PARTS = 3
@@ -38,11 +38,15 @@ class HeldOut:
     piece: np.ndarray
 
 
-def held_out(workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int) -> HeldOut:
+def held_out(
+    session: RelabelSession, workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
+) -> HeldOut:
     """Classify the pieces of the labels by the others.
 
     Parameters
     ----------
+    session : RelabelSession
+        Its labels do not matter.
     workspace : Workspace
     ids : ndarray of uint8 of shape (rows, columns)
         The labels, 0 = none.
@@ -57,7 +61,8 @@ def held_out(workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
 
     Notes
     -----
-    Costs a diffusion of all labels for each of the three parts; of many pixels, a coarse one.
+    Costs a diffusion of all labels for each of the three parts, where the session's answers come
+    from.
     """
     pieces, part_of = _dealt(ids)
     y = ids.ravel()[workspace.pixels].astype(np.int64)
@@ -70,7 +75,8 @@ def held_out(workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
             continue
         checkpoint()
         kept = np.where(is_tested | (y == 0), -1, y)
-        found[is_tested] = _classes(workspace, kept, label_mode=label_mode, tau=tau)[is_tested]
+        classes = session.classes_by(kept, label_mode=label_mode, tau=tau)
+        found[is_tested] = classes[is_tested]
     tested = part >= 0
     if not tested.any():
         raise DataError(
@@ -78,18 +84,6 @@ def held_out(workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
             "second stroke of a class elsewhere"
         )
     return HeldOut(y[tested], found[tested], piece[tested])
-
-
-def _classes(workspace: Workspace, y: np.ndarray, *, label_mode: str, tau: int) -> np.ndarray:
-    """Return the class of each point by some labels, 0 for none; coarsely, if answers are so."""
-    coarse = workspace.answering_graph
-    if coarse is None:
-        diffused = diffuse_labels(workspace.operator, y, label_mode=label_mode, tau=tau)
-    else:
-        y = coarse.restrict_labels(y)
-        diffused = diffuse_labels(coarse.operator, y, label_mode=label_mode, tau=tau)
-    classes = np.append(diffused.classes, 0)[diffused.codes]
-    return classes if coarse is None else coarse.lift(classes)
 
 
 def _dealt(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -141,7 +141,7 @@ class Numbers:
         with editor.lock:
             labels, session = editor.labels, editor.session
             label_mode, tau = session.label_mode, session.tau
-        found = held_out(editor.workspace, labels.ids, label_mode=label_mode, tau=tau)
+        found = held_out(session, editor.workspace, labels.ids, label_mode=label_mode, tau=tau)
         scores = classification_scores(found.truth, found.found)
         interval = clustered_interval(found.truth == found.found, found.piece)
         ends = interval.lower, interval.upper

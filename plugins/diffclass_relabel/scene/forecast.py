@@ -8,8 +8,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from diffclass.costs import Forecast
+from diffclass.kernels import SharedNeighbors
+from diffclass.point_graph import graph_costs
+from diffclass.relabel.columns import painting_cost
 from diffclass_hyperspectral import Scene, SceneFeatures
-from diffclass_hyperspectral.workflows.scene_costs import labelling_costs
+from diffclass_hyperspectral.workflows.scene_costs import feature_costs, scene_size
 from diffclass_relabel.scene.pixel_blocks import MOST_POINTS
 from diffclass_relabel.scene.workspace import SessionSettings
 
@@ -45,13 +48,14 @@ def forecast_session(
     >>> round(forecast_session(scene, SessionSettings(), 0).seconds["graph"], 1)
     1.2
     """
-    costs = labelling_costs(
-        scene,
-        SceneFeatures(settings.components, spatial=settings.features == "spatial"),
-        settings.neighbors,
-        max(n_classes, _CLASSES),
-        most_points=MOST_POINTS,
-    )
+    features = SceneFeatures(settings.components, spatial=settings.features == "spatial")
+    pixels = scene_size(scene, features, settings.neighbors, max(n_classes, _CLASSES))
+    # in larger scenes points are blocks of pixels, whose features lie on a file
+    points = replace(pixels, points=min(pixels.points, MOST_POINTS))
+    is_large = pixels.points > MOST_POINTS
+    costs = feature_costs(scene, features, points.points, on_disk=is_large)
+    costs |= graph_costs(points, SharedNeighbors(), extends=False)
+    costs["maps"] = painting_cost(points)
     rows, columns, bands = scene.shape
     seconds = {
         "libraries": 0.0,  # loaded by now

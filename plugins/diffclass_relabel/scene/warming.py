@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,7 +53,11 @@ def _small_session(workspace: Workspace) -> RelabelSession:
         random_state=settings.seed,
     )
     return RelabelSession(
-        operator, ["one", "two"], label_mode=settings.label_mode, tau=settings.tau, max_time=_LATE
+        operator,
+        ["one", "two"],
+        label_mode=settings.label_mode,
+        tau=settings.given_tau,
+        rule=replace(settings.rule, max_time=_LATE),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass import MarkovOperator, __version__, markov_operator
+from diffclass import MarkovOperator, StoppingRule, __version__, markov_operator
 from diffclass.coarsening import CoarseGraph, coarsen
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
@@ -99,6 +99,17 @@ class SessionSettings:
             return cls(**header["settings"])
         except (KeyError, TypeError) as error:
             raise DataError(f"the session's header lacks its settings ({error})") from error
+
+    @property
+    def given_tau(self) -> int | None:
+        """The diffusion time, None where a rule chooses it."""
+        return None if isinstance(self.tau, str) else self.tau
+
+    @property
+    def rule(self) -> StoppingRule:
+        """How the time is chosen, with the limits that hold if it is given at first."""
+        by = self.tau if isinstance(self.tau, str) else "auto"
+        return StoppingRule(by, max_time=self.max_time)
 
     @property
     def opening(self) -> dict[str, str | None]:
@@ -259,11 +270,6 @@ class Workspace:
         return rows, columns
 
     @property
-    def answering_graph(self) -> CoarseGraph | None:
-        """The coarse graph, if answers and warped walks are those of its aggregates."""
-        return self.coarse if self.coarse_answers else None
-
-    @property
     def n_pixels(self) -> int:
         """Rows times columns."""
         return len(self.points)
@@ -278,8 +284,8 @@ class Workspace:
         return RelabelSession(
             self.operator,
             label_mode=self.settings.label_mode,
-            tau=self.settings.tau,
-            max_time=self.settings.max_time,
+            tau=self.settings.given_tau,
+            rule=self.settings.rule,
             grouping=self._regions_of,
             coarse=self.coarse,
             coarse_answers=self.coarse_answers,
@@ -290,17 +296,13 @@ class Workspace:
         """Return the region of each point's label, as `diffclass classify` groups them."""
         return label_regions(self.raster(label_ids)).ravel()[self.pixels]
 
-    def points_of_runs(self, runs: Any) -> np.ndarray:
-        """Return the points under runs of pixels, ascending; see `pixels_of_runs`."""
-        return np.unique(self.points[self.pixels_of_runs(runs)])
-
-    def pixels_of_runs(self, runs: Any) -> np.ndarray:
+    def pixels_of_runs(self, runs: list[int]) -> np.ndarray:
         """Return the pixels of runs, ascending; those without data are left out.
 
         Raises
         ------
         ParameterError
-            Where ``runs`` is not a list of runs inside the image, or no pixel of it has data.
+            Where ``runs`` leave the image, or no pixel of it has data.
         """
         pixels = pixels_of(runs, self.n_pixels)
         pixels = pixels[self.points[pixels] >= 0]

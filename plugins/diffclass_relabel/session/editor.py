@@ -12,17 +12,18 @@ import re
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from msgspec import to_builtins
 
 from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
-from diffclass.relabel import Change
+from diffclass.relabel import AddClass, Change, Operation, decoded, name_of
 from diffclass_hyperspectral import Scene, read_labels
 from diffclass_hyperspectral.workflows.parameters import check_components
 from diffclass_relabel.files import Line, SessionLog, hash_of
@@ -30,7 +31,7 @@ from diffclass_relabel.maps import NO_DATA, ShownLabels, ShownMap, as_bytes
 from diffclass_relabel.protocol import HistoryAnswer, HistoryStep
 from diffclass_relabel.scene import SessionSettings, Workspace
 from diffclass_relabel.session.label_imports import label_import, new_classes_warning
-from diffclass_relabel.session.operations import Operation, checked_operation, completed, for_engine
+from diffclass_relabel.session.operations import PIXEL_OPERATIONS, completed, on_points
 from diffclass_relabel.session.reference import NO_REFERENCE, Reference
 from diffclass_relabel.session.timeline import Timeline, described
 from diffclass_relabel.session.unseen import Unseen
@@ -69,7 +70,7 @@ class Applied:
     Attributes
     ----------
     operation : dict
-        As it was done; empty if it had been done before.
+        As the log keeps it; empty if it had been done before.
     version : int
         The session's, after it.
     stroke : int or None
@@ -78,7 +79,7 @@ class Applied:
         Id of the class that it added, also where it had been done before.
     """
 
-    operation: Operation
+    operation: Line
     version: int
     stroke: int | None = None
     added: int | None = None
@@ -137,12 +138,12 @@ class SessionEditor:
         number: int | None = None,
         seen: int | None = None,
         labels: str | None = None,
-    ) -> Operation:
+    ) -> Line:
         """Apply one operation and write it to the log.
 
         Parameters
         ----------
-        operation : dict
+        operation : dict or Operation
             As a client sent it; see `diffclass_relabel.session.operations`.
         client : str, optional
             Who sent it, to recognize an operation that is sent twice.
@@ -157,7 +158,7 @@ class SessionEditor:
         Returns
         -------
         dict
-            The operation as it was done; empty if it had been done before.
+            The operation as the log keeps it; empty if it had been done before.
 
         Raises
         ------
@@ -229,14 +230,15 @@ class SessionEditor:
             return Applied({}, self.version, added=known[number])
         refused = self._refused.get((client, number))
         done, step = self._applied(sent.operation, client, sent.seen, refused)
+        kept = to_builtins(done)
         sender = {} if client is None else {"client": client, "seq": number}
         source = {} if sent.labels is None else {"labels": sent.labels}
         at = round(time.time(), 3)
-        lines.append({"at": at, "op": done} | sender | source)
+        lines.append({"at": at, "op": kept} | sender | source)
         self._timeline.note(step, done, self.session, at)
         self._note(done, client, number)
-        stroke = self.session.newest_stroke if done["op"] == "stroke" else None
-        return Applied(done, self.version, stroke, _added(done))
+        stroke = self.session.newest_stroke if kept["op"] == "stroke" else None
+        return Applied(kept, self.version, stroke, _added(done))
 
     def _applied(
         self, operation: Any, client: str | None, seen: int | None, refusal: str | None
@@ -244,12 +246,14 @@ class SessionEditor:
         """Apply an operation, unless it was refused before: what came after it counts on that."""
         if refusal is not None:
             raise ParameterError(refusal)
-        checked = checked_operation(operation, self.workspace)
+        if not isinstance(operation, Operation):
+            operation = decoded(operation, PIXEL_OPERATIONS)
+        kept, on_engine = on_points(operation, self.workspace)
         if seen is not None:
-            self._unseen.check(checked, client, seen)
-        step = described(checked, self.session, self.workspace.pixels)
-        self.session.apply(for_engine(checked, self.workspace))
-        return completed(checked, self.session), step
+            self._unseen.check(kept, client, seen)
+        step = described(kept, self.session, self.workspace.pixels)
+        self.session.apply(on_engine)
+        return completed(kept, self.session), step
 
     def included(self) -> dict[str, int]:
         """Return the number of the newest operation that was done for each client."""
@@ -362,8 +366,8 @@ class SessionEditor:
         if client is None or number is None or (client, number) in self._refused:
             return
         self._refused[client, number] = refusal
-        name = operation.get("op") if isinstance(operation, dict) else None
-        facts = {"refused": refusal, "name": str(name)[:40], "client": client, "seq": number}
+        name = str(_name_of(operation))[:40]
+        facts = {"refused": refusal, "name": name, "client": client, "seq": number}
         lines.append({"at": round(time.time(), 3)} | facts)
 
     def _replay(self, entry: Mapping[str, Any]) -> None:
@@ -371,15 +375,16 @@ class SessionEditor:
             self._refused[entry["client"], entry["seq"]] = entry["refused"]
             return
         try:
-            step = described(entry["op"], self.session, self.workspace.pixels)
-            self.session.apply(for_engine(entry["op"], self.workspace))
+            kept, on_engine = on_points(decoded(entry["op"], PIXEL_OPERATIONS), self.workspace)
+            step = described(kept, self.session, self.workspace.pixels)
+            self.session.apply(on_engine)
         except (ParameterError, KeyError, TypeError) as error:
             raise DataError(
                 f"{self.log.path}: step {entry.get('n')} cannot be repeated ({error}); was the "
                 "file changed, or made by another version of diffclass?"
             ) from error
-        self._timeline.note(step, entry["op"], self.session, entry.get("at", 0.0))
-        self._note(entry["op"], entry.get("client"), entry.get("seq"))
+        self._timeline.note(step, kept, self.session, entry.get("at", 0.0))
+        self._note(kept, entry.get("client"), entry.get("seq"))
 
     def _is_done(self, sent: Sent) -> bool:
         return sent.number in self._done.get(sent.client or "", ())
@@ -420,13 +425,18 @@ class SessionEditor:
 
 def _added(done: Operation) -> int | None:
     """Return the id of the class that an operation added, if it did."""
-    return done["id"] if done["op"] == "add_class" else None
+    return done.id if isinstance(done, AddClass) else None
+
+
+def _name_of(operation: Any) -> Any:
+    if isinstance(operation, Operation):
+        return name_of(operation)
+    return operation.get("op") if isinstance(operation, dict) else None
 
 
 def _for_users(message: str, operation: Any) -> str:
     """Return a refusal of the engine in the words of the page: no operations' names, no points."""
-    name = operation.get("op") if isinstance(operation, dict) else None
-    return re.sub(r"\bpoints\b", "pixels", message.removeprefix(f"{name}: "))
+    return re.sub(r"\bpoints\b", "pixels", message.removeprefix(f"{_name_of(operation)}: "))
 
 
 def open_editor(
@@ -520,19 +530,19 @@ def session_header(workspace: Workspace, labels: str | os.PathLike[str] | None =
 def steps_of(operations: Iterable[Operation]) -> list[Line]:
     """Return operations as steps of a session file."""
     now = round(time.time(), 3)
-    return [{"at": now, "op": operation} for operation in operations]
+    return [{"at": now, "op": to_builtins(operation)} for operation in operations]
 
 
 def _first_operations(
     workspace: Workspace, labels: str | os.PathLike[str] | None, variable: str | None
-) -> list[Operation]:
+) -> Sequence[Operation]:
     if labels is None:
         return []
     given = read_labels(labels, variable=variable, grid=workspace.scene)
     operations = label_import(given, workspace).steps
     trial = workspace.new_session()  # what is refused must not get into the file
     for operation in operations:
-        trial.apply(for_engine(operation, workspace))
+        trial.apply(on_points(operation, workspace)[1])
     return operations
 
 

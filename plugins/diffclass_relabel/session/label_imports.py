@@ -10,13 +10,11 @@ import numpy as np
 
 from diffclass.evaluation import ClassMatch, match_classes
 from diffclass.exceptions import ParameterError
-from diffclass.relabel import ClassInfo
-from diffclass.relabel.edits import free_name
-from diffclass.relabel.fields import LARGEST_CLASS_ID
+from diffclass.relabel import LARGEST_CLASS_ID, AddClass, ClassInfo, Operation, free_name
 from diffclass_hyperspectral import ClassEntry, LabelImage
 from diffclass_relabel.protocol import NewClass
 from diffclass_relabel.scene import Workspace, runs_of
-from diffclass_relabel.session.operations import Operation
+from diffclass_relabel.session.operations import BatchOverPixels, PaintPixels, PixelEdit
 from diffclass_relabel.session.reference import hex_color, names_of
 
 _MOST_SHOWN = 8
@@ -70,22 +68,23 @@ class LabelImport:
     n_left_out: int
 
     @property
-    def steps(self) -> list[Operation]:
+    def steps(self) -> list[PixelEdit]:
         """The operations, one after the other."""
-        added, strokes = [], []
+        added: list[PixelEdit] = []
+        strokes: list[PixelEdit] = []
         for one in self.classes:
             new = None if one.to else _checked_new(one)
             if new is not None:
-                added.append({"op": "add_class", **new})
+                added.append(AddClass(**new))
             if len(one.pixels):
                 class_id = one.to if new is None else new["id"]
-                strokes.append({"op": "stroke", "class": class_id, "pixels": runs_of(one.pixels)})
+                strokes.append(PaintPixels(class_id, runs_of(one.pixels)))
         return added + strokes
 
     @property
     def operation(self) -> Operation:
         """All of them as one operation."""
-        return {"op": "batch", "operations": self.steps, "name": self.title}
+        return BatchOverPixels(self.steps, self.title)
 
 
 def label_import(

@@ -1,95 +1,108 @@
-"""Operations as clients send them and the log keeps them: checked, put into points, completed.
+"""Operations as clients send them and the log keeps them: over pixels in place of points.
 
-They are those of `diffclass.relabel.OPERATIONS`, with pixels in place of points: "pixels" holds
-runs over the raster where the engine has "points".
+They are those of `diffclass.relabel.operations`, where a stroke or an erasure has "pixels", runs
+over the raster, in place of "points". A message is decoded once, by `decoded`; `on_points` then
+gives what the log keeps of it and what the engine does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated
 
-from diffclass.relabel import OPERATIONS, RelabelSession
-from diffclass.relabel.fields import Kind, Points, refusal
-from diffclass.relabel.schema import Form, Parts, checked_message
+import numpy as np
+from msgspec import Meta, field
+
+from diffclass.relabel import (
+    LARGEST_NUMBER,
+    OPERATIONS,
+    AddClass,
+    Batch,
+    ClassId,
+    EditWithoutPoints,
+    Erase,
+    Name,
+    Operation,
+    Paint,
+    RelabelSession,
+    table_of,
+)
 from diffclass_relabel.scene import Workspace, runs_of
 
-Operation = dict[str, Any]
+Runs = Annotated[
+    list[Annotated[int, Meta(ge=0, le=LARGEST_NUMBER)]],
+    Meta(description="a list of runs, [start, length, start, length, ...]"),
+]
 
 
-@dataclass(frozen=True)
-class Runs:
-    """A set of pixels; that they lie within the image is checked where its size is known."""
+class PaintPixels(Operation, frozen=True, tag="stroke"):
+    """Label pixels, taken from older strokes where they were labelled before; pixels of locked
+    classes are left out.
+    """  # noqa: D205
 
-    says = "a list of runs, [start, length, start, length, ...]"
-    json_type = list[int]
-
-    def checked(self, value: Any, name: str) -> list[int]:
-        """Return a list."""
-        if not isinstance(value, list):
-            raise refusal(self, value, name)
-        return value
+    class_id: ClassId = field(name="class")
+    pixels: Runs
 
 
-def _over_pixels(form: Form) -> Form:
-    """Return the form in which runs of pixels stand for points."""
-    required: dict[str, Kind] = {}
-    for name, kind in form.required.items():
-        if isinstance(kind, Points):
-            required["pixels"] = Runs()
-        elif isinstance(kind, Parts):
-            required[name] = Parts({part: _over_pixels(of) for part, of in kind.forms.items()})
-        else:
-            required[name] = kind
-    return replace(form, purpose=form.purpose.replace("points", "pixels"), required=required)
+class ErasePixels(Operation, frozen=True, tag="erase"):
+    """Unlabel pixels, except those of locked classes."""
+
+    pixels: Runs
 
 
-PIXEL_OPERATIONS = {name: _over_pixels(form) for name, form in OPERATIONS.items()}
+PixelEdit = PaintPixels | ErasePixels | EditWithoutPoints
 
 
-def checked_operation(operation: Any, workspace: Workspace) -> Operation:
-    """Return an operation of a client with clean values.
+class BatchOverPixels(Operation, frozen=True, tag="batch"):
+    """Do several of the operations above as one, all of them or none; the name says what they are
+    together.
+    """  # noqa: D205
+
+    operations: Annotated[
+        list[PixelEdit],
+        Meta(min_length=1, description="a list of at least one operation"),
+    ]
+    name: Name | None = None
+
+
+PIXEL_OPERATIONS = OPERATIONS | table_of((PaintPixels, ErasePixels, BatchOverPixels))
+
+
+def on_points(operation: Operation, workspace: Workspace) -> tuple[Operation, Operation]:
+    """Return an operation as the log keeps it and as the engine does it.
 
     Parameters
     ----------
-    operation : dict
-        As a client sent it: anything.
+    operation : Operation
+        One of `PIXEL_OPERATIONS`.
     workspace : Workspace
 
     Returns
     -------
-    dict
+    kept : Operation
         Its pixels are those that have data.
+    done : Operation
+        One of `diffclass.relabel.OPERATIONS`.
 
     Raises
     ------
     ParameterError
-        Where it is not an operation, a field is missing, unknown or of another kind, or pixels lie
-        outside the image.
+        Where pixels lie outside the image, or none of them has data.
     """
-    name, values = checked_message(operation, PIXEL_OPERATIONS)
-    return _on_data({"op": name} | values, workspace)
+    if isinstance(operation, PaintPixels):
+        runs, points = _runs_and_points(operation.pixels, workspace)
+        return PaintPixels(operation.class_id, runs), Paint(operation.class_id, points)
+    if isinstance(operation, ErasePixels):
+        runs, points = _runs_and_points(operation.pixels, workspace)
+        return ErasePixels(runs), Erase(points)
+    if isinstance(operation, BatchOverPixels):
+        kept, done = zip(*(on_points(one, workspace) for one in operation.operations), strict=True)
+        return BatchOverPixels([*kept], operation.name), Batch([*done], operation.name)
+    return operation, operation
 
 
-def _on_data(operation: Operation, workspace: Workspace) -> Operation:
-    """Leave out the pixels without data."""
-    if "pixels" in operation:
-        return operation | {"pixels": runs_of(workspace.pixels_of_runs(operation["pixels"]))}
-    if "operations" in operation:
-        parts = [_on_data(part, workspace) for part in operation["operations"]]
-        return operation | {"operations": parts}
-    return operation
-
-
-def for_engine(operation: Mapping[str, Any], workspace: Workspace) -> Operation:
-    """Return an operation with points in place of pixels."""
-    rest = {name: value for name, value in operation.items() if name != "pixels"}
-    if "pixels" in operation:
-        rest["points"] = workspace.points_of_runs(operation["pixels"])
-    if "operations" in operation:
-        rest["operations"] = [for_engine(part, workspace) for part in operation["operations"]]
-    return rest
+def _runs_and_points(runs: list[int], workspace: Workspace) -> tuple[list[int], np.ndarray]:
+    pixels = workspace.pixels_of_runs(runs)
+    return runs_of(pixels), np.unique(workspace.points[pixels])
 
 
 def completed(operation: Operation, session: RelabelSession) -> Operation:
@@ -97,16 +110,16 @@ def completed(operation: Operation, session: RelabelSession) -> Operation:
 
     Parameters
     ----------
-    operation : dict
+    operation : Operation
     session : RelabelSession
         As it stands after the operation.
 
     Returns
     -------
-    dict
+    Operation
         A new class has id, name and colour.
     """
-    if operation["op"] != "add_class":
+    if not isinstance(operation, AddClass):
         return operation
     new = session.classes[-1]
-    return {"op": "add_class", "id": new.id, "name": new.name, "color": new.color}
+    return AddClass(new.id, new.name, new.color)

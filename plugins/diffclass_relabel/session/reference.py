@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from diffclass.evaluation import ClassMatch, match_classes
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import ClassInfo
-from diffclass.relabel.fields import is_whole, refusal
 from diffclass_hyperspectral import LabelImage, read_labels
 from diffclass_hyperspectral.io.labels import given_name
 from diffclass_relabel.scene import Workspace
@@ -28,23 +26,6 @@ def names_of(classes: Iterable[ClassInfo]) -> dict[int, str | None]:
 def hex_color(color: tuple[int, int, int]) -> str:
     """Return a colour as the page writes it."""
     return "#{:02x}{:02x}{:02x}".format(*color)
-
-
-@dataclass(frozen=True)
-class ClassPairs:
-    """Which class of a file is which of the session's; of those that are left out none is."""
-
-    says = "a list of pairs of class ids, [of the file, of the session, ...], each of the file once"
-    json_type = list[int]
-
-    def checked(self, value: Any, name: str) -> dict[int, int]:
-        """Return the session's classes by the file's."""
-        if not isinstance(value, list) or len(value) % 2 or not all(map(is_whole, value)):
-            raise refusal(self, value, name)
-        pairs = dict(zip(value[::2], value[1::2], strict=True))
-        if 2 * len(pairs) != len(value):
-            raise refusal(self, value, name)
-        return pairs
 
 
 @dataclass(frozen=True, eq=False)

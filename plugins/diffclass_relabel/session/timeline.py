@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from msgspec.structs import asdict
 
-from diffclass.relabel import RelabelSession
+from diffclass.relabel import (
+    AddClass,
+    HideClass,
+    LockClass,
+    Move,
+    Operation,
+    Redo,
+    RelabelSession,
+    Remove,
+    RenameClass,
+    Undo,
+    name_of,
+)
 from diffclass_relabel.protocol import HistoryAnswer, HistoryStep
+from diffclass_relabel.session.operations import BatchOverPixels
 
 _MOST_STEPS = 500  # that a page is told of
 _LEAST_BEFORE = 100  # of these before the present one, however far back it is
@@ -29,12 +42,6 @@ _TITLES = {
     "warp": "walk warped",
     "unwarp": "walk not warped",
 }
-_FLAGS = {
-    ("hide_class", True): "hidden",
-    ("hide_class", False): "shown",
-    ("lock_class", True): "locked",
-    ("lock_class", False): "unlocked",
-}
 
 
 class Timeline:
@@ -49,27 +56,25 @@ class Timeline:
     def __init__(self) -> None:
         self.steps: list[HistoryStep] = []
 
-    def note(
-        self, step: HistoryStep, done: Mapping[str, Any], session: RelabelSession, at: float
-    ) -> None:
+    def note(self, step: HistoryStep, done: Operation, session: RelabelSession, at: float) -> None:
         """Add a step that was done; those that had been undone before it are dropped.
 
         Parameters
         ----------
         step : HistoryStep
             As `described` before it was done.
-        done : mapping
-            The operation with the values that the session has chosen.
+        done : Operation
+            With with the values that the session has chosen.
         session : RelabelSession
             As it stands after the operation.
         at : float
             Seconds since 1970.
         """
-        if done["op"] in ("undo", "redo"):
+        if isinstance(done, Undo | Redo):
             return
         step |= {"step": session.step, "at": at}
-        if done["op"] == "add_class":
-            step |= {"class": done["id"], "name": done["name"]}
+        if isinstance(done, AddClass):
+            step |= {"class": done.id or 0, "name": done.name or ""}
         del self.steps[session.step - 1 :]
         self.steps.append(step)
 
@@ -79,15 +84,13 @@ class Timeline:
         return {"step": session.step, "n_steps": session.n_steps, "steps": self.steps[first:]}
 
 
-def described(
-    operation: Mapping[str, Any], session: RelabelSession, pixels: np.ndarray
-) -> HistoryStep:
+def described(operation: Operation, session: RelabelSession, pixels: np.ndarray) -> HistoryStep:
     """Return what there is to say about an operation that is about to be done.
 
     Parameters
     ----------
-    operation : mapping
-        Over pixels, checked.
+    operation : Operation
+        Over pixels.
     session : RelabelSession
         As it stands before the operation, which may remove what it is about.
     pixels : ndarray of shape (n,)
@@ -97,8 +100,8 @@ def described(
     class_id = _class_of(operation)
     runs = _runs_of(operation)
     place, count = (runs[0], sum(runs[1::2])) if runs else (None, None)
-    if "stroke" in operation:
-        found = next((s for s in session.strokes if s.number == operation["stroke"]), None)
+    if isinstance(operation, Move | Remove):
+        found = next((s for s in session.strokes if s.number == operation.stroke), None)
         if found is not None:
             place, count = int(pixels[found.points[0]]), len(found)
             class_id = class_id or found.class_id
@@ -106,33 +109,32 @@ def described(
         "step": 0,
         "title": _title(operation, names),
         "class": class_id,
-        "name": operation["name"] if operation["op"] == "rename_class" else names.get(class_id, ""),
+        "name": operation.name if isinstance(operation, RenameClass) else names.get(class_id, ""),
         "count": count,
         "pixel": place,
         "at": 0.0,
     }
 
 
-def _title(operation: Mapping[str, Any], names: Mapping[int, str]) -> str:
-    name = operation["op"]
-    if name == "batch":
-        return str(operation.get("name") or f"{len(operation['operations'])} operations at once")
-    for flag in ("hidden", "locked"):
-        if flag in operation:
-            return _FLAGS[name, operation[flag]]
-    class_name = names.get(operation.get("source", 0), "")
-    return _TITLES.get(name, name).format(**operation, class_name=class_name)
+def _title(operation: Operation, names: Mapping[int, str]) -> str:
+    if isinstance(operation, BatchOverPixels):
+        return operation.name or f"{len(operation.operations)} operations at once"
+    if isinstance(operation, HideClass):
+        return "hidden" if operation.hidden else "shown"
+    if isinstance(operation, LockClass):
+        return "locked" if operation.locked else "unlocked"
+    name = name_of(operation)
+    class_name = names.get(getattr(operation, "source", 0), "")
+    return _TITLES.get(name, name).format(**asdict(operation), class_name=class_name)
 
 
-def _class_of(operation: Mapping[str, Any]) -> int:
+def _class_of(operation: Operation) -> int:
     """Return the class that an operation is about, 0 for none or several."""
-    fields = [operation.get("class"), operation.get("into")]
-    if operation["op"].endswith("_class"):
-        fields.append(operation.get("id"))
-    return next((int(value) for value in fields if value is not None), 0)
+    fields = (getattr(operation, name, None) for name in ("class_id", "into", "id"))
+    return next((value for value in fields if value is not None), 0)
 
 
-def _runs_of(operation: Mapping[str, Any]) -> list[int]:
+def _runs_of(operation: Operation) -> list[int]:
     """Return the runs of pixels of an operation, those of a batch one after the other."""
-    parts = operation.get("operations", ())
-    return [*operation.get("pixels", ()), *(number for part in parts for number in _runs_of(part))]
+    parts = getattr(operation, "operations", ())
+    return [*getattr(operation, "pixels", ()), *(run for part in parts for run in _runs_of(part))]

@@ -6,17 +6,16 @@ at all. Where somebody else has changed what it is about meanwhile, an operation
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from diffclass.exceptions import ParameterError
-from diffclass.relabel import ClassInfo
+from diffclass.relabel import ClassInfo, Operation, name_of
 
 _CLASS_FIELDS = {
     "add_class": (),
     "merge_classes": ("source", "into"),
-    "stroke": ("class",),
-    "move": ("class",),
+    "stroke": ("class_id",),
+    "move": ("class_id",),
 }
 _OF_THE_LAST = {"undo": -1, "redo": 1}
 _OF_A_STROKE = ("move", "remove")
@@ -34,24 +33,22 @@ class Unseen:
         self._history: list[Births] = [{}]  # those that undo and redo go through
         self._place = 0
 
-    def note(
-        self, operation: Mapping[str, Any], author: str | None, classes: Iterable[ClassInfo]
-    ) -> None:
+    def note(self, operation: Operation, author: str | None, classes: Iterable[ClassInfo]) -> None:
         """Note an operation, its author and the classes after it."""
         self._authors.append(author)
-        direction = _OF_THE_LAST.get(operation["op"])
+        direction = _OF_THE_LAST.get(name_of(operation))
         if direction is None:
             births = self._with_new(classes)
             self._history[self._place + 1 :] = [births]
             direction = 1
-        self._place += direction * operation.get("steps", 1)
+        self._place += direction * getattr(operation, "steps", 1)
         self._births.append(self._history[self._place])
 
     def birth(self, class_id: int) -> int:
         """Return how many operations had been done when the class of an id was added."""
         return self._births[-1].get(class_id, 0)
 
-    def check(self, operation: Mapping[str, Any], author: str | None, seen: int) -> None:
+    def check(self, operation: Operation, author: str | None, seen: int) -> None:
         """Refuse an operation that meant another thing when ``seen`` operations were done.
 
         Raises
@@ -59,9 +56,9 @@ class Unseen:
         ParameterError
             Where somebody else has done something since that changes what it is about.
         """
-        name = operation["op"]
+        name = name_of(operation)
         if name in _OF_THE_LAST:
-            first = max(seen, len(self._authors) - operation.get("steps", 1))
+            first = max(seen, len(self._authors) - getattr(operation, "steps", 1))
             self._check_alone(author, first)
         if name in _OF_A_STROKE:
             self._check_alone(author, seen)
@@ -88,9 +85,9 @@ class Unseen:
             )
 
 
-def _classes_of(operation: Mapping[str, Any]) -> Iterator[int]:
+def _classes_of(operation: Operation) -> Iterator[int]:
     """Yield the ids of classes that an operation, or a part of it, says to be there."""
-    for part in operation.get("operations", [operation]):
-        for field in _CLASS_FIELDS.get(part["op"], ("id",)):
-            if field in part:
-                yield part[field]
+    for part in getattr(operation, "operations", [operation]):
+        for field in _CLASS_FIELDS.get(name_of(part), ("id",)):
+            if hasattr(part, field):
+                yield getattr(part, field)

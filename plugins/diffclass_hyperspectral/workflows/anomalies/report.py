@@ -121,7 +121,7 @@ def draw_anomalies(
 
 def _draw_scores(figure: Any, axes: Any, found: SceneAnomalies) -> None:
     """Show ranks: scores span orders of magnitude, in a different way for each method."""
-    from diffclass.plots.axes import label_map_axes
+    from diffclass.plots import label_map_axes
 
     ranks = percentiles(found.scores)
     image = axes.imshow(-np.log10(1 - ranks), cmap="viridis", interpolation="nearest")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass.model_files.forms import (
+from diffclass.model_files import (
     Array,
     Choice,
     Flag,

@@ -16,8 +16,7 @@ from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Cost
 from diffclass.exceptions import DataError
 from diffclass.mapped_files import release_pages
-from diffclass.model_files import CLASSIFIER, read_model, write_model
-from diffclass.model_files.forms import Array, Maybe, Record
+from diffclass.model_files import CLASSIFIER, Array, Maybe, Record, read_model, write_model
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import ClassTable
 from diffclass_hyperspectral.io.rasters import BlockArray

@@ -195,7 +195,7 @@ def draw_clusters(
 
 
 def _spectra_title(n_clusters: int) -> str:
-    from diffclass.plots.mean_spectra import MOST_SPREADS
+    from diffclass.plots import MOST_SPREADS
 
     shaded = " and one standard deviation" if n_clusters <= MOST_SPREADS else ""
     return f"mean spectra{shaded}"

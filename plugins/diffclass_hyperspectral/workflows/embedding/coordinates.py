@@ -16,11 +16,10 @@ from diffclass.costs import Cost, Forecast, Size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Gaussian
 from diffclass.output import replacing
-from diffclass.plots.stretch import stretched
+from diffclass.plots import stretch_contrast
 from diffclass.point_graph import graph_costs
 from diffclass.progress import stage
-from diffclass.spectral.eigenpairs import eigenpairs_cost
-from diffclass.spectral.gap import MOST_COMPONENTS
+from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.maps import new_figure, place_of, write_raster
@@ -178,11 +177,12 @@ def draw_embedding(
         _draw_scene(axes[0], embedded)
     else:
         shown = embedded.coordinates[np.isfinite(embedded.coordinates[:, 0])]
-        EmbeddingDisplay(shown).plot(axes[0], components=(0, 1)[: shown.shape[1]])
+        components = (0, 1)[: shown.shape[1]]
+        EmbeddingDisplay(shown, components=components).plot(axes[0])
     times = sorted({1, 16, 256, model.time_})
     EigenvaluesDisplay.from_estimator(model, times=times, ax=axes[1])
     if curve is not None:
-        BandwidthDisplay.from_curve(curve, ax=axes[2])
+        BandwidthDisplay(curve).plot(axes[2])
     with replacing(path, overwrite=overwrite, suffix=".png") as temporary:
         figure.savefig(temporary, dpi=100)
 
@@ -198,7 +198,7 @@ def _draw_scene(axes: Any, embedded: EmbeddedPoints) -> None:
     known = ~np.isnan(shown[:, 0])
     planes = np.ones((len(shown), 3))
     planes[known] = 0
-    planes[known, : shown.shape[1]] = stretched(shown[known])
+    planes[known, : shown.shape[1]] = stretch_contrast(shown[known])
     assert embedded.shape is not None
     axes.imshow(planes.reshape(*embedded.shape, 3), interpolation="nearest")
     colors = ("red", "green", "blue")[: shown.shape[1]]

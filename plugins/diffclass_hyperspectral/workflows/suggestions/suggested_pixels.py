@@ -267,7 +267,7 @@ def suggest_pixels(
     assert isinstance(classifier, DiffusionClassifier)
     places = np.column_stack(np.unravel_index(pixels, scene.shape[:2]))
     found = suggest(
-        classifier.operator_ if classifier.warped_ is None else classifier.warped_,
+        classifier.walk_,
         classifier.diffusion_,
         np.flatnonzero(ids > 0),
         n_pixels,

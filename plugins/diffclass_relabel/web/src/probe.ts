@@ -20,20 +20,21 @@
 //   idle()          a promise: all confirmed and told, the picture there, and in live mode the map up
 //                   to date and painted; it cannot know what another tab has sent a moment ago
 
+import { pixelAt } from "./base/raster";
 import type { Layers } from "./canvas/layers";
 import type { Painter } from "./canvas/painter";
 import type { View } from "./canvas/view";
 import type { PicturePanel } from "./panels/picture_panel";
+import type { Keys } from "./panels/shortcuts";
 import type { Operation, SessionState } from "./session/protocol.generated";
 import type { Session } from "./session/session";
 import type { Suggestions } from "./session/suggestions";
 import type { Pointer } from "./tools/pointer";
-import type { Ui } from "./tools/ui";
-import type { Keys } from "./shortcuts";
+import type { UiState } from "./tools/ui_state";
 
 interface Parts {
   session: Session;
-  ui: Ui;
+  ui: UiState;
   view: View;
   layers: Layers;
   painter: Painter;
@@ -63,17 +64,16 @@ export function makeProbe({ session, ui, view, layers, painter, picture, pointer
     view,
     layers,
     pixelAt(x: number, y: number) {
-      const place = pointer.place(x, y);
-      return { row: Math.floor(place.row), column: Math.floor(place.column) };
+      return pixelAt(pointer.place(x, y));
     },
     clientOf(row: number, column: number) {
       const box = area.getBoundingClientRect();
-      const at = view.toDevice({ row: row + 0.5, column: column + 0.5 });
+      const at = view.deviceMiddle({ row, column });
       return { x: box.left + at.x / view.ratio, y: box.top + at.y / view.ratio };
     },
     canvasPixel(row: number, column: number) {
       painter.paint();
-      const at = view.toDevice({ row: row + 0.5, column: column + 0.5 });
+      const at = view.deviceMiddle({ row, column });
       const context = painter.canvas.getContext("2d")!;
       return [...context.getImageData(Math.floor(at.x), Math.floor(at.y), 1, 1).data];
     },
@@ -82,7 +82,7 @@ export function makeProbe({ session, ui, view, layers, painter, picture, pointer
     async idle() {
       const isMapDue = (state: SessionState) => state.computing || (state.live && state.stale && !state.problem);
       const busy = () =>
-        session.socket.connection !== "open" || !session.state || session.isUnanswered || session.news.isDue || picture.isLoading ||
+        session.socket.connection !== "open" || !session.state || session.isUnanswered || session.notice.isDue || picture.isLoading ||
         isMapDue(session.state) || (session.map?.version ?? null) !== session.state.map_version ||
         Boolean(session.map?.left);
       while (busy()) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -14,12 +14,12 @@ import pytest
 from diffclass.blocks import Scratch, build, classifier, partition
 from diffclass.command_line.console import Console
 from diffclass.command_line.main import run
-from diffclass.datasets import make_hyperspectral_scene
 from diffclass_hyperspectral import classify_with_holdout, open_scene, read_labels
 from diffclass_hyperspectral.commands._blocks import Size
 from diffclass_hyperspectral.features import directions
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.workflows.classification import block_runs, runs
+from experiments.datasets import make_hyperspectral_scene
 
 BUDGET = "580MB"
 LABELLED = ["classify", "scene.npy", "--labels", "labels.npy", "-o", "map.npy"]

@@ -12,9 +12,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from diffclass.command_line.main import run
-from diffclass.datasets import make_circle, make_tissue_scene
+from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import open_scene
 from diffclass_hyperspectral.io.tables import is_table, read_table, write_table
+from experiments.datasets import make_circle
 
 from ..writers import save_envi
 

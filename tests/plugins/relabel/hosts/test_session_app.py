@@ -13,7 +13,7 @@ from PIL import Image
 from diffclass_hyperspectral import read_labels
 from diffclass_relabel.maps.shown import NO_DATA
 from diffclass_relabel.protocol import messages as protocol
-from diffclass_relabel.queries.questions import ANSWERS
+from diffclass_relabel.queries.kinds import QUERIES
 from diffclass_relabel.scene.runs import pixels_of
 from diffclass_relabel.session.reference import Reference
 
@@ -160,10 +160,10 @@ def test_answers_and_messages_have_the_fields_that_the_page_is_told_of(
         "read_labels": {"path": str(tmp_path / "labels.npy")},
         "view": dict(zip(("top", "left", "bottom", "right"), (0, 0, 48, 50), strict=True)),
     }
-    for question, answer in ANSWERS.items():
-        said = painted.ask(question, **fields.get(question, {}))
+    for name, kind in QUERIES.items():
+        said = painted.ask(name, **fields.get(name, {}))
         assert said.pop("kind") == "answer", said
-        assert said.keys() - {"seq", "ask"} == answer.__annotations__.keys(), question
+        assert said.keys() - {"seq", "ask"} == kind.answer.__annotations__.keys(), name
     assert painted.hello().keys() == protocol.Hello.__annotations__.keys()
     assert painted.state.keys() == protocol.SessionState.__annotations__.keys()
     assert painted.do("add_class").keys() <= protocol.Done.__annotations__.keys()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffclass.plots.palette import DEFAULT_PALETTE
+from diffclass.plots import DEFAULT_PALETTE
 
 from ..browser import engine_map
 from ..color_difference import delta_e, lab

@@ -241,7 +241,7 @@ def test_a_class_that_another_page_replaced_gets_nothing(tab, far, log, editor):
     tab.settle()
     assert tab.labels[10, 10] == 0
     assert tab.dab(10, 20) is None  # nothing is in hand
-    tab.find(".message", has_text="No class is in hand").wait_for()
+    tab.find(".message", has_text="No class is chosen").wait_for()
     assert tab.js("diffclass.pending") == 0
     tab.key("3")
     tab.dab(10, 30)

@@ -97,7 +97,7 @@ def test_own_labels_are_held_out_in_whole_pieces(editor, workspace, tissue):
     boxes = [(1, 2, 2), (2, 2, 40), (1, 20, 5), (2, 30, 30), (1, 40, 10), (1, 44, 40), (3, 10, 20)]
     for class_id, row, column in boxes:
         ids[row : row + 2, column : column + 3] = class_id
-    found = held_out(workspace, ids, label_mode="summed", tau=12)
+    found = held_out(workspace.new_session(), workspace, ids, label_mode="summed", tau=12)
     assert len(found.truth) == 6 * 6  # the only piece of class 3 stays
     assert set(found.truth) == {1, 2}
     # pieces of class 1 in their order: parts 0, 1, 2, 0; of class 2: parts 0, 1
@@ -125,7 +125,7 @@ def test_what_cannot_be_compared_says_why(editor, tissue):
     assert "--reference FILE" in numbers.answer("reference")["note"]
     assert "two separate places" in numbers.answer()["note"]
     with pytest.raises(DataError, match="second stroke"):
-        held_out(editor.workspace, editor.labels.ids, label_mode="summed", tau=12)
+        held_out(editor.session, editor.workspace, editor.labels.ids, label_mode="summed", tau=12)
 
 
 def test_a_change_is_counted_by_class(compared, tissue):

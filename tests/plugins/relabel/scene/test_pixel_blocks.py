@@ -195,8 +195,10 @@ def test_labels_are_held_out_on_aggregates(coarse_workspace, tissue):
             runs = np.array(operation["pixels"]).reshape(-1, 2)
             for start, length in runs:
                 ids.ravel()[start : start + length] = operation["class"]
-    found = held_out(coarse_workspace, ids, label_mode="summed", tau=12)
-    single = held_out(replace(coarse_workspace, coarse=None), ids, label_mode="summed", tau=12)
+    given = {"label_mode": "summed", "tau": 12}
+    found = held_out(coarse_workspace.new_session(), coarse_workspace, ids, **given)
+    plain = replace(coarse_workspace, coarse=None)
+    single = held_out(plain.new_session(), plain, ids, **given)
     assert found.truth.tolist() == single.truth.tolist()
     assert (found.found == found.truth).mean() > 0.6
 

@@ -98,6 +98,10 @@ def test_a_new_class_is_completed_and_kept_so(editor):
         {"op": "stroke", "class": 1, "pixels": []}, {"op": "stroke", "class": 1, "pixels": [1]},
         {"op": "stroke", "class": 1, "points": [1]}, {"op": "stroke", "class": 0, "pixels": [1, 2]},
         {"op": "stroke", "class": 2**80, "pixels": [1, 2]},
+        *({"op": "erase", "pixels": runs} for runs in (
+            "1,2", None, {"a": 1}, [0.0, 1], [True, 1], [0, True], ["0", 1], [[0, 1]],
+            [2**70, 1], [0, 2**63], [None, 1],
+        )),
         {"op": "erase", "pixels": [1900, 2]}, {"op": "move", "stroke": 99, "class": 1},
         {"op": "remove", "stroke": 99}, {"op": "add_class", "id": 1}, {"op": "add_class", "id": 0},
         {"op": "add_class", "id": 255}, {"op": "add_class", "color": "red"},
@@ -318,8 +322,8 @@ def test_labels_of_odd_names_and_ids(workspace):
     ids[5, 5], ids[6, 6], ids[7, 7] = 3, 7, 9
     labels = LabelImage.from_array(ids, names={3: "corn", 7: "corn", 9: " \n"})
     operations = label_import(labels, workspace).steps
-    assert [op["name"] for op in operations[:3]] == ["corn", "corn (2)", "class"]
-    assert [op["class"] for op in operations[3:]] == [3, 7, 9]
+    assert [op.name for op in operations[:3]] == ["corn", "corn (2)", "class"]
+    assert [op.class_id for op in operations[3:]] == [3, 7, 9]
     ids[8, 8] = 300
     with pytest.raises(ParameterError, match="class id 300 is too large"):
         label_import(LabelImage.from_array(ids), workspace)

@@ -10,7 +10,7 @@ import pytest
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import ClassTable, read_labels, write_class_map
-from diffclass_relabel.queries.uploads import Files, _first
+from diffclass_relabel.queries.uploads import _first
 
 from ..strokes import three_classes
 
@@ -175,7 +175,6 @@ def test_the_file_to_read_is_found_among_several():
     assert _first(["a.tif", "a.tif.aux.xml"]) == "a.tif"
     with pytest.raises(ParameterError, match="which of them"):
         _first(["a.png", "b.png"])
-    assert Files().checked(sent(a=b"xy"), "files") == {"a": b"xy"}
 
 
 def test_exports_carry_the_name_of_the_scene(painted):

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from diffclass import markov_operator
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import RelabelSession
+from diffclass.relabel.operations import decoded
+from diffclass_relabel.session.operations import PIXEL_OPERATIONS
 from diffclass_relabel.session.unseen import Unseen
 
 OPERATOR = markov_operator(np.linspace(0, 1, 12)[:, None], n_neighbors=4)
@@ -24,6 +26,10 @@ OPERATIONS = st.one_of(
     st.builds(lambda op, k: {"op": op, "steps": k}, st.sampled_from(["undo", "redo"]),
               st.integers(1, 3)),
 )  # fmt: skip
+
+
+def typed(operation):
+    return decoded(operation, PIXEL_OPERATIONS)
 
 
 class Twin:
@@ -56,7 +62,7 @@ def test_a_stroke_is_refused_if_its_class_is_another_one_by_now(acts):
     for operation, author in acts:
         with suppress(ParameterError):
             session.apply(operation)
-            unseen.note(operation, author, session.classes)
+            unseen.note(typed(operation), author, session.classes)
             before = twin.n_identities
             twin.note(operation, {info.id for info in session.classes})
             if twin.n_identities > before:
@@ -69,37 +75,37 @@ def test_a_stroke_is_refused_if_its_class_is_another_one_by_now(acts):
             for operation in (stroke, {"op": "batch", "operations": [{"op": "warp"}, stroke]}):
                 if is_another:
                     with pytest.raises(ParameterError, match="choose a class again"):
-                        unseen.check(operation, "mine", seen)
+                        unseen.check(typed(operation), "mine", seen)
                 else:
-                    unseen.check(operation, "mine", seen)
+                    unseen.check(typed(operation), "mine", seen)
 
 
 def noted(*authors):
     session, unseen = RelabelSession(OPERATOR, ["a"]), Unseen()
     for k, author in enumerate(authors):
-        operation = {"op": "stroke", "class": 1, "points": [k]}
-        session.apply(operation)
-        unseen.note(operation, author, session.classes)
+        session.apply({"op": "stroke", "class": 1, "points": [k]})
+        operation = {"op": "stroke", "class": 1, "pixels": [k, 1]}
+        unseen.note(typed(operation), author, session.classes)
     return unseen
 
 
 @pytest.mark.parametrize("name", ["undo", "redo"])
 def test_nobody_takes_back_what_they_have_not_seen(name):
     unseen = noted("mine", "theirs", "mine", "theirs", "mine")
-    unseen.check({"op": name}, "mine", 0)  # the last one is my own, whatever was before it
-    unseen.check({"op": name, "steps": 2}, "mine", 4)
+    unseen.check(typed({"op": name}), "mine", 0)  # the last one is my own, whatever was before it
+    unseen.check(typed({"op": name, "steps": 2}), "mine", 4)
     for steps, seen in ((2, 3), (3, 0), (5, 1)):
         with pytest.raises(ParameterError, match="look again"):
-            unseen.check({"op": name, "steps": steps}, "mine", seen)
+            unseen.check(typed({"op": name, "steps": steps}), "mine", seen)
     with pytest.raises(ParameterError, match="look again"):
-        unseen.check({"op": name}, "theirs", 4)
-    unseen.check({"op": name}, "theirs", 5)
+        unseen.check(typed({"op": name}), "theirs", 4)
+    unseen.check(typed({"op": name}), "theirs", 5)
 
 
 @pytest.mark.parametrize("name", ["move", "remove"])
 def test_strokes_are_told_by_numbers_that_others_may_give_away(name):
     unseen = noted("mine", "theirs", "mine")
-    operation = {"op": name, "stroke": 2, "class": 1}
-    unseen.check(operation, "mine", 2)
+    operation = {"op": name, "stroke": 2} | ({"class": 1} if name == "move" else {})
+    unseen.check(typed(operation), "mine", 2)
     with pytest.raises(ParameterError, match="look again"):
-        unseen.check(operation, "mine", 1)
+        unseen.check(typed(operation), "mine", 1)

@@ -1,4 +1,4 @@
-// Making elements in one expression.
+// Making elements in one expression, and moving the focus among them.
 
 const GAP = 4; // px between a menu and what it hangs from
 
@@ -20,6 +20,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
+  if (element instanceof HTMLButtonElement) element.type = "button"; // else it would submit a form
   if (options.class) element.className = options.class;
   if (options.text !== undefined) element.textContent = options.text;
   if (options.icon) element.innerHTML = options.icon;
@@ -38,13 +39,30 @@ export function iconButton(icon: string, title: string, act: () => void, classNa
     class: className,
     icon,
     title,
-    attributes: { type: "button", "aria-label": title },
+    attributes: { "aria-label": title },
     on: { click: act },
   });
 }
 
 export function textButton(text: string, title: string, act: () => void, className = ""): HTMLButtonElement {
-  return el("button", { class: className, text, title, attributes: { type: "button" }, on: { click: act } });
+  return el("button", { class: className, text, title, on: { click: act } });
+}
+
+/** A list of values to choose from, each with its text and, where given, its title. */
+export function choice(label: string, options: [value: string, text: string, title?: string][], act: () => void): HTMLSelectElement {
+  const entries = options.map(([value, text, title]) => el("option", { text, title, attributes: { value } }));
+  return el("select", { attributes: { "aria-label": label }, on: { change: act } }, ...entries);
+}
+
+export function checkbox(checked: boolean, act: () => void): HTMLInputElement {
+  const box = el("input", { attributes: { type: "checkbox" }, on: { change: act } });
+  box.checked = checked;
+  return box;
+}
+
+/** A remark in the quieter colour of text. */
+export function muted(text: string): HTMLElement {
+  return el("span", { class: "muted", text });
 }
 
 /** A key as it is drawn on a keyboard. */
@@ -52,38 +70,33 @@ export function keycap(key: string): HTMLElement {
   return el("kbd", { text: key });
 }
 
-/** A small square in a class's colour. */
-export function swatch(color: string | undefined): HTMLElement {
-  const square = el("span", { class: "swatch" });
-  square.style.background = color ?? "transparent";
-  return square;
-}
-
 export function section(title: string, ...children: Child[]): HTMLElement {
   return el("section", { attributes: { "aria-label": title } }, el("h2", { text: title }), ...children);
 }
 
-/** Whole numbers with thin spaces between thousands. */
-export function count(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+/** Makes an element of a drawing. */
+export function svg(tag: string, attributes: Record<string, string>, ...children: Node[]): SVGElement {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
 }
 
-/** Calls a function at most once per frame. */
-export function oncePerFrame(act: () => void): () => void {
-  let due = false;
-  return () => {
-    if (due) return;
-    due = true;
-    requestAnimationFrame(() => {
-      due = false;
-      act();
-    });
-  };
+/** A button of the toolbar that opens a popover below the toolbar. */
+export function popoverButton(icon: string, text: string, title: string, menu: HTMLElement): HTMLElement {
+  const button = el("button", { class: "with-icon", title, attributes: { popovertarget: menu.id } }, el("span", { class: "glyph", icon }), text);
+  menu.popover = "auto";
+  menu.addEventListener("beforetoggle", () => (menu.style.top = `${button.closest("header")!.getBoundingClientRect().bottom + GAP}px`));
+  return el("div", {}, button, menu);
 }
 
-/** Opens a popover under something of any height. */
-export function hangBelow(menu: HTMLElement, above: () => HTMLElement): void {
-  menu.addEventListener("beforetoggle", () => (menu.style.top = `${above().getBoundingClientRect().bottom + GAP}px`));
+/** Moves the focus in a list as an arrow key, Home or End says; at the ends it stays, or goes round. */
+export function moveFocus(event: KeyboardEvent, list: HTMLElement[], round = false): void {
+  const here = list.indexOf(document.activeElement as HTMLElement);
+  const to = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: list.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  list[round ? (to + list.length) % list.length : Math.min(Math.max(to, 0), list.length - 1)]?.focus();
 }
 
 /** Puts other children in the place of an element's; those that stay are not touched if as many are

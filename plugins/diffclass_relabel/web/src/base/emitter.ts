@@ -7,7 +7,7 @@ export class Emitter<Events> {
     (this.listeners[name] ??= []).push(listener);
   }
 
-  emit<K extends keyof Events>(name: K, event: Events[K]): void {
-    for (const listener of this.listeners[name] ?? []) listener(event);
+  emit<K extends keyof Events>(name: K, ...[event]: Events[K] extends void ? [] : [Events[K]]): void {
+    for (const listener of this.listeners[name] ?? []) listener(event as Events[K]);
   }
 }

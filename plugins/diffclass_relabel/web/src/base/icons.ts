@@ -30,5 +30,4 @@ export const ICONS = {
   compare: icon('<path d="M10 2.5v15"/><path d="M7.5 5.5h-4v9h4"/><path d="M12.5 5.5h4v9h-4Z" fill="currentColor"/>'),
   chart: icon('<path d="M3.5 3.5v13h13"/><path d="m6 12.5 3-4 3 2 4-5.5"/>'),
   remove: icon('<path d="m5.5 5.5 9 9M14.5 5.5l-9 9"/>'),
-  update: icon('<path d="M16 10a6 6 0 1 1-1.8-4.3"/><path d="M16 3v3.5h-3.5"/>'),
 };

@@ -44,6 +44,13 @@ export function toRuns(pixels: Iterable<number>): Runs {
   return runs;
 }
 
+/** The pixels of some runs. */
+export function pixelsOf(runs: Runs): Set<number> {
+  const pixels = new Set<number>();
+  eachPixel(runs, (pixel) => pixels.add(pixel));
+  return pixels;
+}
+
 /** Calls `visit` for each pixel of some runs. */
 export function eachPixel(runs: Runs, visit: (pixel: number) => void): void {
   for (let k = 0; k < runs.length; k += 2) {

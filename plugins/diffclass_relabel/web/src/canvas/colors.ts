@@ -1,8 +1,8 @@
-// Colours as numbers, and the scale of doubt.
+// Colours as numbers, the scale of doubt, and tables that colour planes of one byte per pixel.
 
-export type Rgb = [number, number, number];
+type Rgb = [number, number, number];
 
-export function rgb(color: string): Rgb {
+function rgb(color: string): Rgb {
   const value = parseInt(color.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }
@@ -14,7 +14,7 @@ const CIVIDIS: Rgb[] = [
 ];
 
 /** Doubt = 1 - margin, 0..1, as a colour: dark where sure, yellow where in doubt. */
-export function doubtColor(doubt: number): Rgb {
+function doubtColor(doubt: number): Rgb {
   const place = Math.min(Math.max(doubt, 0), 1) * (CIVIDIS.length - 1);
   const low = Math.min(Math.floor(place), CIVIDIS.length - 2);
   const part = place - low;
@@ -23,3 +23,30 @@ export function doubtColor(doubt: number): Rgb {
 
 /** The scale as a CSS gradient, for legends. */
 export const DOUBT_GRADIENT = `linear-gradient(to right, ${CIVIDIS.map((c) => `rgb(${c.join(" ")})`).join(", ")})`;
+
+/** Red, green, blue, alpha of a value, packed as the machine stores them. */
+export type Table = Uint32Array;
+
+/** A table that colours class ids; ids that are not given stay transparent. */
+export function classTable(colors: Iterable<[number, string]>): Table {
+  const table = new Uint32Array(256);
+  for (const [id, color] of colors) table[id] = pack(rgb(color));
+  return table;
+}
+
+/** A table that colours margins, 0..255 = 0..1, by their doubt. */
+export function doubtTable(): Table {
+  return Uint32Array.from({ length: 256 }, (_, margin) => pack(doubtColor(1 - margin / 255)));
+}
+
+/** A table with one colour for one value and nothing for the others. */
+export function maskTable(value: number, color: Rgb): Table {
+  const table = new Uint32Array(256);
+  table[value] = pack(color);
+  return table;
+}
+
+function pack([red, green, blue]: Rgb): number {
+  const bytes = new Uint8Array([red, green, blue, 255]);
+  return new Uint32Array(bytes.buffer)[0];
+}

@@ -49,8 +49,8 @@ export function borderPixels({ ids, rows, columns }: Plane): Uint8Array {
   return found;
 }
 
-/** Remembers what was made of a window until something else is asked for, or it is told to forget. */
-export class Kept<T> {
+/** Keeps what was made of a window until another window is asked for or it is told to forget. */
+export class WindowCache<T> {
   private value: T | null = null;
   private window: Window | null = null;
 

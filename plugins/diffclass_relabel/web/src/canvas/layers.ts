@@ -1,6 +1,11 @@
 // The layers of the canvas: which are on, how opaque, which key toggles each.
 
+import { Emitter } from "../base/emitter";
+
 export type LayerId = "raw" | "labels" | "map" | "doubt" | "changes" | "suggestions";
+
+/** How the map is drawn. */
+export type LayerOption = "outlines" | "greyUnder" | "outlinesWhilePainting";
 
 /** Over any grey every colour stays within 10 of itself (CIEDE2000), and the grey can still be made out. */
 const MAP_OPACITY = 0.88;
@@ -15,7 +20,7 @@ export interface Layer {
   opacity: number;
 }
 
-export class Layers {
+export class Layers extends Emitter<{ changed: void }> {
   readonly list: Layer[] = [
     layer("labels", "Labels", "l", "What has been painted", true, 1),
     layer("map", "Map", "m", "The class of every pixel", true, MAP_OPACITY),
@@ -32,7 +37,6 @@ export class Layers {
   greyUnder = true;
   /** The map becomes outlines while a stroke is drawn. */
   outlinesWhilePainting = true;
-  changed: () => void = () => {};
 
   get(id: LayerId): Layer {
     return this.list.find((item) => item.id === id)!;
@@ -47,37 +51,33 @@ export class Layers {
   setVisible(id: LayerId, visible: boolean): void {
     this.get(id).visible = visible;
     this.rawOnly = false;
-    this.changed();
+    this.emit("changed");
   }
 
   setOpacity(id: LayerId, opacity: number): void {
     this.get(id).opacity = opacity;
-    this.changed();
+    this.emit("changed");
   }
 
   /** What the layer's key does: on and off; for the picture, alone and with the rest. */
   toggle(id: LayerId): void {
     if (id === "raw") {
       this.rawOnly = !this.rawOnly;
-      this.changed();
+      this.emit("changed");
     } else {
       this.setVisible(id, this.rawOnly || !this.get(id).visible);
     }
   }
 
-  setGreyUnder(grey: boolean): void {
-    this.greyUnder = grey;
-    this.changed();
+  restore(layers: Pick<Layer, "id" | "visible" | "opacity">[], options: Record<LayerOption, boolean>): void {
+    for (const { id, visible, opacity } of layers) Object.assign(this.get(id), { visible, opacity });
+    Object.assign(this, options);
+    this.emit("changed");
   }
 
-  setOutlinesWhilePainting(outlines: boolean): void {
-    this.outlinesWhilePainting = outlines;
-    this.changed();
-  }
-
-  setOutlines(outlines: boolean): void {
-    this.outlines = outlines;
-    this.changed();
+  setOption(option: LayerOption, on: boolean): void {
+    this[option] = on;
+    this.emit("changed");
   }
 }
 

@@ -2,8 +2,9 @@
 
 import type { Window } from "../base/raster";
 import type { Session } from "../session/session";
-import { type Border, borderPixels, classBorders, Kept } from "./contours";
-import { RasterImage, type Table } from "./raster_image";
+import type { Table } from "./colors";
+import { type Border, borderPixels, classBorders, WindowCache } from "./contours";
+import { RasterImage } from "./raster_image";
 import type { View } from "./view";
 
 // CSS pixels per raster pixel from which borders are lines; below, they would hide what they bound.
@@ -17,9 +18,7 @@ export class MapLayer {
   private readonly areas = new RasterImage();
   private readonly borders = new RasterImage();
   private ids: Uint8Array = new Uint8Array();
-  private table: Table = new Uint32Array(256);
-  private bordersDone = false;
-  private readonly lines = new Kept<Map<number, Border>>();
+  private readonly lines = new WindowCache<Map<number, Border>>();
 
   constructor(private readonly session: Session, private readonly view: View) {}
 
@@ -30,9 +29,11 @@ export class MapLayer {
 
   /** Takes the class of each pixel and the colour of each class; others than before lie in a window. */
   set(ids: Uint8Array, table: Table, window?: Window): void {
-    [this.ids, this.table, this.bordersDone] = [ids, table, false];
+    const { rows, columns } = this.view;
+    this.ids = ids;
     this.lines.forget();
     this.areas.fill(ids, table, window);
+    this.borders.fillWhenDrawn(() => borderPixels({ ids, rows, columns }), table);
   }
 
   /** Draws in raster coordinates. */
@@ -40,14 +41,7 @@ export class MapLayer {
     if (opacity === 0) return;
     if (asOutlines && hasLines(this.view)) return this.drawBorders(context);
     context.globalAlpha = asOutlines ? 1 : opacity;
-    context.drawImage(asOutlines ? this.borderImage() : this.areas.canvas, 0, 0, this.view.columns, this.view.rows);
-  }
-
-  private borderImage(): CanvasImageSource {
-    const { rows, columns } = this.view;
-    if (!this.bordersDone) this.borders.fill(borderPixels({ ids: this.ids, rows, columns }), this.table);
-    this.bordersDone = true;
-    return this.borders.canvas;
+    context.drawImage((asOutlines ? this.borders : this.areas).picture, 0, 0, this.view.columns, this.view.rows);
   }
 
   /** Each class's border as a line of its colour just inside it, on a dark ground. */

@@ -1,11 +1,12 @@
 // What floats above the layers: the brush under the pointer, tools at work, marks of suggestions.
 
-import { middleOf, type Place } from "../base/raster";
+import type { Place } from "../base/raster";
+import { oncePerFrame } from "../base/timing";
 import type { Suggestions } from "../session/suggestions";
 import type { Layers } from "./layers";
 import type { View } from "./view";
 
-export interface Sketch {
+interface Sketch {
   /** In raster coordinates, with fractions. */
   corners: Place[];
   closed: boolean;
@@ -17,10 +18,8 @@ export class Overlay {
   sketch: Sketch | null = null;
   /** The pixel that the keys are on. */
   cursor: Place | null = null;
-  /** A pixel that a list points at. */
-  target: Place | null = null;
+  private target: Place | null = null;
   private readonly context: CanvasRenderingContext2D;
-  private due = false;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -29,15 +28,16 @@ export class Overlay {
     private readonly suggestions: Suggestions,
   ) {
     this.context = canvas.getContext("2d")!;
+    for (const source of [view, layers, suggestions]) source.on("changed", this.request);
   }
 
-  request(): void {
-    if (this.due) return;
-    this.due = true;
-    requestAnimationFrame(() => {
-      this.due = false;
-      this.paint();
-    });
+  /** Repaints at most once per frame. */
+  readonly request = oncePerFrame(() => this.paint());
+
+  /** Marks a pixel that a list points at; null: none. */
+  mark(target: Place | null): void {
+    this.target = target;
+    this.request();
   }
 
   private paint(): void {
@@ -90,13 +90,13 @@ export class Overlay {
     context.textBaseline = "middle";
     this.suggestions.places().forEach(({ place, done }, k) => {
       if (done) return;
-      const { x, y } = view.toDevice(middleOf(place));
+      const { x, y } = view.deviceMiddle(place);
       this.drawSuggestion(x, y, String(k + 1), k === this.suggestions.current);
     });
     context.globalAlpha = 1;
   }
 
-  /** A ring around the pixel with its number beside it, so that the pixel itself stays visible. */
+  /** A ring around the pixel and its number at the side, so that the pixel itself stays visible. */
   private drawSuggestion(x: number, y: number, text: string, current: boolean): void {
     const { context, view } = this;
     const radius = Math.max((current ? 9 : 6) * view.ratio, 0.9 * view.scale);
@@ -114,7 +114,7 @@ export class Overlay {
   /** Four ticks that point at a pixel. */
   private drawTarget(place: Place): void {
     const { view } = this;
-    const { x, y } = view.toDevice(middleOf(place));
+    const { x, y } = view.deviceMiddle(place);
     const near = Math.max(0.5 * view.scale, 3 * view.ratio) + 2 * view.ratio;
     const far = near + 8 * view.ratio;
     const path = new Path2D();

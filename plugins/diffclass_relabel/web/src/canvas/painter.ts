@@ -1,16 +1,17 @@
 // Draws the scene and its layers; repaints at most once per frame, only when something changed.
 
 import { overlap, type Window } from "../base/raster";
+import { oncePerFrame } from "../base/timing";
 import { NO_DATA } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { doubtColor } from "./colors";
-import { allBorders, Kept } from "./contours";
+import { classTable, doubtTable, maskTable, type Table } from "./colors";
+import { allBorders, WindowCache } from "./contours";
 import type { Layers } from "./layers";
 import { hasLines, MapLayer } from "./map_layer";
-import { classTable, greyOf, maskTable, RasterImage, scaleTable, type Table } from "./raster_image";
+import { greyOf, RasterImage } from "./raster_image";
 import type { View } from "./view";
 
-const DOUBT = scaleTable((margin) => doubtColor(1 - margin));
+const DOUBT = doubtTable();
 const NOTHING_CHANGED = maskTable(0, [16, 17, 18]);
 
 /** What is shown left of a divider, which lies at a share of the width. */
@@ -23,27 +24,20 @@ export interface Compared {
 export class Painter {
   /** Whether a stroke is being drawn. */
   painting = false;
-  /** Called after each repaint. */
-  painted: () => void = () => {};
   private readonly context: CanvasRenderingContext2D;
   private picture: CanvasImageSource | null = null;
   private greyPicture: CanvasImageSource | null = null;
   private readonly labels = new RasterImage();
-  private readonly labelLines = new Kept<Path2D>();
+  private readonly labelLines = new WindowCache<Path2D>();
   private readonly map: MapLayer;
   /** What the map is compared with, left of the divider. */
   private readonly other: MapLayer;
   private readonly doubt = new RasterImage();
   private readonly changes = new RasterImage();
   private table: Table = new Uint32Array(256);
-  // Made when they are first laid: most maps are replaced before anybody looks at these.
-  private doubtDone = false;
-  private changesDone = false;
-  private anyChange = false;
   private wasPreview = false;
   private hadMap = false;
   private compared: Compared | null = null;
-  private due = false;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
@@ -51,16 +45,18 @@ export class Painter {
     private readonly view: View,
     private readonly layers: Layers,
   ) {
-    this.context = canvas.getContext("2d", { willReadFrequently: false })!;
+    this.context = canvas.getContext("2d")!;
     this.map = new MapLayer(session, view);
     this.other = new MapLayer(session, view);
+    view.on("changed", this.request);
+    layers.on("changed", this.request);
     session.on("scene", () => this.resize());
     session.on("state", () => this.recolor());
     session.on("labels", () => this.relabel());
     session.on("map", (window) => this.remap(window));
     session.on("preview", () => this.remap());
-    session.on("changes", () => {
-      this.changesDone = false;
+    session.on("changes", (changes) => {
+      this.changes.fillWhenDrawn(() => (this.hasAny(changes) ? changes : changes.map(() => 1)), NOTHING_CHANGED);
       this.request();
     });
   }
@@ -78,15 +74,11 @@ export class Painter {
     this.request();
   }
 
-  request(): void {
-    if (this.due) return;
-    this.due = true;
-    requestAnimationFrame(() => {
-      this.due = false;
-      this.paint();
-      this.painted();
-    });
-  }
+  /** Repaints at most once per frame. */
+  readonly request = oncePerFrame(() => {
+    this.paint();
+    this.session.drawn(this.view.window);
+  });
 
   /** Shows something else left of a divider; null: nothing. */
   compare(compared: Compared | null): void {
@@ -103,39 +95,39 @@ export class Painter {
     context.clearRect(0, 0, view.width, view.height);
     context.imageSmoothingEnabled = false;
     const split = this.compared ? Math.round(this.compared.share * view.width) : 0;
-    if (split > 0) this.within(0, split, () => this.layOther());
-    this.within(split, view.width, () => this.layPresent());
+    if (split > 0) this.drawBetween(0, split, () => this.drawOther());
+    this.drawBetween(split, view.width, () => this.drawPresent());
   }
 
   /** Draws in raster coordinates between two device columns. */
-  private within(left: number, right: number, draw: () => void): void {
+  private drawBetween(left: number, right: number, act: () => void): void {
     const { context, view } = this;
     context.save();
     context.beginPath();
     context.rect(left, 0, right - left, view.height);
     context.clip();
     context.setTransform(view.scale, 0, 0, view.scale, view.x, view.y);
-    draw();
+    act();
     context.restore();
   }
 
-  private layPresent(): void {
-    this.layPicture(this.hasAreas);
-    if (this.session.shownMap) this.layMap(this.map);
-    this.layDoubt();
-    this.layLabels();
-    this.layChanges();
+  private drawPresent(): void {
+    this.drawPicture(this.hasAreas);
+    if (this.session.shownMap) this.drawMap(this.map);
+    if (this.session.shownMap) this.draw(this.doubt, this.layers.opacity("doubt"));
+    this.drawLabels();
+    this.draw(this.changes, this.layers.opacity("changes"));
   }
 
   /** What the map is compared with: another one over the picture, or the picture alone. */
-  private layOther(): void {
+  private drawOther(): void {
     const isMap = this.compared!.ids !== null;
-    this.layPicture(isMap && this.layers.greyUnder && !this.asOutlines);
-    if (isMap) this.layMap(this.other);
+    this.drawPicture(isMap && this.layers.greyUnder && !this.asOutlines);
+    if (isMap) this.drawMap(this.other);
   }
 
-  private layPicture(grey: boolean): void {
-    if (this.picture) this.lay(grey ? this.greyPicture! : this.picture, this.layers.opacity("raw"));
+  private drawPicture(grey: boolean): void {
+    if (this.picture) this.draw(grey ? this.greyPicture! : this.picture, this.layers.opacity("raw"));
   }
 
   /** Whether areas of colour lie over the picture, whose own colours would falsify theirs. */
@@ -144,44 +136,28 @@ export class Painter {
     return this.layers.opacity("doubt") > 0 || (this.layers.opacity("map") > 0 && !this.asOutlines);
   }
 
-  private layDoubt(): void {
-    const map = this.session.shownMap;
-    const opacity = this.layers.opacity("doubt");
-    if (!map || opacity === 0) return;
-    if (!this.doubtDone) this.doubt.fill(map.margin, DOUBT);
-    this.doubtDone = true;
-    this.lay(this.doubt.canvas, opacity);
-  }
-
-  private layChanges(): void {
-    const { changes, map } = this.session;
-    const opacity = this.layers.opacity("changes");
-    if (!changes || opacity === 0) return;
-    if (!this.changesDone) {
-      this.anyChange = changes.some((value, k) => value !== 0 && map?.ids[k] !== NO_DATA);
-      this.changes.fill(changes, NOTHING_CHANGED);
-      this.changesDone = true;
-    }
-    if (this.anyChange) this.lay(this.changes.canvas, opacity);
+  /** Whether any pixel with data has changed; if none has, nothing is dimmed. */
+  private hasAny(changes: Uint8Array): boolean {
+    return changes.some((value, k) => value !== 0 && this.session.map?.ids[k] !== NO_DATA);
   }
 
   private get asOutlines(): boolean {
     return this.layers.outlines || (this.layers.outlinesWhilePainting && this.painting);
   }
 
-  private lay(picture: CanvasImageSource, opacity: number): void {
+  private draw(image: RasterImage | CanvasImageSource, opacity: number): void {
     if (opacity === 0) return;
     this.context.globalAlpha = opacity;
-    this.context.drawImage(picture, 0, 0, this.view.columns, this.view.rows);
+    this.context.drawImage(image instanceof RasterImage ? image.picture : image, 0, 0, this.view.columns, this.view.rows);
   }
 
-  private layMap(layer: MapLayer): void {
+  private drawMap(layer: MapLayer): void {
     layer.draw(this.context, { opacity: this.layers.opacity("map"), asOutlines: this.asOutlines });
   }
 
-  private layLabels(): void {
+  private drawLabels(): void {
     const opacity = this.layers.opacity("labels");
-    this.lay(this.labels.canvas, opacity);
+    this.draw(this.labels, opacity);
     if (opacity === 0 || !hasLines(this.view)) return;
     const { rows, columns, scale, ratio, window } = this.view;
     this.context.lineWidth = ratio / scale;
@@ -224,7 +200,7 @@ export class Painter {
 
   private remap(window?: Window): void {
     const map = this.session.shownMap;
-    this.doubtDone = false;
+    if (map) this.doubt.fillWhenDrawn(() => map.margin, DOUBT);
     // What a preview has left outside the window is gone with it.
     if (map) this.map.set(map.ids, this.table, this.wasPreview ? undefined : window);
     this.wasPreview = this.session.preview !== null;

@@ -1,16 +1,14 @@
 // One layer as a picture of one canvas pixel per raster pixel; scaled up unsmoothed when drawn.
 
 import type { Window } from "../base/raster";
-import { type Rgb, rgb } from "./colors";
-
-/** Red, green, blue, alpha of a value, packed as the machine stores them. */
-export type Table = Uint32Array;
+import type { Table } from "./colors";
 
 export class RasterImage {
-  readonly canvas = document.createElement("canvas");
+  private readonly canvas = document.createElement("canvas");
   private context = this.canvas.getContext("2d")!;
   private image = new ImageData(1, 1);
   private words = new Uint32Array(this.image.data.buffer);
+  private due: (() => void) | null = null;
 
   resize(rows: number, columns: number): void {
     if (this.canvas.width === columns && this.canvas.height === rows) return;
@@ -18,6 +16,19 @@ export class RasterImage {
     this.canvas.height = rows;
     this.image = new ImageData(columns, rows);
     this.words = new Uint32Array(this.image.data.buffer);
+  }
+
+  /** What to draw. */
+  get picture(): CanvasImageSource {
+    this.due?.();
+    this.due = null;
+    return this.canvas;
+  }
+
+  /** Colours every pixel by its value when the picture is drawn next: most maps are replaced before
+   *  anybody looks at all that can be made of them. */
+  fillWhenDrawn(values: () => Uint8Array, table: Table): void {
+    this.due = () => this.fill(values(), table);
   }
 
   /** Colours every pixel by its value, or those of a window. */
@@ -45,11 +56,6 @@ export class RasterImage {
     if (bottom < 0) return;
     this.context.putImageData(this.image, 0, 0, left, top, right - left + 1, bottom - top + 1);
   }
-
-  clear(): void {
-    this.words.fill(0);
-    this.context.putImageData(this.image, 0, 0);
-  }
 }
 
 /** The picture without its colours; what is transparent stays so. */
@@ -63,28 +69,4 @@ export function greyOf(picture: ImageBitmap): HTMLCanvasElement {
   context.globalCompositeOperation = "destination-in";
   context.drawImage(picture, 0, 0);
   return canvas;
-}
-
-/** A table that colours class ids; ids that are not given stay transparent. */
-export function classTable(colors: Iterable<[number, string]>): Table {
-  const table = new Uint32Array(256);
-  for (const [id, color] of colors) table[id] = pack(rgb(color), 255);
-  return table;
-}
-
-/** A table that colours 0..255 by a scale of 0..1. */
-export function scaleTable(color: (value: number) => Rgb): Table {
-  return Uint32Array.from({ length: 256 }, (_, value) => pack(color(value / 255), 255));
-}
-
-/** A table with one colour for one value and nothing for the others. */
-export function maskTable(value: number, color: Rgb): Table {
-  const table = new Uint32Array(256);
-  table[value] = pack(color, 255);
-  return table;
-}
-
-function pack([red, green, blue]: Rgb, alpha: number): number {
-  const bytes = new Uint8Array([red, green, blue, alpha]);
-  return new Uint32Array(bytes.buffer)[0];
 }

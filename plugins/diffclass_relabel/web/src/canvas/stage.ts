@@ -14,7 +14,7 @@ export class Stage {
   }, this.base, this.top);
   readonly element: HTMLElement;
 
-  constructor(private readonly view: View, notices: HTMLElement) {
+  constructor(private readonly view: View) {
     const zoom = el("span", { class: "zoom-value" });
     const corner = el("div", { class: "zoom" },
       iconButton(ICONS.minus, "Smaller (\u2212)", () => view.zoom(1 / 1.5), "icon small"),
@@ -22,13 +22,11 @@ export class Stage {
       iconButton(ICONS.plus, "Larger (+)", () => view.zoom(1.5), "icon small"),
       iconButton(ICONS.fit, "Whole scene (h)", () => view.fit(), "icon small"),
     );
-    this.element = el("main", { class: "stage" }, this.area, corner, notices);
-    this.showZoom = () => (zoom.textContent = `${Math.round((100 * view.scale) / view.ratio)} %`);
+    this.element = el("main", { class: "stage" }, this.area, corner);
+    // 100 %: one CSS pixel per raster pixel
+    view.on("changed", () => (zoom.textContent = `${Math.round((100 * view.scale) / view.ratio)} %`));
     new ResizeObserver(() => this.resize()).observe(this.area);
   }
-
-  /** Writes the scale, 100 % = one CSS pixel per raster pixel. */
-  showZoom: () => void;
 
   private resize(): void {
     const ratio = devicePixelRatio;

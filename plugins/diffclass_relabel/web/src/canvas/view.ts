@@ -1,9 +1,10 @@
-// Where the raster lies on the screen: scale and offset, zoom about a point, conversions.
+// Where the raster lies on the canvas: scale and offset, zoom about a point, conversions.
 
+import { Emitter } from "../base/emitter";
 import { middleOf, type Place, type Window } from "../base/raster";
 
-/** What is seen, whatever the size of the canvas: its middle, and CSS pixels per raster pixel. */
-export interface Sight extends Place {
+/** What is in view, whatever the size of the canvas: its middle, and CSS pixels per raster pixel. */
+export interface Viewport extends Place {
   scale: number;
 }
 
@@ -13,7 +14,7 @@ const INNER = 0.06; // share of the canvas along its edges where a place is not 
 const SEEN = 64; // CSS pixels of the raster that stay on the canvas, however far it is moved
 const MARGIN = 24; // CSS pixels left free around a fitted raster
 
-export class View {
+export class View extends Emitter<{ changed: void }> {
   rows = 1;
   columns = 1;
   /** Device pixels per raster pixel. */
@@ -22,8 +23,6 @@ export class View {
   width = 1;
   height = 1;
   ratio = 1;
-  /** Called after every change. */
-  changed: () => void = () => {};
   private fitted = true;
   // The offset before it is rounded: many small moves must add up.
   private left = 0;
@@ -54,15 +53,15 @@ export class View {
     else this.pan(dx, dy);
   }
 
-  /** What is seen; null while the whole raster is. */
-  get sight(): Sight | null {
+  /** What is in view; null while the whole raster is. */
+  get viewport(): Viewport | null {
     if (this.fitted) return null;
     return { ...this.toRaster(this.width / 2, this.height / 2), scale: this.scale / this.ratio };
   }
 
-  restore({ row, column, scale }: Sight): void {
+  restore({ row, column, scale }: Viewport): void {
     this.scale = scale * this.ratio;
-    this.center(row, column);
+    this.center({ row, column });
   }
 
   /** Shows the whole raster, in whole device pixels per raster pixel where that costs little. */
@@ -71,7 +70,7 @@ export class View {
     const scale = Math.min((this.width - room) / this.columns, (this.height - room) / this.rows);
     const whole = Math.floor(scale);
     this.scale = Math.max(scale >= 1 && whole > 0.9 * scale ? whole : scale, 0.05);
-    this.center(this.rows / 2, this.columns / 2);
+    this.center({ row: this.rows / 2, column: this.columns / 2 });
     this.fitted = true;
   }
 
@@ -92,22 +91,22 @@ export class View {
     this.moved();
   }
 
-  /** Brings a place into sight; where it is seen well already, nothing moves. */
+  /** Brings a place into view; where it is seen well already, nothing moves. */
   show(place: Place): void {
-    const at = this.toDevice(middleOf(place));
+    const at = this.deviceMiddle(place);
     const seen = (value: number, size: number) => value > INNER * size && value < (1 - INNER) * size;
     const large = this.scale >= LEGIBLE * this.ratio;
-    if (large && seen(at.x, this.width) && seen(at.y, this.height)) return this.changed();
+    if (large && seen(at.x, this.width) && seen(at.y, this.height)) return this.emit("changed");
     this.scale = Math.max(this.scale, LEGIBLE * this.ratio);
-    this.center(place.row + 0.5, place.column + 0.5);
+    this.center(middleOf(place));
     this.left = within(this.left, this.columns * this.scale, this.width);
     this.top = within(this.top, this.rows * this.scale, this.height);
-    this.changed();
+    this.emit("changed");
   }
 
   /** Moves no more than it takes to see a place. */
   follow(place: Place): void {
-    const at = this.toDevice(middleOf(place));
+    const at = this.deviceMiddle(place);
     const into = (value: number, size: number) => Math.min(Math.max(value, INNER * size), (1 - INNER) * size) - value;
     const [dx, dy] = [into(at.x, this.width), into(at.y, this.height)];
     if (dx || dy) this.pan(dx, dy);
@@ -121,6 +120,11 @@ export class View {
   /** Device pixels of raster coordinates. */
   toDevice(place: Place): { x: number; y: number } {
     return { x: this.x + place.column * this.scale, y: this.y + place.row * this.scale };
+  }
+
+  /** Device pixels of the middle of a pixel. */
+  deviceMiddle(pixel: Place): { x: number; y: number } {
+    return this.toDevice(middleOf(pixel));
   }
 
   /** The part of the raster that can be seen. */
@@ -140,7 +144,7 @@ export class View {
     return place.row >= 0 && place.column >= 0 && place.row < this.rows && place.column < this.columns;
   }
 
-  private center(row: number, column: number): void {
+  private center({ row, column }: Place): void {
     this.left = this.width / 2 - column * this.scale;
     this.top = this.height / 2 - row * this.scale;
     this.moved();
@@ -148,21 +152,21 @@ export class View {
 
   private moved(): void {
     const seen = SEEN * this.ratio;
-    this.left = inSight(this.left, this.columns * this.scale, this.width, seen);
-    this.top = inSight(this.top, this.rows * this.scale, this.height, seen);
+    this.left = inView(this.left, this.columns * this.scale, this.width, seen);
+    this.top = inView(this.top, this.rows * this.scale, this.height, seen);
     this.fitted = false;
-    this.changed();
+    this.emit("changed");
   }
 }
 
-/** An offset that leaves no more empty room beside a raster than it must. */
+/** An offset that leaves no more empty room around a raster than it must. */
 function within(offset: number, size: number, room: number): number {
   if (size <= room) return (room - size) / 2;
   return Math.min(Math.max(offset, room - size), 0);
 }
 
-/** An offset that keeps so much of a raster, or all of a small one, in sight. */
-function inSight(offset: number, size: number, room: number, least: number): number {
+/** An offset that keeps so much of a raster, or all of a small one, in view. */
+function inView(offset: number, size: number, room: number, least: number): number {
   const seen = Math.min(least, size, room);
   return Math.min(Math.max(offset, seen - size), room - seen);
 }

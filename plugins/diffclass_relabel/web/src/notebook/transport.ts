@@ -1,6 +1,6 @@
 // The page in a frame of a notebook: messages go through the notebook's channel, no port is open.
 
-import type { Conversation, Ears, Transport } from "../session/transport";
+import type { Channel, Transport, TransportListener } from "../session/transport";
 import { type FromPage, GREETING, type ToPage } from "./messages";
 
 interface Waiting {
@@ -10,7 +10,7 @@ interface Waiting {
 
 export class NotebookTransport implements Transport {
   private client = "";
-  private ears: Ears | null = null;
+  private listener: TransportListener | null = null;
   private numbers = 0;
   private readonly waiting = new Map<number, Waiting>();
 
@@ -27,8 +27,8 @@ export class NotebookTransport implements Transport {
     });
   }
 
-  converse(client: string, ears: Ears): Conversation {
-    [this.client, this.ears] = [client, ears];
+  connect(client: string, listener: TransportListener): Channel {
+    [this.client, this.listener] = [client, listener];
     this.tell({ kind: "join" });
     return {
       send: (text) => this.tell({ kind: "text", text }),
@@ -55,7 +55,7 @@ export class NotebookTransport implements Transport {
     if (message.kind === "closed") return this.end();
     if (message.kind === "got") return this.got(message);
     this.tell({ kind: "heard" });
-    this.ears?.message(message.kind === "text" ? message.text! : message.data!);
+    this.listener?.message(message.kind === "text" ? message.text! : message.data!);
   }
 
   private got({ number, problem, data }: ToPage): void {
@@ -66,10 +66,10 @@ export class NotebookTransport implements Transport {
   }
 
   private end(): void {
-    const ears = this.ears;
-    this.ears = null;
+    const listener = this.listener;
+    this.listener = null;
     for (const { reject } of this.waiting.values()) reject(new Error("the connection was lost"));
     this.waiting.clear();
-    ears?.closed({});
+    listener?.closed({});
   }
 }

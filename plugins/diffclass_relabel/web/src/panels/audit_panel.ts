@@ -1,24 +1,22 @@
 // Strokes with pixels that all other strokes contradict, and what can be done about each.
 
-import { el, textButton } from "../base/dom";
-import { eachPixel, type Place, type Runs } from "../base/raster";
+import { el, muted, textButton } from "../base/dom";
+import { pixelsOf, type Place } from "../base/raster";
 import type { ContradictedStroke } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { className } from "./class_list";
+import { markOf } from "./class_mark";
 
 export class AuditPanel {
   readonly element: HTMLElement;
-  /** Called with the number found. */
-  counted: (found: number) => void = () => {};
   private readonly list = el("div", { class: "items audit" });
   private readonly note = el("p", { class: "muted empty", text: "Labels that the diffusion from all other strokes contradicts." });
   private readonly check = textButton("Check labels", "Compare every label with what the others say", () => void this.ask());
   private chosen = -1;
   private items: ContradictedStroke[] = [];
 
-  constructor(private readonly session: Session, private readonly go: (place: Place) => void) {
+  constructor(private readonly session: Session, private readonly go: (place: Place) => void, private readonly counted: (found: number) => void) {
     this.element = el("div", {}, el("div", { class: "panel-bar" }, this.check), this.note, this.list);
-    session.on("news", () => this.show());
+    session.on("changed", () => this.show());
   }
 
   async ask(): Promise<void> {
@@ -38,14 +36,12 @@ export class AuditPanel {
   }
 
   private row(item: ContradictedStroke, k: number): HTMLElement {
-    const { columns } = this.session.scene!;
-    const place = { row: Math.floor(item.pixel / columns), column: item.pixel % columns };
+    const place = this.session.placeOf(item.pixel);
     const line = el("button", {
       class: "item",
       title: `Row ${place.row}, column ${place.column}, margin ${item.margin.toFixed(2)}, stroke ${item.stroke}`,
-      attributes: { type: "button" },
       on: { click: () => { this.chosen = k; this.go(place); this.show(); } },
-    }, className(this.session, item.class), el("span", { class: "muted", text: "or" }), className(this.session, item.says),
+    }, markOf(this.session, item.class), muted("or"), markOf(this.session, item.says),
       el("span", { class: "muted end", title: "contradicted pixels, largest margin" }, `${item.count} px`, el("span", { class: "strength", text: ` ${item.margin.toFixed(2)}` })));
     line.classList.toggle("chosen", k === this.chosen);
     const box = el("div", {}, line);
@@ -54,7 +50,7 @@ export class AuditPanel {
   }
 
   private actions(item: ContradictedStroke): HTMLElement {
-    const says = this.session.classOf(item.says)?.name ?? `class ${item.says}`;
+    const says = this.session.nameOf(item.says);
     const after = (sent: Promise<unknown>) => void sent.then(() => this.ask());
     return el("div", { class: "item-actions" },
       textButton(`Stroke to ${says}`, `The whole stroke ${item.stroke} becomes ${says}`, () =>
@@ -67,8 +63,3 @@ export class AuditPanel {
   }
 }
 
-function pixelsOf(runs: Runs): Set<number> {
-  const pixels = new Set<number>();
-  eachPixel(runs, (pixel) => pixels.add(pixel));
-  return pixels;
-}

@@ -1,11 +1,13 @@
 // The classes: legend and chooser in one; add, rename, recolour, hide, lock, merge, remove.
 
-import { count, el, iconButton, renew, section, swatch, textButton } from "../base/dom";
+import { el, iconButton, renew, section, textButton } from "../base/dom";
+import { count } from "../base/format";
 import { ICONS } from "../base/icons";
 import { type ClassState, LONGEST_NAME } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { onMenu } from "../tools/long_press";
-import type { Ui } from "../tools/ui";
+import type { UiState } from "../tools/ui_state";
+import { swatch } from "./class_mark";
 import { Menu } from "./menu";
 
 const TWO_DIGITS = 700; // ms within which a second digit joins the first
@@ -26,16 +28,16 @@ export class ClassList {
   /** The class that is being named, the field for it, and what that stands in for. */
   private naming: { id: number; field: HTMLInputElement; name: Element | null } | null = null;
   private isPlacing = false;
-  /** When the class in hand was added, as far as the server has said. */
+  /** When the chosen class was added, as far as the server has said. */
   private since = 0;
 
-  constructor(private readonly session: Session, private readonly ui: Ui) {
+  constructor(private readonly session: Session, private readonly ui: UiState) {
     const add = iconButton(ICONS.plus, "Add a class", () => this.add());
     this.element = section("Classes", this.list, this.empty, this.menu.element);
     this.element.classList.add("class-section");
     this.element.querySelector("h2")!.append(add);
     session.on("state", () => this.update()); // what is painted with must not lag behind
-    session.on("news", () => this.showCounts());
+    session.on("changed", () => this.showCounts());
     session.on("numbered", ({ from, to }) => this.renumber(from, to));
     ui.on("class", (id) => {
       this.since = session.classOf(id)?.since ?? 0;
@@ -62,7 +64,7 @@ export class ClassList {
 
   private update(): void {
     const { classes } = this.session;
-    this.keepHand();
+    this.keepChoice();
     this.empty.hidden = classes.length > 0;
     const before = this.rows;
     this.rows = new Map(classes.map((item, k) => [item.id, this.rowOf(item, k + 1)]));
@@ -74,9 +76,9 @@ export class ClassList {
     this.mark();
   }
 
-  /** Leaves in hand what is there, but not another class in its place. Of a list that was empty the
+  /** Keeps the chosen class while it is there, but not another class with its id. Of a list that was empty the
    *  first is taken. */
-  private keepHand(): void {
+  private keepChoice(): void {
     const { session, ui, since } = this;
     const item = session.classOf(ui.classId);
     const isIt = item && (!since || !item.since || item.since === since);
@@ -132,7 +134,6 @@ export class ClassList {
       class: "class-name",
       text: item.name,
       title: `Paint ${item.name}; double click renames`,
-      attributes: { type: "button" },
       on: { click: () => this.ui.setClass(item.id), dblclick: () => this.rename(item.id) },
     });
   }
@@ -205,11 +206,11 @@ export class ClassList {
     if (keep && text && text !== this.session.classOf(id)?.name) void this.session.apply({ op: "rename_class", id, name: text });
   }
 
-  /** Merges a class into another, which is then in hand in its place. */
+  /** Merges a class into another, which is then chosen in its place. */
   private merge(source: number, into: number): void {
-    const wasInHand = this.ui.classId === source;
+    const wasChosen = this.ui.classId === source;
     void this.session.apply({ op: "merge_classes", source, into });
-    if (wasInHand && !this.session.classOf(source)) this.ui.setClass(into);
+    if (wasChosen && !this.session.classOf(source)) this.ui.setClass(into);
   }
 
   private openMenu(item: ShownClass, row: HTMLElement): void {
@@ -236,15 +237,3 @@ export class ClassList {
     menu.open([...entries, el("hr"), remove], box.right - MENU_WIDTH, box.bottom);
   }
 }
-
-/** The hint beside a class in other lists. */
-export function className(session: Session, id: number): HTMLElement {
-  const item = session.classOf(id);
-  return classMark(item?.color, item?.name ?? (id ? `class ${id}` : "no class"));
-}
-
-/** A colour and a name, which is cut short where there is no room for it. */
-export function classMark(color: string | undefined, name: string): HTMLElement {
-  return el("span", { class: "class-mark", title: name }, swatch(color), el("span", { text: name }));
-}
-

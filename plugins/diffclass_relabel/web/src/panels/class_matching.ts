@@ -1,9 +1,10 @@
 // Which class of a file is which of the session's: proposals that the user confirms or corrects.
 
-import { count, el } from "../base/dom";
+import { choice, el, muted } from "../base/dom";
+import { count } from "../base/format";
 import type { GivenClass } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { classMark } from "./class_list";
+import { classMark } from "./class_mark";
 
 const NONE = "0";
 
@@ -21,14 +22,13 @@ export class ClassMatching {
         chosen.set(row.id, Number(select.value));
         why.hidden = Number(select.value) !== row.proposed;
       };
-      const select = el("select", { attributes: { "aria-label": `Class of the session for ${row.name}` }, on: { change: choose } });
-      select.append(el("option", { text: none, attributes: { value: NONE, ...(noneLeft.has(row.id) && { disabled: "" }) } }));
-      for (const item of session.classes) select.append(el("option", { text: item.name, attributes: { value: String(item.id) } }));
+      const select = choice(`Class of the session for ${row.name}`, [[NONE, none], ...session.classes.map(({ id, name }): [string, string] => [String(id), name])], choose);
+      select.options[0].disabled = noneLeft.has(row.id);
       const before = String(chosen.get(row.id) ?? row.proposed);
       select.value = [...select.options].some((option) => option.value === before) ? before : NONE;
       why.hidden = Number(select.value) !== row.proposed;
       this.selects.set(row.id, select);
-      this.element.append(classMark(row.color, row.name), el("span", { class: "muted", text: "\u2192" }), select, why);
+      this.element.append(classMark(row.color, row.name), muted("\u2192"), select, why);
     }
   }
 

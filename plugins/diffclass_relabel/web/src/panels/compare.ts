@@ -1,11 +1,14 @@
-// The map beside something else: a divider on the canvas, left of it an earlier state, the reference or the picture.
+// The map compared with something else: a divider on the canvas, left of it an earlier state, the reference or the picture.
 
-import { count, el, section } from "../base/dom";
+import { choice, el, section } from "../base/dom";
+import { Emitter } from "../base/emitter";
+import { count } from "../base/format";
+import { OneAtATime } from "../base/timing";
 import type { Compared } from "../canvas/painter";
 import { NO_DATA } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 
-export type Other = "nothing" | "before" | "state" | "reference" | "picture";
+type Other = "nothing" | "before" | "state" | "reference" | "picture";
 
 const NAMES: [Other, string][] = [
   ["nothing", "Nothing"],
@@ -16,15 +19,18 @@ const NAMES: [Other, string][] = [
 const MIDDLE = 0.5;
 const STEP = 0.01; // of the width, by an arrow key; ten times that with Shift
 
-export class Compare {
+interface Events {
+  /** What is shown left of the divider. */
+  shown: Compared | null;
+  /** The state of the history that is compared, null for none. */
+  state: number | null;
+}
+
+export class Compare extends Emitter<Events> {
   readonly element: HTMLElement;
   /** Lies over the canvas. */
   readonly divider: HTMLElement;
-  /** Called with what is shown left of the divider. */
-  changed: (compared: Compared | null) => void = () => {};
-  /** Called with the state of the history that is compared, null for none. */
-  stateChosen: (step: number | null) => void = () => {};
-  private readonly select = el("select", { attributes: { "aria-label": "Compare the map with" }, on: { change: () => this.show(this.select.value as Other) } });
+  private readonly select = choice("Compare the map with", NAMES, () => this.show(this.select.value as Other));
   private readonly left = el("span", { class: "side left-side", attributes: { role: "status" } });
   private other: Other = "nothing";
   private last: Other = "before"; // that was compared
@@ -32,10 +38,10 @@ export class Compare {
   private share = MIDDLE;
   private ids: Uint8Array | null = null;
   private asked = -1; // version of the session
-  private asking = false;
+  private readonly asking = new OneAtATime(() => this.ask());
 
   constructor(private readonly session: Session) {
-    for (const [value, text] of NAMES) this.select.append(el("option", { text, attributes: { value } }));
+    super();
     this.element = section("Compare with", this.select);
     this.divider = el("div", {
       class: "divider",
@@ -44,7 +50,7 @@ export class Compare {
     }, el("span", { class: "grip" }), this.left, el("span", { class: "side right-side", text: "now" }));
     this.divider.hidden = true;
     session.on("compared", (ids) => this.receive(ids));
-    session.on("news", () => {
+    session.on("changed", () => {
       this.say();
       this.follow();
     });
@@ -56,10 +62,10 @@ export class Compare {
     if (other !== "nothing") this.last = other;
     [this.other, this.step, this.ids, this.asked] = [other, step, null, -1];
     this.divider.hidden = other === "nothing";
-    this.stateChosen(other === "state" ? step : null);
+    this.emit("state", other === "state" ? step : null);
     this.name();
-    this.emit();
-    void this.ask();
+    this.tell();
+    void this.asking.run();
   }
 
   /** On with what was compared last, and off. */
@@ -82,40 +88,37 @@ export class Compare {
     return this.other === "state" ? `State ${this.step}` : NAMES.find(([value]) => value === this.other)![1];
   }
 
-  /** States that are still to be told of, or may have become others. */
+  /** Asks again for what may have become another map. */
   private follow(): void {
     const state = this.session.state!;
     const reference = this.select.querySelector<HTMLOptionElement>("[value=reference]")!;
     reference.disabled = !state.has_reference;
     reference.title = state.has_reference ? "" : "Start diffclass relabel with --reference FILE";
     if (this.other === "before" || this.other === "reference" || (this.other === "state" && state.step < this.step)) this.asked = -1;
-    void this.ask();
+    void this.asking.run();
   }
 
   private async ask(): Promise<void> {
     const { other, session } = this;
     const version = session.state?.version;
     if (other === "nothing" || other === "picture" || version === undefined) return;
-    if (this.asking || this.asked === version || (other === "state" && this.asked >= 0)) return;
-    this.asking = true;
+    if (this.asked === version || (other === "state" && this.asked >= 0)) return;
     this.asked = version;
     const before = Math.max(session.state!.step - 1, 0);
     const answer = await session.ask({ ask: "compare", ...(other !== "reference" && { step: other === "state" ? this.step : before }) });
-    this.asking = false;
-    if (!answer && this.other === other && this.asked === version) return this.show("nothing"); // the page has said why
-    if (this.other !== other || this.asked !== version) void this.ask();
+    if (!answer && this.other === other && this.asked === version) this.show("nothing"); // the page has said why
   }
 
   private receive(ids: Uint8Array): void {
     if (this.other === "nothing" || this.other === "picture") return;
     this.ids = ids;
     this.say();
-    this.emit();
+    this.tell();
   }
 
-  private emit(): void {
+  private tell(): void {
     const ready = this.other === "picture" || this.ids;
-    this.changed(this.other !== "nothing" && ready ? { ids: this.ids, share: this.share } : null);
+    this.emit("shown", this.other !== "nothing" && ready ? { ids: this.ids, share: this.share } : null);
   }
 
   /** Says what is on the left, and how far the map agrees with it. */
@@ -146,7 +149,7 @@ export class Compare {
     const percent = Math.round(100 * this.share);
     this.divider.style.left = `${100 * this.share}%`;
     this.divider.setAttribute("aria-valuenow", String(percent));
-    this.emit();
+    this.tell();
   }
 
   private grab(event: PointerEvent): void {

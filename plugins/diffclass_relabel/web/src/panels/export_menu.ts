@@ -1,6 +1,7 @@
 // Export: what, in which format; the server writes the file and the browser fetches it.
 
-import { count, el, hangBelow, textButton } from "../base/dom";
+import { el, popoverButton, textButton } from "../base/dom";
+import { count } from "../base/format";
 import { ICONS } from "../base/icons";
 import type { ExportAnswer, ExportFormat } from "../session/protocol.generated";
 import type { Session } from "../session/session";
@@ -8,28 +9,25 @@ import type { Session } from "../session/session";
 const KEPT = 60_000; // ms that the browser has to save a file
 
 export function exportButton(session: Session): HTMLElement {
-  const menu = el("div", { class: "menu export", attributes: { popover: "auto", id: "export-menu" } });
   const rows = el("div");
-  session.on("scene", ({ exports }) => rows.replaceChildren(...resultsOf(exports).map((formats) => row(session, formats, menu))));
+  const files = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
+  files.hidden = true;
+  const save = async (format: ExportFormat) => {
+    const saved = await saveFiles(session, format);
+    if (!saved.length) return;
+    files.hidden = false;
+    files.textContent = `Saved ${saved.join(", ")}`;
+  };
+  session.on("scene", ({ exports }) => rows.replaceChildren(...resultsOf(exports).map((formats) => row(formats, save))));
   const note = el("p", { class: "muted map-note" });
   const tell = () => {
     note.textContent = mapNote(session);
     note.hidden = !note.textContent;
   };
   session.on("scene", tell);
-  session.on("news", tell);
-  menu.append(note, rows);
-  const files = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
-  files.hidden = true;
-  menu.append(files);
-  const button = el(
-    "button",
-    { class: "with-icon", title: "Export labels, map, margin or a report", attributes: { type: "button", popovertarget: "export-menu" } },
-    el("span", { class: "glyph", icon: ICONS.export }),
-    "Export",
-  );
-  hangBelow(menu, () => button.closest("header")!);
-  return el("div", {}, button, menu);
+  session.on("changed", tell);
+  const menu = el("div", { class: "menu export", attributes: { id: "export-menu" } }, note, rows, files);
+  return popoverButton(ICONS.export, "Export", "Export labels, map, margin or a report", menu);
 }
 
 /** What the exported map is made of, where that is not every pixel. */
@@ -47,22 +45,21 @@ function resultsOf(offered: ExportFormat[]): ExportFormat[][] {
   return [...new Set(offered.map(({ what }) => what))].map((what) => offered.filter((format) => format.what === what));
 }
 
-function row(session: Session, formats: ExportFormat[], menu: HTMLElement): HTMLElement {
+function row(formats: ExportFormat[], save: (format: ExportFormat) => Promise<void>): HTMLElement {
   const { what } = formats[0];
   const name = what[0].toUpperCase() + what.slice(1);
   const buttons = formats.map((format) =>
-    textButton(format.label, `${name} as ${format.label} (${format.suffix})`, () => void save(session, format, menu), "small"),
+    textButton(format.label, `${name} as ${format.label} (${format.suffix})`, () => void save(format), "small"),
   );
   return el("div", { class: "export-row" }, el("span", { text: name }), el("div", { class: "group" }, ...buttons));
 }
 
-async function save(session: Session, { what, name }: ExportFormat, menu: HTMLElement): Promise<void> {
+/** Has the server write a result and the browser save it; returns the names of the files. */
+async function saveFiles(session: Session, { what, name }: ExportFormat): Promise<string[]> {
   const answer = await session.ask({ ask: "export", what, name });
-  if (!answer) return;
+  if (!answer) return [];
   for (const file of [answer.url, ...others(answer)]) await download(session, file);
-  const files = menu.querySelector<HTMLElement>(".files")!;
-  files.hidden = false;
-  files.textContent = `Saved ${answer.files.map((file) => file.split("/").pop()).join(", ")}`;
+  return answer.files.map((file) => file.split("/").pop()!);
 }
 
 /** Files that belong to the first one: the header of an ENVI image, the names of a GeoTIFF. */

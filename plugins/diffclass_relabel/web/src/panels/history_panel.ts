@@ -1,10 +1,13 @@
 // What was done, the newest first: a click goes back to the state after it, or forward again.
 
-import { count, el, iconButton } from "../base/dom";
+import { el, iconButton, moveFocus } from "../base/dom";
+import { count } from "../base/format";
 import { ICONS } from "../base/icons";
+import { OneAtATime } from "../base/timing";
 import type { HistoryAnswer, HistoryStep } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { classMark } from "./class_list";
+import { classMark } from "./class_mark";
+import type { Compare } from "./compare";
 
 const DAY = 24 * 3600 * 1000; // ms
 
@@ -14,23 +17,23 @@ export class HistoryPanel {
   private readonly more = el("p", { class: "muted empty" });
   private answer: HistoryAnswer | null = null;
   private asked = -1; // version of the session
-  private asking = false;
-
+  private readonly asking = new OneAtATime(() => this.ask());
   private compared: number | null = null;
 
-  constructor(private readonly session: Session, private readonly compare: (step: number) => void) {
+  constructor(private readonly session: Session, private readonly compare: Compare) {
     this.element = el("div", {}, this.list, this.more);
-    this.list.addEventListener("keydown", (event) => this.move(event));
-    session.on("news", () => this.show());
+    this.list.addEventListener("keydown", (event) => moveFocus(event, [...this.list.querySelectorAll<HTMLElement>("[data-step]")]));
+    compare.on("state", (step) => this.markCompared(step));
+    session.on("changed", () => this.show());
   }
 
   /** Called when the panel comes to the front, and with each state. */
   show(): void {
-    if (!this.element.hidden) void this.ask();
+    if (!this.element.hidden) void this.asking.run();
   }
 
   /** Marks the state that the map is compared with. */
-  markCompared(step: number | null): void {
+  private markCompared(step: number | null): void {
     this.compared = step;
     for (const button of this.list.querySelectorAll<HTMLElement>("[data-compare]")) {
       button.setAttribute("aria-pressed", String(Number(button.dataset.compare) === step));
@@ -39,14 +42,11 @@ export class HistoryPanel {
 
   private async ask(): Promise<void> {
     const version = this.session.state?.version;
-    if (this.asking || version === undefined || version === this.asked) return;
-    this.asking = true;
+    if (version === undefined || version === this.asked) return;
     const answer = await this.session.ask({ ask: "history" });
-    this.asking = false;
     if (!answer) return;
     [this.answer, this.asked] = [answer, version];
     this.draw(answer);
-    void this.ask(); // something was done meanwhile
   }
 
   private draw(answer: HistoryAnswer): void {
@@ -66,14 +66,14 @@ export class HistoryPanel {
     const row = el("button", {
       class: "item",
       title: step ? `${step.title} \u2013 ${number === present ? "You are here" : "Go here"}; done ${new Date(1000 * step.at).toLocaleString()}` : "Before the first change",
-      attributes: { type: "button", "data-step": String(number) },
+      attributes: { "data-step": String(number) },
       on: { click: () => this.go(number) },
     }, el("span", { class: "key", text: String(number) }), ...(step ? this.parts(step) : [el("span", { text: "beginning" })]));
     row.classList.toggle("chosen", number === present);
     row.classList.toggle("done", number > present);
     if (number === present) row.setAttribute("aria-current", "step");
     row.tabIndex = number === present ? 0 : -1;
-    const compare = iconButton(ICONS.compare, `Compare state ${number} with the present map`, () => this.compare(number), "icon small");
+    const compare = iconButton(ICONS.compare, `Compare state ${number} with the present map`, () => this.compare.show("state", number), "icon small");
     compare.dataset.compare = String(number);
     compare.setAttribute("aria-pressed", String(number === this.compared));
     compare.disabled = number === present;
@@ -96,15 +96,6 @@ export class HistoryPanel {
   private go(number: number): void {
     const steps = number - this.session.state!.step; // the list may be older
     if (steps) void this.session.apply({ op: steps < 0 ? "undo" : "redo", steps: Math.abs(steps) });
-  }
-
-  private move(event: KeyboardEvent): void {
-    const rows = [...this.list.querySelectorAll<HTMLElement>("[data-step]")];
-    const here = rows.indexOf(document.activeElement as HTMLElement);
-    const to = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: rows.length - 1 }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    rows[Math.min(Math.max(to, 0), rows.length - 1)].focus();
   }
 }
 

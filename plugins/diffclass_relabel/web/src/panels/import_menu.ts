@@ -1,6 +1,7 @@
 // Import: labels of a file, sent from here or read by the server, as one operation that undo takes back.
 
-import { count, el, hangBelow, textButton } from "../base/dom";
+import { el, popoverButton, textButton } from "../base/dom";
+import { count } from "../base/format";
 import { ICONS } from "../base/icons";
 import { LONGEST_NAME, type Operation, type ReadLabelsAnswer, type SentFile } from "../session/protocol.generated";
 import type { Session } from "../session/session";
@@ -10,12 +11,12 @@ const MOST_BYTES = 40e6; // of all files together: a message holds a third more
 
 export class ImportMenu {
   readonly element: HTMLElement;
-  private readonly menu = el("div", { class: "menu import", attributes: { popover: "auto", id: "import-menu", "aria-label": "Import labels" } });
+  private readonly menu = el("div", { class: "menu import", attributes: { id: "import-menu", "aria-label": "Import labels" } });
   private readonly result = el("p", { class: "muted files", attributes: { "aria-live": "polite" } });
   private readonly question = el("div", { class: "question" });
   private readonly files = el("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": "Label files" }, on: { change: () => void this.send() } });
   private readonly path = el("input", {
-    attributes: { type: "text", placeholder: "path beside the scene", "aria-label": "Path of a label file, beside the scene", spellcheck: "false" },
+    attributes: { type: "text", placeholder: "path in the scene's folder", "aria-label": "Path of a label file in the scene's folder", spellcheck: "false" },
     on: { keydown: (event) => void (event.key === "Enter" && this.readPath()) },
   });
   private readonly variable = el("input", {
@@ -33,14 +34,7 @@ export class ImportMenu {
       this.question,
       this.result,
     );
-    const button = el(
-      "button",
-      { class: "with-icon", title: "Import labels from a file", attributes: { type: "button", popovertarget: "import-menu" } },
-      el("span", { class: "glyph", icon: ICONS.import }),
-      "Import labels",
-    );
-    hangBelow(this.menu, () => button.closest("header")!);
-    this.element = el("div", {}, button, this.menu);
+    this.element = popoverButton(ICONS.import, "Import labels", "Import labels from a file", this.menu);
   }
 
   private readPath(): void {

@@ -1,19 +1,19 @@
 // The left column's second part: layers with their keys, and how opaque each is.
 
-import { el, keycap, section } from "../base/dom";
+import { checkbox, el, keycap, section } from "../base/dom";
 import { DOUBT_GRADIENT } from "../canvas/colors";
-import type { Layer, Layers } from "../canvas/layers";
+import type { Layer, LayerOption, Layers } from "../canvas/layers";
 
-export function layerPanel(layers: Layers, onChange: (show: () => void) => void): HTMLElement {
-  const rows = layers.list.map((layer) => layerRow(layer, layers, onChange));
-  return section("Layers", el("div", { class: "layers" }, ...rows), optionRows(layers, onChange));
+export function layerPanel(layers: Layers): HTMLElement {
+  const rows = layers.list.map((layer) => layerRow(layer, layers));
+  return section("Layers", el("div", { class: "layers" }, ...rows), optionRows(layers));
 }
 
-function layerRow(layer: Layer, layers: Layers, onChange: (show: () => void) => void): HTMLElement {
+function layerRow(layer: Layer, layers: Layers): HTMLElement {
   const button = el("button", {
     class: "layer-name",
     title: `${layer.title} (${layer.key})`,
-    attributes: { type: "button", "data-layer": layer.id },
+    attributes: { "data-layer": layer.id },
     on: { click: () => layers.toggle(layer.id) },
   }, keycap(layer.key), el("span", { text: layer.name }));
   const range = el("input", {
@@ -31,7 +31,7 @@ function layerRow(layer: Layer, layers: Layers, onChange: (show: () => void) => 
     range.value = String(layer.opacity);
     row.classList.toggle("off", layer.id !== "raw" && !on);
   };
-  onChange(show);
+  layers.on("changed", show);
   show();
   return row;
 }
@@ -42,31 +42,16 @@ function doubtLegend(): HTMLElement {
   return el("div", { class: "legend" }, el("span", { text: "sure" }), bar, el("span", { text: "doubt" }));
 }
 
-function optionRows(layers: Layers, onChange: (show: () => void) => void): HTMLElement {
-  const box = el("input", {
-    attributes: { type: "checkbox" },
-    on: { change: () => layers.setOutlines(box.checked) },
-  });
-  const whilePainting = el("input", {
-    attributes: { type: "checkbox" },
-    on: { change: () => layers.setOutlinesWhilePainting(whilePainting.checked) },
-  });
-  whilePainting.checked = layers.outlinesWhilePainting;
-  const grey = el("input", {
-    attributes: { type: "checkbox" },
-    on: { change: () => layers.setGreyUnder(grey.checked) },
-  });
-  onChange(() => {
-    box.checked = layers.outlines;
-    grey.checked = layers.greyUnder;
-    whilePainting.checked = layers.outlinesWhilePainting;
-  });
-  grey.checked = layers.greyUnder;
-  return el(
-    "div",
-    { class: "checks" },
-    el("label", { title: "The colours of the map are then those of the class list (y)" }, grey, "Grey picture under the map", keycap("y")),
-    el("label", { title: "Borders of the map instead of areas (o)" }, box, "Map as outlines", keycap("o")),
-    el("label", { title: "See the picture under the stroke while you draw" }, whilePainting, "Outlines while painting"),
+function optionRows(layers: Layers): HTMLElement {
+  return el("div", { class: "checks" },
+    optionRow(layers, "greyUnder", "Grey picture under the map", "The colours of the map are then those of the class list (y)", "y"),
+    optionRow(layers, "outlines", "Map as outlines", "Borders of the map instead of areas (o)", "o"),
+    optionRow(layers, "outlinesWhilePainting", "Outlines while painting", "See the picture under the stroke while you draw"),
   );
+}
+
+function optionRow(layers: Layers, option: LayerOption, text: string, title: string, key?: string): HTMLElement {
+  const box = checkbox(layers[option], () => layers.setOption(option, box.checked));
+  layers.on("changed", () => (box.checked = layers[option]));
+  return el("label", { title }, box, text, key ? keycap(key) : null);
 }

@@ -1,6 +1,6 @@
 // A menu at a point of the page; Escape, a click elsewhere or an entry closes it, arrows move in it.
 
-import { el, textButton } from "../base/dom";
+import { el, moveFocus, textButton } from "../base/dom";
 
 const EDGE = 8; // CSS pixels from the window's edge
 
@@ -58,12 +58,7 @@ export class Menu {
   private move(event: KeyboardEvent): void {
     event.stopPropagation(); // no key of the page while a menu is open
     if (event.key === "Escape" || event.key === "Tab") this.close();
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (!step) return;
-    event.preventDefault();
-    const buttons = this.buttons();
-    const here = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    buttons[(here + step + buttons.length) % buttons.length]?.focus();
+    moveFocus(event, this.buttons(), true);
   }
 
   private buttons(): HTMLButtonElement[] {

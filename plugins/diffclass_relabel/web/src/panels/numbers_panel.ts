@@ -1,10 +1,11 @@
 // The session in numbers: accuracy and its course, the confusion matrix, the classes, the last change.
 
-import { count, el, textButton } from "../base/dom";
-import { svg } from "../base/svg";
+import { choice, el, muted, svg, textButton } from "../base/dom";
+import { count } from "../base/format";
+import { debounce, OneAtATime } from "../base/timing";
 import { type AccuracyFacts, type AccuracyPoint, type AreaFacts, type ChangeFacts, type ClassNumbers, type ForeignClass, NO_DATA, type NumbersAnswer, type ReferenceMatch } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { className } from "./class_list";
+import { markOf } from "./class_mark";
 import { ClassMatching } from "./class_matching";
 
 type By = NumbersAnswer["by"];
@@ -15,41 +16,29 @@ const WAIT = 250; // ms that the map rests before anything is held out
 
 export class NumbersPanel {
   readonly element: HTMLElement;
-  private readonly choice = el("select", { attributes: { "aria-label": "What the map is compared with" }, on: { change: () => void this.ask() } });
+  private readonly choice = choice("What the map is compared with", [["held_out", "Own labels, held out"], ["reference", "Reference image"]], () => void this.asking.run());
   private readonly content = el("div", { class: "numbers" });
   private by: By | null = null;
-  private asking = false;
+  private readonly asking = new OneAtATime(() => this.ask());
   private shown: number | null = null; // version of the map that the numbers are of
-  private timer = 0;
   private opened = new Set<string>();
   private readonly chosen = new Map<number, number>(); // class of the session by that of the reference, not confirmed yet
 
   constructor(private readonly session: Session) {
-    for (const [value, text] of [["held_out", "Own labels, held out"], ["reference", "Reference image"]]) {
-      this.choice.append(el("option", { text, attributes: { value } }));
-    }
     this.element = el("div", {}, el("div", { class: "panel-bar" }, this.choice), this.content);
-    session.on("news", () => this.follow());
+    session.on("changed", debounce(() => !this.element.hidden && !session.isStale && this.show(), WAIT));
   }
 
   /** Called when the panel comes to the front. */
   show(): void {
-    if (this.shown !== this.session.state?.version) void this.ask();
-  }
-
-  private follow(): void {
-    clearTimeout(this.timer);
-    if (this.element.hidden || this.session.isStale) return;
-    this.timer = window.setTimeout(() => this.show(), WAIT);
+    if (this.shown !== this.session.state?.version) void this.asking.run();
   }
 
   private async ask(): Promise<void> {
-    if (this.asking || !this.session.state) return;
-    this.asking = true;
-    const version = this.session.state.version;
+    const version = this.session.state?.version;
+    if (version === undefined || (this.shown === version && this.by === this.choice.value)) return;
     const by = this.by === null ? {} : { by: this.choice.value as By };
     const answer = await this.session.ask({ ask: "numbers", ...by });
-    this.asking = false;
     if (!answer) return;
     this.shown = version;
     if (this.by === null) this.choice.value = answer.by;
@@ -57,8 +46,6 @@ export class NumbersPanel {
     this.choice.options[1].disabled = !answer.has_reference;
     this.choice.options[1].title = answer.has_reference ? "" : "Start diffclass relabel with --reference FILE";
     this.draw(answer);
-    if (this.choice.value !== answer.by) void this.ask(); // chosen anew meanwhile
-    else if (version !== this.session.state.version) this.follow(); // painted meanwhile
   }
 
   private draw(answer: NumbersAnswer): void {
@@ -116,10 +103,9 @@ export class NumbersPanel {
       if (area !== null) cells.push(ground(row.mapped * area));
       cells.push(row.probability === null ? "\u2013" : row.probability.toFixed(2));
       if (scored) cells.push(share(row.recall), share(row.precision));
-      return el("tr", {}, el("th", { attributes: { scope: "row" } }, className(this.session, row.class)), ...cells.map((text) => el("td", { text })));
+      return { mark: markOf(this.session, row.class), cells };
     });
-    return this.fold("Classes", true, scrolled("Classes", el("table", {},
-headOf(head), el("tbody", {}, ...body))));
+    return this.fold("Classes", true, scrolled("Classes", table(head, body)));
   }
 
   /** Areas that allow for the errors that were found. */
@@ -129,20 +115,20 @@ headOf(head), el("tbody", {}, ...body))));
     const head: [string, string][] = [["class", ""], [`map, ${name}`, "as mapped"], ["corrected", "by the pixels that were compared"], ["95 %", "interval of the corrected area"]];
     const rows = classes.map((row) => {
       const cells = [size(row.mapped), size(row.pixels), row.interval ? `${size(row.interval[0])} \u2013 ${size(row.interval[1])}` : "\u2013"];
-      return el("tr", {}, el("th", { attributes: { scope: "row" } }, this.mark(row.class, foreign)), ...cells.map((text) => el("td", { text })));
+      return { mark: this.mark(row.class, foreign), cells };
     });
     const left = not_sampled.length ? ` Without ${not_sampled.map((id) => this.nameOf(id, foreign)).join(", ")}: no pixel there tells.` : "";
     return this.fold("Areas", false,
       el("p", { class: "muted", text: `Corrected by the errors found (Olofsson et al. 2014), as if the pixels had been drawn at random from each mapped class.${left}` }),
-      scrolled("Areas", el("table", {}, headOf(head), el("tbody", {}, ...rows))));
+      scrolled("Areas", table(head, rows)));
   }
 
   private nameOf(id: number, foreign: ForeignClass[]): string {
-    return foreign.find((item) => item.class === id)?.name ?? (id === 0 ? "no class" : this.session.classOf(id)?.name ?? `class ${id}`);
+    return foreign.find((item) => item.class === id)?.name ?? this.session.nameOf(id);
   }
 
   private mark(id: number, foreign: ForeignClass[]): HTMLElement {
-    return id > 0 ? className(this.session, id) : el("span", { class: "class-mark muted", text: this.nameOf(id, foreign) });
+    return id > 0 ? markOf(this.session, id) : el("span", { class: "class-mark muted", text: this.nameOf(id, foreign) });
   }
 
   private confusion({ classes, confusion, foreign }: AccuracyFacts): HTMLElement {
@@ -166,7 +152,7 @@ headOf(head), el("tbody", {}, ...body))));
   }
 
   private change(change: ChangeFacts): HTMLElement {
-    const mark = (id: number) => (id === 0 || id === NO_DATA ? el("span", { class: "muted", text: "no class" }) : className(this.session, id));
+    const mark = (id: number) => (id === 0 || id === NO_DATA ? muted("no class") : markOf(this.session, id));
     const facts = [
       `${count(change.pixels)} pixels changed`,
       ...(change.overall === null ? [] : [`overall ${signed(100 * change.overall, 1)} points`]),
@@ -174,7 +160,7 @@ headOf(head), el("tbody", {}, ...body))));
       `mean margin ${signed(change.margin, 3)}`,
     ];
     return this.fold("Last change", true, el("p", { text: facts.join(", ") }),
-      ...change.flows.map((flow) => el("div", { class: "flow" }, mark(flow.before), el("span", { class: "muted", text: "\u2192" }), mark(flow.after), el("span", { class: "end", text: `${count(flow.pixels)} px` }))));
+      ...change.flows.map((flow) => el("div", { class: "flow" }, mark(flow.before), muted("\u2192"), mark(flow.after), el("span", { class: "end", text: `${count(flow.pixels)} px` }))));
   }
 
   /** A part that can be folded away, and stays as it was left. */
@@ -214,8 +200,11 @@ function course(points: AccuracyPoint[]): Node {
     el("figcaption", { class: "muted" }, `${count(points[0].labelled)} \u2192 ${count(last.labelled)} labelled pixels; `, el("span", { class: "key-overall", text: "overall" }), ", ", el("span", { class: "key-average", text: "average" })));
 }
 
-function headOf(columns: [string, string][]): HTMLElement {
-  return el("thead", {}, el("tr", {}, ...columns.map(([text, title]) => el("th", { text, title, attributes: { scope: "col" } }))));
+/** A table with a column for the class and one for each number; columns have a head and a title. */
+function table(columns: [string, string][], rows: { mark: HTMLElement; cells: string[] }[]): HTMLElement {
+  return el("table", {},
+    el("thead", {}, el("tr", {}, ...columns.map(([text, title]) => el("th", { text, title, attributes: { scope: "col" } })))),
+    el("tbody", {}, ...rows.map(({ mark, cells }) => el("tr", {}, el("th", { attributes: { scope: "row" } }, mark), ...cells.map((text) => el("td", { text }))))));
 }
 
 /** A table that may be wider than the panel, and that keys can scroll. */

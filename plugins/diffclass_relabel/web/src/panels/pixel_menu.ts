@@ -1,10 +1,10 @@
 // The menu of a pixel: what else can be done where one points.
 
-import { swatch } from "../base/dom";
 import { pixelAt, type Place } from "../base/raster";
 import type { View } from "../canvas/view";
 import type { Session } from "../session/session";
-import type { Ui } from "../tools/ui";
+import type { UiState } from "../tools/ui_state";
+import { swatch } from "./class_mark";
 import { Menu } from "./menu";
 
 export class PixelMenu {
@@ -12,7 +12,7 @@ export class PixelMenu {
 
   constructor(
     private readonly session: Session,
-    private readonly ui: Ui,
+    private readonly ui: UiState,
     private readonly view: View,
   ) {
     document.body.append(this.menu.element);
@@ -25,7 +25,7 @@ export class PixelMenu {
 
   private ofPixel(place: Place): Node[] {
     const { session, ui, menu } = this;
-    const pixel = place.row * this.view.columns + place.column;
+    const pixel = session.pixelOf(place);
     const item = session.classOf(session.labels.shown[pixel] || (session.map?.ids[pixel] ?? 0));
     const why = menu.entry("Why this class?", "Which strokes decide it (w)", () => ui.inspect(place));
     why.disabled = !session.hasMap;
@@ -36,10 +36,10 @@ export class PixelMenu {
   }
 
   private ofSession(): Node[] {
-    const { state } = this.session;
-    const undo = this.menu.entry("Undo", "Ctrl+Z", () => void this.session.apply({ op: "undo" }));
-    const redo = this.menu.entry("Redo", "Ctrl+Shift+Z", () => void this.session.apply({ op: "redo" }));
-    [undo.disabled, redo.disabled] = [!state?.can_undo, !state?.can_redo];
-    return [undo, redo, this.menu.entry("Whole scene", "h", () => this.view.fit())];
+    const { session, menu } = this;
+    const undo = menu.entry("Undo", "Ctrl+Z", () => session.undo());
+    const redo = menu.entry("Redo", "Ctrl+Shift+Z", () => session.redo());
+    [undo.disabled, redo.disabled] = [!session.state?.can_undo, !session.state?.can_redo];
+    return [undo, redo, menu.entry("Whole scene", "h", () => this.view.fit())];
   }
 }

@@ -1,6 +1,7 @@
 // What the server does before the first stroke: its steps, how far they are, and the time left.
 
-import { el } from "../base/dom";
+import { el, muted } from "../base/dom";
+import { keptChanges } from "../base/format";
 import type { Preparing } from "../session/protocol.generated";
 import type { Socket } from "../session/socket";
 
@@ -16,10 +17,9 @@ export class PreparationPanel {
   constructor(private readonly socket: Socket) {
     this.element.append(this.title, this.steps, this.left, this.hint);
     this.element.hidden = true;
-    socket.on("preparing", (news) => this.show(news));
+    socket.on("preparing", (preparing) => this.show(preparing));
     socket.on("failed", (message) => this.fail(message));
-    socket.on("start", () => (this.element.hidden = true));
-    socket.on("hello", () => (this.element.hidden = true));
+    for (const kind of ["start", "hello"] as const) socket.on(kind, () => (this.element.hidden = true));
   }
 
   private show({ scene, steps, left }: Preparing): void {
@@ -27,10 +27,7 @@ export class PreparationPanel {
     this.title.textContent = `Preparing ${scene}`;
     this.steps.replaceChildren(...steps.map((step) => this.row(step)));
     this.left.textContent = left === null ? "Looking at the scene\u2026" : timeLeft(left);
-    const waiting = this.socket.pending.length;
-    this.hint.textContent = waiting
-      ? `${waiting === 1 ? "1 change is" : `${waiting} changes are`} kept here and sent then.`
-      : "The scene can be painted as soon as it is here.";
+    this.hint.textContent = keptChanges(this.socket.pending.length, "then") || "The scene can be painted as soon as it is here.";
   }
 
   private row(step: Preparing["steps"][number]): HTMLElement {
@@ -41,7 +38,7 @@ export class PreparationPanel {
       el("span", { class: "mark", text: MARKS[step.is], attributes: { "aria-hidden": "true" } }),
       el("span", { class: "step-name", text: step.name }),
       bar,
-      el("span", { class: "muted", text: seconds }),
+      muted(seconds),
     );
   }
 

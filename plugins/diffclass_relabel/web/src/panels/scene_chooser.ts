@@ -1,10 +1,11 @@
 // Where nothing is open yet: recent sessions, then folders and scenes below the server's folder.
 
-import { count, el } from "../base/dom";
+import { el, moveFocus, muted } from "../base/dom";
+import { count } from "../base/format";
 import type { Moved, OfferedScene, OfferedSession, Start } from "../session/protocol.generated";
-import type { Socket, Wish } from "../session/socket";
+import type { SceneChoice, Socket } from "../session/socket";
 
-export class StartPanel {
+export class SceneChooser {
   readonly element = el("section", { class: "start", attributes: { "aria-label": "Choose a scene" } });
   private readonly problem = el("p", { class: "problem", attributes: { role: "alert" } });
   private readonly lists = el("div");
@@ -13,19 +14,20 @@ export class StartPanel {
     this.element.append(el("h1", { text: "Choose a scene" }), this.problem, this.lists, hint(
       "New sessions take the options of the command, as --features spatial. Labels of a file are imported once the scene is open. " +
       "To count accuracy against a reference, name it with the scene: diffclass relabel SCENE --reference FILE"));
-    this.element.addEventListener("keydown", (event) => this.step(event));
+    // arrows move from entry to entry, as in the lists of a file dialog
+    this.element.addEventListener("keydown", (event) => moveFocus(event, [...this.lists.querySelectorAll("button")]));
     this.element.hidden = true;
-    socket.on("start", (news) => this.show(news));
+    socket.on("start", (start) => this.show(start));
     socket.on("moved", (there) => this.follow(there));
     for (const kind of ["preparing", "hello", "failed"] as const) socket.on(kind, () => (this.element.hidden = true));
   }
 
-  private show(news: Start): void {
+  private show(start: Start): void {
     document.title = "Choose a scene \u2013 diffclass relabel";
     this.element.hidden = false;
-    this.problem.textContent = news.problem ?? "";
-    const recent = news.path ? [] : news.recent;
-    this.lists.replaceChildren(...(recent.length ? [this.recent(recent)] : []), this.folder(news));
+    this.problem.textContent = start.problem ?? "";
+    const recent = start.path ? [] : start.recent;
+    this.lists.replaceChildren(...(recent.length ? [this.recent(recent)] : []), this.folder(start));
     // with the first entry in focus, arrows and Enter do at once
     this.lists.querySelector("button")?.focus();
   }
@@ -60,23 +62,13 @@ export class StartPanel {
     return found;
   }
 
-  private row(wish: Wish, name: string, place: string, facts: string): HTMLElement {
-    const button = el("button", { attributes: { type: "button" }, on: { click: () => this.socket.wish(wish) } },
+  private row(choice: SceneChoice, name: string, place: string, facts: string): HTMLElement {
+    const button = el("button", { on: { click: () => this.socket.choose(choice) } },
       el("span", { class: "name", text: name }),
-      el("span", { class: "muted", text: facts }),
+      muted(facts),
       place ? el("span", { class: "muted place", text: place }) : null,
     );
     return el("li", {}, button);
-  }
-
-  /** Arrows move from entry to entry, as in the lists of a file dialog. */
-  private step(event: KeyboardEvent): void {
-    const buttons = [...this.lists.querySelectorAll("button")];
-    const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    buttons[Math.min(Math.max(to, 0), buttons.length - 1)]?.focus();
   }
 }
 

@@ -30,27 +30,30 @@ interface Axes {
   y: (value: number) => number;
 }
 
+interface Handlers {
+  /** Size or theme have changed. */
+  redraw: () => void;
+  /** The pointer is at a band, or has left (null). */
+  point?: (band: number | null) => void;
+  /** A band was clicked. */
+  click?: (band: number) => void;
+}
+
 export class SpectrumPlot {
   readonly canvas: HTMLCanvasElement;
-  /** Called with the band under the pointer, null where it has left. */
-  pointed: (band: number | null) => void = () => {};
-  /** Called with a band that was clicked. */
-  clicked: (band: number) => void = () => {};
-  /** Called when size or theme have changed. */
-  wanted: () => void = () => {};
   private scene: SceneInfo | null = null;
 
-  constructor(name: string) {
+  constructor(name: string, on: Handlers) {
     this.canvas = el("canvas", { class: "spectrum", attributes: { role: "img", "aria-label": name } });
-    this.canvas.addEventListener("pointermove", (event) => this.pointed(this.bandAt(event)));
-    this.canvas.addEventListener("pointerleave", () => this.pointed(null));
+    this.canvas.addEventListener("pointermove", (event) => on.point?.(this.bandAt(event)));
+    this.canvas.addEventListener("pointerleave", () => on.point?.(null));
     this.canvas.addEventListener("click", (event) => {
       const band = this.bandAt(event);
-      if (band !== null) this.clicked(band);
+      if (band !== null) on.click?.(band);
     });
-    new ResizeObserver(() => this.wanted()).observe(this.canvas);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.wanted());
-    new MutationObserver(() => this.wanted()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    new ResizeObserver(() => on.redraw()).observe(this.canvas);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => on.redraw());
+    new MutationObserver(() => on.redraw()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   }
 
   /** The colour of ink on the canvas: for a line that belongs to no class. */

@@ -1,13 +1,16 @@
 // The bottom line: where the pointer is, what the map says there, what the last update changed.
 
-import { count, el, swatch } from "../base/dom";
+import { el } from "../base/dom";
+import { plural } from "../base/format";
+import { middleOf, type Place } from "../base/raster";
 import { NO_DATA, type SessionState } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import type { Ui } from "../tools/ui";
+import type { UiState } from "../tools/ui_state";
+import { swatch } from "./class_mark";
 
 const FEW = 10; // labelled pixels of a class
 
-export function statusLine(session: Session, ui: Ui): HTMLElement {
+export function statusLine(session: Session, ui: UiState): HTMLElement {
   const pixel = el("span", { class: "cell pixel" });
   const earth = el("span", { class: "cell earth" });
   const found = el("span", { class: "cell found" });
@@ -21,10 +24,10 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
   const showPointer = () => {
     const { hover } = ui;
     pixel.textContent = hover ? `row ${hover.row}  column ${hover.column}` : "";
-    earth.textContent = hover ? mapCoordinates(session, hover.row, hover.column) : "";
+    earth.textContent = hover ? mapCoordinates(session, hover) : "";
     earth.hidden = !session.geo;
-    found.replaceChildren(...(hover ? classThere(session, hover.row, hover.column) : []));
-    label.textContent = hover ? labelThere(session, hover.row, hover.column) : "";
+    found.replaceChildren(...(hover ? classThere(session, session.pixelOf(hover)) : []));
+    label.textContent = hover ? labelThere(session, session.pixelOf(hover)) : "";
   };
   ui.on("hover", showPointer);
   session.on("scene", ({ scene: { block } }) => {
@@ -32,7 +35,7 @@ export function statusLine(session: Session, ui: Ui): HTMLElement {
     blocks.textContent = `labels and map by blocks of ${block} \u00d7 ${block} pixels`;
   });
   session.on("preview", showPointer);
-  session.on("news", () => {
+  session.on("changed", () => {
     const state = session.state!;
     const labelled = state.classes.reduce((sum, item) => sum + item.pixels, 0);
     strokes.textContent = `${plural(state.n_strokes, "stroke")}, ${plural(labelled, "pixel")} labelled`;
@@ -49,33 +52,27 @@ function isThin({ classes }: SessionState): boolean {
   return labelled.length >= 2 && Math.min(...labelled) < FEW;
 }
 
-function mapCoordinates(session: Session, row: number, column: number): string {
+function mapCoordinates(session: Session, pixel: Place): string {
   if (!session.geo) return "";
   const [x0, xc, xr, y0, yc, yr] = session.geo.transform;
-  const [r, c] = [row + 0.5, column + 0.5];
+  const { row: r, column: c } = middleOf(pixel);
   const [x, y] = [x0 + c * xc + r * xr, y0 + c * yc + r * yr];
   // Degrees need more places than metres.
   const places = Math.abs(xc) < 0.01 ? 6 : Math.abs(xc) < 1 ? 2 : 0;
   return `E ${x.toFixed(places)}  N ${y.toFixed(places)}  ${session.geo.crs}`;
 }
 
-function classThere(session: Session, row: number, column: number): (Node | string)[] {
+function classThere(session: Session, pixel: number): (Node | string)[] {
   const map = session.shownMap;
   if (!map) return [];
-  const at = row * session.scene!.columns + column;
-  const id = map.ids[at];
+  const id = map.ids[pixel];
   if (id === NO_DATA) return ["no data"];
   if (id === 0) return ["no class"];
-  const item = session.classOf(id);
-  const probability = map.probability ? `${(map.probability[at] / 255).toFixed(2)}, ` : "";
-  return [swatch(item?.color), `${item?.name ?? `class ${id}`} ${probability}margin ${(map.margin[at] / 255).toFixed(2)}`];
+  const probability = map.probability ? `${(map.probability[pixel] / 255).toFixed(2)}, ` : "";
+  return [swatch(session.classOf(id)?.color), `${session.nameOf(id)} ${probability}margin ${(map.margin[pixel] / 255).toFixed(2)}`];
 }
 
-function labelThere(session: Session, row: number, column: number): string {
-  const id = session.labels.shown[row * session.scene!.columns + column];
-  return id ? `labelled ${session.classOf(id)?.name ?? id}` : "";
-}
-
-function plural(value: number, thing: string): string {
-  return `${count(value)} ${thing}${value === 1 ? "" : "s"}`;
+function labelThere(session: Session, pixel: number): string {
+  const id = session.labels.shown[pixel];
+  return id ? `labelled ${session.nameOf(id)}` : "";
 }

@@ -1,7 +1,6 @@
 // How the picture is stretched: a histogram of red, green and blue with the values that become dark and bright.
 
-import { el, textButton } from "../base/dom";
-import { svg } from "../base/svg";
+import { checkbox, choice, el, svg, textButton } from "../base/dom";
 import type { ChannelHistogram } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { CHANNEL_COLORS, CHANNELS } from "./spectrum_plot";
@@ -22,18 +21,15 @@ type Unit = "percent" | "values";
 
 export class StretchPanel {
   readonly element: HTMLDetailsElement;
-  changed: () => void = () => {};
   stretch: Stretch = { limits: null, calm: true };
   private histograms: ChannelHistogram[] | null = null;
   private source: object = {};
-  private readonly unit = el("select", { attributes: { "aria-label": "Limits in" }, on: { change: () => this.show() } });
-  private readonly calm = el("input", { attributes: { type: "checkbox" }, on: { change: () => this.set({ ...this.stretch, calm: this.calm.checked }) } });
+  private readonly unit = choice("Limits in", [["percent", "Percentiles"], ["values", "Values"]], () => this.show());
+  private readonly calm = checkbox(true, () => this.set({ ...this.stretch, calm: this.calm.checked }));
   private readonly reset = textButton("Reset", "From the 2nd to the 98th percentile, calm", () => this.set({ limits: null, calm: true }), "small");
-  private readonly rows = CHANNELS.map((_, k) => new Row(k));
+  private readonly rows = CHANNELS.map((_, channel) => new Row(channel, (end, value, unit) => this.move(channel, end, value, unit)));
 
-  constructor(private readonly session: Session) {
-    for (const [value, text] of [["percent", "Percentiles"], ["values", "Values"]]) this.unit.append(el("option", { text, attributes: { value } }));
-    this.rows.forEach((row, channel) => (row.moved = (end, value, unit) => this.move(channel, end, value, unit)));
+  constructor(private readonly session: Session, private readonly changed: () => void) {
     this.element = el("details", { class: "stretch", on: { toggle: () => void this.open() } },
       el("summary", { text: "Stretch" }),
       el("div", { class: "stretch-bar" }, this.unit, this.reset),
@@ -110,7 +106,6 @@ export class StretchPanel {
 /** A channel: its histogram, whose limits can be dragged, and the two limits as numbers. */
 class Row {
   readonly element: HTMLElement;
-  moved: (end: number, value: number, unit: Unit | null) => void = () => {};
   private readonly bars = svg("path", { class: "bars" });
   private readonly outside = ENDS.map(() => svg("rect", { y: "0", height: String(HEIGHT) }));
   private readonly edges = ENDS.map(() => svg("path", { class: "edge" }));
@@ -120,7 +115,8 @@ class Row {
   private limits = [0, 1];
   private dragged = -1;
 
-  constructor(channel: number) {
+  /** `moved` is called with an end that was moved; the unit is null where it was typed. */
+  constructor(channel: number, private readonly moved: (end: number, value: number, unit: Unit | null) => void) {
     const name = CHANNELS[channel];
     this.inputs = ENDS.map((end, k) => el("input", {
       attributes: { type: "number", step: "any", "aria-label": `${name}, ${end}` },
@@ -132,8 +128,8 @@ class Row {
     this.picture.addEventListener("pointermove", (event) => this.dragged >= 0 && this.moved(this.dragged, this.valueAt(event), "values"));
     this.picture.addEventListener("pointerup", () => (this.dragged = -1));
     this.picture.addEventListener("pointercancel", () => (this.dragged = -1));
-    this.element = el("div", { class: "channel-row" }, this.inputs[0], this.inputs[1]);
-    this.element.prepend(this.picture);
+    this.element = el("div", { class: "channel-row" });
+    this.element.append(this.picture, ...this.inputs);
   }
 
   show(histogram: ChannelHistogram, limits: number[], unit: Unit): void {

@@ -1,11 +1,12 @@
 // All strokes, the newest first: find one, give it to another class, take it away.
 
-import { count, el, iconButton } from "../base/dom";
+import { choice, el, iconButton } from "../base/dom";
+import { count } from "../base/format";
 import { ICONS } from "../base/icons";
 import type { Place } from "../base/raster";
 import type { StrokeState } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import { className } from "./class_list";
+import { markOf } from "./class_mark";
 
 const MOST = 200; // rows; more would only slow the page down
 
@@ -19,10 +20,10 @@ export class StrokePanel {
 
   constructor(private readonly session: Session, private readonly go: (place: Place) => void) {
     this.element = el("div", {}, this.empty, this.list, this.more);
-    session.on("news", () => this.show());
+    session.on("changed", () => this.show());
   }
 
-  /** Called when the panel comes to the front, and with all news. */
+  /** Called when the panel comes to the front, and with every change. */
   show(): void {
     const { state } = this.session;
     if (this.element.hidden || !state) return;
@@ -38,14 +39,12 @@ export class StrokePanel {
   }
 
   private row(stroke: StrokeState): HTMLElement {
-    const { columns } = this.session.scene!;
-    const place = { row: Math.floor(stroke.first / columns), column: stroke.first % columns };
+    const place = this.session.placeOf(stroke.first);
     const line = el("button", {
       class: "item",
       title: `Show stroke ${stroke.number}`,
-      attributes: { type: "button" },
       on: { click: () => { this.chosen = stroke.number; this.go(place); this.show(); } },
-    }, el("span", { class: "key", text: String(stroke.number) }), className(this.session, stroke.class),
+    }, el("span", { class: "key", text: String(stroke.number) }), markOf(this.session, stroke.class),
       el("span", { class: "muted end", text: `${count(stroke.count)} px` }));
     line.classList.toggle("chosen", stroke.number === this.chosen);
     const box = el("div", {}, line);
@@ -54,11 +53,8 @@ export class StrokePanel {
   }
 
   private actions(stroke: StrokeState): HTMLElement {
-    const select = el("select", {
-      attributes: { "aria-label": `Class of stroke ${stroke.number}` },
-      on: { change: () => void this.session.apply({ op: "move", stroke: stroke.number, class: Number(select.value) }) },
-    });
-    for (const item of this.session.classes) select.append(el("option", { text: item.name, attributes: { value: String(item.id) } }));
+    const select = choice(`Class of stroke ${stroke.number}`, this.session.classes.map(({ id, name }) => [String(id), name]), () =>
+      void this.session.apply({ op: "move", stroke: stroke.number, class: Number(select.value) }));
     select.value = String(stroke.class);
     return el("div", { class: "item-actions" }, select,
       iconButton(ICONS.remove, `Remove stroke ${stroke.number}`, () =>

@@ -2,7 +2,7 @@
 
 import { el } from "../base/dom";
 
-export interface Panel {
+interface Panel {
   name: string;
   title: string;
   element: HTMLElement;
@@ -38,7 +38,7 @@ export class Tabs {
     });
   }
 
-  /** Writes a number beside a tab's name; none for 0. */
+  /** Writes a number after a tab's name; none for 0. */
   setCount(name: string, value: number): void {
     const k = this.panels.findIndex((panel) => panel.name === name);
     this.buttons[k].querySelector("span")!.textContent = value ? String(value) : "";
@@ -48,7 +48,7 @@ export class Tabs {
     return el("button", {
       text: panel.name,
       title: panel.title,
-      attributes: { type: "button", role: "tab", id: `tab-${panel.name}`, "aria-controls": `panel-${panel.name}`, "data-tab": panel.name },
+      attributes: { role: "tab", id: `tab-${panel.name}`, "aria-controls": `panel-${panel.name}`, "data-tab": panel.name },
       on: { click: () => this.show(panel.name), keydown: (event) => this.move(event, k) },
     }, el("span", { class: "tab-count" }));
   }

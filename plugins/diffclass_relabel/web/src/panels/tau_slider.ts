@@ -1,7 +1,7 @@
 // The time of the diffusion, chosen on the curve that shows what it does to the mean margin.
 
-import { el, textButton } from "../base/dom";
-import { svg } from "../base/svg";
+import { el, svg, textButton } from "../base/dom";
+import { debounce, OneAtATime } from "../base/timing";
 import type { CurveAnswer } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 
@@ -21,24 +21,23 @@ export class TauSlider {
   private readonly rule = textButton("auto", "Let the labels choose tau, as classify does", () => this.choose("auto"), "small");
   /** Map version of the curve on the screen. */
   private version = -1;
-  private asking = false;
-  private previewing = false;
-  private wanted: number | null = null;
-  private timer = 0;
+  private wanted: number | null = null; // while the slider is held
+  private readonly previews = new OneAtATime(() => this.preview());
+  private readonly asking = new OneAtATime(() => this.ask());
+  private readonly askWhenIdle = debounce(() => void this.asking.run(), IDLE);
 
   constructor(private readonly session: Session) {
-    const track = el("div", { class: "tau-track" });
-    track.append(this.curve, this.range);
+    const track = el("div", { class: "tau-track" }, this.curve, this.range);
     const label = el("span", { class: "tau-name", text: "\u03c4", title: "Diffusion time, steps" });
     this.element = el("div", { class: "tau" }, label, track, this.value, this.rule);
     this.range.addEventListener("input", () => this.slide());
     this.range.addEventListener("change", () => this.choose(this.tau));
     this.range.addEventListener("keydown", (event) => this.step(event));
-    track.addEventListener("pointerenter", () => void this.refresh());
-    this.range.addEventListener("focus", () => void this.refresh());
-    session.on("news", () => {
+    track.addEventListener("pointerenter", () => void this.asking.run());
+    this.range.addEventListener("focus", () => void this.asking.run());
+    session.on("changed", () => {
       this.show();
-      this.refreshWhenIdle();
+      if (session.scene!.rows * session.scene!.columns <= SMALL) this.askWhenIdle();
     });
   }
 
@@ -86,47 +85,29 @@ export class TauSlider {
   private slide(): void {
     this.wanted = this.tau;
     this.write(this.wanted);
-    void this.preview();
+    void this.previews.run();
   }
 
-  /** Asks for one preview at a time; the last tau wins. */
+  /** Shows the map at the tau under the slider; once that was let go, the present one. */
   private async preview(): Promise<void> {
-    if (this.previewing || !this.session.hasMap) return;
-    this.previewing = true;
-    let shown: number | null = null;
-    while (this.wanted !== null && this.wanted !== shown) {
-      shown = this.wanted;
-      await this.session.ask({ ask: "preview_tau", tau: shown });
-    }
-    this.previewing = false;
+    if (this.wanted !== null && this.session.hasMap) await this.session.ask({ ask: "preview_tau", tau: this.wanted });
     if (this.wanted === null) this.session.setPreview(null);
   }
 
   private async choose(tau: number | "auto"): Promise<void> {
-    if (tau === this.session.state?.tau && this.session.state.tau_mode === "fixed") {
-      this.wanted = null;
-      this.session.setPreview(null);
-      return;
-    }
+    const { session } = this;
     this.wanted = null;
-    const done = this.session.apply({ op: "tau", tau });
+    if (tau === session.state?.tau && session.state.tau_mode === "fixed") return session.setPreview(null);
+    const done = session.apply({ op: "tau", tau });
     this.show();
     await done;
-    if (!this.session.state?.live && this.wanted === null) this.session.setPreview(null);
+    if (!session.state?.live && this.wanted === null) session.setPreview(null);
   }
 
-  private refreshWhenIdle(): void {
-    clearTimeout(this.timer);
-    const { rows, columns } = this.session.scene!;
-    if (rows * columns <= SMALL) this.timer = window.setTimeout(() => void this.refresh(), IDLE);
-  }
-
-  private async refresh(): Promise<void> {
+  private async ask(): Promise<void> {
     const version = this.session.map?.version;
-    if (version === undefined || !this.session.hasMap || version === this.version || this.asking) return;
-    this.asking = true;
+    if (version === undefined || !this.session.hasMap || version === this.version) return;
     const answer = await this.session.ask({ ask: "curve" });
-    this.asking = false;
     if (!answer) return;
     this.version = version;
     this.draw(answer);

@@ -2,19 +2,19 @@
 
 import { el, section } from "../base/dom";
 import type { Tool } from "../tools/tool";
-import { LARGEST_BRUSH, type Ui } from "../tools/ui";
+import { LARGEST_BRUSH, type UiState } from "../tools/ui_state";
 
-export function toolPanel(tools: Tool[], ui: Ui): HTMLElement {
+export function toolPanel(tools: Tool[], ui: UiState): HTMLElement {
   const buttons = tools.map((tool) => toolButton(tool, ui));
   const grid = el("div", { class: "tools", attributes: { role: "radiogroup", "aria-label": "Tool" } }, ...buttons);
   return section("Tools", grid, sizeRow(ui));
 }
 
-function toolButton(tool: Tool, ui: Ui): HTMLButtonElement {
+function toolButton(tool: Tool, ui: UiState): HTMLButtonElement {
   const button = el("button", {
     icon: tool.icon,
     title: `${tool.title} (${tool.key})`,
-    attributes: { type: "button", role: "radio", "aria-label": tool.title, "data-tool": tool.name },
+    attributes: { role: "radio", "aria-label": tool.title, "data-tool": tool.name },
     on: { click: () => ui.setTool(tool.name) },
   });
   const show = () => button.setAttribute("aria-checked", String(ui.tool === tool.name));
@@ -24,7 +24,7 @@ function toolButton(tool: Tool, ui: Ui): HTMLButtonElement {
 }
 
 /** Slider positions are square roots of sizes: small brushes need the finer choice. */
-function sizeRow(ui: Ui): HTMLElement {
+function sizeRow(ui: UiState): HTMLElement {
   const end = Math.sqrt(LARGEST_BRUSH);
   const range = el("input", {
     title: "Diameter of brush and eraser, pixels ([ and ], or comma and full stop)",

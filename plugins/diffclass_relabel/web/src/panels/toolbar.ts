@@ -1,22 +1,22 @@
 // The top line: scene, live, tau, how fast and how fresh the map is, saved, undo, redo, export.
 
-import { count, el, iconButton, textButton } from "../base/dom";
+import { el, iconButton, textButton } from "../base/dom";
+import { count } from "../base/format";
 import { ICONS } from "../base/icons";
 import { toggleTheme } from "../base/theme";
 import type { SessionState } from "../session/protocol.generated";
 import type { Session } from "../session/session";
 import { exportButton } from "./export_menu";
-import { helpButton } from "./help";
 import { ImportMenu } from "./import_menu";
 import { TauSlider } from "./tau_slider";
 
 /** A map that stands in for the one that is being computed. */
 const FIRST = "first map";
 
-export function toolbar(session: Session): HTMLElement {
-  const undo = iconButton(ICONS.undo, "Undo (Ctrl+Z)", () => void session.apply({ op: "undo" }));
-  const redo = iconButton(ICONS.redo, "Redo (Ctrl+Shift+Z)", () => void session.apply({ op: "redo" }));
-  session.on("news", () => {
+export function toolbar(session: Session, toggleHelp: () => void): HTMLElement {
+  const undo = iconButton(ICONS.undo, "Undo (Ctrl+Z)", () => session.undo());
+  const redo = iconButton(ICONS.redo, "Redo (Ctrl+Shift+Z)", () => session.redo());
+  session.on("changed", () => {
     const { can_undo, can_redo } = session.state!;
     undo.disabled = !can_undo;
     redo.disabled = !can_redo;
@@ -33,7 +33,7 @@ export function toolbar(session: Session): HTMLElement {
     el("div", { class: "group" }, undo, redo),
     new ImportMenu(session).element,
     exportButton(session),
-    el("div", { class: "group" }, iconButton(ICONS.light, "Dark or light", toggleTheme), helpButton()),
+    el("div", { class: "group" }, iconButton(ICONS.light, "Dark or light", toggleTheme), iconButton(ICONS.help, "Keys (?)", toggleHelp)),
   );
 }
 
@@ -51,14 +51,10 @@ function sceneName(session: Session): HTMLElement {
 
 /** The map follows each stroke, or waits for "Update", which can be pressed only then. */
 function liveSwitch(session: Session): HTMLElement {
-  const button = el("button", { class: "switch", attributes: { type: "button", role: "switch" } });
   const label = el("span");
-  button.append(el("span", { class: "knob" }), label);
-  const update = textButton("Update", "Compute the map now (r)", () => void session.ask({ ask: "update" }), "primary");
-  button.addEventListener("click", () => {
-    void session.setLive(!session.state?.live);
-  });
-  session.on("news", () => {
+  const button = el("button", { class: "switch", attributes: { role: "switch" }, on: { click: () => void session.toggleLive() } }, el("span", { class: "knob" }), label);
+  const update = textButton("Update", "Compute the map now (r)", () => session.updateMap(), "primary");
+  session.on("changed", () => {
     const { live, stale, computing } = session.state!;
     button.setAttribute("aria-checked", String(live));
     label.textContent = live ? "Live" : "Live off";
@@ -72,7 +68,7 @@ function warpSwitch(session: Session): HTMLElement {
   const button = textButton("Warp", "", () => {
     void session.apply({ op: session.state?.warped ? "unwarp" : "warp" });
   });
-  session.on("news", () => {
+  session.on("changed", () => {
     const { warped, strokes } = session.state!;
     button.classList.toggle("on", warped);
     button.setAttribute("aria-pressed", String(warped));
@@ -99,7 +95,7 @@ function badges(session: Session): HTMLElement {
     saved.textContent = pending ? `saving ${pending}` : "saved";
     saved.title = state.session ? `Every change is in ${state.session}` : "Every change is on disk";
   };
-  session.on("news", show);
+  session.on("changed", show);
   session.on("latency", (ms) => {
     latency.textContent = `${Math.round(ms)} ms`;
     latency.title = `From your stroke to its map on the screen; ${Math.round(session.computing ?? 0)} ms of it computing`;

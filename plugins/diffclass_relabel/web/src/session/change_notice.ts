@@ -1,5 +1,5 @@
-// When what lies beside the canvas is told of something new: once for all that has come, and not
-// before the map that is awaited is drawn. Lists and plots must not stand in its way.
+// When panels are told of changes: once for all that has come, and not before the map that is awaited
+// is drawn. Lists and plots must not delay it.
 
 const PATIENCE = 300; // ms after which they are told, map or not
 
@@ -7,25 +7,25 @@ const PATIENCE = 300; // ms after which they are told, map or not
 const whenIdle: (act: () => void) => void =
   "requestIdleCallback" in window ? (act) => requestIdleCallback(act, { timeout: 100 }) : (act) => setTimeout(act);
 
-export class News {
-  /** Something has come that was not told yet. */
+export class ChangeNotice {
+  /** Something has changed that was not told yet. */
   isDue = false;
   private isStarted = false;
   private timer = 0;
 
-  /** `isAwaited`: whether a map is on its way to the screen. */
-  constructor(private readonly tell: () => void, private readonly isAwaited: () => boolean) {}
+  /** `isMapAwaited`: whether a map is on its way to the screen. */
+  constructor(private readonly tell: () => void, private readonly isMapAwaited: () => boolean) {}
 
-  /** Something has come. */
-  come(): void {
+  /** Something has changed. */
+  request(): void {
     if (!this.isDue) this.timer = window.setTimeout(() => this.start(), PATIENCE);
     this.isDue = true;
-    this.look();
+    this.startUnlessAwaited();
   }
 
-  /** A map has come or was drawn. */
-  look(): void {
-    if (this.isDue && !this.isAwaited()) this.start();
+  /** Tells if something is due and no map is awaited any more. */
+  startUnlessAwaited(): void {
+    if (this.isDue && !this.isMapAwaited()) this.start();
   }
 
   private start(): void {

@@ -1,15 +1,15 @@
 // The session as the page knows it: scene, state, planes; everything that the user does goes through here.
 
 import { Emitter } from "../base/emitter";
-import { overlap, type Window } from "../base/raster";
-import { type Hand, nextId, stateAfter } from "./ahead";
-import { News } from "./change_notice";
+import { overlap, type Place, type Window } from "../base/raster";
+import { ChangeNotice } from "./change_notice";
 import { type Frame, parseFrame, writeWindow } from "./frames";
 import { LabelPlane, operationOf } from "./label_plane";
+import { type ClassRef, nextId, stateAfter } from "./optimistic_state";
 import { type ClassState, type Done, type Geography, type Hello, NO_DATA, type Operation, type Preset, type SceneInfo, type SessionState } from "./protocol.generated";
 import { type AnswerTo, type Ask, type QuestionOf, Socket } from "./socket";
 
-export interface ClassMap {
+interface ClassMap {
   ids: Uint8Array;
   /** 0..255 = 0..1 */
   margin: Uint8Array;
@@ -19,7 +19,7 @@ export interface ClassMap {
 }
 
 /** A map, or as much of it as has arrived: the classes of what is in view come first. */
-export interface MapSoFar extends ClassMap {
+interface PartialMap extends ClassMap {
   probability: Uint8Array;
   /** Pieces that are on their way; what they cover is still the map before. */
   left: number;
@@ -29,20 +29,22 @@ export interface MapSoFar extends ClassMap {
   ms: number;
 }
 
-/** What is drawn listens to each of the first four; what lies beside the canvas listens to the news. */
+/** The canvas listens to each of the first four; panels listen to "changed". */
 interface SessionEvents {
   scene: Hello;
   state: SessionState;
   labels: void;
   /** A part of the map has arrived. */
   map: Window;
-  /** State, labels or map are others than they were when this was told last. */
-  news: void;
+  /** State, labels or map have changed since this was told last. */
+  changed: void;
   preview: ClassMap | null;
+  /** 0 where the last map changed nothing. */
   changes: Uint8Array;
   /** What the map is compared with. */
   compared: Uint8Array;
   latency: number;
+  /** Something to say to the user. */
   message: string;
   /** A new class has another id than it was shown with. */
   numbered: { from: number; to: number };
@@ -68,38 +70,37 @@ export class Session extends Emitter<SessionEvents> {
   /** As it will be once everything that was done here is done there. */
   state: SessionState | null = null;
   readonly labels = new LabelPlane();
-  map: MapSoFar | null = null;
+  map: PartialMap | null = null;
   /** What the map would be at the tau under the slider, while it is held. */
   preview: ClassMap | null = null;
-  changes: Uint8Array | null = null;
   /** Milliseconds from the last act to its map on the screen. */
   latency: number | null = null;
   /** Those of it in which the map was computed. */
   computing: number | null = null;
-  readonly news = new News(() => this.state && this.emit("news", undefined), () => this.isAwaiting);
+  readonly notice = new ChangeNotice(() => this.state && this.emit("changed"), () => this.isAwaiting);
   private clock: number | null = null;
   /** Version of the session that the awaited map has to reflect. */
   private awaited = 0;
   /** What was in view when the present map was drawn; null while a part of it is not. */
   private seen: Window | null = null;
   /** The state as the server sent it last. */
-  private told: SessionState | null = null;
+  private serverState: SessionState | null = null;
   /** What was asked of the live switch and has no answer yet. */
-  private readonly lives: boolean[] = [];
+  private readonly liveRequests: boolean[] = [];
 
   constructor(readonly socket: Socket) {
     super();
     socket.on("hello", (hello) => this.greet(hello));
     socket.on("state", (state) => this.setState(state));
     socket.on("numbered", ({ from, to }) => this.renumber(from, to));
-    socket.on("pending", () => this.news.come());
+    socket.on("pending", () => this.notice.request());
     socket.on("binary", (buffer) => this.receive(buffer));
-    socket.on("refused", (message) => this.emit("message", message));
+    socket.on("refused", (message) => this.tell(message));
   }
 
-  /** Version of the state that the server has told of last. */
+  /** Version of the state that the server has sent last. */
   get version(): number {
-    return this.told?.version ?? 0;
+    return this.serverState?.version ?? 0;
   }
 
   get classes(): ClassState[] {
@@ -108,6 +109,19 @@ export class Session extends Emitter<SessionEvents> {
 
   classOf(id: number): ClassState | undefined {
     return this.classes.find((item) => item.id === id);
+  }
+
+  nameOf(id: number): string {
+    return this.classOf(id)?.name ?? (id ? `class ${id}` : "no class");
+  }
+
+  pixelOf({ row, column }: Place): number {
+    return row * this.scene!.columns + column;
+  }
+
+  placeOf(pixel: number): Place {
+    const { columns } = this.scene!;
+    return { row: Math.floor(pixel / columns), column: pixel % columns };
   }
 
   /** The map to show: the preview while tau is being chosen. */
@@ -127,7 +141,7 @@ export class Session extends Emitter<SessionEvents> {
 
   /** Whether something that was done here is not in the state yet. */
   get isUnanswered(): boolean {
-    return this.socket.ahead.length > 0 || this.socket.pending.length > 0;
+    return this.socket.optimistic.length > 0 || this.socket.pending.length > 0;
   }
 
   /** Whether the map lags behind the labels. */
@@ -141,9 +155,9 @@ export class Session extends Emitter<SessionEvents> {
     const isMapped = !UNMAPPED.has(operation.op) && Boolean(this.state?.live);
     if (isMapped) this.clock = asked;
     const sent = this.socket.apply(operation, seen, newId);
-    this.lay();
+    this.update();
     const done = await sent.catch(() => null);
-    if (!done || newId) this.lay();
+    if (!done || newId) this.update();
     if (isMapped) this.awaited = done?.version ?? this.awaited;
     if (isMapped && !done) this.clock = null;
     return done;
@@ -156,25 +170,34 @@ export class Session extends Emitter<SessionEvents> {
     return id;
   }
 
-  /** The class of an id to paint with: it stays the same, whatever the server numbers it. */
-  handOf(id: number): Hand {
-    const hand = { id };
-    this.socket.ahead.find((item) => id && item.newId === id)?.hands.push(hand);
-    return hand;
+  /** A reference to the class of an id, to paint with: it stays right, whatever the server numbers it. */
+  classRef(id: number): ClassRef {
+    const ref = { id };
+    this.socket.optimistic.find((item) => id && item.newId === id)?.refs.push(ref);
+    return ref;
   }
 
-  /** Has the map follow each change, or wait. */
-  async setLive(on: boolean): Promise<void> {
-    this.lives.push(on);
-    this.lay();
+  undo(): void {
+    if (this.state?.can_undo) void this.apply({ op: "undo" });
+  }
+
+  redo(): void {
+    if (this.state?.can_redo) void this.apply({ op: "redo" });
+  }
+
+  /** Has the map follow each change, or wait for `updateMap`. */
+  async toggleLive(): Promise<void> {
+    const on = !this.state?.live;
+    this.liveRequests.push(on);
+    this.update();
     const answer = await this.ask({ ask: "live", on });
-    this.lives.shift();
-    if (answer && this.told) this.told = { ...this.told, live: answer.on };
-    this.lay();
+    this.liveRequests.shift();
+    if (answer && this.serverState) this.serverState = { ...this.serverState, live: answer.on };
+    this.update();
   }
 
   /** Paints or erases (id 0) pixels: sent and shown at once, taken back if refused. */
-  async paint(pixels: Set<number>, { id }: Hand): Promise<void> {
+  async paint(pixels: Set<number>, { id }: ClassRef): Promise<void> {
     if (pixels.size === 0) return this.changeLabels();
     const asked = performance.now();
     const patch = this.labels.add(pixels, id);
@@ -194,11 +217,20 @@ export class Session extends Emitter<SessionEvents> {
     return this.socket.ask(question).catch(() => null);
   }
 
+  updateMap(): void {
+    void this.ask({ ask: "update" });
+  }
+
+  /** Says something to the user. */
+  tell(message: string): void {
+    this.emit("message", message);
+  }
+
   /** Shows the labels again without a stroke that was broken off, and with what has come. */
   changeLabels(): void {
     if (!this.labels.rebuild()) return;
-    this.emit("labels", undefined);
-    this.news.come();
+    this.emit("labels");
+    this.notice.request();
   }
 
   setPreview(preview: ClassMap | null): void {
@@ -221,7 +253,7 @@ export class Session extends Emitter<SessionEvents> {
     [this.latency, this.computing] = [performance.now() - this.clock, map.ms];
     this.clock = null;
     this.emit("latency", this.latency);
-    this.news.look();
+    this.notice.startUnlessAwaited();
   }
 
   private greet(hello: Hello): void {
@@ -232,36 +264,36 @@ export class Session extends Emitter<SessionEvents> {
   }
 
   private setState(state: SessionState): void {
-    this.told = state;
+    this.serverState = state;
     if (state.problem) this.clock = null; // there will be no map
-    const taken = this.socket.ahead.map((item) => item.newId).filter((id) => id && state.classes.some((item) => item.id === id));
+    const taken = this.socket.optimistic.map((item) => item.newId).filter((id) => id && state.classes.some((item) => item.id === id));
     for (const id of taken) this.renumber(id, this.freeId());
-    this.lay();
+    this.update();
   }
 
   /** An id that neither a class of the server's nor one that was added here has. */
   private freeId(): number {
-    return nextId(stateAfter(this.told!, this.socket.ahead).classes);
+    return nextId(stateAfter(this.serverState!, this.socket.optimistic).classes);
   }
 
   /** Puts another id in the place of that of a new class. */
   private renumber(from: number, to: number): void {
-    if (this.socket.ahead.some((item) => item.newId === to)) this.renumber(to, this.freeId());
+    if (this.socket.optimistic.some((item) => item.newId === to)) this.renumber(to, this.freeId());
     this.socket.renumber(from, to);
     this.labels.renumber(from, to);
     this.emit("numbered", { from, to });
-    this.lay();
+    this.update();
     this.changeLabels();
   }
 
-  /** Lays over the server's state what it does not include. */
-  private lay(): void {
-    if (!this.told) return;
-    const state = (this.state = { ...stateAfter(this.told, this.socket.ahead), live: this.lives.at(-1) ?? this.told.live });
+  /** Makes the state anew: the server's with what it does not include on top. */
+  private update(): void {
+    if (!this.serverState) return;
+    const state = (this.state = { ...stateAfter(this.serverState, this.socket.optimistic), live: this.liveRequests.at(-1) ?? this.serverState.live });
     this.labels.setLocked(state.classes.filter((item) => item.locked).map((item) => item.id));
     this.emit("state", state);
     this.stopClock();
-    this.news.come();
+    this.notice.request();
   }
 
   private receive(buffer: ArrayBuffer): void {
@@ -271,8 +303,7 @@ export class Session extends Emitter<SessionEvents> {
       this.labels.receive(frame.planes[0], frame.window, this.scene.columns);
       this.changeLabels();
     } else if (frame.kind === "changes") {
-      this.changes = frame.planes[0];
-      this.emit("changes", this.changes);
+      this.emit("changes", frame.planes[0]);
     } else if (frame.kind === "preview") {
       const [ids, margin] = frame.planes;
       this.setPreview({ ids, margin, probability: null, version: frame.version });
@@ -294,17 +325,17 @@ export class Session extends Emitter<SessionEvents> {
     this.preview = null;
     if (this.seen && overlap(this.seen, window)) this.seen = null;
     this.emit("map", window);
-    this.news.come();
+    this.notice.request();
   }
 }
 
 /** A map of which nothing has arrived. */
-function emptyMap(pixels: number): MapSoFar {
+function emptyMap(pixels: number): PartialMap {
   const plane = () => new Uint8Array(pixels);
   return { ids: plane().fill(NO_DATA), margin: plane(), probability: plane(), version: -1, left: 0, known: [], ms: 0 };
 }
 
 /** Whether all classes in a window have arrived. */
-function isKnown({ known, left }: MapSoFar, { top, left: first, bottom, right }: Window): boolean {
+function isKnown({ known, left }: PartialMap, { top, left: first, bottom, right }: Window): boolean {
   return left === 0 || known.some((part) => part.top <= top && part.left <= first && part.bottom >= bottom && part.right >= right);
 }

@@ -1,9 +1,9 @@
 // The connection: numbers every message, reconnects by itself and resends what has no answer.
 
 import { Emitter } from "../base/emitter";
-import { type Ahead, named, renumber } from "./ahead";
+import { named, type Optimistic, renumber } from "./optimistic_state";
 import { type Answers, type Done, type Foreign, type Hello, type Moved, type Operation, PART_LENGTH, type Preparing, type Question, type SessionState, type Start, type TextMessage } from "./protocol.generated";
-import type { Closed, Conversation, Transport } from "./transport";
+import type { Channel, Closed, Transport } from "./transport";
 
 const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
 const LAST_WAIT = 4000;
@@ -15,9 +15,9 @@ export type QuestionOf<A extends Ask> = { ask: A } & Extract<Question, { ask: A 
 export type AnswerTo<A extends Ask> = Answers[A];
 
 /** What is asked of a server that has nothing open: to show a folder, or to open a scene or session. */
-export type Wish = { look: string } | { open: string } | { recent: number };
+export type SceneChoice = { look: string } | { open: string } | { recent: number };
 
-export type Connection = "connecting" | "open" | "lost" | "refused";
+type Connection = "connecting" | "open" | "lost" | "refused";
 
 interface SocketEvents {
   connection: Connection;
@@ -57,7 +57,7 @@ export class Socket extends Emitter<SocketEvents> {
   connection: Connection = "connecting";
   /** Why the server refused this page, once it has. */
   reason = "";
-  private conversation: Conversation | null = null;
+  private channel: Channel | null = null;
   private readonly client = randomName();
   /** Of the greeting; another session at the same address must not get what is kept for this one. */
   private session = "";
@@ -66,7 +66,7 @@ export class Socket extends Emitter<SocketEvents> {
   private greeted = false;
   private readonly waiting = new Map<number, Waiting>();
   /** Operations that are not in the newest state, oldest first. */
-  private readonly unincluded = new Map<number, Ahead>();
+  private readonly unincluded = new Map<number, Optimistic>();
   private included = 0;
 
   constructor(readonly transport: Transport) {
@@ -81,12 +81,12 @@ export class Socket extends Emitter<SocketEvents> {
   }
 
   /** What was done here and is not in the newest state, oldest first. */
-  get ahead(): Ahead[] {
+  get optimistic(): Optimistic[] {
     return [...this.unincluded.values()];
   }
 
   open(): void {
-    this.conversation = this.transport.converse(this.client, {
+    this.channel = this.transport.connect(this.client, {
       message: (data) => this.receive(data),
       closed: (reason) => this.closed(reason),
     }, this.session);
@@ -98,7 +98,7 @@ export class Socket extends Emitter<SocketEvents> {
    *  changed what it is about. A new class has the id `newId` until the server has numbered it. */
   apply(operation: Operation, seen: number, newId = 0): Promise<Done> {
     const needs = this.neededBy(operation);
-    this.unincluded.set(this.seq + 1, { operation, newId, hands: [] });
+    this.unincluded.set(this.seq + 1, { operation, newId, refs: [] });
     const sent = this.send<Done>({ op: operation, seen }, { operation, needs });
     this.emit("pending", this.pending.length);
     return sent;
@@ -106,11 +106,11 @@ export class Socket extends Emitter<SocketEvents> {
 
   /** Puts another id in the place of that of a class which the server has not numbered yet. */
   renumber(from: number, to: number): void {
-    for (const ahead of this.ahead) {
-      renumber(ahead.operation, from, to);
-      if (ahead.newId !== from) continue;
-      ahead.newId = to;
-      for (const hand of ahead.hands) hand.id = to;
+    for (const item of this.optimistic) {
+      renumber(item.operation, from, to);
+      if (item.newId !== from) continue;
+      item.newId = to;
+      for (const ref of item.refs) ref.id = to;
     }
   }
 
@@ -120,13 +120,13 @@ export class Socket extends Emitter<SocketEvents> {
   }
 
   /** Says what to show or to open, where nothing is open yet. */
-  wish(wish: Wish): void {
-    this.transmit(JSON.stringify(wish));
+  choose(choice: SceneChoice): void {
+    this.transmit(JSON.stringify(choice));
   }
 
   /** Drops the connection as a lost network would; for tests. */
   drop(): void {
-    this.conversation?.close();
+    this.channel?.close();
   }
 
   private send<Answer>(message: object, about: Partial<Waiting>): Promise<Answer> {
@@ -159,10 +159,10 @@ export class Socket extends Emitter<SocketEvents> {
 
   /** Sends a message, in parts if it is long: "+" and a part where more follow, "=" and the last. */
   private transmit(text: string): void {
-    if (text.length <= PART_LENGTH) return this.conversation?.send(text);
+    if (text.length <= PART_LENGTH) return this.channel?.send(text);
     for (let at = 0; at < text.length; at += PART_LENGTH) {
       const mark = at + PART_LENGTH < text.length ? "+" : "=";
-      this.conversation?.send(mark + text.slice(at, at + PART_LENGTH));
+      this.channel?.send(mark + text.slice(at, at + PART_LENGTH));
     }
   }
 

@@ -1,5 +1,6 @@
 // The queue of pixels to label next, and walking through it.
 
+import { Emitter } from "../base/emitter";
 import type { Place } from "../base/raster";
 import { MOST_SUGGESTIONS, type Question, type SuggestAnswer } from "./protocol.generated";
 import type { Session } from "./session";
@@ -17,24 +18,24 @@ export const RULES: Record<Rule, [string, string]> = {
   "model-change": ["Most change", "Where a label would change the map most"],
 };
 
-export class Suggestions {
+export class Suggestions extends Emitter<{ changed: void }> {
   list: SuggestAnswer | null = null;
   /** Which one was jumped to, -1 before the first. */
   current = -1;
   rule: Rule = "hybrid";
   count = 10;
   busy = false;
-  changed: () => void = () => {};
   /** Pixels that were walked past without a label. */
   private readonly passed = new Set<number>();
 
-  constructor(private readonly session: Session) {}
+  constructor(private readonly session: Session) {
+    super();
+  }
 
   /** Where they are and whether each has a label by now. */
   places(): { place: Place; pixel: number; done: boolean }[] {
-    const columns = this.session.scene?.columns ?? 1;
     return (this.list?.pixels ?? []).map((pixel) => ({
-      place: { row: Math.floor(pixel / columns), column: pixel % columns },
+      place: this.session.placeOf(pixel),
       pixel,
       done: this.session.labels.shown[pixel] !== 0,
     }));
@@ -49,12 +50,12 @@ export class Suggestions {
   /** Asks for a list without the pixels that were passed over. */
   private async refill(): Promise<void> {
     this.busy = true;
-    this.changed();
+    this.emit("changed");
     const n = Math.min(this.count + this.passed.size, MOST_SUGGESTIONS);
     const answer = await this.session.ask({ ask: "suggest", n, rule: this.rule });
     this.busy = false;
     if (answer) [this.list, this.current] = [this.fresh(answer), -1];
-    this.changed();
+    this.emit("changed");
   }
 
   private fresh({ pixels, scores, rule }: SuggestAnswer): SuggestAnswer {
@@ -75,7 +76,7 @@ export class Suggestions {
 
   select(index: number): Place {
     this.current = index;
-    this.changed();
+    this.emit("changed");
     return this.places()[index].place;
   }
 

@@ -1,11 +1,15 @@
-// What lies between the page and its session: a WebSocket and addresses, or a notebook's channel.
+// What lies between the page and its session: an interface, and the server's own page with a WebSocket
+// and addresses relative to the page's. In a notebook it is the notebook's channel.
 
-export interface Ears {
+const POLICY_VIOLATION = 1008;
+const TOO_LONG = 1009;
+
+export interface TransportListener {
   message(data: string | ArrayBuffer): void;
   closed(reason: Closed): void;
 }
 
-/** Why a conversation has ended. */
+/** Why a channel has ended. */
 export interface Closed {
   /** Set where this page is not let in: why. */
   refused?: string;
@@ -13,14 +17,51 @@ export interface Closed {
   tooLong?: boolean;
 }
 
-export interface Conversation {
+/** A way to the session, until it is closed. */
+export interface Channel {
   send(text: string): void;
   close(): void;
 }
 
 export interface Transport {
-  /** Begins a conversation; `client` is the page's name in all of them, `session` that which it belongs to. */
-  converse(client: string, ears: Ears, session: string): Conversation;
+  /** Begins a channel; `client` is the page's name in all of them, `session` that which it belongs to. */
+  connect(client: string, listener: TransportListener, session: string): Channel;
   /** Fetches a picture or an exported file; rejects with what the server says. */
   fetch(path: string): Promise<Blob>;
+}
+
+/** A WebSocket and addresses relative to the page's. */
+export class WebTransport implements Transport {
+  private readonly address: string;
+  /** The secret of the page's address, if it had one. Once it is refused the cookie takes its place:
+   *  a server that was started again sets a new one when its page is opened. */
+  private token: string | null;
+
+  constructor() {
+    const address = new URL("ws", location.href); // relative: a proxy puts the page below a prefix
+    address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+    this.address = address.href;
+    this.token = new URLSearchParams(location.search).get("token");
+    // From now on the cookie stands for it: the address bar is seen over shoulders and kept in the history.
+    history.replaceState(null, "", location.pathname);
+  }
+
+  connect(client: string, listener: TransportListener, session: string): Channel {
+    const query = new URLSearchParams({ client, session });
+    if (this.token) query.set("token", this.token);
+    const socket = new WebSocket(`${this.address}?${query}`);
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = (event) => listener.message(event.data);
+    socket.onclose = ({ code, reason }) => {
+      if (code === POLICY_VIOLATION) this.token = null;
+      listener.closed({ refused: code === POLICY_VIOLATION ? reason : undefined, tooLong: code === TOO_LONG });
+    };
+    return socket;
+  }
+
+  async fetch(path: string): Promise<Blob> {
+    const response = await fetch(path);
+    if (!response.ok) throw new Error((await response.text()).slice(0, 300));
+    return response.blob();
+  }
 }

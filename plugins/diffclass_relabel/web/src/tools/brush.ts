@@ -2,7 +2,7 @@
 
 import { ICONS } from "../base/icons";
 import type { Place } from "../base/raster";
-import type { Hand } from "../session/ahead";
+import type { ClassRef } from "../session/optimistic_state";
 import { addDisc, addLine, outline } from "./shapes";
 import { Tool } from "./tool";
 
@@ -13,16 +13,16 @@ abstract class Disc extends Tool {
   private pixels: Set<number> | null = null;
   private last: Place | null = null;
   private first: Place | null = null;
-  private hand: Hand = { id: 0 };
+  private painted: ClassRef = { id: 0 };
 
   /** What the disc paints; null where it cannot. */
-  protected abstract paints(): Hand | null;
+  protected abstract paints(): ClassRef | null;
 
   override down(at: Place): void {
-    const hand = this.paints();
-    if (!hand) return;
-    [this.hand, this.pixels, this.last, this.first] = [hand, new Set(), at, at];
-    addDisc(this.pixels, at, this.bench.ui.size, this.grid);
+    const painted = this.paints();
+    if (!painted) return;
+    [this.painted, this.pixels, this.last, this.first] = [painted, new Set(), at, at];
+    addDisc(this.pixels, at, this.context.ui.size, this.grid);
     this.show(this.pixels);
   }
 
@@ -30,24 +30,24 @@ abstract class Disc extends Tool {
     if (!this.pixels || !this.last) return;
     const fresh = new Set<number>();
     for (const place of places) {
-      addLine(fresh, this.last, place, this.bench.ui.size, this.grid);
+      addLine(fresh, this.last, place, this.context.ui.size, this.grid);
       this.last = place;
     }
     for (const pixel of fresh) this.pixels.add(pixel);
-    this.bench.painter.painting ||= travel(this.first!, this.last) > CALM;
+    this.context.painter.painting ||= travel(this.first!, this.last) > CALM;
     this.show(fresh);
   }
 
   override up(): void {
     const pixels = this.pixels;
     this.end();
-    if (pixels) void this.bench.session.paint(pixels, this.hand);
+    if (pixels) void this.context.session.paint(pixels, this.painted);
   }
 
   override cancel(): void {
     if (!this.pixels) return;
     this.end();
-    this.bench.session.changeLabels();
+    this.context.session.changeLabels();
   }
 
   override refresh(): void {
@@ -55,7 +55,7 @@ abstract class Disc extends Tool {
   }
 
   override hover(at: Place | null): void {
-    const { overlay, view, ui } = this.bench;
+    const { overlay, view, ui } = this.context;
     const pixels = new Set<number>();
     if (at) addDisc(pixels, at, ui.size, this.grid);
     overlay.brush = pixels.size ? outline(pixels, view.columns) : null;
@@ -64,13 +64,13 @@ abstract class Disc extends Tool {
 
   private end(): void {
     this.pixels = this.last = null;
-    this.bench.painter.painting = false;
-    this.bench.painter.request();
+    this.context.painter.painting = false;
+    this.context.painter.request();
   }
 
   private show(pixels: Set<number>): void {
-    const { session, painter } = this.bench;
-    painter.patchLabels(session.labels.draw(pixels, this.hand.id));
+    const { session, painter } = this.context;
+    painter.patchLabels(session.labels.draw(pixels, this.painted.id));
   }
 }
 
@@ -80,8 +80,8 @@ export class Brush extends Disc {
   readonly key = "p";
   readonly icon = ICONS.brush;
 
-  protected paints(): Hand | null {
-    return this.paintable();
+  protected paints(): ClassRef | null {
+    return this.classToPaint();
   }
 }
 
@@ -91,7 +91,7 @@ export class Eraser extends Disc {
   readonly key = "e";
   readonly icon = ICONS.eraser;
 
-  protected paints(): Hand {
+  protected paints(): ClassRef {
     return { id: 0 };
   }
 }

@@ -1,25 +1,13 @@
 // The canvas without a pointer: arrows move a cursor from pixel to pixel, and a key draws with it.
 
 import { el } from "../base/dom";
-import { pixelAt, type Place } from "../base/raster";
-import type { Overlay } from "../canvas/overlay";
-import type { View } from "../canvas/view";
-import type { Session } from "../session/session";
-import type { Tool } from "./tool";
-import type { Ui } from "./ui";
+import { middleOf, pixelAt, type Place } from "../base/raster";
+import type { Tool, ToolContext } from "./tool";
 
 const STEPS: Record<string, [number, number]> = {
   ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
 };
 const FAR = 10; // pixels of a step with Shift
-
-interface Around {
-  session: Session;
-  view: View;
-  ui: Ui;
-  overlay: Overlay;
-  tool: () => Tool;
-}
 
 export class KeyCursor {
   /** Says to screen readers what is under the cursor. */
@@ -28,12 +16,12 @@ export class KeyCursor {
   /** The tool is down: moving draws. */
   private drawing = false;
 
-  constructor(private readonly area: HTMLElement, private readonly around: Around) {
+  constructor(private readonly area: HTMLElement, private readonly context: ToolContext, private readonly toolInHand: () => Tool) {
     area.addEventListener("keydown", (event) => this.key(event));
     area.addEventListener("pointermove", () => this.leave());
     area.addEventListener("pointerdown", () => this.leave());
     area.addEventListener("blur", () => this.leave());
-    around.ui.on("tool", () => (this.drawing = false)); // the one before was broken off
+    context.ui.on("tool", () => (this.drawing = false)); // the one before was broken off
   }
 
   /** Puts the tool down where the cursor is, or lifts it; what a click does, it does at once. */
@@ -68,7 +56,7 @@ export class KeyCursor {
     if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
-    const { rows, columns } = this.around.view;
+    const { rows, columns } = this.context.view;
     const far = event.shiftKey ? FAR : 1;
     const from = this.place ?? this.middle();
     const along = (value: number, by: number, size: number) => Math.min(Math.max(value + by * far, 0), size - 1);
@@ -77,12 +65,12 @@ export class KeyCursor {
 
   /** Where the pointer was last, or the middle of what is seen. */
   private middle(): Place {
-    const { top, left, bottom, right } = this.around.view.window;
-    return this.around.ui.hover ?? pixelAt({ row: (top + bottom) / 2, column: (left + right) / 2 });
+    const { top, left, bottom, right } = this.context.view.window;
+    return this.context.ui.hover ?? pixelAt({ row: (top + bottom) / 2, column: (left + right) / 2 });
   }
 
   private go(place: Place): void {
-    const { view, ui, overlay } = this.around;
+    const { view, ui, overlay } = this.context;
     this.place = place;
     overlay.cursor = place;
     view.follow(place);
@@ -97,14 +85,14 @@ export class KeyCursor {
     if (!this.place) return;
     if (this.drawing) this.lift();
     this.place = null;
-    this.around.overlay.cursor = null;
-    this.around.overlay.request();
+    this.context.overlay.cursor = null;
+    this.context.overlay.request();
     this.spoken.textContent = "";
   }
 
   private say({ row, column }: Place): void {
-    const { session, view } = this.around;
-    const pixel = row * view.columns + column;
+    const { session } = this.context;
+    const pixel = session.pixelOf({ row, column });
     const label = session.classOf(session.labels.shown[pixel]);
     const mapped = session.classOf(session.map?.ids[pixel] ?? 0);
     const parts = [`row ${row}, column ${column}`, mapped && `map ${mapped.name}`, label && `labelled ${label.name}`];
@@ -112,10 +100,10 @@ export class KeyCursor {
   }
 
   private get tool(): Tool {
-    return this.around.tool();
+    return this.toolInHand();
   }
 
   private get center(): Place {
-    return { row: this.place!.row + 0.5, column: this.place!.column + 0.5 };
+    return middleOf(this.place!);
   }
 }

@@ -1,4 +1,4 @@
-// Pointer and wheel on the canvas: to the tool in hand, to the view, or to the menu.
+// Pointer and wheel on the canvas: to the chosen tool, to the view, or to the menu.
 //
 // One finger, a pen or the left button draws. Two fingers move and zoom the view: what the first
 // of them began to draw is taken back. While a pen is near, fingers are palms and do nothing.
@@ -8,7 +8,7 @@ import type { View } from "../canvas/view";
 import { LongPress } from "./long_press";
 import { Pinch } from "./pinch";
 import type { Tool } from "./tool";
-import type { Ui } from "./ui";
+import type { UiState } from "./ui_state";
 
 const ZOOM_SPEED = 0.0016; // per wheel pixel
 const LINE = 16; // wheel pixels per line, where a mouse reports lines
@@ -19,9 +19,7 @@ type Doing = "nothing" | "drawing" | "panning" | "spent";
 
 export class Pointer {
   /** Space is held: the next drag moves the view. */
-  spaceHeld = false;
-  /** The menu is wanted at a point of the page. */
-  menu: (clientX: number, clientY: number, at: Place) => void = () => {};
+  private spaceHeld = false;
   private doing: Doing = "nothing";
   /** The pointer that draws or pans. */
   private leader = -1;
@@ -34,8 +32,9 @@ export class Pointer {
   constructor(
     private readonly area: HTMLElement,
     private readonly view: View,
-    private readonly ui: Ui,
+    private readonly ui: UiState,
     private readonly tool: () => Tool,
+    private readonly menu: (clientX: number, clientY: number, at: Place) => void,
   ) {
     this.pinch = new Pinch(view, (x, y) => this.devicePoint(x, y));
     area.addEventListener("pointerdown", (event) => this.down(event));

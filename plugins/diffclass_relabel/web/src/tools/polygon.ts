@@ -2,7 +2,7 @@
 
 import { ICONS } from "../base/icons";
 import type { Place } from "../base/raster";
-import type { Hand } from "../session/ahead";
+import type { ClassRef } from "../session/optimistic_state";
 import { polygonPixels } from "./shapes";
 import { Tool } from "./tool";
 
@@ -10,22 +10,23 @@ const CLOSE = 8; // CSS pixels: a click this near to the first corner closes the
 
 abstract class Outline extends Tool {
   protected corners: Place[] = [];
+  protected painted: ClassRef | null = null;
 
   override cancel(): void {
     this.corners = [];
     this.sketch();
   }
 
-  protected fill(hand: Hand | null): void {
+  protected fill(painted: ClassRef | null): void {
     const pixels = polygonPixels(this.corners, this.grid);
     this.cancel();
-    if (hand) void this.bench.session.paint(pixels, hand);
+    if (painted) void this.context.session.paint(pixels, painted);
   }
 
   protected sketch(tip: Place | null = null): void {
     const corners = tip ? [...this.corners, tip] : this.corners;
-    this.bench.overlay.sketch = corners.length ? { corners, closed: corners.length > 2 } : null;
-    this.bench.overlay.request();
+    this.context.overlay.sketch = corners.length ? { corners, closed: corners.length > 2 } : null;
+    this.context.overlay.request();
   }
 }
 
@@ -36,11 +37,9 @@ export class Polygon extends Outline {
   readonly icon = ICONS.polygon;
 
   private pressed: Place | null = null;
-  private hand: Hand | null = null;
-
   override down(at: Place): void {
-    this.hand = this.paintable();
-    if (!this.hand) return;
+    this.painted = this.classToPaint();
+    if (!this.painted) return;
     this.pressed = at;
     this.sketch(at);
   }
@@ -49,7 +48,7 @@ export class Polygon extends Outline {
     const at = this.pressed;
     this.pressed = null;
     if (!at) return;
-    if (this.corners.length > 2 && this.isNear(at, this.corners[0])) return this.fill(this.hand);
+    if (this.corners.length > 2 && this.isNear(at, this.corners[0])) return this.fill(this.painted);
     const last = this.corners.at(-1);
     if (!last || !this.isNear(at, last)) this.corners.push(at); // a double click makes one corner
     this.sketch();
@@ -74,7 +73,7 @@ export class Polygon extends Outline {
   }
 
   override finish(): void {
-    if (this.corners.length > 2) this.fill(this.paintable());
+    if (this.corners.length > 2) this.fill(this.classToPaint());
   }
 
   override back(): void {
@@ -83,7 +82,7 @@ export class Polygon extends Outline {
   }
 
   private isNear(a: Place, b: Place): boolean {
-    const { scale, ratio } = this.bench.view;
+    const { scale, ratio } = this.context.view;
     return Math.hypot(a.row - b.row, a.column - b.column) * scale < CLOSE * ratio;
   }
 }
@@ -95,11 +94,9 @@ export class Lasso extends Outline {
   readonly key = "a";
   readonly icon = ICONS.lasso;
 
-  private hand: Hand | null = null;
-
   override down(at: Place): void {
-    this.hand = this.paintable();
-    if (this.hand) this.corners = [at];
+    this.painted = this.classToPaint();
+    if (this.painted) this.corners = [at];
   }
 
   override drag(places: Place[]): void {
@@ -109,6 +106,6 @@ export class Lasso extends Outline {
   }
 
   override up(): void {
-    if (this.corners.length) this.fill(this.hand);
+    if (this.corners.length) this.fill(this.painted);
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Place } from "../base/raster";
 
-export interface Grid {
+interface Grid {
   rows: number;
   columns: number;
 }

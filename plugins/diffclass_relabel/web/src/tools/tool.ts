@@ -4,19 +4,17 @@ import type { Place } from "../base/raster";
 import type { Overlay } from "../canvas/overlay";
 import type { Painter } from "../canvas/painter";
 import type { View } from "../canvas/view";
-import type { Hand } from "../session/ahead";
+import type { ClassRef } from "../session/optimistic_state";
 import type { ClassState } from "../session/protocol.generated";
 import type { Session } from "../session/session";
-import type { Ui } from "./ui";
+import type { UiState } from "./ui_state";
 
-export interface Bench {
+export interface ToolContext {
   session: Session;
-  ui: Ui;
+  ui: UiState;
   view: View;
   painter: Painter;
   overlay: Overlay;
-  /** Says something to the user. */
-  tell: (message: string) => void;
 }
 
 /** Places are raster coordinates with fractions; they may lie outside the scene. */
@@ -29,7 +27,7 @@ export abstract class Tool {
   /** Whether it draws while it is moved with the button down; else a press is all. */
   readonly drags: boolean = false;
 
-  constructor(protected readonly bench: Bench) {}
+  constructor(protected readonly context: ToolContext) {}
 
   /** The button went down. */
   down(_at: Place): void {}
@@ -56,24 +54,24 @@ export abstract class Tool {
   /** The labels on the screen were replaced: show again what is being drawn. */
   refresh(): void {}
 
-  /** What is painted has to be seen. */
-  private async unhide(item: ClassState): Promise<void> {
-    const { session, tell } = this.bench;
-    if (await session.apply({ op: "hide_class", id: item.id, hidden: false })) tell(`${item.name} was hidden and is shown again.`);
-  }
-
   protected get grid() {
-    return { rows: this.bench.view.rows, columns: this.bench.view.columns };
+    return { rows: this.context.view.rows, columns: this.context.view.columns };
   }
 
   /** The class to paint, or null; the user is then told why. What is painted is in the class that
-   *  was in hand when the button went down. */
-  protected paintable(): Hand | null {
-    const { session, ui, tell } = this.bench;
+   *  was chosen when the button went down. */
+  protected classToPaint(): ClassRef | null {
+    const { session, ui } = this.context;
     const item = session.classOf(ui.classId);
     if (item?.hidden) void this.unhide(item);
-    if (item) return session.handOf(item.id);
-    tell(session.classes.length ? "No class is in hand. Choose one in the list on the right." : "There is no class to paint yet. Add one in the list on the right.");
+    if (item) return session.classRef(item.id);
+    session.tell(session.classes.length ? "No class is chosen. Choose one in the list on the right." : "There is no class to paint yet. Add one in the list on the right.");
     return null;
+  }
+
+  /** What is painted has to be seen. */
+  private async unhide(item: ClassState): Promise<void> {
+    const { session } = this.context;
+    if (await session.apply({ op: "hide_class", id: item.id, hidden: false })) session.tell(`${item.name} was hidden and is shown again.`);
   }
 }

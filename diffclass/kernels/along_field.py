@@ -1,0 +1,269 @@
+"""A kernel along a vector field: the walk runs along the integral curves of v.
+
+k(x, y) = exp(-D^2) with, for points x and y of directions v(x) and v(y), and delta = x - y,
+
+    D^2 = |delta|^2 / epsilon + |delta - (u . delta) u|^2 / epsilon^2,
+    u along v(x) + v(y), or v(x) - v(y) where v(x) . v(y) < 0.
+
+The first eigenfunctions become constant along the curves. The diffusion is reversible: it runs both
+ways along them and does not depend on the sign of v. D does not depend on it either, so fields of
+axes (eigenvectors) work as well. Between near points of a smooth field the sum is taken, as in the
+paper; across a singularity, where the sum would be rounding, the difference is taken. On a linear
+field u is exactly the direction at the midpoint. If v is 0 at both points, so is u; the curve is
+then a point and every direction leads across.
+
+D is not a distance between vectors. The search therefore finds more neighbours than needed in
+Euclidean distance and keeps those nearest by D.
+
+Source: Coifman et al. 2005, section 3 (a differential equation integrated by diffusion).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from diffclass import _compiled
+from diffclass._validation import RandomState, check_points, check_positive
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.kernels._joint import Joint, JointPlacing, checked_values, length_of, values_at
+from diffclass.kernels._kernel import Placing
+from diffclass.kernels.isotropic import Gaussian
+from diffclass.neighbors import NeighborSearch, default_search, kept_edges
+
+
+class AlongField(Gaussian):
+    """k(x, y) = exp(-D^2), D^2 = |delta|^2 / epsilon + |delta across v|^2 / epsilon^2.
+
+    The points are divided by the root of their mean square distance from their mean, so epsilon has
+    no unit.
+
+    Parameters
+    ----------
+    field : callable or array-like of shape (n, d)
+        Directions v at the points, or a function that gives them for points of shape (m, d); not a
+        lambda if the estimator is to be pickled. If the field is an array, its value at a new point
+        is the mean over the ``neighbor`` nearest points, with weights exp(-d^2 / (d_1 d_last)). A
+        common factor of all v, or its sign, does not matter. If v(x) . v(y) < 0, one of the two is
+        reversed. If one of them is 0, u follows the other; if both are 0, every direction is slow,
+        as across v.
+    epsilon : float, default=0.1
+        Above 0. Steps across are about sqrt(epsilon) times as long as steps along.
+    bandwidth : {"self-tuning", "global", "graph"} or float, default="self-tuning"
+        As for `Gaussian`, in units of D^2; 1 gives the paper's kernel.
+    neighbor : int, default=7
+        As for `Gaussian`.
+    candidates : int, default=8
+        Euclidean neighbours found for each one that is kept; those nearest by D are kept. In the
+        plane, sqrt(1 + 1 / epsilon) are needed.
+
+    Notes
+    -----
+    Cost: ``candidates`` times as many edges while neighbours are searched. At new points, a field
+    given as an array needs one more search. The graph passed to `fit` has to be made in the
+    features that `place` returns, by the search of the kernel.
+
+    References
+    ----------
+    Coifman et al. 2005, section 3.
+
+    Examples
+    --------
+    The first eigenfunction of a rectangle varies along the longer side; across the field, if there
+    is one:
+
+    >>> import numpy as np
+    >>> from diffclass import DiffusionMap
+    >>> from diffclass.kernels import AlongField
+    >>> X = np.random.default_rng(0).random((500, 2)) * [1.0, 0.9]
+    >>> kernel = AlongField(np.tile([1.0, 0.0], (500, 1)), epsilon=0.02, bandwidth="graph")
+    >>> psi = DiffusionMap(1, n_neighbors=20, kernel=kernel).fit_transform(X)[:, 0]
+    >>> bool(abs(np.corrcoef(psi, X[:, 1])[0, 1]) > 0.95)
+    True
+    """
+
+    def __init__(
+        self,
+        field: ArrayLike | Placing,
+        *,
+        epsilon: float = 0.1,
+        bandwidth: str | float = "self-tuning",
+        neighbor: int = 7,
+        candidates: int = 8,
+    ):
+        self.field = field
+        self.epsilon = epsilon
+        self.bandwidth = bandwidth
+        self.neighbor = neighbor
+        self.candidates = candidates
+
+    def place(
+        self, X: np.ndarray, *, y: ArrayLike | None = None, scores: ArrayLike | None = None
+    ) -> tuple[np.ndarray, Placing]:
+        """Return (x, v), scaled.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            The points.
+        y, scores : array-like, optional
+            Not used.
+
+        Returns
+        -------
+        features : ndarray of shape (n, 2 d)
+            In the dtype of X, centred.
+        placing : callable
+            Gives the same for new points, with v there as described for the parameters. It raises
+            a `DataError` if the points have another number of features, or if a function does not
+            give one finite direction per point.
+
+        Raises
+        ------
+        ParameterError
+            If epsilon is not positive.
+        DataError
+            If the field does not have the shape of the points, is not finite, or is 0 everywhere.
+        """
+        check_positive(self.epsilon, "epsilon")
+        check_positive(self.neighbor, "neighbor", integer=True)
+        given = self.field(X) if callable(self.field) else self.field
+        v = checked_values(given, X, name="field")
+        if v.shape != X.shape:
+            raise DataError(f"field has shape {v.shape}; that of the points is {X.shape}")
+        fastest = np.abs(v).max()  # dividing by it keeps squares from vanishing
+        if fastest == 0:
+            raise DataError("the field is 0 at every point and gives no direction")
+        zeros, unit = np.zeros(v.shape[1]), np.full(v.shape[1], fastest)
+        joint = Joint(X.mean(axis=0), length_of(X), zeros, unit, 1.0)  # epsilon is the search's
+        at = values_at(self.field, X, v, neighbor=self.neighbor, mean=aligned_mean, name="field")
+        return joint(X, v), JointPlacing(joint, at)
+
+    def search(
+        self, features: np.ndarray, n_neighbors: int, *, random_state: RandomState = None
+    ) -> NeighborSearch:
+        """Return the search of the points nearest by D."""
+        check_positive(self.candidates, "candidates", integer=True)
+        return FieldSearch(
+            n_neighbors,
+            epsilon=self.epsilon,
+            candidates=self.candidates,
+            random_state=random_state,
+        )
+
+    def search_for(
+        self,
+        features: np.ndarray,
+        n_neighbors: int,
+        *,
+        given: NeighborSearch | None = None,
+        random_state: RandomState = None,
+    ) -> NeighborSearch:
+        """Return an unfitted search of the kernel's own; no other one knows the field."""
+        if given is not None:
+            raise ParameterError(f"search = {given!r} knows no field; leave it out")
+        return self.search(features, n_neighbors, random_state=random_state)
+
+
+class FieldSearch(TransformerMixin, BaseEstimator):
+    """Search for the nearest neighbours by D; points are given as rows (x, v).
+
+    Parameters
+    ----------
+    n_neighbors : int, default=12
+        Neighbours of a point, itself not counted. Duplicates and ties come on top.
+    epsilon : float, default=0.1
+        Above 0.
+    candidates : int, default=8
+        Euclidean neighbours found for each one that is kept.
+    random_state : int, RandomState or None, default=None
+        Seeds the Euclidean search.
+
+    Notes
+    -----
+    Memory: ``candidates * n_neighbors`` edges per point during the search.
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 12,
+        *,
+        epsilon: float = 0.1,
+        candidates: int = 8,
+        random_state: RandomState = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.epsilon = epsilon
+        self.candidates = candidates
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> FieldSearch:
+        """Index the rows (x, v) of shape (n, 2 d)."""
+        self._points, self._field = self._split(X)
+        self._searcher = self._wide_search().fit(self._points)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> sp.csr_array:
+        """Return the (n, n) distances D from each point to its neighbours, without itself."""
+        self._points, self._field = self._split(X)
+        self._searcher = self._wide_search()
+        graph = self._searcher.fit_transform(self._points)
+        return self._nearest(graph, self._points, self._field)
+
+    def transform(self, X: ArrayLike) -> sp.csr_array:
+        """Return the (m, n) distances D from new rows to their neighbours among those indexed."""
+        points, field = self._split(X)
+        return self._nearest(self._searcher.transform(points), points, field)
+
+    def _split(self, X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        points, field = np.hsplit(check_points(X), 2)
+        return np.ascontiguousarray(points), np.ascontiguousarray(field)
+
+    def _wide_search(self) -> NeighborSearch:
+        check_positive(self.n_neighbors, "n_neighbors", integer=True)
+        check_positive(self.epsilon, "epsilon")
+        n_candidates = self.n_neighbors * check_positive(
+            self.candidates, "candidates", integer=True
+        )
+        return default_search(self._points, n_candidates, random_state=self.random_state)
+
+    def _nearest(self, graph: sp.csr_array, points: np.ndarray, field: np.ndarray) -> sp.csr_array:
+        """Keep the edges of each row up to its k-th smallest D above 0.
+
+        Zeros do not count, so that duplicates do not become an island.
+        """
+        kind = points.dtype.type
+        squared = np.empty(graph.nnz, dtype=kind)
+        _compiled.edges.field_distances(
+            graph.indptr, graph.indices, points, self._points, field, self._field,
+            kind(1 / self.epsilon), kind(1 / self.epsilon**2), squared,
+        )  # fmt: skip
+        apart = np.where(squared > 0, squared, kind(np.inf))
+        farthest = np.empty(graph.shape[0], dtype=kind)
+        _compiled.edges.kth_smallest(
+            graph.indptr, graph.indices, apart, self.n_neighbors, False, farthest
+        )
+        keep = squared <= np.repeat(farthest, np.diff(graph.indptr))
+        distances = sp.csr_array((np.sqrt(squared), graph.indices, graph.indptr), graph.shape)
+        return kept_edges(distances, keep)
+
+
+def aligned_mean(weights: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Return weighted means of vectors, each on the side of the first vector of its row.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (m, k)
+        At least 0; rows sum to 1.
+    vectors : ndarray of shape (m, k, d)
+        Directions, whose signs do not matter.
+
+    Returns
+    -------
+    ndarray of shape (m, d)
+        Means, on the side of the first vector.
+    """
+    sides = np.where(np.einsum("mkd,md->mk", vectors, vectors[:, 0]) < 0, -1, 1)
+    return np.einsum("mk,mkd->md", weights * sides, vectors)

@@ -1,0 +1,147 @@
+"""What all displays share: axes to draw on, their layout, legends and pixel axes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+
+
+def require_matplotlib() -> None:
+    """Raise a `ParameterError` that says how to install matplotlib, if it is missing."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ParameterError(
+            "drawing needs matplotlib, which is not installed: pip install 'diffclass[plots]'"
+        ) from error
+
+
+def new_figure(size: tuple[float, float]) -> Figure:
+    """Make a figure of ``size`` inches that draws without a screen."""
+    require_matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    # Pictures keep their proportions; the "constrained" layout ignores that and clips labels.
+    figure = Figure(figsize=size, layout="compressed")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+class Display(ABC):
+    """Data and how to draw them.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by `plot`.
+    """
+
+    ax_: Any
+    figure_: Any
+    projection: str | None = None  # of the axes
+
+    def plot(
+        self, ax: Axes | None = None, *, legend: bool = True, title: str | None = None
+    ) -> Self:
+        """Draw on given axes, or on those of a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default, which belongs to no window.
+        legend : bool, default=True
+            Whether to draw the legend or the colour bar, if the display has one.
+        title : str, optional
+            Title of the axes.
+
+        Returns
+        -------
+        Display
+            This object, with the attributes that its class lists.
+
+        Raises
+        ------
+        ParameterError
+            If matplotlib is missing, or ``ax`` has another projection than the display.
+        """
+        require_matplotlib()
+        self.figure_is_own = ax is None
+        if ax is None:
+            ax = new_figure(self._size(legend)).add_subplot(projection=self.projection)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        self._draw(legend)
+        if title is not None:
+            self._set_title(title)
+        if self.figure_is_own:
+            lay_out(self.figure_)
+        return self
+
+    @abstractmethod
+    def _draw(self, legend: bool) -> None:
+        """Draw on ``ax_``."""
+
+    def _size(self, legend: bool) -> tuple[float, float]:
+        """Return the size of a new figure in inches."""
+        return 6.4, 4.4
+
+    def _set_title(self, title: str) -> None:
+        self.ax_.set_title(title)
+
+    def _legend_at_right(self, handles: list[Any]) -> Legend:
+        """List the handles at the right; the layout of an own figure makes room for them."""
+        if self.figure_is_own:
+            return self.figure_.legend(handles=handles, loc="outside right upper", frameon=False)
+        return self.ax_.legend(
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(1.02, 1.0),
+            borderaxespad=0.0,
+            frameon=False,
+        )
+
+    def _legend_above(self, handles: list[Any], *, columns: int) -> Legend:
+        """List the handles that are not None above the axes, where they cannot hide a curve."""
+        return self.ax_.legend(
+            handles=[handle for handle in handles if handle is not None],
+            loc="lower center",
+            bbox_to_anchor=(0.5, 1.01),
+            ncols=columns,
+            frameon=False,
+        )
+
+
+def lay_out(figure: Any) -> None:
+    """Lay out a new figure once, so that the next drawing cuts off no label.
+
+    The first pass measures labels before pictures have their proportions; the second is right.
+    """
+    figure.draw_without_rendering()
+
+
+def map_size(shape: tuple[int, ...], extra_width: float, n_listed: int = 0) -> tuple[float, float]:
+    """Choose a figure size in inches that follows the picture and holds its legend."""
+    aspect = shape[0] / shape[1]
+    width = float(np.clip(5.0 / np.sqrt(aspect), 2.5, 8.0))
+    height = float(np.clip(width * aspect, 2.0, 8.0)) + 0.8
+    return width + extra_width, max(height, 0.24 * n_listed + 0.4)
+
+
+def label_map_axes(ax: Axes) -> None:
+    """Name the pixel axes, in whole pixels."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.set_xlabel("column (pixel)")
+    ax.set_ylabel("row (pixel)")
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    ax.yaxis.set_major_locator(MaxNLocator(5, integer=True))

@@ -1,0 +1,82 @@
+// What was set up on the page, kept in this browser for the next time the session is opened.
+
+import { debounce } from "../base/timing";
+import type { LayerId, LayerOption, Layers } from "../canvas/layers";
+import type { View, Viewport } from "../canvas/view";
+import type { Hello } from "../session/protocol.generated";
+import type { Session } from "../session/session";
+import type { UiState } from "../tools/ui_state";
+import type { Stretch } from "./stretch_panel";
+
+const SOON = 300; // ms after a change
+
+interface PictureChoice {
+  preset: string;
+  bands: number[];
+  stretch: Stretch;
+}
+
+interface Stored extends Record<LayerOption, boolean> {
+  tool: string;
+  size: number;
+  classId: number;
+  layers: { id: LayerId; visible: boolean; opacity: number }[];
+  viewport: Viewport | null;
+  picture: PictureChoice | null;
+}
+
+export class PageSettings {
+  private key = "";
+  private storedPicture: PictureChoice | null = null;
+  private readonly storeSoon = debounce(() => this.store(), SOON);
+
+  /** Made before the parts that open with what is stored. */
+  constructor(session: Session, private readonly ui: UiState, private readonly layers: Layers, private readonly view: View) {
+    session.on("scene", (hello) => this.open(hello));
+    for (const name of ["tool", "size", "class"] as const) ui.on(name, this.storeSoon);
+    for (const part of [layers, view]) part.on("changed", this.storeSoon);
+    addEventListener("pagehide", () => this.store());
+  }
+
+  get picture(): PictureChoice | null {
+    return this.storedPicture;
+  }
+
+  set picture(choice: PictureChoice) {
+    this.storedPicture = choice;
+    this.storeSoon();
+  }
+
+  private store(): void {
+    if (!this.key) return;
+    const { ui, layers, view, picture } = this;
+    const stored: Stored = {
+      tool: ui.tool,
+      size: ui.size,
+      classId: ui.classId,
+      layers: layers.list.map(({ id, visible, opacity }) => ({ id, visible, opacity })),
+      outlines: layers.outlines,
+      outlinesWhilePainting: layers.outlinesWhilePainting,
+      greyUnder: layers.greyUnder,
+      viewport: view.viewport,
+      picture,
+    };
+    localStorage.setItem(this.key, JSON.stringify(stored));
+  }
+
+  private open({ scene, state }: Hello): void {
+    if (this.key) return; // after a reconnection all is as it was
+    this.key = `diffclass-page ${state.session} ${scene.rows} ${scene.columns}`;
+    const text = localStorage.getItem(this.key);
+    if (text) this.restore(JSON.parse(text));
+  }
+
+  private restore({ tool, size, classId, layers, viewport, picture, ...options }: Stored): void {
+    this.ui.setTool(tool);
+    this.ui.setSize(size);
+    this.ui.setClass(classId);
+    this.layers.restore(layers, options);
+    if (viewport) this.view.restore(viewport);
+    this.storedPicture = picture;
+  }
+}
