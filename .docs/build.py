@@ -38,6 +38,7 @@ MARKER = ".diffclass-site"
 GUIDES = {
     "README.md": "Overview",
     "diffclass/README.md": "The core",
+    "diffclass/DECISIONS.md": "Decisions",
     "plugins/README.md": "Scenes and relabelling",
     "experiments/README.md": "Experiments",
     "tests/README.md": "Tests",

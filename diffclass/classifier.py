@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
@@ -21,20 +20,20 @@ from diffclass.label_diffusion import (
     Calibration,
     FeatureOpinion,
     LabelDiffusion,
+    Labels,
     calibrate,
-    diffuse_labels,
     join_features,
     map_scores,
 )
-from diffclass.label_diffusion.diffusion import LABEL_MODE_CHOICES
-from diffclass.label_diffusion.parameters import checked_tau
+from diffclass.label_diffusion.diffusion import diffuse
+from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES, DiffusionRules, checked_tau
 from diffclass.label_diffusion.stopping_time import Tau
 from diffclass.neighbors import NeighborSearch
 from diffclass.new_points import NewPoints
 from diffclass.operators.cuda import processor_of
 from diffclass.operators.processor import Processor
 from diffclass.operators.warped import Operator, Warp, warped_operator
-from diffclass.point_graph import FoundNeighbors, PointGraph, find_neighbors
+from diffclass.point_graph import Neighborhood, PointGraph, find_neighbors
 from diffclass.targets import UNLABELLED, encode_labels
 
 __all__ = ["DiffusionClassifier"]
@@ -44,20 +43,11 @@ _CHANGED_SHARE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class _Labels:
-    """The labels of a fit."""
-
-    codes: np.ndarray
-    weight: np.ndarray | None
-    groups: ArrayLike | None
-
-
-@dataclass(frozen=True, eq=False)
 class _Fitted:
     """What a calibration needs; it is found once it is asked for."""
 
     operator: Operator
-    labels: _Labels
+    labels: Labels
     diffusion: LabelDiffusion
     posteriors: np.ndarray
     found: Calibration | None  # where it was found before
@@ -66,14 +56,7 @@ class _Fitted:
     def calibration(self) -> Calibration:
         if self.found is not None:
             return self.found
-        labels = self.labels
-        return calibrate(
-            self.operator,
-            labels.codes,
-            self.diffusion,
-            label_weight=labels.weight,
-            groups=labels.groups,
-        )
+        return calibrate(self.operator, self.labels, self.diffusion)
 
     @cached_property
     def probabilities(self) -> np.ndarray:
@@ -293,23 +276,24 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         """
         self.check_parameters()
         X = self._checked(X, reset=True)
-        codes = self._encoded(y, len(X) if not sp.issparse(X) else X.shape[0])
-        labels = _Labels(codes, _weights(label_weight), groups)
+        labels = Labels.of(self._encoded(y, X.shape[0]), label_weight, groups)
+        rules = DiffusionRules.of(
+            labels, label_mode=self.label_mode, tau=self.tau, class_prior=self.class_prior
+        )
         processor = processor_of(self.device)
-        self.graph_ = self._graph(X, y, labels, processor)
+        self.graph_ = self._graph(X, y, labels, rules, processor)
         self.operator_ = self.graph_.operator.on(processor)
-        diffused = self._diffused(self.operator_, labels)
-        diffused = self._warped_rounds(diffused, labels)
+        diffused = self._warped_rounds(diffuse(self.operator_, labels, rules), labels, rules)
         self._walked = replace(diffused, classes=self.classes_)
         self.diffusion_, found = self._with_features(X, labels)
-        labelled, opinion = np.flatnonzero(codes != UNLABELLED), self.feature_opinion_
+        opinion = self.feature_opinion_
         self._new_points = NewPoints(
             steps=self.graph_.steps,
             values=self.walk_.for_new_points(self._walked.values),
             class_weight=self._walked.class_weight,
             feature_opinion=opinion if opinion is not None and opinion.counts else None,
-            labelled=None if self.affinity else X[labelled],
-            labelled_codes=codes[labelled],
+            labelled=None if self.affinity else X[labels.points],
+            labelled_codes=labels.codes,
             dtype=self.operator_.dtype,
         )
         self._read_off(X)
@@ -538,43 +522,25 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         if (self.classes_ != np.rint(self.classes_)).any():
             raise DataError("Unknown label type: continuous; labels are classes, not measurements")
 
-    def _graph(self, X: Any, y: Any, labels: _Labels, processor: Processor) -> PointGraph:
+    def _graph(
+        self, X: Any, y: Any, labels: Labels, rules: DiffusionRules, processor: Processor
+    ) -> PointGraph:
         if self.affinity == "precomputed":
             return PointGraph.from_affinity(X, alpha=self.alpha)
         kernel = SharedNeighbors() if self.kernel is None else check_kernel(self.kernel)
+        how = Neighborhood(self.n_neighbors, self.search, self.random_state, self.device)
         first, scores = None, None
         if kernel.uses_scores:
-            first = self._neighbors(X, SharedNeighbors())
+            first = find_neighbors(X, SharedNeighbors(), how)
             walk = first.point_graph(SharedNeighbors(), alpha=self.alpha).operator
             walk = walk.on(processor)
-            diffused = self._diffused(walk, labels)
-            scores = map_scores(walk, diffused.codes, len(self.classes_))
-        found = self._neighbors(X, kernel, y=y, scores=scores, earlier=first)
+            scores = map_scores(walk, diffuse(walk, labels, rules).codes, labels.n_classes)
+        found = find_neighbors(X, kernel, how, y=y, scores=scores, earlier=first)
         return found.point_graph(kernel, alpha=self.alpha, y=y, scores=scores)
 
-    def _neighbors(self, X: np.ndarray, kernel: Kernel, **given: Any) -> FoundNeighbors:
-        return find_neighbors(
-            X,
-            kernel,
-            n_neighbors=self.n_neighbors,
-            search=self.search,
-            random_state=self.random_state,
-            device=self.device,
-            **given,
-        )
-
-    def _diffused(self, operator: Operator, labels: _Labels) -> LabelDiffusion:
-        return diffuse_labels(
-            operator,
-            labels.codes,
-            label_mode=self.label_mode,
-            tau=self.tau,
-            class_prior=self.class_prior,
-            label_weight=labels.weight,
-            groups=labels.groups,
-        )
-
-    def _warped_rounds(self, diffused: LabelDiffusion, labels: _Labels) -> LabelDiffusion:
+    def _warped_rounds(
+        self, diffused: LabelDiffusion, labels: Labels, rules: DiffusionRules
+    ) -> LabelDiffusion:
         self.walk_: Operator = self.operator_
         self.n_rounds_ = 0
         warp = self.warp
@@ -582,29 +548,24 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
             self.walk_ = warped_operator(
                 self.operator_,
                 diffused.posteriors,
-                y=labels.codes,
+                y=labels.codes_of_points,
                 floor=warp.floor,
                 forward_exponent=warp.forward_exponent,
             )
             before = diffused.codes
-            diffused = self._diffused(self.walk_, labels)
+            diffused = diffuse(self.walk_, labels, rules)
             self.n_rounds_ += 1
             if np.mean(diffused.codes != before) < _CHANGED_SHARE:
                 break
         return diffused
 
-    def _with_features(self, X: Any, labels: _Labels) -> tuple[LabelDiffusion, Calibration | None]:
+    def _with_features(self, X: Any, labels: Labels) -> tuple[LabelDiffusion, Calibration | None]:
         """Return the map, joined with what the features say, and its calibration if found."""
         self.feature_opinion_: FeatureOpinion | None = None
         if not self.join_features:
             return self._walked, None
         self.feature_opinion_, joined, calibration = join_features(
-            self.walk_,
-            X,
-            labels.codes,
-            self._walked,
-            label_weight=labels.weight,
-            groups=labels.groups,
+            self.walk_, X, labels, self._walked
         )
         return joined, calibration
 
@@ -653,7 +614,3 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
                 f"the walk by step {self.tau_}; raise n_neighbors or tau"
             )
         return "; ".join(["no label reaches some points", *causes])
-
-
-def _weights(label_weight: ArrayLike | None) -> np.ndarray | None:
-    return None if label_weight is None else np.asarray(label_weight, dtype=np.float64)

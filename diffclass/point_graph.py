@@ -209,15 +209,8 @@ class PointGraph:
         (50, 1.0, 1)
         """
         kernel = Gaussian() if kernel is None else kernel
-        found = find_neighbors(
-            X,
-            kernel,
-            n_neighbors=n_neighbors,
-            search=search,
-            y=y,
-            scores=scores,
-            random_state=random_state,
-        )
+        how = Neighborhood(n_neighbors, search, random_state)
+        found = find_neighbors(X, kernel, how, y=y, scores=scores)
         return found.point_graph(kernel, alpha=alpha, y=y, scores=scores)
 
     @classmethod
@@ -400,26 +393,40 @@ class FoundNeighbors:
         return PointGraph(operator, fitted, self.search, self.placing, scales)
 
 
+@dataclass(frozen=True, eq=False)
+class Neighborhood:
+    """Which neighbours a graph joins, and how they are searched.
+
+    Attributes
+    ----------
+    n_neighbors, search, random_state
+        See `PointGraph.from_points`.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where the kernel's own search works, if it is one of the nearest points.
+    """
+
+    n_neighbors: int = 12
+    search: NeighborSearch | None = None
+    random_state: RandomState = None
+    device: str = "cpu"
+
+
 def find_neighbors(
     X: ArrayLike,
     kernel: Kernel,
+    how: Neighborhood,
     *,
-    n_neighbors: int = 12,
-    search: NeighborSearch | None = None,
     y: ArrayLike | None = None,
     scores: ArrayLike | None = None,
-    random_state: RandomState = None,
-    device: str = "cpu",
     earlier: FoundNeighbors | None = None,
 ) -> FoundNeighbors:
     """Find the neighbours that a kernel is fitted to.
 
     Parameters
     ----------
-    X, kernel, n_neighbors, search, y, scores, random_state
+    X, kernel, y, scores
         See `PointGraph.from_points`.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where the kernel's own search works, if it is one of the nearest points.
+    how : Neighborhood
     earlier : FoundNeighbors, optional
         Neighbours found for another kernel. They are used if this kernel searches in the same
         features, by a search of the same kind and parameters; otherwise they are searched anew.
@@ -438,9 +445,10 @@ def find_neighbors(
     kernel = check_kernel(kernel)
     features, placing = kernel.place(X, y=y, scores=scores)
     features = check_points(features, name="the kernel's search features")
-    is_own = search is None
-    search = kernel.search_for(features, n_neighbors, given=search, random_state=random_state)
-    if is_own and device == "cuda":
+    search = kernel.search_for(
+        features, how.n_neighbors, given=how.search, random_state=how.random_state
+    )
+    if how.search is None and how.device == "cuda":
         search = on_device(search)
     if earlier is not None and _would_find_the_same(search, features, earlier):
         search, graph = earlier.search, earlier.graph

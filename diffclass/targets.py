@@ -102,12 +102,13 @@ def encode_groups(groups: Any, codes: np.ndarray) -> np.ndarray:
     if groups is None:
         numbers[labelled] = np.arange(len(labelled))
         return numbers
-    values, group = encode_labels(groups)
-    if len(group) != len(codes):
-        raise DataError(f"groups has {len(group)} entries; y has {len(codes)} points")
+    given = _as_array(groups)
+    if len(given) != len(codes):
+        raise DataError(f"groups has {len(given)} entries; y has {len(codes)} points")
+    values, group = encode_labels(given[labelled])
     own = group < 0
     group[own] = len(values) + np.arange(own.sum())
-    pairs = codes[labelled] * (len(group) + len(values)) + group[labelled]
+    pairs = codes[labelled] * (len(group) + len(values)) + group
     numbers[labelled] = np.unique(pairs, return_inverse=True)[1]
     return numbers
 

@@ -30,7 +30,7 @@ from diffclass import (
 )
 from diffclass.datasets import make_tissue_scene
 from diffclass.kernels import Correlation, Directed, Gaussian, LocalDiscriminant
-from diffclass.label_diffusion import calibrate, map_scores
+from diffclass.label_diffusion import Labels, calibrate, map_scores
 from diffclass.neighbors import InvertedFileSearch, NNDescentSearch
 
 ALL = pytest.mark.parametrize("labels", ["summed", "free", "absorbing"])
@@ -75,9 +75,8 @@ def test_is_the_functions_in_a_row(blobs, labels):
     A = markov_operator(X, alpha=0.5, kernel=Gaussian(bandwidth="global"))
     expected = diffuse_labels(A, y, label_mode=labels)
     assert (clf.raw_label_distributions_ == expected.posteriors).all()
-    calibration = calibrate(
-        A, np.where(y == -1, -1, np.searchsorted(expected.classes, y)), expected
-    )
+    codes = np.where(y == -1, -1, np.searchsorted(expected.classes, y))
+    calibration = calibrate(A, Labels.of(codes), expected)
     assert (clf.label_distributions_ == calibration.apply(expected.posteriors)).all()
     assert (clf.margin_ == expected.margin).all()
     assert clf.tau_ == expected.tau

@@ -40,7 +40,7 @@ from diffclass.neighbors import (
     NNDescentSearch,
     RadiusSearch,
 )
-from diffclass.point_graph import find_neighbors
+from diffclass.point_graph import Neighborhood, find_neighbors
 from tests import naive
 
 
@@ -167,7 +167,8 @@ def test_graphs_are_frozen(points):
 
 def test_precomputed_affinities(points):
     made = PointGraph.from_points(points, kernel=Gaussian(bandwidth="global"), alpha=1.0)
-    K = Gaussian(bandwidth="global").affinity(find_neighbors(points, Gaussian()).graph, points)
+    graph = find_neighbors(points, Gaussian(), Neighborhood()).graph
+    K = Gaussian(bandwidth="global").affinity(graph, points)
     for form in (K, K.toarray()):
         graph = PointGraph.from_affinity(form, alpha=1.0)
         np.testing.assert_allclose(graph.operator.affinity.data, made.operator.affinity.data)
@@ -263,8 +264,9 @@ def test_neighbours_found_before_are_taken_where_features_and_search_are_alike(
     points, labels, counted, order
 ):
     points = np.asarray(points, order=order)
-    first = find_neighbors(points, Gaussian(), search=counted)
-    again = find_neighbors(points, LocalDiscriminant(), search=counted, earlier=first)
+    how = Neighborhood(search=counted)
+    first = find_neighbors(points, Gaussian(), how)
+    again = find_neighbors(points, LocalDiscriminant(), how, earlier=first)
     assert again.graph is first.graph
     assert again.search is first.search
     assert CountedSearch.fits == 1
@@ -279,14 +281,14 @@ def test_neighbours_found_before_are_taken_where_features_and_search_are_alike(
     [
         {"kernel": Correlation(threshold=0.3)},
         {"kernel": Directed(first_column)},
-        {"search": CountedSearch(n_neighbors=8)},
-        {"search": KNeighborsTransformer(n_neighbors=9)},
+        {"how": Neighborhood(search=CountedSearch(n_neighbors=8))},
+        {"how": Neighborhood(search=KNeighborsTransformer(n_neighbors=9))},
         {"X": np.ones((80, 3)) * np.arange(80.0)[:, None]},
     ],
     ids=name_of,
 )
 def test_otherwise_they_are_searched_again(points, counted, changed):
-    given = {"X": points, "kernel": Gaussian(), "search": counted}
+    given = {"X": points, "kernel": Gaussian(), "how": Neighborhood(search=counted)}
     first = find_neighbors(**given)
     again = find_neighbors(**given | changed, earlier=first)
     assert again.search is not first.search

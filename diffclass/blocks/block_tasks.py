@@ -11,8 +11,8 @@ import numpy as np
 from diffclass.blocks.halo import WalkBlock
 from diffclass.blocks.scratch import Scratch
 from diffclass.label_diffusion.cut import class_sums
-from diffclass.label_diffusion.early_stopping import MapSums
-from diffclass.label_diffusion.posteriors import decide
+from diffclass.label_diffusion.label_walk import MapSums
+from diffclass.label_diffusion.posteriors import decide, posteriors_of
 from diffclass.label_diffusion.walks import HEIGHT
 
 # The columns of which a series is the sum, (n_own, 1 or 2, m), and the sum so far.
@@ -103,11 +103,6 @@ def mass(block: WalkBlock, values: np.ndarray) -> np.ndarray:
     return np.einsum("x,xi->i", block.degrees, values)
 
 
-def counted(values: np.ndarray, start: int, distance: int) -> np.ndarray:
-    """Return the values at places that are multiples of a distance."""
-    return values[-start % distance :: distance]
-
-
 def maps(values: np.ndarray, weights: np.ndarray) -> Maps:
     """Return the map of each weighting, and the sum of its margins."""
     decisions = [decide(values, weight) for weight in weights]
@@ -136,3 +131,13 @@ def map_sums(
     ]
     changed = 0 if before is None else int(np.count_nonzero(own[:, 0] != before))
     return MapSums(margins, np.array(sums), changed)
+
+
+def save_map(values: np.ndarray, file: tuple[Scratch, str, int], weight: np.ndarray) -> None:
+    """Write the map of a block; see `diffclass.blocks.diffusion.BlockDiffusion.part`."""
+    scratch, name, b = file
+    decision = decide(values, weight, dtype=np.float32)
+    scratch.save(f"{name}/codes.{b}", decision.codes.astype(np.int16))
+    scratch.save(f"{name}/probability.{b}", decision.probability)
+    scratch.save(f"{name}/margin.{b}", decision.margin)
+    scratch.save(f"{name}/posteriors.{b}", posteriors_of(values, weight).astype(np.float32))

@@ -13,9 +13,8 @@ from diffclass.blocks.affinities import BlockKernel, weigh_edges
 from diffclass.blocks.arrays import drop_blocks
 from diffclass.blocks.edges import join_neighbors
 from diffclass.blocks.engine import Engine
-from diffclass.blocks.markov import normalise
 from diffclass.blocks.neighbors import find_neighbors
-from diffclass.blocks.operator import BlockOperator
+from diffclass.blocks.operator import BlockOperator, normalise
 from diffclass.blocks.partition import check_file, make_blocks
 from diffclass.blocks.scratch import Scratch
 from diffclass.kernels import Kernel

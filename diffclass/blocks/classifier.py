@@ -6,7 +6,7 @@ import hashlib
 import os
 import warnings
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,10 @@ from diffclass.blocks.scratch import Scratch
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, UnreachedWarning
 from diffclass.kernels import Kernel
-from diffclass.label_diffusion import Calibration, Decision
-from diffclass.label_diffusion.parameters import checked_tau
+from diffclass.label_diffusion import Calibration, Decision, Labels
+from diffclass.label_diffusion.parameters import DiffusionRules, checked_tau
 from diffclass.label_diffusion.stopping_time import MarginCurve, Tau
+from diffclass.operators.local_order import inverse
 from diffclass.progress import in_parts, stage
 from diffclass.targets import encode_labels
 from diffclass.temporary_folders import TemporaryFolder
@@ -51,36 +52,6 @@ class BlockMap(Decision):
 
     posteriors: np.ndarray
     label_mode: str = "absorbing"
-
-
-@dataclass(frozen=True, eq=False)
-class _PlacedLabels:
-    """Labels in the order of places."""
-
-    codes: np.ndarray
-    weight: np.ndarray | None
-    groups: np.ndarray | None
-
-    @classmethod
-    def of(
-        cls,
-        codes: np.ndarray,
-        order: np.ndarray,
-        label_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-    ) -> _PlacedLabels:
-        weight, group = (
-            None if values is None else np.asarray(values)[order]
-            for values in (label_weight, groups)
-        )
-        return cls(codes[order], weight, group)
-
-    def digest(self, parameters: str) -> str:
-        """Return a short name of these labels with some parameters."""
-        digest = hashlib.sha256(parameters.encode())
-        for values in (self.codes, self.weight, self.groups):
-            digest.update(b"-" if values is None else np.ascontiguousarray(values).tobytes())
-        return digest.hexdigest()[:12]
 
 
 class BlockClassifier(ClassifierMixin, BaseEstimator):
@@ -209,6 +180,10 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         n, p = np.load(path, mmap_mode="r").shape
         if len(codes) != n:
             raise DataError(f"y has {len(codes)} entries; X has {n} points")
+        labels = Labels.of(codes, label_weight, groups)
+        rules = DiffusionRules.of(
+            labels, label_mode=self.label_mode, tau=self.tau, class_prior=self.class_prior
+        )
         workers = 1 if self.engine is None else self.engine.n_workers
         size = Size(n, p, self.n_neighbors, len(self.classes_))
         plan = BlockPlan.within(self.memory, size, n_workers=workers)
@@ -220,8 +195,8 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             alpha=self.alpha, random_state=self.random_state, block_points=plan.block_points,
         )  # fmt: skip
         order = scratch.load("cells/order")
-        labels = _PlacedLabels.of(codes, order, label_weight, groups)
-        found = self._diffused(operator, engine, labels)
+        labels = labels.moved(inverse(order))
+        found = _diffused(operator, labels, rules, engine)
         self._calibrating = found, labels, engine
         self._calibration: Calibration | None = None
         self.recall_, self.crossing_recall_ = facts["recall"], facts["crossing_recall"]
@@ -252,10 +227,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
     def calibration_(self) -> Calibration:
         """How the posteriors become probabilities; found when it is first asked for."""
         if self._calibration is None:
-            found, labels, engine = self._calibrating
-            self._calibration = calibrate_in_blocks(
-                found, labels.codes, engine=engine, label_weight=labels.weight, groups=labels.groups
-            )
+            self._calibration = calibrate_in_blocks(*self._calibrating)
         return self._calibration
 
     @property
@@ -293,27 +265,6 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
             scratch.save("points/points", points)
         return scratch.path("points/points")
 
-    def _diffused(
-        self, operator: BlockOperator, engine: Engine, labels: _PlacedLabels
-    ) -> BlockDiffusion:
-        given: dict[str, Any] = {
-            "label_mode": self.label_mode, "tau": self.tau, "class_prior": self.class_prior
-        }  # fmt: skip
-        name = f"diffusion-{labels.digest(repr(given))}"
-
-        def work() -> dict[str, Any]:
-            return diffuse_in_blocks(
-                operator,
-                labels.codes,
-                engine=engine,
-                name=name,
-                label_weight=labels.weight,
-                groups=labels.groups,
-                **given,
-            ).facts
-
-        return BlockDiffusion.from_facts(operator, operator.scratch.completed(name, work, shown=""))
-
     @property
     def is_joined_(self) -> bool:
         """Whether as many edges between blocks were found as are aimed at."""
@@ -337,6 +288,21 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
                 UnreachedWarning,
                 stacklevel=3,
             )
+
+
+def _diffused(
+    operator: BlockOperator, labels: Labels, rules: DiffusionRules, engine: Engine
+) -> BlockDiffusion:
+    """Diffuse labels, unless an earlier run with the same labels and rules did."""
+    digest = hashlib.sha256(repr(replace(rules, prior=None)).encode())
+    for values in (labels.points, labels.codes, labels.weight, labels.groups, rules.prior):
+        digest.update(b"-" if values is None else values.tobytes())
+    name = f"diffusion-{digest.hexdigest()[:12]}"
+
+    def work() -> dict[str, Any]:
+        return diffuse_in_blocks(operator, labels, rules, engine=engine, name=name).facts
+
+    return BlockDiffusion.from_facts(operator, operator.scratch.completed(name, work, shown=""))
 
 
 def _lost_edges(facts: dict[str, Any]) -> str:

@@ -14,28 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from diffclass.blocks import block_tasks
 from diffclass.blocks.engine import Engine, SerialEngine
-from diffclass.blocks.graph import Handles, Traffic
-from diffclass.blocks.label_distance import LabelDistance
-from diffclass.blocks.labels import BlockLabels
+from diffclass.blocks.graph import Traffic
 from diffclass.blocks.operator import BlockOperator
-from diffclass.blocks.scratch import Scratch
-from diffclass.blocks.unreached_points import fill_unreached
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion.class_weights import counted_every
-from diffclass.label_diffusion.cut import Cut
+from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.diffusion import read_map
 from diffclass.label_diffusion.early_stopping import stop_early
 from diffclass.label_diffusion.parameters import DiffusionRules
-from diffclass.label_diffusion.posteriors import decide, posteriors_of
-from diffclass.label_diffusion.stopping_time import MarginCurve, Tau
+from diffclass.label_diffusion.stopping_time import MarginCurve
 from diffclass.progress import stage
-
-PARTS = ("codes", "probability", "margin", "posteriors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,34 +139,28 @@ _CURVE = ("times", "margin", "coverage", "cut")
 
 def diffuse_in_blocks(
     operator: BlockOperator,
-    codes: np.ndarray,
+    labels: Labels,
+    rules: DiffusionRules,
     *,
     engine: Engine | None = None,
-    label_mode: str = "auto",
-    tau: Tau = "auto",
-    class_prior: ArrayLike | None = None,
-    label_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    depth: int | None = None,
     name: str = "diffusion",
+    depth: int | None = None,
 ) -> BlockDiffusion:
     """Diffuse labels over a graph in blocks and find the class of every point.
 
     Parameters
     ----------
     operator : BlockOperator
-    codes : ndarray of int of shape (n,)
-        Index of the class of the point at each place, -1 where unlabelled; may lie on a file.
+    labels : Labels
+        Of the points in the order of places.
+    rules : DiffusionRules
+        As in `diffclass.diffuse_labels`; labels always absorb the walk.
     engine : Engine, optional
         By default the work is done here.
-    label_mode : {"auto", "absorbing"}, default="auto"
-        Labels always absorb the walk.
-    tau, class_prior, label_weight, groups
-        As in `diffclass.diffuse_labels`; arrays are in the order of places.
-    depth : int, optional
-        Steps between two exchanges of the blocks' borders; by default as many as cost little.
     name : str, default="diffusion"
         Folder in scratch.
+    depth : int, optional
+        Steps between two exchanges of the blocks' borders; by default as many as cost little.
 
     Returns
     -------
@@ -205,28 +189,18 @@ def diffuse_in_blocks(
     Memory of a process: the blocks that it works on, and two arrays of n_own x n_classes for each
     of its blocks, six while a series runs. Scratch: up to six such arrays and the map.
     """
-    check_label_mode(label_mode)
+    check_label_mode(rules.label_mode)
+    labels.check_number(len(operator))
     engine = SerialEngine() if engine is None else engine
-    labels = BlockLabels.of(codes, label_weight, groups, len(operator))
-    n_classes = labels.n_classes
-    rules = DiffusionRules.checked(
-        "absorbing",
-        tau,
-        class_prior,
-        n_points=len(operator),
-        n_classes=n_classes,
-        per_class=labels.per_class,
-    )
     engine.require_visible(operator.scratch.folder)
     with stage("diffusion"):
-        walk = labels.start_walk(operator, engine, name, depth)
+        walk = BlockWalk(operator, labels, engine, name=name, depth=depth)
         stopped = stop_early(walk, rules)
-        weighting, weight, _ = walk.retry(
-            lambda: read_map(_BlockValues.of(walk, labels.all_count), stopped, rules, n_classes)
-        )
+        read = read_map(walk, stopped, rules)
         operator.scratch.sweep(name)
+    traffic = walk.graph.traffic
     return BlockDiffusion(
-        operator, name, weight, weighting, stopped.tau, stopped.curve, walk.graph.traffic
+        operator, name, read.class_weight, read.weighting, stopped.tau, stopped.curve, traffic
     )
 
 
@@ -237,52 +211,3 @@ def check_label_mode(label_mode: str) -> None:
             f"label_mode = {label_mode!r} needs the whole graph in memory; in blocks labels are "
             "absorbing"
         )
-
-
-@dataclass(frozen=True)
-class _BlockValues:
-    """Values in blocks, off which a map is read."""
-
-    walk: BlockWalk
-    values: Handles
-    all_count: bool
-
-    @classmethod
-    def of(cls, walk: BlockWalk, all_count: bool) -> _BlockValues:
-        return cls(walk, walk.values(), all_count)
-
-    def mass(self) -> np.ndarray:
-        return self.walk.mass_of(self.values)
-
-    def counted(self) -> np.ndarray:
-        graph, distance = self.walk.graph, counted_every(self.walk.n_points)
-        starts = graph.operator.starts[:-1]
-        return np.concatenate(
-            graph.gather(
-                graph.apply(block_tasks.counted, self.values, starts, [distance] * len(starts))
-            )
-        )
-
-    def cut(self, class_weight: np.ndarray) -> Cut:
-        return self.walk.cut(self.values, class_weight)
-
-    def decide(self, class_weight: np.ndarray, n_steps: int | None) -> None:
-        """Write the map of each block."""
-        walk, graph = self.walk, self.walk.graph
-        distance = walk.label_distance if self.all_count else LabelDistance(graph, weighted=True)
-        values = fill_unreached(
-            graph, self.values, distance.get(), n_steps=n_steps, n_classes=walk.n_classes
-        )
-        blocks = range(graph.operator.n_blocks)
-        files = [(graph.operator.scratch, graph.name, b) for b in blocks]
-        graph.gather(graph.apply(_save_map, values, files, [class_weight] * len(files)))
-        graph.drop("values")
-
-
-def _save_map(values: np.ndarray, file: tuple[Scratch, str, int], weight: np.ndarray) -> None:
-    scratch, name, b = file
-    decision = decide(values, weight, dtype=np.float32)
-    scratch.save(f"{name}/codes.{b}", decision.codes.astype(np.int16))
-    scratch.save(f"{name}/probability.{b}", decision.probability)
-    scratch.save(f"{name}/margin.{b}", decision.margin)
-    scratch.save(f"{name}/posteriors.{b}", posteriors_of(values, weight).astype(np.float32))

@@ -160,6 +160,13 @@ class BlockGraph:
         """Wait for the results of some tasks."""
         return self.engine.gather(handles)
 
+    def rows_at(self, columns: Handles, places: np.ndarray) -> np.ndarray:
+        """Wait for the rows of columns at some places, ascending."""
+        starts = self.operator.starts
+        wanted = np.split(places, np.searchsorted(places, starts[1:-1]))
+        local = [own - start for own, start in zip(wanted, starts[:-1], strict=True)]
+        return np.concatenate(self.gather(self.apply(_rows, columns, local)))
+
     def wait(self, handles: Handles) -> None:
         """Wait until some arrays are there, on the workers."""
         self.gather(self.apply(_is_there, handles))
@@ -260,6 +267,10 @@ def _save(array: np.ndarray, scratch: Scratch, name: str) -> None:
 
 def _load(scratch: Scratch, name: str) -> np.ndarray:
     return np.array(scratch.load(name))
+
+
+def _rows(columns: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return columns[rows]
 
 
 def _is_there(held: Any) -> bool:

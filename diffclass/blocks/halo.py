@@ -14,6 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.blocks.operator import BlockOperator
+from diffclass.blocks.scratch import Scratch
+from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.walks import HEIGHT
 from diffclass.operators.absorbing import AbsorbingLabels
 from diffclass.operators.processor import CompiledProduct
@@ -285,6 +287,14 @@ def _stacked(
         (data, indices.astype(index), indptr.astype(own.indptr.dtype)),
         shape=(len(indptr) - 1, n_columns),
     )
+
+
+def save_labels(scratch: Scratch, name: str, labels: Labels) -> None:
+    """Write the labels of a walk, by place."""
+    scratch.save(f"{name}/labels.places", labels.points)
+    scratch.save(f"{name}/labels.codes", labels.codes)
+    scratch.save(f"{name}/labels.weight", labels.weight)
+    scratch.save(f"{name}/labels.n_classes", np.array(labels.n_classes))
 
 
 def _labels(

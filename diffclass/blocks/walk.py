@@ -7,20 +7,23 @@ and from there the walk goes on if work is lost.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import add
 from typing import TypeVar
 
 import numpy as np
 
 from diffclass.blocks import block_tasks
-from diffclass.blocks.engine import retry
+from diffclass.blocks.engine import Engine, retry
 from diffclass.blocks.graph import BlockGraph, Handles, rest_of
-from diffclass.blocks.label_distance import LabelDistance
-from diffclass.label_diffusion.class_weights import equal_weights
+from diffclass.blocks.halo import save_labels
+from diffclass.blocks.operator import BlockOperator
+from diffclass.blocks.reach import LabelDistance, fill_unreached
+from diffclass.label_diffusion import Labels
+from diffclass.label_diffusion.class_weights import counted_every, equal_weights
 from diffclass.label_diffusion.cut import Cut, cut_of_sums
-from diffclass.label_diffusion.early_stopping import LabelWalk, MapSums
+from diffclass.label_diffusion.label_walk import LabelWalk, MapSums
 from diffclass.label_diffusion.walks import HEIGHT, least_arrived
 from diffclass.label_diffusion.walks.late_series import is_late, walk_by_series
 
@@ -42,11 +45,14 @@ class BlockWalk(LabelWalk[_Kept]):
 
     Parameters
     ----------
-    graph : BlockGraph
-        With labels.
-    n_classes : int
-    dtype : dtype
-        Of the operator.
+    operator : BlockOperator
+    labels : Labels
+        By place.
+    engine : Engine
+    name : str
+        Folder in scratch, for labels, states and values.
+    depth : int, optional
+        Steps between two exchanges of the blocks' borders; by default as many as cost little.
 
     Attributes
     ----------
@@ -60,11 +66,21 @@ class BlockWalk(LabelWalk[_Kept]):
 
     goes_by_cut = True
 
-    def __init__(self, graph: BlockGraph, n_classes: int, dtype: np.dtype):
+    def __init__(
+        self,
+        operator: BlockOperator,
+        labels: Labels,
+        engine: Engine,
+        *,
+        name: str,
+        depth: int | None = None,
+    ):
         super().__init__()
-        self.graph, self.time, self.dtype = graph, 0, dtype
-        self.n_points, self.n_classes = len(graph.operator), n_classes
-        self._row_bytes = n_classes * dtype.itemsize
+        save_labels(operator.scratch, name, labels)
+        self.graph, self.time = BlockGraph(operator, engine, name=name, depth=depth), 0
+        self.labels, self.dtype = labels, operator.dtype
+        self.n_points, self.n_classes = len(operator), labels.n_classes
+        self._row_bytes = self.n_classes * self.dtype.itemsize
         self._last: _Kept | None = None
         self._checkpoints: dict[str, _Kept] = {}
         self._files: list[str] = []
@@ -101,7 +117,7 @@ class BlockWalk(LabelWalk[_Kept]):
         return self.retry(lambda: self.mass_of(self.state))
 
     def mass_of(self, values: Handles) -> np.ndarray:
-        """Return the masses <N_i, pi> of some columns, of shape (n_classes,)."""
+        """Return the masses <N_i, pi> of some values, of shape (n_classes,)."""
         return self.graph.total(self.graph.each(block_tasks.mass, values)) / self._volume
 
     def map_sums(self, weights: np.ndarray, before: _Kept | None) -> tuple[MapSums, _Kept]:
@@ -126,8 +142,13 @@ class BlockWalk(LabelWalk[_Kept]):
             self.graph.drop(before.name)
         return found
 
+    def counted(self, values: Handles) -> np.ndarray:
+        """Return the values of every `counted_every`-th point."""
+        every = np.arange(0, self.n_points, counted_every(self.n_points))
+        return self.graph.rows_at(values, every)
+
     def cut(self, values: Handles, class_weight: np.ndarray) -> Cut:
-        """Return the cut of the map of some columns."""
+        """Return the cut of the map with certain weights of the classes."""
         sums = self._map_sums(self._maps(values, class_weight[None]), None)
         return cut_of_sums(sums.classes[0])
 
@@ -142,6 +163,18 @@ class BlockWalk(LabelWalk[_Kept]):
         )
         return self.graph.kept("values")()
 
+    def decide(self, values: Handles, class_weight: np.ndarray, n_steps: int | None) -> None:
+        """Fill unreached points, and write the map of each block."""
+        graph, distance = self.graph, self.label_distance
+        if not self.labels.counted.all():
+            distance = LabelDistance(graph, weighted=True)
+        values = fill_unreached(
+            graph, values, distance.get(), n_steps=n_steps, n_classes=self.n_classes
+        )
+        files = [(graph.operator.scratch, graph.name, b) for b in range(graph.operator.n_blocks)]
+        graph.gather(graph.apply(block_tasks.save_map, values, files, [class_weight] * len(files)))
+        graph.drop("values")
+
     def _maps(self, values: Handles, weights: np.ndarray) -> Handles:
         return self.graph.apply(block_tasks.maps, values, [weights] * len(values))
 
@@ -154,7 +187,7 @@ class BlockWalk(LabelWalk[_Kept]):
             values=(self.n_classes,),
             row_bytes=4,
         )
-        return functools.reduce(operator.add, self.graph.gather(sums))
+        return functools.reduce(add, self.graph.gather(sums))
 
     def checkpoint(self, *names: str) -> None:
         """Save the present state under some names, instead of those saved before."""

@@ -14,29 +14,60 @@ if TYPE_CHECKING:
         INTERRUPTED,
         Console,
         common_options,
-        overwrite_option,
-        seed_option,
+        forecast_sayer,
     )
     from diffclass.command_line.doctor import version_line
-    from diffclass.command_line.forecasts import force_option, forecast_sayer
+    from diffclass.command_line.option_groups import (
+        FILE,
+        RunOptions,
+        command,
+        force_option,
+        names_of,
+        option,
+        options,
+        overwrite_option,
+        refuse_without_effect,
+        seed_option,
+    )
 
+_HOMES = {
+    "console": ["BOUND_MISSED", "INTERRUPTED", "Console", "common_options", "forecast_sayer"],
+    "doctor": ["version_line"],
+    "option_groups": [
+        "FILE",
+        "RunOptions",
+        "command",
+        "force_option",
+        "names_of",
+        "option",
+        "options",
+        "overwrite_option",
+        "refuse_without_effect",
+        "seed_option",
+    ],
+}
 __all__ = [
     "BOUND_MISSED",
+    "FILE",
     "INTERRUPTED",
     "Console",
+    "RunOptions",
+    "command",
     "common_options",
     "force_option",
     "forecast_sayer",
+    "names_of",
+    "option",
+    "options",
     "overwrite_option",
+    "refuse_without_effect",
     "seed_option",
     "version_line",
 ]
 
-_HOMES = {"version_line": "doctor", "force_option": "forecasts", "forecast_sayer": "forecasts"}
-
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        home = _HOMES.get(name, "console")
-        return getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,13 +10,14 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.console import Console, common_options, seed_option
-from diffclass.command_line.forecasts import force_option, forecast_sayer
+from diffclass.command_line.console import Console, common_options, forecast_sayer
+from diffclass.command_line.option_groups import command, force_option, option, options, seed_option
 from diffclass.costs import Cost, Forecast, Size
 from diffclass.memory import peak_memory_bytes
 
@@ -28,34 +29,31 @@ if TYPE_CHECKING:
 _FEATURES = 20
 
 
-@click.command(epilog="Example: diffclass bench")
-@click.option("--rows", type=click.IntRange(32), default=512, show_default=True)
-@click.option("--columns", type=click.IntRange(32), default=217, show_default=True)
-@click.option("--classes", type=click.IntRange(2), default=16, show_default=True)
-@click.option("--repeats", type=click.IntRange(1), default=15, show_default=True)
-@force_option
-@seed_option
+@dataclass(frozen=True)
+class _Given:
+    rows: int = option("", type=click.IntRange(32), default=512)
+    columns: int = option("", type=click.IntRange(32), default=217)
+    classes: int = option("", type=click.IntRange(2), default=16)
+    repeats: int = option("", type=click.IntRange(1), default=15)
+    force: bool = force_option()
+    seed: int = seed_option()
+
+
+@command(epilog="Example: diffclass bench")
+@options(_Given, "given")
 @common_options
-def bench(
-    rows: int,
-    columns: int,
-    classes: int,
-    repeats: int,
-    force: bool,
-    seed: int,
-    *,
-    console: Console,
-) -> None:
+def bench(given: _Given, console: Console) -> None:
     """Time diffusion steps beside scipy's, whole classifications, and strokes to maps."""
     import numpy as np
 
     from diffclass.progress import stage
 
+    n, classes, repeats, seed = given.rows * given.columns, given.classes, given.repeats, given.seed
     advice = "ask for fewer --rows, --columns or --classes"
-    forecast_sayer(console, advice, force=force)(_forecast(rows * columns, classes))
+    forecast_sayer(console, advice, force=given.force)(_forecast(n, classes))
     with console.timing():
         with stage("points"):
-            points, y = _points(rows * columns, classes, seed)
+            points, y = _points(n, classes, seed)
         whole = _time_fit(points, y, seed)
         operator = whole.pop("operator")
         with stage("products"):
@@ -67,7 +65,7 @@ def bench(
         with stage("relabel"):
             relabel = _time_relabel(operator, classes, repeats, seed)
     result: dict[str, Any] = {
-        "n_points": rows * columns,
+        "n_points": n,
         "n_features": points.shape[1],
         "n_classes": classes,
         "threads": _threads(),

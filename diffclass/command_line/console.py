@@ -12,11 +12,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import click
 
 from diffclass.command_line.messages import messages
+from diffclass.command_line.option_groups import option, options
+from diffclass.costs import Forecast
 from diffclass.full_disk import named_when_full
 from diffclass.memory import peak_memory_bytes
 from diffclass.progress import duration, listening
@@ -185,66 +189,56 @@ def told_of_compiling(hear: Callable[[int], None]) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--json``, ``--threads``, ``--progress``, ``--quiet`` and ``--traceback`` to a command.
+@dataclass(frozen=True)
+class CommonOptions:
+    """Options of every command."""
 
-    The command then takes a `Console` as its keyword argument ``console``.
+    as_json: bool = option("Print the result as JSON.", names=("--json",), hidden=True)
+    threads: int | None = option("Processor threads to use.", hidden=True, type=click.IntRange(1))
+    progress: str = option(
+        "How messages and progress are written to standard error; json: one object a line, "
+        "for programs.",
+        hidden=True,
+        type=click.Choice(["text", "json"]),
+        default="text",
+    )
+    quiet: bool = option(
+        "Print nothing but errors, and JSON if asked for.", short="-q", hidden=True
+    )
+    traceback: bool = option("Show where an error arose.", hidden=True)
+
+
+def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `CommonOptions` to a command, which takes a `Console` as its argument ``console``."""
+
+    @wraps(function)
+    def with_console(*args: Any, common: CommonOptions, **given: Any) -> Any:
+        if common.threads:
+            _limit_threads(common.threads)
+        console = Console(as_json=common.as_json, quiet=common.quiet)
+        return function(*args, console=console, **given)
+
+    return options(CommonOptions, "common")(with_console)
+
+
+def forecast_sayer(
+    console: Console, advice: str, *, force: bool = False
+) -> Callable[[Forecast], None]:
+    """Return what says what memory and time a run will need, and warns where memory is less.
+
+    It raises `ParameterError` where the run would need far more, unless it is forced.
     """
 
-    def with_console(
-        *args: Any,
-        as_json: bool,
-        quiet: bool,
-        threads: int | None,
-        traceback: bool,
-        progress: str,
-        **kwargs: Any,
-    ) -> Any:
-        if threads:
-            _limit_threads(threads)
-        return command(*args, console=Console(as_json=as_json, quiet=quiet), **kwargs)
+    def say(forecast: Forecast) -> None:
+        console.say(forecast.line())
+        duration = forecast.duration_line()
+        if duration is not None:
+            console.say(duration)
+        if not force:
+            forecast.refuse_beyond(f"{advice}, or start it with --force")
+        forecast.warn(advice)
 
-    with_console.__doc__ = command.__doc__
-    with_console.__name__ = command.__name__
-    options = [
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-        click.option("--threads", type=click.IntRange(1), help="Processor threads to use."),
-        click.option(
-            "--progress",
-            type=click.Choice(["text", "json"]),
-            default="text",
-            show_default=True,
-            help="How messages and progress are written to standard error; json: one object a "
-            "line, for programs.",
-        ),
-        click.option(
-            "-q", "--quiet", is_flag=True, help="Print nothing but errors, and JSON if asked for."
-        ),
-        click.option("--traceback", is_flag=True, help="Show where an error arose."),
-    ]
-    wrapped: Callable[..., Any] = with_console
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    wrapped.__click_params__ = (  # type: ignore[attr-defined]
-        wrapped.__click_params__ + getattr(command, "__click_params__", [])  # type: ignore[attr-defined]
-    )
-    return wrapped
-
-
-def overwrite_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--overwrite``."""
-    return click.option("--overwrite", is_flag=True, help="Replace outputs that exist.")(command)
-
-
-def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--seed``."""
-    return click.option(
-        "--seed",
-        type=click.IntRange(0, 2**32 - 1),
-        default=0,
-        show_default=True,
-        help="Seeds every random choice; the same seed gives the same result.",
-    )(command)
+    return say
 
 
 def _limit_threads(threads: int) -> None:

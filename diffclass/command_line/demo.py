@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from diffclass.command_line.console import Console, common_options, seed_option
+from diffclass.command_line.console import Console, common_options
+from diffclass.command_line.option_groups import command, option, options, seed_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from diffclass.datasets import TissueScene
 
 
-@click.command(epilog="Example: diffclass demo")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    default=Path("demo_output"),
-    show_default=True,
-    help="Folder for the pictures; made if missing, pictures of an earlier run are replaced.",
-)
-@seed_option
+@dataclass(frozen=True)
+class _Given:
+    output: Path = option(
+        "Folder for the pictures; made if missing, pictures of an earlier run are replaced.",
+        short="-o",
+        default=Path("demo_output"),
+    )
+    seed: int = seed_option()
+
+
+@command(epilog="Example: diffclass demo")
+@options(_Given, "given")
 @common_options
-def demo(output: Path, seed: int, *, console: Console) -> None:
+def demo(given: _Given, console: Console) -> None:
     """Classify an embedded tissue scene from a few strokes and leave pictures.
 
     After Figure 5 of Coifman et al. 2005: three tissues whose shading and composition drift from
@@ -40,11 +42,11 @@ def demo(output: Path, seed: int, *, console: Console) -> None:
 
     with console.timing():
         with stage("scene"):
-            scene = make_tissue_scene(random_state=seed)
-        diffusion, maps = _class_maps(scene, seed)
+            scene = make_tissue_scene(random_state=given.seed)
+        diffusion, maps = _class_maps(scene, given.seed)
         accuracy = {name: _accuracy(scene, found) for name, found in maps.items()}
         with stage("pictures"):
-            files = _draw(output, scene, diffusion, maps, accuracy)
+            files = _draw(given.output, scene, diffusion, maps, accuracy)
     result = {
         "accuracy": accuracy,
         "tau": int(diffusion.tau_),

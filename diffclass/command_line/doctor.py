@@ -10,10 +10,9 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
-import click
-
 from diffclass import __version__
 from diffclass.command_line.console import Console, common_options
+from diffclass.command_line.option_groups import command
 from diffclass.exceptions import ExtensionError
 from diffclass.extensions import GROUPS, extension_names, load_extension
 
@@ -30,7 +29,7 @@ def version_line() -> str:
     return f"diffclass {__version__} (Python {platform.python_version()}, {others})"
 
 
-@click.command(epilog="Example: diffclass doctor")
+@command(epilog="Example: diffclass doctor")
 @common_options
 def doctor(*, console: Console) -> None:
     """Say what is installed and how it will run: paste it into a bug report.

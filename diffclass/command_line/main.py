@@ -17,8 +17,15 @@ from typing import Any
 
 import click
 
-from diffclass.command_line.console import DATA, INTERRUPTED, OTHER_ERROR, USAGE
+from diffclass.command_line.console import (
+    DATA,
+    INTERRUPTED,
+    OTHER_ERROR,
+    USAGE,
+    CommonOptions,
+)
 from diffclass.command_line.messages import Messages, messages, speak
+from diffclass.command_line.option_groups import RunOptions, help_records
 from diffclass.exceptions import DataError, DiffclassError, ExtensionError, ParameterError
 from diffclass.extensions import COMMANDS, QGIS, extension_names, load_extension, own_points
 
@@ -45,6 +52,14 @@ class CommandGroup(click.Group):
         except ExtensionError as error:
             return _failing(cmd_name, error)
         return own[cmd_name].load() if cmd_name in own else added
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the program's options, the commands, and the options that all commands share."""
+        super().format_options(ctx, formatter)
+        shared = {"Options of every command": CommonOptions, "Options of most commands": RunOptions}
+        for title, kind in shared.items():
+            with formatter.section(title):
+                formatter.write_dl(help_records(kind, ctx))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -29,10 +29,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
+from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.map_scores import map_scores
 from diffclass.label_diffusion.prediction_sets import sets_at
 from diffclass.operators.warped import Operator
@@ -116,11 +116,8 @@ class Calibration:
 
 def calibrate(
     operator: Operator,
-    codes: np.ndarray,
+    labels: Labels,
     diffusion: LabelDiffusion,
-    *,
-    label_weight: np.ndarray | None = None,
-    groups: ArrayLike | None = None,
 ) -> Calibration:
     """Find the temperature of diffused labels.
 
@@ -128,14 +125,9 @@ def calibrate(
     ----------
     operator : MarkovOperator or WarpedOperator
         The walk on n points.
-    codes : ndarray of int of shape (n,)
-        Index of each point's class, -1 where unlabelled.
+    labels : Labels
     diffusion : LabelDiffusion
         Of these labels.
-    label_weight : ndarray of shape (n,), optional
-        0 to 1; 1 by default.
-    groups : array-like of shape (n,), optional
-        Labels of a class with the same value are one observation.
 
     Returns
     -------
@@ -147,26 +139,19 @@ def calibrate(
     >>> import numpy as np
     >>> from sklearn.datasets import load_digits
     >>> from diffclass import diffuse_labels, markov_operator
-    >>> from diffclass.label_diffusion import calibrate
+    >>> from diffclass.label_diffusion import Labels, calibrate
     >>> X, truth = load_digits(return_X_y=True)
     >>> y = np.where(np.arange(len(X)) < 50, truth, -1)
     >>> operator = markov_operator(X, n_neighbors=12)
     >>> found = diffuse_labels(operator, y)
-    >>> calibration = calibrate(operator, y, found)
+    >>> calibration = calibrate(operator, Labels.of(y), found)
     >>> sure = calibration.apply(found.posteriors).max(axis=1).mean()
     >>> right = (found.codes == truth).mean()
     >>> bool(abs(right - sure) < 0.05 < abs(right - found.probability.mean()))
     True
     """
     with stage("calibration"):
-        left = hold_out_labels(
-            operator,
-            codes,
-            diffusion,
-            label_weight=label_weight,
-            groups=groups,
-        )
-        return calibrate_by(operator, diffusion, left)
+        return calibrate_by(operator, diffusion, hold_out_labels(operator, labels, diffusion))
 
 
 def calibrate_by(operator: Operator, diffusion: LabelDiffusion, left: HeldOutLabels) -> Calibration:

@@ -15,14 +15,8 @@ Whether balanced or matched weights are better than equal ones is read off the c
 
 from __future__ import annotations
 
-from typing import Any, Protocol
-
 import numpy as np
 
-from diffclass.label_diffusion.cut import Cut
-
-# Matched weights are taken unless they cut the graph more by the error of the difference.
-_MATCHING_ERRORS = 1.0
 _MOST_COUNTED = 50_000  # points on which shares are counted: to 0.2 %
 _ROUNDS = 60
 _SHRINKING = 0.7  # of the steps, every ten rounds
@@ -39,6 +33,11 @@ def balanced_weights(mass: np.ndarray) -> np.ndarray:
     return weight / weight.sum()
 
 
+def counted_every(n_points: int) -> int:
+    """Return the distance of the points on which shares are counted."""
+    return 1 + n_points // _MOST_COUNTED
+
+
 def matched_weights(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Return the weights at which the classes of the map have given shares of the points.
 
@@ -47,8 +46,8 @@ def matched_weights(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    values : ndarray of float64 of shape (n, n_classes)
-        The values N_i; rows of zeros are not counted.
+    values : ndarray of float64 of shape (m, n_classes)
+        The values N_i of every `counted_every`-th point; rows of zeros are not counted.
     shares : ndarray of shape (n_classes,)
         Above 0, of sum 1.
 
@@ -58,65 +57,9 @@ def matched_weights(values: np.ndarray, shares: np.ndarray) -> np.ndarray:
         Of sum 1. Points whose values allow no choice, as in a component with labels of one class,
         keep their class, so shares may stay apart from those given.
     """
-    return _matched(values[:: counted_every(len(values))], shares)
-
-
-def counted_every(n_points: int) -> int:
-    """Return the distance of the points on which shares are counted."""
-    return 1 + n_points // _MOST_COUNTED
-
-
-class MapValues(Protocol):
-    """The values N_i at one time, in memory or in blocks, off which a map is read."""
-
-    def mass(self) -> np.ndarray:
-        """Return the masses <N_i, pi>."""
-
-    def counted(self) -> np.ndarray:
-        """Return the values of every `counted_every`-th point."""
-
-    def cut(self, class_weight: np.ndarray) -> Cut:
-        """Return the cut of the map with certain weights."""
-
-    def decide(self, class_weight: np.ndarray, n_steps: int | None) -> Any:
-        """Fill unreached points within so many edges of a label, and find the class of each point.
-
-        Returns
-        -------
-        object
-            The `Decision` in memory; in blocks nothing, since it is written to files.
-        """
-
-
-def chosen_weights(
-    values: MapValues, n_classes: int, *, weighting: str, prior: np.ndarray | None
-) -> tuple[str, np.ndarray]:
-    """Return how the classes are weighed, and their weights.
-
-    Parameters
-    ----------
-    values : MapValues
-    n_classes : int
-    weighting : {"equal", "balanced"}
-        What the choice of the time says.
-    prior : ndarray of shape (n_classes,) or None
-        Shares of the classes, to which weights are matched unless that cuts the graph clearly more.
-    """
-    if weighting == "balanced":
-        return weighting, balanced_weights(values.mass())
-    equal = equal_weights(n_classes)
-    if prior is not None:
-        matched = _matched(values.counted(), prior)
-        cut, less = values.cut(equal), values.cut(matched)
-        if not less.is_below(cut, n_errors=_MATCHING_ERRORS):
-            return "matched", matched
-    return weighting, equal
-
-
-def _matched(counted: np.ndarray, shares: np.ndarray) -> np.ndarray:
     shares = np.maximum(shares, np.finfo(float).tiny)
     with np.errstate(divide="ignore"):
-        logs = np.log(counted[counted.any(axis=1)])
+        logs = np.log(values[values.any(axis=1)])
     n_classes, step = len(shares), 1.0
     bias, best, least = np.zeros(n_classes), np.zeros(n_classes), np.inf
     for round_number in range(1, _ROUNDS + 1):

@@ -35,44 +35,41 @@ Posteriors are p_i = w_i N_i / sum_j w_j N_j; see `diffclass.label_diffusion.cla
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass._validation import check_choice
 from diffclass.exceptions import DataError
-from diffclass.label_diffusion.class_weights import MapValues, chosen_weights, counted_every
-from diffclass.label_diffusion.cut import Cut, cut_of
-from diffclass.label_diffusion.early_stopping import EarlyStop, stop_early, walk_along_curve
-from diffclass.label_diffusion.parameters import DiffusionRules, checked_weights
-from diffclass.label_diffusion.posteriors import Decision, decide, posteriors_of
-from diffclass.label_diffusion.reach import Reach
-from diffclass.label_diffusion.stopping_time import MarginCurve, Tau, kept_share
-from diffclass.label_diffusion.walks import (
-    AbsorbingWalk,
-    FreeWalk,
-    SummedWalk,
-    Walk,
-    WarpedWalk,
-    mass_of,
+from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights, matched_weights
+from diffclass.label_diffusion.cut import cut_of
+from diffclass.label_diffusion.early_stopping import (
+    EarlyStop,
+    LabelWalk,
+    stop_early,
+    walk_along_curve,
 )
+from diffclass.label_diffusion.labels import Labels
+from diffclass.label_diffusion.parameters import DiffusionRules
+from diffclass.label_diffusion.posteriors import posteriors_of
+from diffclass.label_diffusion.stopping_time import MarginCurve, Tau, kept_share
+from diffclass.label_diffusion.walks import AbsorbingWalk, FreeWalk, SummedWalk, Walk, WarpedWalk
 from diffclass.operators.local_order import inverse
 from diffclass.operators.markov import MarkovOperator
 from diffclass.operators.warped import Operator, WarpedOperator
 from diffclass.progress import stage
 from diffclass.sizes import LOCAL_ORDER_POINTS
-from diffclass.targets import encode_groups, encode_labels, labels_per_class
+from diffclass.targets import encode_labels
 
-LABEL_MODES = ("absorbing", "summed", "free")
-LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
 # Summed labels are taken, with one label per class, if they cut the graph less by half the error of
 # the difference. Their sum is long, as in Poisson learning, which
 # was made for so few. On large graphs it would take longer than all the rest, and so
 # would late times.
 _SUMMING_ERRORS = 0.5
 _SUMMED_TAU = 256
+# Matched weights are taken unless they cut the graph more by the error of the difference.
+_MATCHING_ERRORS = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,33 +207,27 @@ def diffuse_labels(
     >>> bool((result.classes[result.codes] == np.repeat([3, 7], 30)).all())
     True
     """
-    check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES)
     classes, codes = encode_labels(y)
-    if len(codes) != len(operator):
-        raise DataError(f"y has {len(codes)} entries; the operator has {len(operator)} points")
-    if not len(classes):
-        raise DataError("y holds no label; mark at least one point")
-    label_weight = checked_weights(label_weight, codes)
-    rules = DiffusionRules.checked(
-        label_mode,
-        tau,
-        class_prior,
-        n_points=len(codes),
-        n_classes=len(classes),
-        per_class=labels_per_class(codes, encode_groups(groups, codes)),
-    )
+    labels = Labels.of(codes, label_weight, groups)
+    rules = DiffusionRules.of(labels, label_mode=label_mode, tau=tau, class_prior=class_prior)
+    return replace(diffuse(operator, labels, rules), classes=classes)
+
+
+def diffuse(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
+    """Diffuse labels that are already checked; their classes are numbers. See `diffuse_labels`."""
+    labels.check_number(len(operator))
     in_order = operator.in_local_order if len(operator) >= LOCAL_ORDER_POINTS else None
     if in_order is None:
-        return _diffused(operator, codes, label_weight, classes, rules)
+        return _diffused(operator, labels, rules)
     order, local = in_order
-    found = _diffused(local, codes[order], label_weight[order], classes, rules)
     places = inverse(order)
+    found = _diffused(local, labels.moved(places), rules)
     points = ("values", "codes", "probability", "margin")
     return replace(found, **{name: getattr(found, name)[places] for name in points})
 
 
 def margin_curve(
-    operator: Operator, codes: np.ndarray, *, label_mode: str, max_time: int
+    operator: Operator, labels: Labels, *, label_mode: str, max_time: int
 ) -> MarginCurve:
     """Return the margin curve of labels at all times up to the last, whatever the margin does.
 
@@ -244,104 +235,127 @@ def margin_curve(
     ----------
     operator : MarkovOperator or WarpedOperator
         The walk on n points.
-    codes : ndarray of int of shape (n,)
-        Index of each point's class, -1 where unlabelled.
+    labels : Labels
     label_mode : {"summed", "free", "absorbing"}
     max_time : int
         Last time of the curve.
     """
-    walk = start_walk(operator, codes, label_mode=label_mode)
-    return walk_along_curve(walk, max_time, kept_share(label_mode, labels_per_class(codes)))
+    walk = start_walk(operator, labels, label_mode=label_mode)
+    return walk_along_curve(walk, max_time, kept_share(label_mode, labels.per_class))
 
 
-def start_walk(
-    operator: Operator,
-    codes: np.ndarray,
-    label_weight: np.ndarray | None = None,
-    n_classes: int | None = None,
-    *,
-    label_mode: str,
-) -> Walk:
+def start_walk(operator: Operator, labels: Labels, *, label_mode: str) -> Walk:
     """Return the walk of labels at time 0.
 
     Parameters
     ----------
     operator : MarkovOperator or WarpedOperator
-    codes : ndarray of int of shape (n,)
-        Index of each point's class, -1 where unlabelled.
-    label_weight : ndarray of shape (n,), optional
-        0 to 1; 1 by default.
-    n_classes : int, optional
-        By default one more than the largest code.
-    label_mode
-        As in `diffuse_labels`.
+    labels : Labels
+    label_mode : {"summed", "free", "absorbing"}
 
     Raises
     ------
     DataError
         If the operator is warped for another number of classes.
     """
-    label_weight = np.ones(len(codes)) if label_weight is None else label_weight
-    n_classes = int(codes.max()) + 1 if n_classes is None else n_classes
     if isinstance(operator, WarpedOperator):
-        if operator.scores.shape[1] != n_classes:
+        if operator.scores.shape[1] != labels.n_classes:
             raise DataError(
-                f"y holds {n_classes} classes; the operator is warped for "
+                f"y holds {labels.n_classes} classes; the operator is warped for "
                 f"{operator.scores.shape[1]}"
             )
-        return WarpedWalk(operator, codes, label_weight, absorbing=label_mode == "absorbing")
-    if label_mode == "absorbing":
-        return AbsorbingWalk(operator, codes, label_weight, n_classes)
-    free_walk = FreeWalk if label_mode == "free" else SummedWalk
-    return free_walk(operator, codes, label_weight, n_classes)
+        return WarpedWalk(operator, labels, absorbing=label_mode == "absorbing")
+    kinds: dict[str, type[AbsorbingWalk | FreeWalk]] = {
+        "absorbing": AbsorbingWalk, "free": FreeWalk, "summed": SummedWalk
+    }  # fmt: skip
+    return kinds[label_mode](operator, labels)
 
 
-def read_map(
-    values: MapValues, stopped: EarlyStop, rules: DiffusionRules, n_classes: int
-) -> tuple[str, np.ndarray, Any]:
-    """Choose the weights of the classes and find the class of each point.
+@dataclass(frozen=True, eq=False)
+class MapReading:
+    """What is read off a walk at the time tau.
+
+    Attributes
+    ----------
+    weighting : {"equal", "balanced", "matched"}
+        How the weights of the classes were chosen.
+    class_weight : ndarray of shape (n_classes,)
+    values : array or list of handles
+        As of `LabelWalk.values`.
+    decision : Decision or None
+        The class of each point; None if it is on files.
+    """
+
+    weighting: str
+    class_weight: np.ndarray
+    values: Any
+    decision: Any
+
+
+def read_map(walk: LabelWalk, stopped: EarlyStop, rules: DiffusionRules) -> MapReading:
+    """Choose the weights of the classes and find the class of each point, wherever columns lie.
 
     Parameters
     ----------
-    values : MapValues
-        At the time at which the walk was stopped.
+    walk : LabelWalk
+        At the time at which it was stopped.
     stopped : EarlyStop
     rules : DiffusionRules
-    n_classes : int
-
-    Returns
-    -------
-    weighting : {"equal", "balanced", "matched"}
-    class_weight : ndarray of shape (n_classes,)
-    decided : object
-        As of `MapValues.decide`.
     """
-    weighting, weight = chosen_weights(
-        values, n_classes, weighting=stopped.weighting, prior=rules.prior
-    )
-    return weighting, weight, values.decide(weight, stopped.n_steps)
+
+    def work() -> MapReading:
+        values = walk.values()
+        weighting, weight = _chosen_weights(walk, values, stopped.weighting, rules.prior)
+        return MapReading(weighting, weight, values, walk.decide(values, weight, stopped.n_steps))
+
+    return walk.retry(work)
 
 
-def _diffused(
-    operator: Operator,
-    codes: np.ndarray,
-    label_weight: np.ndarray,
-    classes: np.ndarray,
-    rules: DiffusionRules,
-) -> LabelDiffusion:
-    start = partial(start_walk, operator, codes, label_weight, len(classes))
-    walk = start(label_mode=rules.first_mode)
+def _chosen_weights(
+    walk: LabelWalk, values: Any, weighting: str, prior: np.ndarray | None
+) -> tuple[str, np.ndarray]:
+    """Return how the classes are weighed, and their weights; see `class_weights`."""
+    if weighting == "balanced":
+        return weighting, balanced_weights(walk.mass_of(values))
+    equal = equal_weights(walk.n_classes)
+    if prior is not None:
+        matched = matched_weights(walk.counted(values), prior)
+        cut, less = walk.cut(values, equal), walk.cut(values, matched)
+        if not less.is_below(cut, n_errors=_MATCHING_ERRORS):
+            return "matched", matched
+    return weighting, equal
+
+
+def _diffused(operator: Operator, labels: Labels, rules: DiffusionRules) -> LabelDiffusion:
+    walk = start_walk(operator, labels, label_mode=rules.first_mode)
     with stage("diffusion"):
         stopped = stop_early(walk, rules)
-        reach = Reach(walk.operator, np.flatnonzero((codes >= 0) & (label_weight > 0)))
-        found = _read_off(walk, classes, stopped, rules, rules.first_mode, reach)
+        found = _read_off(walk, stopped, rules, rules.first_mode)
         if not (rules.may_sum and stopped.is_by_cut):
             return found
-        walk = start(label_mode="summed")
+        walk = start_walk(operator, labels, label_mode="summed")
         walk.advance_map(_SUMMED_TAU)
         stopped = EarlyStop(_SUMMED_TAU, stopped.curve, n_steps=walk.time)
-        summed = _read_off(walk, classes, stopped, rules, "summed", reach)
+        summed = _read_off(walk, stopped, rules, "summed")
         return _less_cut(walk.operator, found, summed)
+
+
+def _read_off(
+    walk: Walk, stopped: EarlyStop, rules: DiffusionRules, label_mode: str
+) -> LabelDiffusion:
+    read = read_map(walk, stopped, rules)
+    return LabelDiffusion(
+        classes=np.arange(walk.n_classes),
+        values=read.values,
+        class_weight=read.class_weight,
+        label_mode=label_mode,
+        weighting=read.weighting,
+        codes=read.decision.codes,
+        probability=read.decision.probability,
+        margin=read.decision.margin,
+        tau=stopped.tau,
+        curve=stopped.curve,
+    )
 
 
 def _less_cut(
@@ -351,50 +365,3 @@ def _less_cut(
         return found
     cut, other = (cut_of(operator, of.codes, len(of.classes)) for of in (found, summed))
     return summed if other.is_below(cut, n_errors=_SUMMING_ERRORS) else found
-
-
-def _read_off(
-    walk: Walk,
-    classes: np.ndarray,
-    stopped: EarlyStop,
-    rules: DiffusionRules,
-    label_mode: str,
-    reach: Reach,
-) -> LabelDiffusion:
-    values = _ArrayValues(walk.operator, walk.values(), reach)
-    weighting, weight, decision = read_map(values, stopped, rules, len(classes))
-    return LabelDiffusion(
-        classes=classes,
-        values=values.values,
-        class_weight=weight,
-        label_mode=label_mode,
-        weighting=weighting,
-        codes=decision.codes,
-        probability=decision.probability,
-        margin=decision.margin,
-        tau=stopped.tau,
-        curve=stopped.curve,
-    )
-
-
-@dataclass(frozen=True)
-class _ArrayValues:
-    """Values in an array, off which a map is read; unreached points are filled in place."""
-
-    operator: MarkovOperator
-    values: np.ndarray
-    reach: Reach
-
-    def mass(self) -> np.ndarray:
-        return mass_of(self.operator, self.values)
-
-    def counted(self) -> np.ndarray:
-        return self.values[:: counted_every(len(self.values))]
-
-    def cut(self, class_weight: np.ndarray) -> Cut:
-        codes = decide(self.values, class_weight).codes
-        return cut_of(self.operator, codes, len(class_weight))
-
-    def decide(self, class_weight: np.ndarray, n_steps: int | None) -> Decision:
-        dtype = self.operator.dtype
-        return self.reach.decide(self.values, class_weight, n_steps=n_steps, dtype=dtype)

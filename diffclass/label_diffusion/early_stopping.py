@@ -1,22 +1,17 @@
 """Early stopping: walk, look at the map, and go back to the best time.
 
-It works for every walk, in memory or in blocks, since margin, cut and coverage are sums over the
-points.
+It works for every `LabelWalk`, wherever its columns lie.
 """
 
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from diffclass.label_diffusion.class_weights import balanced_weights, equal_weights
-from diffclass.label_diffusion.cut import Cut, cut_of_sums
+from diffclass.label_diffusion.label_walk import LabelWalk
 from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.label_diffusion.stopping_time import (
     AutoChoice,
@@ -33,138 +28,6 @@ from diffclass.label_diffusion.stopping_time import (
 # Balanced weights are taken if they cut the graph less by half the error of the difference: they
 # assume more than equal ones.
 _BALANCING_ERRORS = 0.5
-_Map = TypeVar("_Map")
-_Found = TypeVar("_Found")
-
-
-@dataclass(frozen=True)
-class Criteria:
-    """What early stopping goes by at one time.
-
-    Attributes
-    ----------
-    margin : dict of str to float
-        Mean margin over the points, 0 to 1, by the weighting of the classes.
-    cut : dict of str to Cut
-        Cut of the map, by the weighting of the classes.
-    changed : float
-        Share of the points that have another class than in an earlier map; 1 if there is no map
-        to compare with.
-    """
-
-    margin: dict[str, float]
-    cut: dict[str, Cut]
-    changed: float
-
-
-@dataclass(frozen=True, eq=False)
-class MapSums:
-    """Sums over points of one map per weighting. Those of a graph are the sums over its blocks.
-
-    Attributes
-    ----------
-    margin : ndarray of shape (n_weightings,)
-        Sums of the margins.
-    classes : ndarray of shape (n_weightings, 3, n_classes)
-        As of `diffclass.label_diffusion.cut.class_sums`.
-    changed : int
-        Points that the first map and an earlier one give different classes.
-    """
-
-    margin: np.ndarray
-    classes: np.ndarray
-    changed: int
-
-    def __add__(self, other: MapSums) -> MapSums:
-        changed = self.changed + other.changed
-        return MapSums(self.margin + other.margin, self.classes + other.classes, changed)
-
-
-class LabelWalk(ABC, Generic[_Map]):
-    """Labels diffused to one time, in columns that lie somewhere: in arrays, or in blocks.
-
-    Subclasses say how columns advance, and reduce maps to sums; what the sums mean is said here.
-
-    Attributes
-    ----------
-    n_points, n_classes : int
-    time : int
-        Steps taken so far.
-    goes_by_cut : bool
-        Whether the cut of its maps says anything: free columns all have the same mass.
-    """
-
-    n_points: int
-    n_classes: int
-    time: int
-    goes_by_cut = False
-
-    def __init__(self) -> None:
-        self._past_maps: list[_Map] = []
-
-    @abstractmethod
-    def advance(self, time: int) -> None:
-        """Walk on to a later time."""
-
-    @abstractmethod
-    def coverage(self) -> np.ndarray:
-        """Return, for t = 0, 1, ..., the share of what labels can reach within t edges."""
-
-    @abstractmethod
-    def mean_margin(self) -> float:
-        """Return the mean margin over the points, with equal weights of the classes."""
-
-    @abstractmethod
-    def mass(self) -> np.ndarray:
-        """Return the masses <N_i, pi> of the columns, up to a common factor; (n_classes,)."""
-
-    @abstractmethod
-    def map_sums(self, weights: np.ndarray, before: _Map | None) -> tuple[MapSums, _Map]:
-        """Return the sums of the maps with some weights of the classes, and the first of the maps.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (n_weightings, n_classes)
-        before : map or None
-            An earlier map, to be compared with the first one. It is not needed any more afterwards.
-        """
-
-    @abstractmethod
-    def checkpoint(self, *names: str) -> None:
-        """Save the present state under some names, instead of those saved before."""
-
-    @abstractmethod
-    def restore(self, name: str) -> int:
-        """Go back to a checkpoint, drop all and return its time, tau."""
-
-    def retry(self, work: Callable[[], _Found]) -> _Found:
-        """Do some work on the present state; where a worker loses it, do it again."""
-        return work()
-
-    def criteria(self, weightings: Sequence[str], *, is_covered: bool) -> Criteria:
-        """Return what early stopping goes by.
-
-        Parameters
-        ----------
-        weightings : sequence of str
-            "equal", which comes first, and "balanced".
-        is_covered : bool
-            Whether the labels cover the graph. The map is then compared with the one two looks
-            before; until then there are at most two maps to keep.
-        """
-        weights = {"equal": equal_weights(self.n_classes)}
-        if "balanced" in weightings:
-            weights["balanced"] = balanced_weights(self.mass())
-        stacked = np.stack([weights[weighting] for weighting in weightings])
-        is_compared = is_covered and len(self._past_maps) >= 2
-        before = self._past_maps[0] if is_compared else None
-        sums, first = self.map_sums(stacked, before)
-        self._past_maps = [*self._past_maps[int(is_compared) :], first]
-        return Criteria(
-            dict(zip(weightings, (sums.margin / self.n_points).tolist(), strict=True)),
-            dict(zip(weightings, map(cut_of_sums, sums.classes), strict=True)),
-            sums.changed / self.n_points if is_compared else 1.0,
-        )
 
 
 @dataclass(frozen=True)
@@ -227,20 +90,6 @@ def stop_early(walk: LabelWalk, rules: DiffusionRules) -> EarlyStop:
             stacklevel=4,
         )
     return stopped
-
-
-def walk_to(walk: LabelWalk, tau: int) -> None:
-    """Walk to a given time, with stops only where the walk may find a faster way on.
-
-    Parameters
-    ----------
-    walk : LabelWalk
-    tau : int
-        Steps from time 0.
-    """
-    for time in cut_times(tau).tolist():
-        if time > walk.time:
-            walk.advance(time)
 
 
 def walk_along_curve(walk: LabelWalk, tau: int, kept_share: float) -> MarginCurve:

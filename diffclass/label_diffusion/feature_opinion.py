@@ -34,16 +34,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from diffclass.label_diffusion.calibration import Calibration, calibrate_by, sharpened
 from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.diffusion import LabelDiffusion
 from diffclass.label_diffusion.held_out_labels import HeldOutLabels, hold_out_labels
+from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.posteriors import decide
 from diffclass.operators.warped import Operator
 from diffclass.progress import stage
-from diffclass.targets import encode_groups
 
 _NOISE = 0.1  # s
 _SHARPNESS = 8.0  # b
@@ -128,11 +127,8 @@ class FeatureOpinion:
 def join_features(
     operator: Operator,
     X: np.ndarray,
-    codes: np.ndarray,
+    labels: Labels,
     diffusion: LabelDiffusion,
-    *,
-    label_weight: np.ndarray | None = None,
-    groups: ArrayLike | None = None,
 ) -> tuple[FeatureOpinion, LabelDiffusion, Calibration]:
     """Join diffused labels with what the features say, where held-out labels speak for it.
 
@@ -142,14 +138,10 @@ def join_features(
         The walk on n points. Nothing is left out of a warped one, and the features do not count.
     X : ndarray of shape (n, d)
         The features of the points.
-    codes : ndarray of int of shape (n,)
-        Index of each point's class, -1 where unlabelled.
+    labels : Labels
+        Those of one group are left out together.
     diffusion : LabelDiffusion
         Of these labels.
-    label_weight : ndarray of shape (n,), optional
-        0 to 1; 1 by default.
-    groups : array-like of shape (n,), optional
-        Labels of a class with the same value are left out together.
 
     Returns
     -------
@@ -168,22 +160,20 @@ def join_features(
 
     >>> import numpy as np
     >>> from diffclass import diffuse_labels, markov_operator
-    >>> from diffclass.label_diffusion import join_features
+    >>> from diffclass.label_diffusion import Labels, join_features
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(600, 10))
     >>> truth = (X[:, 0] > 0).astype(int)
     >>> codes = np.where(np.arange(600) < 40, truth, -1)
     >>> operator = markov_operator(X, n_neighbors=12)
     >>> by_graph = diffuse_labels(operator, codes)
-    >>> opinion, joined, calibration = join_features(operator, X, codes, by_graph)
+    >>> opinion, joined, calibration = join_features(operator, X, Labels.of(codes), by_graph)
     >>> opinion.counts, bool((joined.codes == truth).mean() > (by_graph.codes == truth).mean())
     (True, True)
     """
     with stage("opinion of the features"):
-        left = hold_out_labels(operator, codes, diffusion, label_weight=label_weight, groups=groups)
+        left = hold_out_labels(operator, labels, diffusion)
         calibration = calibrate_by(operator, diffusion, left)
-        weight = np.ones(len(codes)) if label_weight is None else label_weight
-        group = encode_groups(groups, codes)
-        opinion, without = _opinion(X, codes, weight, group, left, calibration)
+        opinion, without = _opinion(X, labels, left, calibration)
         if not opinion.counts:
             return opinion, diffusion, calibration
         posteriors = _joined(left.posteriors, without, opinion.temperature)
@@ -193,25 +183,20 @@ def join_features(
 
 
 def _opinion(
-    X: np.ndarray,
-    codes: np.ndarray,
-    weight: np.ndarray,
-    group: np.ndarray,
-    left: HeldOutLabels,
-    calibration: Calibration,
+    X: np.ndarray, labels: Labels, left: HeldOutLabels, calibration: Calibration
 ) -> tuple[FeatureOpinion, np.ndarray]:
     """Return the opinion of the features, and v at the held-out labels."""
-    points = _learnt_from(codes, weight, left)
+    learnt = _learnt_from(labels, left)
     n_classes = left.posteriors.shape[1]
-    centred = np.eye(n_classes)[codes[points]] - 1 / n_classes
-    labelled = X[points].astype(np.float64)
+    centred = np.eye(n_classes)[learnt.codes] - 1 / n_classes
+    labelled = X[learnt.points].astype(np.float64)
     width = _root_mean_square_distance(labelled)
-    noise = np.diag(_NOISE / weight[points])
+    noise = np.diag(_NOISE / learnt.weight)
     inverse = np.linalg.inv(_kernel(labelled, labelled, width) + noise)
     coefficients = inverse @ centred
     without = np.empty(left.posteriors.shape)
-    for row, label in enumerate(np.searchsorted(points, left.points)):
-        block = np.flatnonzero(group[points] == group[points[label]])
+    for row, label in enumerate(np.searchsorted(learnt.points, left.points)):
+        block = np.flatnonzero(learnt.groups == learnt.groups[label])
         residuals = np.linalg.solve(inverse[np.ix_(block, block)], coefficients[block])
         residual = residuals[np.searchsorted(block, label)]
         without[row] = centred[label] - residual + 1 / n_classes
@@ -222,15 +207,15 @@ def _opinion(
     return opinion, without
 
 
-def _learnt_from(codes: np.ndarray, weight: np.ndarray, left: HeldOutLabels) -> np.ndarray:
-    """Return the numbers of labelled points, those left out among them."""
-    labelled = np.flatnonzero((codes >= 0) & (weight > 0))
-    if len(labelled) <= _MOST_LABELS:
-        return labelled
-    others = np.setdiff1d(labelled, left.points)
+def _learnt_from(labels: Labels, left: HeldOutLabels) -> Labels:
+    """Return labels that count, those left out among them."""
+    labels = labels.only(labels.counted)
+    if len(labels.points) <= _MOST_LABELS:
+        return labels
+    others = np.setdiff1d(labels.points, left.points)
     n_others = _MOST_LABELS - len(left.points)
     others = np.random.default_rng(0).choice(others, n_others, replace=False)
-    return np.sort(np.concatenate([left.points, others]))
+    return labels.only(np.isin(labels.points, np.concatenate([left.points, others])))
 
 
 def _root_mean_square_distance(points: np.ndarray) -> float:

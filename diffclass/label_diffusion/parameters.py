@@ -9,9 +9,12 @@ from numpy.typing import ArrayLike
 
 from diffclass._validation import check_choice, check_positive, check_share
 from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.stopping_time import RULES, StoppingRule, Tau, kept_share
 from diffclass.sizes import LONG_WALK_POINTS
 
+LABEL_MODES = ("absorbing", "summed", "free")
+LABEL_MODE_CHOICES = ("auto", *LABEL_MODES)
 _MOST_STEPS = 10**6  # labels have settled long before, and each step is one over all edges
 
 
@@ -33,21 +36,6 @@ def checked_tau(tau: Tau) -> int | StoppingRule:
     if tau.kept_share is not None:
         check_share(tau.kept_share, "tau.kept_share", zero=False)
     return tau
-
-
-def checked_weights(label_weight: ArrayLike | None, codes: np.ndarray) -> np.ndarray:
-    """Return the weights of the labels, of the shape of the codes."""
-    if label_weight is None:
-        return np.ones(len(codes))
-    weight = np.asarray(label_weight, dtype=np.float64)
-    if weight.shape != codes.shape:
-        raise ParameterError(f"label_weight has shape {weight.shape}; y has {codes.shape}")
-    used = weight[codes >= 0]
-    if not ((used >= 0) & (used <= 1)).all():
-        raise ParameterError("label_weight has to be between 0 and 1 at every label")
-    if (np.bincount(codes[codes >= 0], used) == 0).any():
-        raise ParameterError("label_weight is 0 for every label of some class; drop that class")
-    return weight
 
 
 def checked_prior(class_prior: ArrayLike | None, n_classes: int) -> np.ndarray | None:
@@ -95,20 +83,28 @@ class DiffusionRules:
     is_large: bool
 
     @classmethod
-    def checked(
+    def of(
         cls,
-        label_mode: str,
-        tau: Tau,
-        class_prior: ArrayLike | None,
+        labels: Labels,
         *,
-        n_points: int,
-        n_classes: int,
-        per_class: float,
+        label_mode: str = "auto",
+        tau: Tau = "auto",
+        class_prior: ArrayLike | None = None,
     ) -> DiffusionRules:
-        """Check the parameters of a diffusion; see `diffclass.diffuse_labels`."""
-        prior = checked_prior(class_prior, n_classes)
-        is_large = n_points > LONG_WALK_POINTS
-        return cls(label_mode, checked_tau(tau), prior, per_class, is_large)
+        """Check the parameters of a diffusion; see `diffclass.diffuse_labels`.
+
+        Raises
+        ------
+        ParameterError
+            If a name is unknown, a time below 1, or a prior of the wrong shape or sign.
+        """
+        return cls(
+            check_choice(label_mode, "label_mode", LABEL_MODE_CHOICES),
+            checked_tau(tau),
+            checked_prior(class_prior, labels.n_classes),
+            labels.per_class,
+            labels.n_points > LONG_WALK_POINTS,
+        )
 
     @property
     def first_mode(self) -> str:

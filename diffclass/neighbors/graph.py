@@ -87,30 +87,20 @@ def neighbors_graph(
            [0., 4., 0.]])
     """
     with stage("neighbors"):
-        directed = _directed_graph(X, n_neighbors, search, random_state)
+        if isinstance(search, str):
+            check_choice(search, "search", ("precomputed",))
+            directed = check_graph(X, name="the precomputed distance graph")
+        else:
+            X = check_points(X)
+            if search is None:
+                search = default_search(X, n_neighbors, random_state=random_state)
+            kind = type(search).__name__
+            directed = check_graph(search.fit_transform(X), name=f"the graph of {kind}")
+            if directed.shape[0] != len(X):
+                raise DataError(f"{kind} gave a graph of {directed.shape} for {len(X)} points")
+            directed = directed.astype(X.dtype, copy=False)
         directed.data = directed.data * directed.data
         return symmetrized(directed)
-
-
-def _directed_graph(
-    X: ArrayLike, n_neighbors: int, search: NeighborSearch | str | None, random_state: RandomState
-) -> sp.csr_array:
-    if isinstance(search, str):
-        check_choice(search, "search", ("precomputed",))
-        return check_graph(X, name="the precomputed distance graph")
-    X = check_points(X)
-    if search is None:
-        search = default_search(X, n_neighbors, random_state=random_state)
-    return _searched(search, X)
-
-
-def _searched(search: NeighborSearch, X: np.ndarray) -> sp.csr_array:
-    graph = check_graph(search.fit_transform(X), name=f"the graph of {type(search).__name__}")
-    if graph.shape[0] != len(X):
-        raise DataError(
-            f"{type(search).__name__} gave a graph of {graph.shape} for {len(X)} points"
-        )
-    return graph.astype(X.dtype, copy=False)
 
 
 def symmetrized(directed: sp.csr_array) -> sp.csr_array:

@@ -182,12 +182,18 @@ def _joined(graph: sp.csr_array, representative: np.ndarray) -> sp.csr_array:
 
 
 def _duplicate_representatives(X: np.ndarray, n_neighbors: int) -> np.ndarray:
-    """For each point, the first one equal to it if more than n_neighbors are, else itself."""
-    n = len(X)
-    representative = np.arange(n)
-    order, starts = _groups_of_equal_rows(X)
-    sizes = np.diff(starts)
-    for group in np.flatnonzero(sizes > n_neighbors):
+    """For each point, the first one equal to it if more than n_neighbors are, else itself.
+
+    Rows are sorted by a hash of their bits; a group of equal ones ends where the rows differ.
+    """
+    representative, hashes = np.arange(len(X)), row_hashes(X)
+    order = np.argsort(hashes, kind="stable")
+    differs = np.ones(len(X) + 1, dtype=bool)
+    same_hash = hashes[order[1:]] == hashes[order[:-1]]
+    candidates = np.flatnonzero(same_hash) + 1
+    differs[candidates] = (X[order[candidates]] != X[order[candidates - 1]]).any(axis=1)
+    starts = np.flatnonzero(differs)
+    for group in np.flatnonzero(np.diff(starts) > n_neighbors):
         members = order[starts[group] : starts[group + 1]]
         representative[members] = members.min()
     return representative
@@ -202,17 +208,6 @@ def row_hashes(X: np.ndarray) -> np.ndarray:
         hashes = (hashes ^ word) * factor
         hashes ^= hashes >> np.uint64(29)
     return hashes
-
-
-def _groups_of_equal_rows(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort the rows by a hash of their bits; a group ends where the rows themselves differ."""
-    hashes = row_hashes(X)
-    order = np.argsort(hashes, kind="stable")
-    differs = np.ones(len(X) + 1, dtype=bool)
-    same_hash = hashes[order[1:]] == hashes[order[:-1]]
-    candidates = np.flatnonzero(same_hash) + 1
-    differs[candidates] = (X[order[candidates]] != X[order[candidates - 1]]).any(axis=1)
-    return order, np.flatnonzero(differs)
 
 
 def _without_self(found: np.ndarray) -> np.ndarray:

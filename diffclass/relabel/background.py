@@ -1,4 +1,4 @@
-"""Work beside the map: on one core, so that the others are the map's.
+"""Work in the background of the map: on one core, so that the others are the map's.
 
 Its threads have no lower priority than the map's. One that holds the interpreter's lock and gets no
 core would hold up the map as well.

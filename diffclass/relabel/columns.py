@@ -141,7 +141,7 @@ class ColumnStore:
 
 
 def painting_cost(size: Size) -> Cost:
-    """Return what a session's maps cost, beside its operator.
+    """Return what a session's maps cost, without its operator.
 
     A copy of K with padded rows, a diffusion of all classes for the time, each class's sum, and the
     columns of a few strokes per class, of which no more than a `ColumnStore` keeps.

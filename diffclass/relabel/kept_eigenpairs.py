@@ -11,7 +11,7 @@ from diffclass.acquisition import RULES, Rule, growing_eigenpairs
 from diffclass.operators.warped import Operator
 from diffclass.spectral.eigenpairs import Eigenpairs
 
-_MOST_BYTES = 6e8  # beside the maps of a million pixels; of 18,000 points all 800 pairs fit
+_MOST_BYTES = 6e8  # next to the maps of a million pixels; of 18,000 points all 800 pairs fit
 
 
 class KeptEigenpairs:

@@ -1,7 +1,7 @@
 """A persistent array: a change returns a new version, and all versions share what they can.
 
-The entries lie in pages. A change copies the pages that hold the changed entries and no others, so
-that each of a session's thousands of states can say which stroke holds each point.
+The entries lie in chunks. A change copies the chunks that hold the changed entries and no others,
+so that each of a session's thousands of states can say which stroke holds each point.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-_LENGTH = 1024  # entries of a page
+_LENGTH = 1024  # entries of a chunk
 
 
 class PersistentArray:
@@ -19,12 +19,12 @@ class PersistentArray:
 
     Parameters
     ----------
-    pages : tuple of ndarray of int32
+    chunks : tuple of ndarray of int32
         All of one length but the last.
     """
 
-    def __init__(self, pages: tuple[np.ndarray, ...]):
-        self._pages = pages
+    def __init__(self, chunks: tuple[np.ndarray, ...]):
+        self._chunks = chunks
 
     @classmethod
     def zeros(cls, n: int) -> PersistentArray:
@@ -41,29 +41,29 @@ class PersistentArray:
 
     def whole(self) -> np.ndarray:
         """Return all entries, int32 of shape (n,); costs one pass."""
-        return np.concatenate(self._pages) if self._pages else np.zeros(0, dtype=np.int32)
+        return np.concatenate(self._chunks) if self._chunks else np.zeros(0, dtype=np.int32)
 
     def at(self, places: np.ndarray) -> np.ndarray:
         """Return some entries; ``places`` ascend. Costs nothing for the others."""
         found = np.empty(len(places), dtype=np.int32)
-        for page, some in _by_page(places):
-            found[some] = self._pages[page][places[some] - page * _LENGTH]
+        for chunk, some in _by_chunk(places):
+            found[some] = self._chunks[chunk][places[some] - chunk * _LENGTH]
         return found
 
     def with_value(self, places: np.ndarray, value: int) -> PersistentArray:
         """Return the array with one value at some places, which ascend."""
-        pages = list(self._pages)
-        for page, some in _by_page(places):
-            pages[page] = pages[page].copy()
-            pages[page][places[some] - page * _LENGTH] = value
-        return PersistentArray(tuple(pages))
+        chunks = list(self._chunks)
+        for chunk, some in _by_chunk(places):
+            chunks[chunk] = chunks[chunk].copy()
+            chunks[chunk][places[some] - chunk * _LENGTH] = value
+        return PersistentArray(tuple(chunks))
 
 
-def _by_page(places: np.ndarray) -> Iterator[tuple[int, slice]]:
-    """Yield the pages of some places, and which of the places are on each."""
+def _by_chunk(places: np.ndarray) -> Iterator[tuple[int, slice]]:
+    """Yield the chunks of some places, and which of the places are on each."""
     if not len(places):
         return
-    page = places // _LENGTH
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(page)) + 1, [len(places)]]).tolist()
+    chunk = places // _LENGTH
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(chunk)) + 1, [len(places)]]).tolist()
     for start, stop in pairwise(starts):
-        yield int(page[start]), slice(start, stop)
+        yield int(chunk[start]), slice(start, stop)

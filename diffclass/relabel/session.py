@@ -20,7 +20,7 @@ from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import Rule, Suggestions, suggest
 from diffclass.coarsening import CoarseGraph
 from diffclass.exceptions import CancelledError, DataError, ParameterError
-from diffclass.label_diffusion.diffusion import LABEL_MODE_CHOICES
+from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES
 from diffclass.label_diffusion.stopping_time import MarginCurve
 from diffclass.operators.markov import MarkovOperator
 from diffclass.progress import cancellable, checkpoint, stage
@@ -227,7 +227,7 @@ class RelabelSession:
         """Compute the refined map of the present labels, which the next `update` shows.
 
         The rule "auto" then chooses time, mode and weights. Nothing is done where the provisional
-        map is the only one, or the refined one has been computed. It may run beside everything else
+        map is the only one, or the refined one has been computed. It may run in another thread
         and be cancelled (see `diffclass.relabel.background`).
         """
         state = self._state

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from diffclass.exceptions import CancelledError
-from diffclass.label_diffusion import MarginCurve, Reach
+from diffclass.label_diffusion import Labels, MarginCurve, Reach
 from diffclass.label_diffusion.class_weights import equal_weights
 from diffclass.label_diffusion.diffusion import margin_curve, start_walk
 from diffclass.label_diffusion.stopping_time import curve_times
@@ -51,11 +51,12 @@ class TimeSweep:
         max_time: int,
     ):
         self._operator = operator
-        self._classes, self._codes = encode_labels(y)
+        self._classes, codes = encode_labels(y)
+        self._labels = Labels.of(codes)
         self._label_mode = label_mode
         self._times = curve_times(max_time)
         self._walk = self._start()
-        self._reach = Reach(self._walk.operator, np.flatnonzero(self._codes >= 0))
+        self._reach = Reach(self._walk.operator, self._labels.points)
         self._frames: dict[int, Frame] = {}
 
     @cached_property
@@ -63,7 +64,7 @@ class TimeSweep:
         """Mean margin and coverage at every time of the curve."""
         return margin_curve(
             self._operator,
-            self._codes,
+            self._labels,
             label_mode=self._label_mode,
             max_time=int(self._times[-1]),
         )
@@ -98,7 +99,7 @@ class TimeSweep:
         return ids, decision.margin
 
     def _start(self) -> Walk:
-        return start_walk(self._operator, self._codes, label_mode=self._label_mode)
+        return start_walk(self._operator, self._labels, label_mode=self._label_mode)
 
 
 class LiftedSweep:

@@ -25,7 +25,7 @@ import numpy as np
 
 from diffclass import diffuse_labels
 from diffclass.evaluation import reliability_curve
-from diffclass.label_diffusion import calibrate
+from diffclass.label_diffusion import Labels, calibrate
 from diffclass.targets import encode_labels
 from experiments.few_labels.draws import drawn
 from experiments.few_labels.methods import Setting
@@ -58,7 +58,7 @@ def measured(
     classes, codes = encode_labels(y)
     groups = setting.groups_of(y)
     found = diffuse_labels(setting.operator, codes, groups=groups)
-    calibration = calibrate(setting.operator, codes, found, groups=groups)
+    calibration = calibrate(setting.operator, Labels.of(codes, groups=groups), found)
     known = np.searchsorted(classes, setting.problem.truth[scored])
     raw = found.posteriors[scored].astype(np.float64)
     after = calibration.apply(raw)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import MarkovOperator, diffuse_labels
-from diffclass.label_diffusion import join_features
+from diffclass.label_diffusion import Labels, join_features
 from diffclass.targets import encode_labels
 from experiments.few_labels.draws import drawn
 from experiments.few_labels.families import FAMILIES
@@ -51,7 +51,7 @@ def measured(
     """Return the accuracies (%) of one draw, and whether the features counted."""
     classes, codes = encode_labels(y)
     by_graph = diffuse_labels(operator, codes)
-    opinion, joined, _ = join_features(operator, problem.points, codes, by_graph)
+    opinion, joined, _ = join_features(operator, problem.points, Labels.of(codes), by_graph)
     at = np.flatnonzero(scored)
     values = opinion.values(problem.points[at])
     always = replace(opinion, gain=1.0, error=0.0).joined(

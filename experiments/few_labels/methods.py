@@ -26,7 +26,7 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading
 from sklearn.svm import SVC
 
 from diffclass import MarkovOperator, diffuse_labels
-from diffclass_hyperspectral.workflows.label_regions import label_regions
+from diffclass_hyperspectral.io.labels import label_regions
 from experiments.measures import mapped_classes
 from experiments.problems import Problem, default_operator
 

@@ -23,9 +23,9 @@ import numpy as np
 from diffclass.datasets import make_hyperspectral_scene
 from diffclass.relabel import RelabelSession, background
 from diffclass_hyperspectral import Scene
-from diffclass_relabel.answers import LEAST_DISTANCE
-from diffclass_relabel.warming import warm_up
-from diffclass_relabel.workspace import SessionSettings, Workspace
+from diffclass_relabel.queries.answers import LEAST_DISTANCE
+from diffclass_relabel.scene.warming import warm_up
+from diffclass_relabel.scene.workspace import SessionSettings, Workspace
 from experiments.relabel.latency import LENGTH, Shape, place
 from experiments.scaling.million import N_BANDS, N_CLASSES, fields
 

@@ -30,7 +30,7 @@ class Nursery:
     ----------
     scene : Path
     settings : dict
-        Of `diffclass_relabel.workspace.SessionSettings`.
+        Of `diffclass_relabel.scene.workspace.SessionSettings`.
     environment : dict
     """
 
@@ -137,8 +137,9 @@ class ForkedReplay(_Forked):
 
 def main(scene: Path, settings: dict[str, Any]) -> None:
     """Prepare the scene, then fork servers as they are asked for."""
-    from diffclass_relabel import editor, warming
-    from diffclass_relabel.workspace import SessionSettings, Workspace
+    from diffclass_relabel.scene import warming
+    from diffclass_relabel.scene.workspace import SessionSettings, Workspace
+    from diffclass_relabel.session import editor
 
     workspace = Workspace.open(scene, SessionSettings(**settings))
     warming.warm_up(workspace)

@@ -67,7 +67,7 @@ class User:
         self.tab.stroke(*ends)
         self.n_clicks += 1
         self.tab.idle()
-        self.tab.wait("diffclass.state.settled && !diffclass.state.stale", 120_000)
+        self.tab.wait("diffclass.state.refined && !diffclass.state.stale", 120_000)
         self.tab.idle()
         row = self.n_keys, self.n_clicks, round(self.accuracy(), 4)
         self.rows.append(row)

@@ -24,10 +24,10 @@ import numpy as np
 
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import Scene
-from diffclass_relabel.editor import SessionEditor, session_header
-from diffclass_relabel.session_log import SessionLog
-from diffclass_relabel.states import session_state
-from diffclass_relabel.workspace import SessionSettings, Workspace
+from diffclass_relabel.files.session_log import SessionLog
+from diffclass_relabel.hub.states import session_state
+from diffclass_relabel.scene.workspace import SessionSettings, Workspace
+from diffclass_relabel.session.editor import SessionEditor, session_header
 
 OUTPUT = Path(__file__).with_name("many_strokes.csv")
 WINDOW = 50

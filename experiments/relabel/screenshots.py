@@ -104,7 +104,7 @@ def paint(tab: Tab, names: tuple[str, ...], truth: np.ndarray, counts: list[int]
 def shoot(tab: Tab, name: str) -> None:
     """Write the page, nothing in focus, once time is chosen, curve and spectrum are drawn."""
     tab.js("document.activeElement.blur()")
-    tab.wait("diffclass.state.settled && !diffclass.state.stale", SETTLED)
+    tab.wait("diffclass.state.refined && !diffclass.state.stale", SETTLED)
     tab.page.wait_for_timeout(3000)
     file = OUTPUT / f"{name}.png"
     tab.wait("document.querySelector('.tau-track .line')", patience=60_000)

@@ -235,7 +235,7 @@ def labelled() -> Iterator[Tab]:
         choose_class(tab, WRONG)
         *_, ends = lines(read_labels(PINES_TRUTH).ids == 2, 4)
         tab.stroke(*ends)
-        tab.wait("diffclass.state.settled && !diffclass.state.stale", SETTLED)
+        tab.wait("diffclass.state.refined && !diffclass.state.stale", SETTLED)
         yield tab
 
 

@@ -39,6 +39,8 @@ from diffclass import StoppingRule
 from diffclass.blocks import Scratch, build_operator, diffuse_in_blocks
 from diffclass.blocks.dask_engine import DaskEngine, local_cluster
 from diffclass.exceptions import ParameterError
+from diffclass.label_diffusion import Labels
+from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.progress import listening
 from experiments.markdown import write_rows
 from experiments.scaling.make_large_scene import LargeScene, write_scene
@@ -145,8 +147,9 @@ def run(X: np.ndarray, y: np.ndarray, engine: DaskEngine, killer: Killer | None 
             operator, _ = build_operator(
                 points, scratch=scratch, engine=engine, block_points=len(X) // 4, random_state=0
             )
-            codes = y[scratch.load("cells/order")]
-            diffuse_in_blocks(operator, codes, engine=engine, tau=StoppingRule(max_time=64))
+            labels = Labels.of(y[scratch.load("cells/order")])
+            rules = DiffusionRules.of(labels, tau=StoppingRule(max_time=64))
+            diffuse_in_blocks(operator, labels, rules, engine=engine)
     return stages
 
 

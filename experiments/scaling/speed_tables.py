@@ -75,7 +75,7 @@ def busy() -> list[str]:
     by_load: dict[str, list[str]] = {}
     for row in read_rows("scaling/busy.csv"):
         by_load.setdefault(row["busy_loops"], []).append(row["seconds"])
-    head = ["endless loops beside", "one thread, s", "as many threads as cores, s"]
+    head = ["endless loops running", "one thread, s", "as many threads as cores, s"]
     return markdown_table(head, [[load, *seconds] for load, seconds in by_load.items()])
 
 
@@ -215,7 +215,7 @@ def steps() -> list[str]:
         ),
     ]
     cells = [[name, beside, bench[quantity]] for name, beside, quantity in compared]
-    return markdown_table(["", "beside", "times faster"], cells)
+    return markdown_table(["", "compared with", "times faster"], cells)
 
 
 def eigenpairs() -> list[str]:
@@ -257,7 +257,7 @@ def best_and_worst() -> list[str]:
         [*row, ratio, f"`{command}`"]
         for row, ratio, command in zip(rows, ratios, commands, strict=True)
     ]
-    head = ["512 x 217 pixels", "diffclass", "beside", "times faster"]
+    head = ["512 x 217 pixels", "diffclass", "compared with", "times faster"]
     return markdown_table([*head, "`python -m experiments.scaling.`"], cells)
 
 

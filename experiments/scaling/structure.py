@@ -5,10 +5,10 @@
 Counts the files of ``diffclass`` and ``plugins`` in a checkout, by default this one. With ``--at``
 a column for each commit, unpacked into a temporary folder, comes before that of the checkout.
 
-Lines are all lines of a file. The length of a function is that of its code from ``def`` to its last
-line, its docstring left out. An import arrow leads from one module of the project to another;
-several imports between the same two are one arrow; those that only a type checker follows do not
-count.
+Lines are all lines of a file; code is what is neither empty, comment nor docstring. The length of
+a function is that of its code from ``def`` to its last line. An import arrow leads from one module
+of the project to another; several imports between the same two are one arrow; those that only a
+type checker follows do not count. Floors are the layers of an import contract.
 A name is public if it stands in the ``__all__`` of `diffclass` or of a chapter. Options are those
 that ``--help`` shows. The size of the site is that of the folder ``site``, where `make docs` puts
 it.
@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -65,6 +66,7 @@ def figures(checkout: Path) -> dict[str, int | str]:
     return {
         "lines of Python and TypeScript": python + page,
         "lines of Python": python,
+        "of these, code": sum(code_lines_of_file(path, tree) for path, tree in trees.items()),
         "lines of TypeScript": page,
         "files": len(files),
         f"files under {SHORT_FILE} lines": sum(n < SHORT_FILE for n in lines_of.values()),
@@ -77,6 +79,7 @@ def figures(checkout: Path) -> dict[str, int | str]:
         "imports of the core's names by plugins": len(imported),
         "of these, in no __all__": sum(not is_public for *_, is_public in imported),
         "import arrows": import_arrows(checkout),
+        "floors of the relabelling tool": floors(checkout, "Layers of the relabelling tool"),
         "functions": len(lengths),
         "median lines of a function": int(np.median(lengths)),
         "90th percentile": int(np.percentile(lengths, 90)),
@@ -167,6 +170,29 @@ def code_lines(function: Function) -> int:
         docstring = function.body[0]
         lines -= (docstring.end_lineno or docstring.lineno) - docstring.lineno + 1
     return lines
+
+
+def code_lines_of_file(path: Path, tree: ast.Module) -> int:
+    """Return how many lines of a file are neither empty, nor a comment, nor of a docstring."""
+    lines = path.read_text("utf-8").splitlines()
+    in_docstring = {
+        number
+        for node in ast.walk(tree)
+        if isinstance(node, Function | ast.ClassDef | ast.Module)
+        and ast.get_docstring(node) is not None
+        for number in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
+    }
+    return sum(
+        bool(line.strip()) and not line.lstrip().startswith("#") and number not in in_docstring
+        for number, line in enumerate(lines, 1)
+    )
+
+
+def floors(checkout: Path, contract: str) -> int:
+    """Return how many layers an import contract has."""
+    project = tomllib.loads((checkout / "pyproject.toml").read_text("utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    return next(len(one["layers"]) for one in contracts if one["name"] == contract)
 
 
 def uses_of_any(tree: ast.Module) -> int:

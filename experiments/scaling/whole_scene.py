@@ -29,7 +29,10 @@ from diffclass.datasets import make_hyperspectral_scene
 from diffclass.memory import peak_memory_bytes
 from diffclass.progress import stage_seconds
 from diffclass_hyperspectral import LabelImage, SceneFeatures, open_scene, read_labels
-from diffclass_hyperspectral.workflows.classification import SceneClassification, classify_scene
+from diffclass_hyperspectral.workflows.classification import (
+    SceneClassification,
+    classify_scene,
+)
 from experiments.few_labels.draws import draw_labels
 from experiments.markdown import write_rows
 from experiments.problems import DATA

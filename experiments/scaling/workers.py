@@ -41,6 +41,8 @@ from sklearn.cluster import MiniBatchKMeans
 from diffclass import MarkovOperator, markov_operator
 from diffclass.blocks import BlockOperator, Engine, Scratch, SerialEngine, diffuse_in_blocks
 from diffclass.blocks.dask_engine import local_cluster
+from diffclass.label_diffusion import Labels
+from diffclass.label_diffusion.parameters import DiffusionRules
 from experiments.markdown import write_rows
 
 N_CLASSES, DIMENSION, N_STEPS, MEMORY = 10, 3, 32, 8 * 2**30
@@ -95,9 +97,11 @@ def measured(
     starts = np.linspace(0, len(y), n_blocks + 1).astype(int)
     with tempfile.TemporaryDirectory() as folder, engine_of(n_workers) as engine:
         cut = BlockOperator.from_operator(operator, starts, Scratch(Path(folder)))
-        diffuse_in_blocks(cut, y, engine=engine, tau=1, depth=1, name="compiling")
+        labels = Labels.of(y)
+        one, rules = (DiffusionRules.of(labels, tau=tau) for tau in (1, N_STEPS))
+        diffuse_in_blocks(cut, labels, one, engine=engine, depth=1, name="compiling")
         start = time.perf_counter()
-        found = diffuse_in_blocks(cut, y, engine=engine, tau=N_STEPS, depth=1)
+        found = diffuse_in_blocks(cut, labels, rules, engine=engine, depth=1)
         seconds = time.perf_counter() - start
         places = [np.load(f) for f in Path(folder, "operator").glob("*.ghosts.npy")]
     return {

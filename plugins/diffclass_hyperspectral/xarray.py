@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from diffclass_hyperspectral.io.label_files import read_labels
-from diffclass_hyperspectral.io.label_images import LabelImage
-from diffclass_hyperspectral.io.optional import require
-from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, picked, picture_axes
-from diffclass_hyperspectral.io.scene_files import open_scene
-from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.workflows.classification_run import classify_with_holdout
-from diffclass_hyperspectral.workflows.classified_arrays import classified_dataset
+from diffclass_hyperspectral.io.labels import LabelImage, read_labels
+from diffclass_hyperspectral.io.libraries import require
+from diffclass_hyperspectral.io.readers import is_xarray, picked, picture_axes
+from diffclass_hyperspectral.io.scenes import Scene, open_scene
+from diffclass_hyperspectral.workflows.classification import (
+    classified_dataset,
+    classify_with_holdout,
+)
 
 _xarray = require("xarray", extra="xarray")
 

@@ -2,7 +2,7 @@
 
 QGIS's own Python needs nothing installed for it. What an algorithm is stands in a table
 (`algorithms`); `added` asks the program for those of other packages. The modules that know QGIS are
-`plugin`, `provider`, `algorithm`, `parameters` and `styles`; all others run without it. QGIS runs
+`provider`, `algorithm`, `parameters` and `styles`; all others run without it. QGIS runs
 them in its own Python, 3.9 or later.
 """
 
@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from diffclass_qgis.plugin import DiffclassPlugin
+    from diffclass_qgis.provider import DiffclassPlugin
 
 
 def classFactory(interface: Any) -> DiffclassPlugin:  # noqa: N802 (QGIS calls it by this name)
     """Return the plugin; QGIS calls this when it loads the folder."""
-    from diffclass_qgis.plugin import DiffclassPlugin
+    from diffclass_qgis.provider import DiffclassPlugin
 
     return DiffclassPlugin()

@@ -1,8 +1,9 @@
-"""From an algorithm and its values to the command's line, and where the program is."""
+"""From an algorithm and its values to the command's line: files, options, where the program is."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,6 +25,11 @@ _OF_QGIS = (
     "LD_LIBRARY_PATH",
     "DYLD_LIBRARY_PATH",
     "OGR_DRIVER_PATH",
+)
+
+# GDAL's names for an array within a file: NETCDF:"scene.nc":reflectance, HDF5:"scene.h5"://cube
+_WITHIN = re.compile(
+    r'\A(?:NETCDF|HDF5|HDF4_SDS|GTIFF_DIR:\d+):"?(?P<file>[^"]+?)"?(?::[^:\\/].*|://.*)?\Z'
 )
 
 
@@ -76,6 +82,26 @@ def check_alternatives(algorithm: Algorithm, values: Mapping[str, Any]) -> None:
             raise ValueError(f"give only one of {', '.join(labels[:-1])} and {labels[-1]}")
         if alternative.required and not given:
             raise ValueError(f"give {' or '.join(labels)}")
+
+
+def file_of(source: str) -> str:
+    """Return the path of the file that a raster layer shows.
+
+    Parameters
+    ----------
+    source : str
+        As the layer states it.
+
+    Raises
+    ------
+    ValueError
+        Where it is none: a layer of a server, of an archive or of a database.
+    """
+    within = _WITHIN.match(source)
+    path = within["file"] if within else source.partition("|")[0]
+    if not path or path.startswith("/vsi") or "url=" in path or "dbname=" in path:
+        raise ValueError(f"{source}: no file on this computer; export the layer to a GeoTIFF first")
+    return path
 
 
 def find_program(named: str, environment: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from qgis.core import (
@@ -26,128 +27,89 @@ from qgis.core import (
 from diffclass_qgis import descriptions as kinds
 from diffclass_qgis.descriptions import Parameter
 
+_Keywords = Callable[[Parameter], "dict[str, Any]"]
+
 
 def qgis_parameter(parameter: Parameter) -> QgsProcessingParameterDefinition:
     """Return a parameter as QGIS wants it, with its help."""
-    made = _MAKERS[parameter.kind](parameter)
+    kind, keywords = _KINDS[parameter.kind]
+    made = kind(
+        name=parameter.name,
+        description=parameter.label,
+        optional=not parameter.required,
+        **keywords(parameter),
+    )
+    if parameter.least is not None:
+        made.setMinimum(parameter.least)
+    if parameter.most is not None:
+        made.setMaximum(parameter.most)
     made.setHelp(parameter.help)
     if parameter.advanced:
         made.setFlags(made.flags() | QgsProcessingParameterDefinition.FlagAdvanced)
     return made
 
 
-def _named(parameter: Parameter) -> dict[str, Any]:
-    return {
-        "name": parameter.name,
-        "description": parameter.label,
-        "optional": not parameter.required,
-    }
+def _nothing(_: Parameter) -> dict[str, Any]:
+    return {}
 
 
-def _raster(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterRasterLayer(**_named(parameter))
+def _number(kind: Any) -> _Keywords:
+    return lambda one: {"type": kind, "defaultValue": one.default}
 
 
-def _rasters(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterMultipleLayers(
-        layerType=QgsProcessing.TypeRaster, **_named(parameter)
-    )
-
-
-def _layer(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    kinds_of_layers = [QgsProcessing.TypeRaster, QgsProcessing.TypeVectorAnyGeometry]
-    return QgsProcessingParameterMapLayer(types=kinds_of_layers, **_named(parameter))
-
-
-def _vector(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterFeatureSource(
-        types=[QgsProcessing.TypeVectorAnyGeometry], **_named(parameter)
-    )
-
-
-def _field(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterField(parentLayerParameterName=parameter.of, **_named(parameter))
-
-
-def _file(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterFile(extension=parameter.extension, **_named(parameter))
-
-
-def _folder(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    behavior = QgsProcessingParameterFile.Folder
-    return QgsProcessingParameterFile(behavior=behavior, **_named(parameter))
-
-
-def _extent(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterExtent(**_named(parameter))
-
-
-def _text(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterString(**_named(parameter))
-
-
-def _choice(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterEnum(
-        options=list(parameter.choices),
-        defaultValue=parameter.default,
-        usesStaticStrings=True,
-        **_named(parameter),
-    )
-
-
-def _number(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    whole = parameter.kind == kinds.INTEGER
-    made = QgsProcessingParameterNumber(
-        type=QgsProcessingParameterNumber.Integer if whole else QgsProcessingParameterNumber.Double,
-        defaultValue=parameter.default,
-        **_named(parameter),
-    )
-    if parameter.least is not None:
-        made.setMinimum(parameter.least)
-    if parameter.most is not None:
-        made.setMaximum(parameter.most)
-    return made
-
-
-def _flag(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterBoolean(defaultValue=parameter.default, **_named(parameter))
-
-
-def _raster_output(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterRasterDestination(
-        createByDefault=bool(parameter.style), **_named(parameter)
-    )
-
-
-def _vector_output(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterVectorDestination(
-        type=QgsProcessing.TypeVectorPoint, createByDefault=True, **_named(parameter)
-    )
-
-
-def _file_output(parameter: Parameter) -> QgsProcessingParameterDefinition:
-    return QgsProcessingParameterFileDestination(
-        fileFilter=f"{parameter.label} (*.{parameter.extension})",
-        createByDefault=False,
-        **_named(parameter),
-    )
-
-
-_MAKERS = {
-    kinds.RASTER: _raster,
-    kinds.RASTERS: _rasters,
-    kinds.VECTOR: _vector,
-    kinds.LAYER: _layer,
-    kinds.FIELD: _field,
-    kinds.FILE: _file,
-    kinds.FOLDER: _folder,
-    kinds.EXTENT: _extent,
-    kinds.TEXT: _text,
-    kinds.CHOICE: _choice,
-    kinds.INTEGER: _number,
-    kinds.NUMBER: _number,
-    kinds.FLAG: _flag,
-    kinds.RASTER_OUT: _raster_output,
-    kinds.VECTOR_OUT: _vector_output,
-    kinds.FILE_OUT: _file_output,
+# The class of each kind, and what it takes besides name, description and whether it is optional.
+_KINDS: dict[str, tuple[Any, _Keywords]] = {
+    kinds.RASTER: (QgsProcessingParameterRasterLayer, _nothing),
+    kinds.RASTERS: (
+        QgsProcessingParameterMultipleLayers,
+        lambda one: {"layerType": QgsProcessing.TypeRaster},
+    ),
+    kinds.VECTOR: (
+        QgsProcessingParameterFeatureSource,
+        lambda one: {"types": [QgsProcessing.TypeVectorAnyGeometry]},
+    ),
+    kinds.LAYER: (
+        QgsProcessingParameterMapLayer,
+        lambda one: {"types": [QgsProcessing.TypeRaster, QgsProcessing.TypeVectorAnyGeometry]},
+    ),
+    kinds.FIELD: (
+        QgsProcessingParameterField,
+        lambda one: {"parentLayerParameterName": one.of},
+    ),
+    kinds.FILE: (QgsProcessingParameterFile, lambda one: {"extension": one.extension}),
+    kinds.FOLDER: (
+        QgsProcessingParameterFile,
+        lambda one: {"behavior": QgsProcessingParameterFile.Folder},
+    ),
+    kinds.EXTENT: (QgsProcessingParameterExtent, _nothing),
+    kinds.TEXT: (QgsProcessingParameterString, _nothing),
+    kinds.CHOICE: (
+        QgsProcessingParameterEnum,
+        lambda one: {
+            "options": list(one.choices),
+            "defaultValue": one.default,
+            "usesStaticStrings": True,
+        },
+    ),
+    kinds.INTEGER: (
+        QgsProcessingParameterNumber,
+        _number(QgsProcessingParameterNumber.Integer),
+    ),
+    kinds.NUMBER: (
+        QgsProcessingParameterNumber,
+        _number(QgsProcessingParameterNumber.Double),
+    ),
+    kinds.FLAG: (QgsProcessingParameterBoolean, lambda one: {"defaultValue": one.default}),
+    kinds.RASTER_OUT: (
+        QgsProcessingParameterRasterDestination,
+        lambda one: {"createByDefault": bool(one.style)},
+    ),
+    kinds.VECTOR_OUT: (
+        QgsProcessingParameterVectorDestination,
+        lambda one: {"type": QgsProcessing.TypeVectorPoint, "createByDefault": True},
+    ),
+    kinds.FILE_OUT: (
+        QgsProcessingParameterFileDestination,
+        lambda one: {"fileFilter": f"{one.label} (*.{one.extension})", "createByDefault": False},
+    ),
 }

@@ -1,4 +1,4 @@
-"""The provider: a group of the toolbox and its setting."""
+"""The provider, a group of the toolbox with its setting, and the plugin that registers it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from processing.core.ProcessingConfig import ProcessingConfig, Setting
-from qgis.core import Qgis, QgsMessageLog, QgsProcessingProvider
+from qgis.core import Qgis, QgsApplication, QgsMessageLog, QgsProcessingProvider
 from qgis.PyQt.QtGui import QIcon
 
 from diffclass_qgis.added import added_algorithms
@@ -73,6 +73,28 @@ class DiffclassProvider(QgsProcessingProvider):
     def defaultVectorFileExtension(self, hasGeometry: bool = True) -> str:  # noqa: N802
         """Return the extension of temporary layers."""
         return "geojson"
+
+
+class DiffclassPlugin:
+    """What QGIS loads and unloads."""
+
+    def __init__(self) -> None:
+        self._provider: DiffclassProvider | None = None
+
+    def initProcessing(self) -> None:  # noqa: N802
+        """Register the provider; all that ``qgis_process`` calls."""
+        self._provider = DiffclassProvider()
+        QgsApplication.processingRegistry().addProvider(self._provider)
+
+    def initGui(self) -> None:  # noqa: N802
+        """Register the provider in the desktop program."""
+        self.initProcessing()
+
+    def unload(self) -> None:
+        """Take the provider away."""
+        if self._provider is not None:
+            QgsApplication.processingRegistry().removeProvider(self._provider)
+            self._provider = None
 
 
 def _added() -> list[Algorithm]:

@@ -14,8 +14,8 @@ from qgis.core import (
 )
 
 from diffclass_qgis import descriptions as kinds
+from diffclass_qgis.command_line import file_of
 from diffclass_qgis.descriptions import Parameter
-from diffclass_qgis.layer_files import file_of
 
 _VECTOR_FILES = ["gpkg", "shp", "geojson", "json"]
 

@@ -1,7 +1,16 @@
 """The browser tool of diffclass: paint a few strokes, see the map follow, keep every step.
 
 A local server, or a widget for notebooks, around `diffclass.relabel.RelabelSession`; names load on
-first use, so that importing the plugin costs nothing.
+first use, so that importing the plugin costs nothing. The chapters, from the page to the disk:
+
+- `commands`, `notebook`, `hosts`: what a user starts, and the web servers behind it
+- `opening`: a session is opened while pages are told how far it is
+- `hub`: messages of all pages go in, results go to all concerned
+- `queries`: what a page can ask, and how each answer is computed
+- `door`: who is let in, at which address; connected pages
+- `session`: operations are checked, applied, logged and shown
+- `scene`, `maps`: features, graph and pixels; rasters of bytes
+- `protocol`, `files`: the shapes of messages; logs and what lies next to them
 """
 
 from __future__ import annotations
@@ -10,11 +19,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from diffclass_relabel.editor import SessionEditor, open_editor
+    from diffclass_relabel.files import SessionLog
+    from diffclass_relabel.hosts import build_app
     from diffclass_relabel.notebook import RelabelWidget
-    from diffclass_relabel.server import build_app
-    from diffclass_relabel.session_log import SessionLog
-    from diffclass_relabel.workspace import SessionSettings, Workspace
+    from diffclass_relabel.scene import SessionSettings, Workspace
+    from diffclass_relabel.session import SessionEditor, open_editor
 
 __all__ = [
     "RelabelWidget",
@@ -28,12 +37,12 @@ __all__ = [
 
 _HOMES = {
     "RelabelWidget": "notebook",
-    "SessionEditor": "editor",
-    "SessionLog": "session_log",
-    "SessionSettings": "workspace",
-    "Workspace": "workspace",
-    "build_app": "server",
-    "open_editor": "editor",
+    "SessionEditor": "session",
+    "SessionLog": "files",
+    "SessionSettings": "scene",
+    "Workspace": "scene",
+    "build_app": "hosts",
+    "open_editor": "session",
 }
 
 

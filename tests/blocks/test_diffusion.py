@@ -23,10 +23,11 @@ from diffclass.blocks import (
     diffuse_in_blocks,
 )
 from diffclass.blocks.engine import WorkLost
-from diffclass.blocks.graph import BlockGraph
 from diffclass.blocks.halo import ghost_layers, halo_shares
 from diffclass.blocks.walk import BlockWalk
 from diffclass.exceptions import ClusterError, DataError, ParameterError
+from diffclass.label_diffusion import Labels
+from diffclass.label_diffusion.parameters import DiffusionRules
 from diffclass.label_diffusion.walks import HEIGHT
 
 N_BLOCKS = pytest.mark.parametrize("n_blocks", [1, 2, 5])
@@ -96,6 +97,13 @@ def cut_into(operator, n_blocks, folder):
     return BlockOperator.from_operator(operator, starts, Scratch(Path(folder)))
 
 
+def diffused(cut, y, *, engine=None, depth=None, label_weight=None, groups=None, **rules):
+    labels = Labels.of(y, label_weight, groups)
+    return diffuse_in_blocks(
+        cut, labels, DiffusionRules.of(labels, **rules), engine=engine, depth=depth
+    )
+
+
 def whole(found, part):
     return np.concatenate([found.part(part, b) for b in range(found.operator.n_blocks)])
 
@@ -118,7 +126,7 @@ def assert_same(found, expected):
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_the_map_is_that_of_the_whole_graph(graph, n_blocks, depth, tmp_path):
     operator, y = GRAPHS[graph]()
-    found = diffuse_in_blocks(cut_into(operator, n_blocks, tmp_path), y, depth=depth)
+    found = diffused(cut_into(operator, n_blocks, tmp_path), y, depth=depth)
     assert_same(found, diffuse_labels(operator, y, label_mode="absorbing"))
 
 
@@ -146,7 +154,7 @@ def test_every_option_counts_as_in_memory(options, dtype, tmp_path):
         options = {"label_weight": weight}
     if "groups" in options:
         options = {"groups": np.arange(len(y)) // 50}
-    found = diffuse_in_blocks(cut_into(operator, 3, tmp_path), y, **options)
+    found = diffused(cut_into(operator, 3, tmp_path), y, **options)
     assert_same(found, diffuse_labels(operator, y, label_mode="absorbing", **options))
 
 
@@ -156,7 +164,7 @@ def test_every_option_counts_as_in_memory(options, dtype, tmp_path):
 )
 def test_points_that_underflow_are_filled(tau, tmp_path):
     operator, y = chain()
-    found = diffuse_in_blocks(cut_into(operator, 4, tmp_path), y, tau=tau)
+    found = diffused(cut_into(operator, 4, tmp_path), y, tau=tau)
     expected = diffuse_labels(operator, y, label_mode="absorbing", tau=tau)
     assert (expected.values == 0).all(axis=1).any() == (tau == 250)
     assert_same(found, expected)
@@ -167,15 +175,15 @@ def test_labels_that_do_not_cover_the_graph_are_told(tmp_path):
     y[:] = -1
     y[0] = 0
     with pytest.warns(ConvergenceWarning, match="by max_time = 20 the labels reach"):
-        diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, tau=StoppingRule(max_time=20))
+        diffused(cut_into(operator, 2, tmp_path), y, tau=StoppingRule(max_time=20))
 
 
 def test_large_graphs_end_with_the_margin(monkeypatch, tmp_path):
     operator, y = blobs(3)
     rule = StoppingRule(kept_share=1, max_time=4000)
-    long = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, tau=rule)
+    long = diffused(cut_into(operator, 2, tmp_path), y, tau=rule)
     monkeypatch.setattr("diffclass.label_diffusion.parameters.LONG_WALK_POINTS", 10)
-    short = diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, tau=rule)
+    short = diffused(cut_into(operator, 2, tmp_path), y, tau=rule)
     assert len(short.curve.times) < len(long.curve.times)
 
 
@@ -188,13 +196,11 @@ def test_values_are_probabilities(seed, n_blocks, depth):
     with tempfile.TemporaryDirectory() as folder:
         starts = np.unique(np.concatenate([[0, 120], rng.integers(1, 120, n_blocks - 1)]))
         cut = BlockOperator.from_operator(operator, starts, Scratch(Path(folder)))
-        diffuse_in_blocks(cut, y, tau=1)  # leaves the labels in scratch
-        graph = BlockGraph(cut, SerialEngine(), name="diffusion", depth=depth)
-        walk = BlockWalk(graph, 3, operator.dtype)
+        walk = BlockWalk(cut, Labels.of(y), SerialEngine(), name="diffusion", depth=depth)
         before = 0
         for time in (1, 2, 5, 9, 64, 300):
             walk.advance(time)
-            N = np.concatenate(graph.gather(walk.state)) / HEIGHT
+            N = np.concatenate(walk.graph.gather(walk.state)) / HEIGHT
             arrived = N.sum(axis=1)
             assert N.min() >= 0
             assert (arrived <= 1 + 1e-12).all()
@@ -237,7 +243,7 @@ class LosesWork(SerialEngine):
 def test_lost_work_is_done_again(options, tmp_path):
     operator, y = blobs(5)
     engine = LosesWork(0.08)
-    found = diffuse_in_blocks(cut_into(operator, 3, tmp_path), y, engine=engine, **options)
+    found = diffused(cut_into(operator, 3, tmp_path), y, engine=engine, **options)
     assert engine.n_lost > 1
     assert_same(found, diffuse_labels(operator, y, label_mode="absorbing", **options))
 
@@ -245,13 +251,13 @@ def test_lost_work_is_done_again(options, tmp_path):
 def test_work_that_is_always_lost_is_given_up(tmp_path):
     operator, y = blobs(5)
     with pytest.raises(ClusterError, match="again and again"):
-        diffuse_in_blocks(cut_into(operator, 2, tmp_path), y, engine=LosesWork(1))
+        diffused(cut_into(operator, 2, tmp_path), y, engine=LosesWork(1))
 
 
 def test_blocks_that_do_not_fit_are_read_again(tmp_path):
     operator, y = blobs(6)
     cut = cut_into(operator, 3, tmp_path)
-    little = diffuse_in_blocks(cut, y, engine=SerialEngine(memory=0), tau=20)
+    little = diffused(cut, y, engine=SerialEngine(memory=0), tau=20)
     assert_same(little, diffuse_labels(operator, y, label_mode="absorbing", tau=20))
 
 
@@ -261,7 +267,7 @@ def test_results_come_in_the_order_of_the_points(tmp_path):
     K = operator.affinity[order][:, order]
     K.sort_indices()
     moved = MarkovOperator.from_affinity(K, check=False)
-    found = diffuse_in_blocks(cut_into(moved, 4, tmp_path), y[order], tau=30)
+    found = diffused(cut_into(moved, 4, tmp_path), y[order], tau=30)
     expected = diffuse_labels(operator, y, label_mode="absorbing", tau=30)
     slices = list(found.in_order("codes", order, n_rows=64))
     assert [len(part) for part in slices] == [64, 64, 64, 64, 44]
@@ -273,7 +279,7 @@ def test_results_come_in_the_order_of_the_points(tmp_path):
 def test_facts_outlive_the_process(tmp_path):
     operator, y = blobs(8)
     cut = cut_into(operator, 2, tmp_path)
-    found = diffuse_in_blocks(cut, y)
+    found = diffused(cut, y)
     states = list(tmp_path.glob("diffusion/state*"))
     assert {path.name for path in states} == {f"state{found.tau}.{b}.npy" for b in (0, 1)}
     again = BlockDiffusion.from_facts(cut, json.loads(json.dumps(found.facts)))
@@ -285,14 +291,14 @@ def test_bad_input_gets_one_clear_error(tmp_path):
     operator, y = blobs(9)
     cut = cut_into(operator, 2, tmp_path)
     with pytest.raises(ParameterError, match="needs the whole graph in memory"):
-        diffuse_in_blocks(cut, y, label_mode="summed")
+        diffused(cut, y, label_mode="summed")
     with pytest.raises(ParameterError, match="tau"):
-        diffuse_in_blocks(cut, y, tau="cut")
-    with pytest.raises(ParameterError, match=r"groups has shape \(3,\)"):
-        diffuse_in_blocks(cut, y, groups=[1, 2, 3])
+        diffused(cut, y, tau="cut")
+    with pytest.raises(DataError, match="groups has 3 entries"):
+        diffused(cut, y, groups=[1, 2, 3])
     with pytest.raises(DataError, match="no label"):
-        diffuse_in_blocks(cut, np.full(300, -1))
-    with pytest.raises(DataError, match=r"shape \(7,\)"):
-        diffuse_in_blocks(cut, y[:7])
+        diffused(cut, np.full(300, -1))
+    with pytest.raises(DataError, match="y has 7 entries; the operator has 300"):
+        diffused(cut, y[:7])
     with pytest.raises(DataError, match="leaves out a class"):
-        diffuse_in_blocks(cut, np.where(y == 1, -1, y))
+        diffused(cut, np.where(y == 1, -1, y))

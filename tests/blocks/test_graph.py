@@ -17,8 +17,8 @@ from diffclass.blocks import BlockOperator, Scratch, SerialEngine, build_operato
 from diffclass.blocks.affinities import BlockKernel, weigh_edges
 from diffclass.blocks.cell_bins import sample_size
 from diffclass.blocks.edges import BlockPattern, join_neighbors
-from diffclass.blocks.markov import normalise
 from diffclass.blocks.neighbors import NOBODY
+from diffclass.blocks.operator import normalise
 from diffclass.costs import Size
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import Correlation, Gaussian, SharedNeighbors

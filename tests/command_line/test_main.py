@@ -102,7 +102,8 @@ def test_version(capsys):
 
 
 def test_help_names_every_format(capsys):
-    from diffclass_hyperspectral.io import images, vector_labels
+    from diffclass_hyperspectral.io.labels import vector_labels
+    from diffclass_hyperspectral.io.readers import images
 
     said = {}
     for command in ("info", "classify", "cluster", "anomaly", "suggest", "relabel", "evaluate"):

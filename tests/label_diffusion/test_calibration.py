@@ -16,7 +16,7 @@ from diffclass import DiffusionClassifier, diffuse_labels, markov_operator
 from diffclass._compiled._threads import threads
 from diffclass.evaluation import draw_per_class, reliability_curve
 from diffclass.exceptions import ParameterError
-from diffclass.label_diffusion import calibrate
+from diffclass.label_diffusion import Labels, calibrate
 from diffclass.label_diffusion.calibration import sharpened
 from diffclass.label_diffusion.held_out_labels import hold_out_labels
 from diffclass.label_diffusion.prediction_sets import sets_at
@@ -63,7 +63,7 @@ def test_left_out_labels_are_those_of_another_diffusion(blobs, rng, weighted):
     weight = rng.uniform(0.2, 1, size=len(y)) if weighted else np.ones(len(y))
     tau = 5000  # long enough for every walk to end
     diffusion = diffuse_labels(operator, y, tau=tau, label_weight=weight)
-    left = hold_out_labels(operator, y, diffusion, label_weight=weight)
+    left = hold_out_labels(operator, Labels.of(y, weight), diffusion)
     assert sorted(left.points) == np.flatnonzero(y >= 0).tolist()
     np.testing.assert_array_equal(left.codes, y[left.points])
     A = naive.markov_matrix(operator.affinity.toarray())
@@ -79,7 +79,7 @@ def test_folds_leave_every_label_out_once(blobs, labels):
     operator = markov_operator(X, n_neighbors=9)
     y = labelled(truth, 3, 0)
     diffusion = diffuse_labels(operator, y, label_mode=labels)
-    left = hold_out_labels(operator, y, diffusion)
+    left = hold_out_labels(operator, Labels.of(y), diffusion)
     assert sorted(left.points) == np.flatnonzero(y >= 0).tolist()
     np.testing.assert_allclose(left.posteriors.sum(axis=1), 1)
     with_label = diffusion.posteriors[left.points, left.codes]
@@ -94,7 +94,7 @@ def test_the_only_label_of_a_class_and_unused_ones_stay(blobs):
     unused = np.flatnonzero(y == 2)[0]
     weight = np.where(np.arange(len(y)) == unused, 0.0, 1.0)
     diffusion = diffuse_labels(operator, y, label_weight=weight)
-    left = hold_out_labels(operator, y, diffusion, label_weight=weight)
+    left = hold_out_labels(operator, Labels.of(y, weight), diffusion)
     assert np.bincount(left.codes).tolist() == [3, 0, 2]
     assert unused not in left.points
 
@@ -106,9 +106,9 @@ def test_groups_are_left_out_whole(blobs, labels):
     y = labelled(truth, 6, 0)
     groups = np.where(truth == 0, np.arange(len(y)) % 2, 0)  # two in the first class
     diffusion = diffuse_labels(operator, y, label_mode=labels, groups=groups)
-    left = hold_out_labels(operator, y, diffusion, groups=groups)
+    left = hold_out_labels(operator, Labels.of(y, groups=groups), diffusion)
     with threads(1):
-        alone = hold_out_labels(operator, y, diffusion, groups=groups)
+        alone = hold_out_labels(operator, Labels.of(y, groups=groups), diffusion)
     np.testing.assert_array_equal(left.posteriors, alone.posteriors)
     assert left.codes.tolist() == [0, 0]
     assert sorted(groups[left.points]) == [0, 1]
@@ -127,7 +127,7 @@ def test_sets_from_one_stroke_per_class_state_nothing(digits):
         near = np.argsort(-operator.affinity[[first]].toarray()[0])
         y[near[truth[near] == c][:10]] = c
     found = diffuse_labels(operator, y, groups=groups)
-    calibration = calibrate(operator, y, found, groups=groups)
+    calibration = calibrate(operator, Labels.of(y, groups=groups), found)
     assert calibration.n_held_out == 0
     assert calibration.sets(calibration.apply(found.posteriors), level=0.9).all()
 
@@ -135,7 +135,7 @@ def test_sets_from_one_stroke_per_class_state_nothing(digits):
 def test_at_most_so_many_labels_are_left_out(blobs):
     X, truth = blobs
     operator = markov_operator(X, n_neighbors=9)
-    left = hold_out_labels(operator, truth, diffuse_labels(operator, truth))
+    left = hold_out_labels(operator, Labels.of(truth), diffuse_labels(operator, truth))
     assert np.bincount(left.codes).tolist() == [34, 33, 33]
 
 
@@ -149,7 +149,7 @@ def test_probabilities_of_digits_are_right_as_often_as_they_say(digits, labels):
     for seed in range(3):
         y = labelled(truth, 5, seed)
         found = diffuse_labels(operator, y, label_mode=labels)
-        calibration = calibrate(operator, y, found)
+        calibration = calibrate(operator, Labels.of(y), found)
         assert calibration.n_held_out == 50
         assert calibration.log_loss_after < calibration.log_loss_before
         before.append(error_of(found.posteriors, truth, y < 0))
@@ -161,7 +161,7 @@ def test_without_labels_to_leave_out_the_map_decides(digits):
     operator, truth = digits
     y = labelled(truth, 1, 0)
     found = diffuse_labels(operator, y)
-    calibration = calibrate(operator, y, found)
+    calibration = calibrate(operator, Labels.of(y), found)
     assert calibration.n_held_out == 0
     assert calibration.temperature == calibration.map_temperature
     assert calibration.to_dict()["log_loss_before"] is None
@@ -173,10 +173,10 @@ def test_labels_that_are_often_wrong_make_less_sure(digits):
     operator, truth = digits
     y = labelled(truth, 10, 0)
     found = diffuse_labels(operator, y, label_mode="absorbing")
-    sure = calibrate(operator, y, found)
+    sure = calibrate(operator, Labels.of(y), found)
     at = np.flatnonzero(y >= 0)
     y[at[::3]] = (y[at[::3]] + 1) % 10
-    unsure = calibrate(operator, y, diffuse_labels(operator, y, label_mode="absorbing"))
+    unsure = calibrate(operator, Labels.of(y), diffuse_labels(operator, y, label_mode="absorbing"))
     assert unsure.temperature > 1.5 * sure.temperature
 
 
@@ -185,7 +185,7 @@ def test_a_warped_walk_leaves_nothing_out(blobs):
     operator = markov_operator(X, n_neighbors=9)
     y = labelled(truth, 4, 0)
     warped = warped_operator(operator, diffuse_labels(operator, y).posteriors, y=y)
-    assert calibrate(warped, y, diffuse_labels(warped, y)).n_held_out == 0
+    assert calibrate(warped, Labels.of(y), diffuse_labels(warped, y)).n_held_out == 0
 
 
 def test_one_class_alone(blobs):
@@ -230,7 +230,7 @@ def test_sets_of_digits_hold_the_class(digits):
     for seed in range(5):
         y = labelled(truth, 5, seed)
         found = diffuse_labels(operator, y)
-        calibration = calibrate(operator, y, found)
+        calibration = calibrate(operator, Labels.of(y), found)
         sets = calibration.sets(calibration.apply(found.posteriors), level=0.9)
         held.append(sets[np.arange(len(y)), truth][y < 0].mean())
         sizes.append(sets.sum(axis=1).mean())
@@ -264,7 +264,7 @@ def test_classifier_is_calibrated_and_keeps_the_walks_own(blobs, rng, labels):
     X, truth = blobs
     y = labelled(truth, 4, 0)
     clf = DiffusionClassifier(n_neighbors=9, label_mode=labels).fit(X, y)
-    expected = calibrate(clf.operator_, y, clf.diffusion_)
+    expected = calibrate(clf.operator_, Labels.of(y), clf.diffusion_)
     assert clf.calibration_.temperature == expected.temperature != 1
     assert (clf.raw_label_distributions_ == clf.diffusion_.posteriors).all()
     np.testing.assert_array_equal(

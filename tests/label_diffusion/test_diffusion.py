@@ -15,6 +15,7 @@ from diffclass import MarkovOperator, StoppingRule, diffuse_labels, markov_opera
 from diffclass.evaluation import draw_per_class
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.kernels import SharedNeighbors
+from diffclass.label_diffusion import Labels
 from diffclass.label_diffusion.class_weights import balanced_weights, matched_weights
 from diffclass.label_diffusion.cut import Cut, cut_of
 from diffclass.label_diffusion.diffusion import start_walk
@@ -163,7 +164,7 @@ def test_late_steps_of_absorbing_labels_are_taken_by_series(rng, dtype, weighted
     A = markov_operator(X.astype(dtype), n_neighbors=10)
     y, weight = marked(300, {0: 0, 200: 1}), rng.uniform(0.5, 1, 300) if weighted else np.ones(300)
     dense = naive.markov_matrix(A.affinity.toarray().astype(float))
-    walk = start_walk(A, y, weight, label_mode="absorbing")
+    walk = start_walk(A, Labels.of(y, weight), label_mode="absorbing")
     for t in (256, 1024, 5000):
         walk.advance(t)
         N = naive.absorbing_labels(dense, y, 2, t, weight=weight)
@@ -432,7 +433,7 @@ def test_the_default_tau_follows_the_rule(seed, max_time):
     curve = result.curve
     assert set(curve.times) <= set(cut_times(max_time))
     looks = {"equal": [], "balanced": []}
-    walk = start_walk(A, encode_labels(y)[1], label_mode="absorbing")
+    walk = start_walk(A, Labels.of(encode_labels(y)[1]), label_mode="absorbing")
     for t in curve.times.tolist():
         walk.advance(t)
         for weighting, rows in looks.items():

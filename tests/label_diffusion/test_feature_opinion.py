@@ -10,10 +10,9 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
 from diffclass import DiffusionClassifier, UnreachedWarning, Warp, diffuse_labels, markov_operator
-from diffclass.label_diffusion import calibrate, feature_opinion, join_features
+from diffclass.label_diffusion import Labels, calibrate, feature_opinion, join_features
 from diffclass.label_diffusion.feature_opinion import _opinion
 from diffclass.label_diffusion.held_out_labels import hold_out_labels
-from diffclass.targets import encode_groups
 
 
 @pytest.fixture
@@ -42,10 +41,9 @@ def rings():
 def opinion_of(X, codes, weight=None, groups=None):
     operator = markov_operator(X, n_neighbors=12)
     found = diffuse_labels(operator, codes, label_weight=weight, groups=groups)
-    left = hold_out_labels(operator, codes, found, label_weight=weight, groups=groups)
-    calibration = calibrate(operator, codes, found, groups=groups)
-    weight = np.ones(len(codes)) if weight is None else weight
-    return *_opinion(X, codes, weight, encode_groups(groups, codes), left, calibration), left
+    left = hold_out_labels(operator, Labels.of(codes, weight, groups), found)
+    calibration = calibrate(operator, Labels.of(codes, groups=groups), found)
+    return *_opinion(X, Labels.of(codes, weight, groups), left, calibration), left
 
 
 def gaussian_process(X, y, weight, width):
@@ -77,7 +75,7 @@ def test_counts_where_the_features_say_more(cube):
     X, codes, truth = cube
     operator = markov_operator(X, n_neighbors=12)
     found = diffuse_labels(operator, codes)
-    opinion, joined, calibration = join_features(operator, X, codes, found)
+    opinion, joined, calibration = join_features(operator, X, Labels.of(codes), found)
     assert opinion.counts
     assert opinion.gain > opinion.error > 0
     assert calibration.n_held_out == opinion.n_held_out == 40
@@ -85,7 +83,7 @@ def test_counts_where_the_features_say_more(cube):
     before, after = ((d.codes == truth)[unlabelled].mean() for d in (found, joined))
     assert after > before + 0.05
     assert (joined.codes[~unlabelled] == truth[~unlabelled]).all()
-    p = calibrate(operator, codes, found).apply(found.posteriors)
+    p = calibrate(operator, Labels.of(codes), found).apply(found.posteriors)
     p = p * np.exp(8 * opinion.values(X))
     np.testing.assert_allclose(joined.posteriors, p / p.sum(axis=1, keepdims=True), atol=1e-9)
     sure = calibration.apply(joined.posteriors).max(axis=1)
@@ -96,10 +94,10 @@ def test_the_graph_is_preferred(rings):
     X, codes, _ = rings
     operator = markov_operator(X, n_neighbors=12)
     found = diffuse_labels(operator, codes)
-    opinion, joined, calibration = join_features(operator, X, codes, found)
+    opinion, joined, calibration = join_features(operator, X, Labels.of(codes), found)
     assert not opinion.counts
     assert joined is found
-    assert calibration.to_dict() == calibrate(operator, codes, found).to_dict()
+    assert calibration.to_dict() == calibrate(operator, Labels.of(codes), found).to_dict()
 
 
 def test_one_label_per_class_says_nothing(cube):
@@ -155,18 +153,15 @@ def test_units_do_not_matter(cube, scale):
     points, values = X[:50], opinion.values(X[:50])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        weight = np.ones(len(codes))
         left = opinion_of(X, codes)[2]
         calibration = calibrate_for(X, codes)
-        scaled, _ = _opinion(
-            scale * X, codes, weight, encode_groups(None, codes), left, calibration
-        )
+        scaled, _ = _opinion(scale * X, Labels.of(codes), left, calibration)
         np.testing.assert_allclose(scaled.values(scale * points), values, atol=1e-9)
 
 
 def calibrate_for(X, codes):
     operator = markov_operator(X, n_neighbors=12)
-    return calibrate(operator, codes, diffuse_labels(operator, codes))
+    return calibrate(operator, Labels.of(codes), diffuse_labels(operator, codes))
 
 
 def test_points_that_no_label_reaches_stay_so(cube):

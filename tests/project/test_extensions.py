@@ -20,7 +20,7 @@ MODULE = '''
 import click
 import numpy as np
 
-from diffclass.command_line import common_options
+from diffclass.command_line import command, common_options
 from diffclass.kernels import Gaussian
 from diffclass_hyperspectral import Contents, open_scene
 
@@ -36,7 +36,7 @@ ALGORITHM = {
 }
 
 
-@click.command()
+@command()
 @click.argument("scene")
 @common_options
 def brightness(scene, *, console):

@@ -21,7 +21,7 @@ from markdown_it import MarkdownIt
 
 from diffclass.command_line import main as cli
 from diffclass_relabel import open_editor
-from diffclass_relabel.workspace import SessionSettings
+from diffclass_relabel.scene.workspace import SessionSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = [

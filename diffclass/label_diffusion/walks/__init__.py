@@ -11,7 +11,7 @@ from diffclass.label_diffusion.walks.absorbing_walk import AbsorbingWalk
 from diffclass.label_diffusion.walks.free_columns import FreeColumns
 from diffclass.label_diffusion.walks.free_walk import FreeWalk
 from diffclass.label_diffusion.walks.summed_walk import SummedWalk
-from diffclass.label_diffusion.walks.walk import HEIGHT, Walk, least_arrived, mass_of
+from diffclass.label_diffusion.walks.walk import HEIGHT, Walk, least_arrived
 from diffclass.label_diffusion.walks.warped_walk import WarpedWalk
 
 __all__ = [
@@ -23,5 +23,4 @@ __all__ = [
     "Walk",
     "WarpedWalk",
     "least_arrived",
-    "mass_of",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.walks.late_series import is_late, walk_by_series
 from diffclass.label_diffusion.walks.long_walk import LongWalk, Product, is_long
 from diffclass.label_diffusion.walks.walk import HEIGHT, Walk
@@ -18,21 +19,19 @@ class AbsorbingWalk(Walk):
 
     goes_by_cut = True
 
-    def __init__(
-        self, operator: MarkovOperator, codes: np.ndarray, label_weight: np.ndarray, n_classes: int
-    ):
-        super().__init__(operator, codes, n_classes)
+    def __init__(self, operator: MarkovOperator, labels: Labels):
+        super().__init__(operator, labels)
         self.scale /= HEIGHT
-        self._labels = AbsorbingLabels.at(
-            self.labelled,
-            self.codes,
-            label_weight[self.labelled],
-            n_classes=n_classes,
+        self._stops = AbsorbingLabels.at(
+            labels.points,
+            labels.codes,
+            labels.weight,
+            n_classes=labels.n_classes,
             dtype=self.state.dtype,
             heights=HEIGHT,
         )
-        self._labels.start(self.state)
-        self._steps = AbsorbingSteps(operator, self._labels)
+        self._stops.start(self.state)
+        self._steps = AbsorbingSteps(operator, self._stops)
         self._spare = self.state[:0]  # where the next step is written, once it has the same shape
 
     def _hops_to_cover(self) -> np.ndarray:
@@ -45,7 +44,7 @@ class AbsorbingWalk(Walk):
         elif takes_long_walk(self.time, n_steps):
             product = self.operator.in_double_precision().backward
             self.state = long_steps(
-                self.state, n_steps, product, self._labels, self._hops(self.codes)
+                self.state, n_steps, product, self._stops, self._hops(self.labels.codes)
             )
         else:
             self._take_steps(n_steps)
@@ -60,7 +59,7 @@ class AbsorbingWalk(Walk):
         """Return the least probability of having stopped, where the walk can stop."""
         arrived = self.state.sum(axis=1)
         components = self.operator.components
-        can_stop = np.isin(components, components[self.labelled])
+        can_stop = np.isin(components, components[self.labels.points])
         return float(arrived[can_stop].min()) / HEIGHT
 
     def step_and_change(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.walks.free_columns import FreeColumns
 from diffclass.label_diffusion.walks.walk import HEIGHT, Walk
 from diffclass.operators.markov import MarkovOperator
@@ -12,23 +13,17 @@ from diffclass.operators.markov import MarkovOperator
 class FreeWalk(Walk):
     """The columns A^t chi_i, scaled so that <chi_i, pi> = 1."""
 
-    def __init__(
-        self,
-        operator: MarkovOperator,
-        codes: np.ndarray,
-        label_weight: np.ndarray,
-        n_classes: int,
-    ):
-        super().__init__(operator, codes, n_classes)
-        weight = label_weight[self.labelled]
-        pi = operator.stationary_distribution[self.labelled]
-        self.scale = 1 / (HEIGHT * np.bincount(self.codes, weight * pi, n_classes))
+    def __init__(self, operator: MarkovOperator, labels: Labels):
+        super().__init__(operator, labels)
+        pi = operator.stationary_distribution[labels.points]
+        mass = np.bincount(labels.codes, labels.weight * pi, labels.n_classes)
+        self.scale = 1 / (HEIGHT * mass)
         self._columns = FreeColumns(
             operator,
-            self.labelled,
-            self.codes,
-            n_classes,
-            label_weight=weight,
+            labels.points,
+            labels.codes,
+            labels.n_classes,
+            label_weight=labels.weight,
             summed=self._is_summed,
         )
         self._look()

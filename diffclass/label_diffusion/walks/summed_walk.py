@@ -24,7 +24,7 @@ class SummedWalk(FreeWalk):
 
     def advance_map(self, tau: int) -> None:
         """Walk to the end of the sum, from the start if it is past, and hold the sum."""
-        columns, end = self._columns, sum_end(tau, labels_per_class(self.codes))
+        columns, end = self._columns, sum_end(tau, labels_per_class(self.labels.codes))
         if columns.time > end:
             columns.start()
         columns.advance_along_curve(end)

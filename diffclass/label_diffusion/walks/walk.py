@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from diffclass.label_diffusion.class_weights import equal_weights
-from diffclass.label_diffusion.cut import class_sums
-from diffclass.label_diffusion.early_stopping import LabelWalk, MapSums, walk_to
+from diffclass.label_diffusion.class_weights import counted_every, equal_weights
+from diffclass.label_diffusion.cut import Cut, class_sums, cut_of
+from diffclass.label_diffusion.label_walk import LabelWalk, MapSums
+from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.posteriors import Decision, decide
+from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import hop_coverage
 from diffclass.operators.markov import MarkovOperator
 
@@ -30,12 +32,6 @@ def least_arrived(dtype: np.dtype) -> float:
     return 2.0**24 * max(float(np.finfo(dtype).tiny), HEIGHT * float(np.finfo(np.float64).tiny))
 
 
-def mass_of(operator: MarkovOperator, values: np.ndarray) -> np.ndarray:
-    """Return the masses <N_i, pi> of columns, of shape (n_classes,)."""
-    # not by BLAS, whose sums depend on the number of threads
-    return np.einsum("x,xi->i", operator.stationary_distribution, values)
-
-
 class Walk(LabelWalk[np.ndarray]):
     """One column per class at one time: N = scale (limits[component] + state).
 
@@ -43,6 +39,7 @@ class Walk(LabelWalk[np.ndarray]):
     ----------
     operator : MarkovOperator
         The operator of n points.
+    labels : Labels
     time : int
         Steps taken so far.
     state : ndarray of shape (n, n_classes)
@@ -58,27 +55,22 @@ class Walk(LabelWalk[np.ndarray]):
         mass, and the margin says all.
     """
 
-    def __init__(self, operator: MarkovOperator, codes: np.ndarray, n_classes: int):
+    def __init__(self, operator: MarkovOperator, labels: Labels):
         super().__init__()
-        self.n_points, self.n_classes = len(operator), n_classes
-        self.operator = operator
+        self.n_points, self.n_classes = len(operator), labels.n_classes
+        self.operator, self.labels = operator, labels
         self.least = least_arrived(operator.dtype)
         self.time = 0
-        self.labelled = np.flatnonzero(codes >= 0)
-        self.codes = codes[self.labelled]
-        self.state = np.zeros((len(operator), n_classes), dtype=operator.dtype)
-        self.limits = np.zeros((operator.n_connected_components, n_classes))
-        self.scale = np.ones(n_classes)
+        shape = len(operator), labels.n_classes
+        self.state = np.zeros(shape, dtype=operator.dtype)
+        self.limits = np.zeros((operator.n_connected_components, labels.n_classes))
+        self.scale = np.ones(labels.n_classes)
         self._checkpoints: dict[str, Any] = {}
 
     def advance(self, time: int) -> None:
         """Walk on to a later time."""
         self._walk_on(time - self.time)
         self.time = time
-
-    def advance_map(self, tau: int) -> None:
-        """Walk on to the time at which the map of tau is formed."""
-        walk_to(self, tau)
 
     def values(self) -> np.ndarray:
         """N_i, at least 0, of shape (n, n_classes), in double precision."""
@@ -107,7 +99,25 @@ class Walk(LabelWalk[np.ndarray]):
 
     def mass(self) -> np.ndarray:
         """Return the masses <N_i, pi> of the columns, up to a common factor; (n_classes,)."""
-        return mass_of(self.operator, self.state)
+        return self.mass_of(self.state)
+
+    def mass_of(self, values: np.ndarray) -> np.ndarray:
+        """Return the masses <N_i, pi> of some values, of shape (n_classes,)."""
+        # not by BLAS, whose sums depend on the number of threads
+        return np.einsum("x,xi->i", self.operator.stationary_distribution, values)
+
+    def counted(self, values: np.ndarray) -> np.ndarray:
+        """Return the values of every `counted_every`-th point."""
+        return values[:: counted_every(len(values))]
+
+    def cut(self, values: np.ndarray, class_weight: np.ndarray) -> Cut:
+        """Return the cut of the map with certain weights of the classes."""
+        return cut_of(self.operator, decide(values, class_weight).codes, len(class_weight))
+
+    def decide(self, values: np.ndarray, class_weight: np.ndarray, n_steps: int | None) -> Decision:
+        """Fill unreached points in place, and find the class of each point; see `Reach`."""
+        reach = Reach(self.operator, self.labels.points[self.labels.counted])
+        return reach.decide(values, class_weight, n_steps=n_steps, dtype=self.operator.dtype)
 
     def map_sums(
         self, weights: np.ndarray, before: np.ndarray | None
@@ -133,7 +143,7 @@ class Walk(LabelWalk[np.ndarray]):
 
     def _hops_to_cover(self) -> np.ndarray:
         """Count the edges from each point to the labels; (n, n_groups), -1 if unreachable."""
-        return self._hops(self.codes)
+        return self._hops(self.labels.codes)
 
     def checkpoint(self, *names: str) -> None:
         """Save the present state under some names, instead of those saved before."""
@@ -149,7 +159,7 @@ class Walk(LabelWalk[np.ndarray]):
 
     def _hops(self, group_of_label: ArrayLike) -> np.ndarray:
         groups = np.full(len(self.operator), -1)
-        groups[self.labelled] = group_of_label
+        groups[self.labels.points] = group_of_label
         return self.operator.hops(groups)
 
     def _walk_on(self, n_steps: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from diffclass.label_diffusion.labels import Labels
 from diffclass.label_diffusion.posteriors import Decision, decide
 from diffclass.label_diffusion.walks.absorbing_walk import long_steps, takes_long_walk
 from diffclass.label_diffusion.walks.long_walk import LongWalk, is_long
@@ -18,27 +19,19 @@ class WarpedWalk(Walk):
     Parameters
     ----------
     warped : WarpedOperator
-    codes, label_weight : ndarray of shape (n,)
+    labels : Labels
     absorbing : bool
         Whether the walks stop at labels; else labels are free.
     """
 
-    def __init__(
-        self,
-        warped: WarpedOperator,
-        codes: np.ndarray,
-        label_weight: np.ndarray,
-        *,
-        absorbing: bool,
-    ):
-        super().__init__(warped.unwarped, codes, warped.scores.shape[1])
+    def __init__(self, warped: WarpedOperator, labels: Labels, *, absorbing: bool):
+        super().__init__(warped.unwarped, labels)
         self.warped = warped
-        weight = label_weight[self.labelled]
-        self._labels = self._absorbing_labels(weight) if absorbing else None
-        if self._labels is None:
-            self._start_free(weight)
+        self._stops = self._absorbing_labels() if absorbing else None
+        if self._stops is None:
+            self._start_free()
         else:
-            self._labels.start(self.state)
+            self._stops.start(self.state)
 
     def values(self) -> np.ndarray:
         """N_i, between forward and backward values; see `diffclass.operators.warped`."""
@@ -50,43 +43,45 @@ class WarpedWalk(Walk):
         """Return the class of each point at the present time, -1 where nothing has arrived."""
         return decide(self.warped.read(self.state), class_weight)
 
-    def _absorbing_labels(self, label_weight: np.ndarray) -> AbsorbingLabels:
+    def _absorbing_labels(self) -> AbsorbingLabels:
+        labels = self.labels
         return AbsorbingLabels.at(
-            self.labelled,
-            self.codes,
-            label_weight,
-            n_classes=self.state.shape[1],
+            labels.points,
+            labels.codes,
+            labels.weight,
+            n_classes=labels.n_classes,
             dtype=self.state.dtype,
-            heights=self.warped.scores[self.labelled, self.codes],
+            heights=self.warped.scores[labels.points, labels.codes],
         )
 
-    def _start_free(self, label_weight: np.ndarray) -> None:
+    def _start_free(self) -> None:
         """Start with mass 1 of each class on its labels, in proportion to its walk's measure."""
-        scores = self.warped.scores[self.labelled, self.codes]
-        smoothed = self.warped.smoothed_scores[self.labelled, self.codes]
+        labels, at = self.labels, (self.labels.points, self.labels.codes)
+        scores, smoothed = self.warped.scores[at], self.warped.smoothed_scores[at]
         total = self.warped.degrees.sum(axis=0, dtype=np.float64)
-        share = np.bincount(self.codes, label_weight * scores * smoothed, len(total))
-        height = label_weight * (total / share)[self.codes]
-        self.state[self.labelled, self.codes] = (height * scores).astype(self.state.dtype)
+        share = np.bincount(labels.codes, labels.weight * scores * smoothed, len(total))
+        height = labels.weight * (total / share)[labels.codes]
+        self.state[at] = (height * scores).astype(self.state.dtype)
 
     def _hops_to_cover(self) -> np.ndarray:
-        return super()._hops_to_cover() if self._labels is None else self._hops(0)
+        return super()._hops_to_cover() if self._stops is None else self._hops(0)
 
     def _walk_on(self, n_steps: int) -> None:
-        if self._labels is None:
+        if self._stops is None:
             self._walk_free(n_steps)
         elif takes_long_walk(self.time, n_steps):
             product = self.warped.in_double_precision().product
-            hops = self._hops(self.codes)
-            self.state = long_steps(self.state, n_steps, product, self._labels, hops)
+            hops = self._hops(self.labels.codes)
+            self.state = long_steps(self.state, n_steps, product, self._stops, hops)
         else:
             for _ in range(n_steps):
                 self.state = self.warped.advance(self.state, 1)
-                self._labels.set_again(self.state)
+                self._stops.set_again(self.state)
 
     def _walk_free(self, n_steps: int) -> None:
         if is_long(n_steps):
-            walk = LongWalk(self.warped.in_double_precision().product, self._hops(self.codes))
+            product = self.warped.in_double_precision().product
+            walk = LongWalk(product, self._hops(self.labels.codes))
             self.state = walk.free(self.state.astype(np.float64), n_steps)
         else:
             self.state = self.warped.advance(self.state, n_steps)

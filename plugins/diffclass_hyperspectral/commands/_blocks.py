@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from diffclass.command_line import option
 from diffclass.memory import available_memory_bytes
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
-    from diffclass.command_line.console import Console
+    from diffclass.command_line import Console
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.block_runs import BlockRun
+    from diffclass_hyperspectral.workflows.classification import BlockRun
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -39,71 +40,64 @@ class Size(click.ParamType):
         return int(float(found[1]) * (_BINARY if found[3] and unit else _UNITS)[unit])
 
 
-_OPTIONS = (
-    click.option(
-        "--memory",
-        type=Size(),
-        help="Memory to use, as 8GB. A scene that needs more is worked on block by block, in a "
-        "scratch folder. With --scheduler: of each worker.",
-    ),
-    click.option(
-        "--workers",
-        type=click.IntRange(1),
-        help="Share the work among this many processes (needs the extra [distributed]).",
-    ),
-    click.option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Share the work among the workers of this dask scheduler, as tcp://host:8786. They "
-        "have to see the scratch folder under the same name; the scene is read here alone.",
-    ),
-    click.option(
-        "--scratch",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Scratch folder; by default a hidden one beside the output. It is removed at the end.",
-    ),
-    click.option(
-        "--resume",
-        is_flag=True,
-        help="Go on after the last complete stage of a run that was killed. A run that fitted into "
-        "memory has kept nothing, and begins anew.",
-    ),
-)
+class Workers(click.ParamType):
+    """A number of processes, or the address of a scheduler."""
 
+    name = "number|address"
 
-def block_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        """Return the number or the address, or say how to write them."""
+        text = str(value)
+        if "://" in text:
+            return text
+        if not text.isdecimal() or int(text) < 1:
+            self.fail(f"{text!r} is neither a number nor an address as tcp://host:8786", param, ctx)
+        return int(text)
 
 
 @dataclass(frozen=True)
-class BlockChoice:
-    """What the options of `block_options` were set to."""
+class BlockOptions:
+    """Where a scene is worked on, if not in the memory of one process."""
 
-    memory: int | None
-    workers: int | None
-    scheduler: str | None
-    scratch: Path | None
-    resume: bool
+    title = "Scenes beyond memory"
+    memory: int | None = option(
+        "Memory to use, as 8GB. A scene that needs more is worked on block by block, in a "
+        "scratch folder. With the address of a scheduler: of each worker.",
+        type=Size(),
+    )
+    workers: int | str | None = option(
+        "Share the work among this many processes, or among the workers of the dask scheduler "
+        "at this address, as tcp://host:8786 (needs the extra [distributed]). These have to see "
+        "the scratch folder under the same name; the scene is read here alone.",
+        type=Workers(),
+    )
+    resume: bool = option(
+        "Go on after the last complete stage of a run that was killed. A run that fitted into "
+        "memory has kept nothing, and begins anew.",
+        hidden=True,
+    )
+    scratch: Path | None = option(
+        "Scratch folder; by default a hidden one beside the output. It is removed at the end.",
+        hidden=True,
+        type=click.Path(path_type=Path, file_okay=False),
+    )
 
     def check(self) -> None:
-        """Raise `UsageError` for options that have no effect, or exclude one another."""
-        if self.workers is not None and self.scheduler is not None:
-            raise click.UsageError("give --workers or --scheduler, not both")
+        """Raise `UsageError` for options that have no effect."""
         if not self.is_in_blocks and (self.scratch is not None or self.resume):
-            raise click.UsageError("--scratch and --resume need --memory, --workers or --scheduler")
+            raise click.UsageError("--scratch and --resume need --memory or --workers")
 
     @property
     def is_in_blocks(self) -> bool:
         """Whether the scene may have to be worked on in blocks."""
-        return not (self.memory is None and self.workers is None and self.scheduler is None)
+        return not (self.memory is None and self.workers is None)
 
 
 @contextmanager
 def opened_blocks(
-    chosen: BlockChoice,
+    chosen: BlockOptions,
     scene: Scene,
     features: SceneFeatures,
     classifier: DiffusionClassifier,
@@ -117,22 +111,22 @@ def opened_blocks(
     Raises
     ------
     UsageError
-        For options that have no effect, or exclude one another.
+        For options that have no effect.
     """
     chosen.check()
     if not chosen.is_in_blocks:
         yield None
         return
     from diffclass.blocks.scratch import JOB, FolderInUseError
-    from diffclass_hyperspectral.workflows.block_runs import BlockRun
-    from diffclass_hyperspectral.workflows.forecasts import forecast_classification
+    from diffclass_hyperspectral.workflows.classification import BlockRun
+    from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
 
     folder = output.parent / f".{output.name}.scratch" if chosen.scratch is None else chosen.scratch
     is_unfinished = chosen.resume and (folder / JOB).is_file()
     if chosen.resume and not is_unfinished:
         console.say(f"no unfinished run lies in {folder}: this one begins anew")
     memory = chosen.memory
-    if chosen.workers is None and chosen.scheduler is None and not is_unfinished:
+    if chosen.workers is None and not is_unfinished:
         assert memory is not None
         needed = forecast_classification(scene, features, classifier, n_classes)
         if needed.peak <= memory:
@@ -148,8 +142,8 @@ def opened_blocks(
             classifier,
             folder=folder,
             memory=memory,
-            n_workers=chosen.workers,
-            scheduler=chosen.scheduler,
+            n_workers=chosen.workers if isinstance(chosen.workers, int) else None,
+            scheduler=chosen.workers if isinstance(chosen.workers, str) else None,
             resume=chosen.resume,
         ) as blocks:
             yield blocks

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from diffclass.command_line import option, refuse_without_effect
 from diffclass.extensions import KERNELS, extension_names
-from diffclass_hyperspectral.features.metrics import METRICS
+from diffclass_hyperspectral.features import METRICS
 
 if TYPE_CHECKING:
     from diffclass.classifier import DiffusionClassifier
     from diffclass_hyperspectral.features.scene_features import SceneFeatures
+    from diffclass_hyperspectral.io.scenes import Scene
 
 LABEL_FORMATS = (
     "Label image (0 is unlabelled) or shapes: .img, .tif, .png, .npy, .npz, .mat, .gis, .h5; "
@@ -78,81 +80,24 @@ class NameIn(click.ParamType):
         return getattr(importlib.import_module(module), listing)
 
 
-features_option = click.option(
-    "--features",
-    type=click.Choice(["spectral", "spatial"]),
-    default="spectral",
-    show_default=True,
-    help="Components of the spectra, alone or together with smoothed ones: means within fields.",
-)
-
-metric_option = click.option(
-    "--metric",
-    type=click.Choice(METRICS),
-    default="euclidean",
-    show_default=True,
-    help="How spectra are compared. euclidean: by noise-adjusted components; angle, correlation: "
-    "by shape, regardless of brightness, in all good bands.",
-)
-
-_OPTIONS = (
-    features_option,
-    metric_option,
-    click.option(
-        "--components",
-        type=int,
-        help="Number of components; by default 20 noise-adjusted ones, for angle and correlation "
-        "as many as keep the distances.",
-    ),
-    click.option("--neighbors", type=int, help="Neighbours of a pixel in the graph."),
-    click.option(
-        "--kernel",
-        type=KernelName(),
-        default="shared",
-        show_default=True,
-        help="gaussian: by distance alone; all others by shared neighbours too. covariance: by "
-        "overlap of local Gaussians. directed, discriminant: shaped by the posteriors of a first "
-        "diffusion, along their level sets or along the boundaries of the classes.",
-    ),
-    click.option(
-        "--label-mode",
-        type=NameIn("mode", "diffclass.label_diffusion.diffusion:LABEL_MODE_CHOICES"),
-        help="How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
-        "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
-        "one label per class, summed if their map cuts the graph less.",
-    ),
-    click.option("--tau", type=int, help="Diffusion time in steps; chosen by default."),
-    click.option("--max-time", type=int, help="Last time to choose from."),
-    click.option(
-        "--rounds",
-        type=click.IntRange(0),
-        default=0,
-        show_default=True,
-        help="Number of further diffusions, each by walks warped class by class with the last "
-        "posteriors.",
-    ),
-    click.option(
-        "--join-features",
-        is_flag=True,
-        help="Let the features count beside the graph where labels left out speak for it, as in "
-        "mixtures without borders.",
-    ),
-    click.option(
-        "--device",
-        type=click.Choice(["cpu", "cuda"]),
-        default="cpu",
-        show_default=True,
-        help="Where neighbours are searched and labels diffuse. cuda: on the first NVIDIA device "
-        "(needs the extra [cuda]), neighbours exactly.",
-    ),
-)
+def features_option() -> Any:
+    """Return the field for ``--features``."""
+    return option(
+        "Components of the spectra, alone or together with smoothed ones: means within fields.",
+        usual=True,
+        type=click.Choice(["spectral", "spatial"]),
+        default="spectral",
+    )
 
 
-def diffusion_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options to a command."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def metric_option() -> Any:
+    """Return the field for ``--metric``."""
+    return option(
+        "How spectra are compared. euclidean: by noise-adjusted components; angle, correlation: by "
+        "shape, regardless of brightness, in all good bands.",
+        type=click.Choice(METRICS),
+        default="euclidean",
+    )
 
 
 def scene_features(features: str, metric: str, components: int | None = None) -> SceneFeatures:
@@ -163,23 +108,62 @@ def scene_features(features: str, metric: str, components: int | None = None) ->
 
 
 @dataclass(frozen=True)
-class DiffusionChoice:
-    """What the options of `diffusion_options` were set to."""
+class DiffusionOptions:
+    """The features, the graph, the walk and its time."""
 
-    features: str
-    metric: str
-    components: int | None
-    neighbors: int | None
-    kernel: str
-    label_mode: str | None
-    tau: int | None
-    max_time: int | None
-    rounds: int
-    join_features: bool
-    device: str
+    title = "Graph and diffusion"
+    features: str = features_option()
+    metric: str = metric_option()
+    components: int | None = option(
+        "Number of components; by default 20 noise-adjusted ones, for angle and correlation "
+        "as many as keep the distances.",
+        hidden=True,
+    )
+    neighbors: int | None = option("Neighbours of a pixel in the graph.")
+    kernel: str = option(
+        "gaussian: by distance alone; all others by shared neighbours too. covariance: by "
+        "overlap of local Gaussians. directed, discriminant: shaped by the posteriors of a first "
+        "diffusion, along their level sets or along the boundaries of the classes.",
+        type=KernelName(),
+        default="shared",
+    )
+    label_mode: str | None = option(
+        "How labels count. absorbing: the walk stops at them. summed, free: they diffuse "
+        "away, and count over the whole walk or at its end. auto (default): absorbing, or, with "
+        "one label per class, summed if their map cuts the graph less.",
+        type=NameIn("mode", "diffclass.label_diffusion.parameters:LABEL_MODE_CHOICES"),
+    )
+    tau: int | None = option("Diffusion time in steps; chosen by default.")
+    max_time: int | None = option("Last time to choose from.", hidden=True)
+    rounds: int = option(
+        "Number of further diffusions, each by walks warped class by class with the last "
+        "posteriors.",
+        hidden=True,
+        type=click.IntRange(0),
+        default=0,
+    )
+    join_features: bool = option(
+        "Let the features count beside the graph where labels left out speak for it, as in "
+        "mixtures without borders.",
+        hidden=True,
+    )
+    device: str = option(
+        "Where neighbours are searched and labels diffuse. cuda: on the first NVIDIA device "
+        "(needs the extra [cuda]), neighbours exactly.",
+        type=click.Choice(["cpu", "cuda"]),
+        default="cpu",
+    )
 
-    def scene_features(self) -> SceneFeatures:
-        """Return the features that were asked for, not yet fitted."""
+    def check(self) -> None:
+        """Raise `UsageError` for options that have no effect."""
+        if self.tau is not None:
+            refuse_without_effect(["max_time"], "where --tau states the time")
+
+    def features_of(self, scene: Scene) -> SceneFeatures:
+        """Return the features that were asked for, not yet fitted, if a scene can have them."""
+        from diffclass_hyperspectral.workflows.parameters import check_components
+
+        check_components(self.components, scene)
         return scene_features(self.features, self.metric, self.components)
 
     def classifier(self, seed: int) -> DiffusionClassifier:

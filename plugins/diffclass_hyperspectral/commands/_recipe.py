@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.doctor import version_line
+from diffclass.command_line import version_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # How a command works and speaks, which its result does not depend on.
 _OF_THE_RUN = {
     "as_json", "quiet", "threads", "traceback", "progress", "overwrite", "force", "verbose",
-    "resume", "scratch", "workers", "scheduler",
+    "resume", "scratch", "workers",
 }  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def recipe(
         What came out.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral.io.file_hashes import hashed
+    from diffclass_hyperspectral.io.records import hashed
 
     with stage("hashing"):
         files = hashed(path for path in inputs if path is not None)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
-from diffclass.command_line.console import Console
+from diffclass.command_line import Console
 from diffclass.memory import peak_memory_bytes
 
 if TYPE_CHECKING:
     from diffclass_hyperspectral.io.scenes import Scene
-    from diffclass_hyperspectral.workflows.run_reports import RunCosts
+    from diffclass_hyperspectral.workflows.reports import RunCosts
 
 
 class Report(Protocol):
@@ -24,6 +24,11 @@ class Report(Protocol):
 
     def lines(self) -> list[str]:
         """Return the facts as lines to read."""
+
+
+def present(*paths: Path | None) -> list[Path]:
+    """Return the files that were named."""
+    return [path for path in paths if path is not None]
 
 
 def check_picture(path: Path | None) -> None:
@@ -39,7 +44,7 @@ def check_picture(path: Path | None) -> None:
 
 def say_orthorectified(console: Console, paths: Sequence[Path], scene: Scene) -> None:
     """Say which maps of a scene in its sensor's geometry will be orthorectified."""
-    from diffclass_hyperspectral.io.map_files import orthorectification_line
+    from diffclass_hyperspectral.io.maps import orthorectification_line
 
     line = orthorectification_line(scene, paths)
     if line is not None:
@@ -48,7 +53,7 @@ def say_orthorectified(console: Console, paths: Sequence[Path], scene: Scene) ->
 
 def costs_of(console: Console) -> RunCosts:
     """Return what the run took until now."""
-    from diffclass_hyperspectral.workflows.run_reports import RunCosts
+    from diffclass_hyperspectral.workflows.reports import RunCosts
 
     return RunCosts(
         seconds=console.seconds | {"total": console.total_seconds},
@@ -81,7 +86,7 @@ def give_report(
     lines : sequence of str, optional
         What people read instead of the whole report.
     """
-    from diffclass_hyperspectral.io.json_files import write_json
+    from diffclass_hyperspectral.io.records import write_json
 
     facts = report.to_dict() | dict(more or {})
     if path is not None:

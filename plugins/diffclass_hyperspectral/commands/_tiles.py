@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from diffclass.command_line import FILE
+
 if TYPE_CHECKING:
-    from diffclass_hyperspectral.io.label_images import LabelImage
+    from diffclass_hyperspectral.io.labels import LabelImage
     from diffclass_hyperspectral.io.scenes import Scene
     from diffclass_hyperspectral.io.tiles import TiledScene
-    from diffclass_hyperspectral.workflows.classification import SceneClassification
+    from diffclass_hyperspectral.workflows.classification import (
+        SceneClassification,
+    )
 
 NAME = "{}"  # in the name of an output: the name of each scene
 _APART = "these scenes lie on no common map grid, so "
@@ -124,8 +128,7 @@ def output_names(outputs: Sequence[Path | None], scenes: Sequence[Path]) -> list
 
 def scenes_argument() -> Callable[..., Any]:
     """Add the argument of commands that take one scene or several."""
-    path = click.Path(path_type=Path)
-    return click.argument("scenes", metavar="SCENE...", type=path, nargs=-1, required=True)
+    return click.argument("scenes", metavar="SCENE...", type=FILE, nargs=-1, required=True)
 
 
 def only_one(name: str, advice: str, *, required: bool = True) -> Callable[..., Any]:
@@ -149,10 +152,9 @@ def only_one(name: str, advice: str, *, required: bool = True) -> Callable[..., 
             )
         return given[0] if given else None
 
-    path = click.Path(path_type=Path)
     shown = name.upper() if required else f"[{name.upper()}]"
     return click.argument(
-        name, metavar=shown, type=path, nargs=-1, required=required, callback=the_one
+        name, metavar=shown, type=FILE, nargs=-1, required=required, callback=the_one
     )
 
 

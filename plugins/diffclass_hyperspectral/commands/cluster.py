@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from diffclass.command_line.console import (
+from diffclass.command_line import (
     Console,
+    RunOptions,
+    command,
     common_options,
-    overwrite_option,
-    seed_option,
+    forecast_sayer,
+    option,
+    options,
+    refuse_without_effect,
 )
-from diffclass.command_line.forecasts import force_option, forecast_sayer
 from diffclass_hyperspectral.commands._diffusion import (
     features_option,
     metric_option,
     scene_features,
 )
-from diffclass_hyperspectral.commands._effects import refuse_without_effect
 from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
     give_report,
+    present,
     say_orthorectified,
 )
-from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
+from diffclass_hyperspectral.commands._scene import ScenePart
 from diffclass_hyperspectral.commands._tiles import (
     NAME,
     ONE_MAP,
@@ -39,67 +43,61 @@ from diffclass_hyperspectral.commands._tiles import (
 if TYPE_CHECKING:
     from diffclass.clustering import DiffusionClustering
 
-_PATH = click.Path(path_type=Path)
 _SMALLER = "ask for fewer --components, or cluster a part of the scene"
 
 
-@click.command(epilog="Example: diffclass cluster scene.tif -o clusters.tif")
+@dataclass(frozen=True)
+class _Given:
+    output: Path = option(
+        "Cluster map: .img, .tif, .png, .npy; of several scenes as classify's.",
+        short="-o",
+        required=True,
+    )
+    clusters: int | None = option(
+        "Number of clusters; by default the one before the widest gap of the walk's spectrum.",
+        short="-k",
+        type=click.IntRange(2),
+    )
+    method: str = option(
+        "How clusters are found in diffusion coordinates. kmeans: around means. modes: around "
+        "dense pixels that are far from denser ones (LUND).",
+        type=click.Choice(["kmeans", "modes"]),
+        default="kmeans",
+    )
+    features: str = features_option()
+    metric: str = metric_option()
+    components: int | None = option("Number of components of the spectra; by default as classify.")
+    truth: Path | None = option(
+        "Known classes (formats and folders as classify's labels; 0 is unknown): prints "
+        "accuracies after the best assignment of clusters to classes.",
+    )
+    picture: Path | None = option("Map and mean spectra as a .png.")
+    report: Path | None = option("Report as JSON, with the mean spectra.")
+    truth_variable: str | None = option(
+        "Array to take from a .mat truth with several.", hidden=True
+    )
+
+    def model(self, seed: int) -> DiffusionClustering:
+        """Return what finds the clusters."""
+        from diffclass import DiffusionClustering, DiffusionModes
+
+        made = DiffusionModes if self.method == "modes" else DiffusionClustering
+        return made("auto" if self.clusters is None else self.clusters, random_state=seed)
+
+
+@command(epilog="Example: diffclass cluster scene.tif -o clusters.tif")
 @scenes_argument()
-@click.option(
-    "-o",
-    "--output",
-    type=_PATH,
-    required=True,
-    help="Cluster map: .img, .tif, .png, .npy; of several scenes as classify's.",
-)
-@click.option(
-    "-k",
-    "--clusters",
-    type=click.IntRange(2),
-    help="Number of clusters; by default the one before the widest gap of the walk's spectrum.",
-)
-@click.option(
-    "--method",
-    type=click.Choice(["kmeans", "modes"]),
-    default="kmeans",
-    show_default=True,
-    help="How clusters are found in diffusion coordinates. kmeans: around means. modes: around "
-    "dense pixels that are far from denser ones (LUND).",
-)
-@features_option
-@metric_option
-@click.option(
-    "--components", type=int, help="Number of components of the spectra; by default as classify."
-)
-@click.option(
-    "--truth",
-    type=_PATH,
-    help="Known classes (formats and folders as classify's labels; 0 is unknown): prints "
-    "accuracies after the best assignment of clusters to classes.",
-)
-@click.option("--picture", type=_PATH, help="Map and mean spectra as a .png.")
-@click.option("--report", type=_PATH, help="Report as JSON, with the mean spectra.")
-@scene_options
-@click.option("--truth-variable", help="Array to take from a .mat truth with several.")
-@force_option
-@seed_option
-@overwrite_option
+@options(_Given, "given")
+@options(ScenePart, "part")
+@options(RunOptions, "running")
 @common_options
 def cluster(
     scenes: tuple[Path, ...],
-    output: Path,
-    truth: Path | None,
-    picture: Path | None,
-    report: Path | None,
     *,
+    given: _Given,
+    part: ScenePart,
+    running: RunOptions,
     console: Console,
-    overwrite: bool,
-    force: bool,
-    features: str,
-    metric: str,
-    components: int | None,
-    truth_variable: str | None,
-    **options: Any,
 ) -> None:
     """Divide the pixels of SCENE into clusters: classes without labels.
 
@@ -115,51 +113,45 @@ def cluster(
         known_classes,
         write_class_map,
     )
-    from diffclass_hyperspectral.io.map_files import check_outputs, place_of
-    from diffclass_hyperspectral.workflows.cluster_report import draw_clusters, report_clusters
+    from diffclass_hyperspectral.io.maps import check_outputs, place_of
+    from diffclass_hyperspectral.workflows.clustering import draw_clusters, report_clusters
     from diffclass_hyperspectral.workflows.parameters import check_components
 
-    check_picture(picture)
-    if truth is None:
+    check_picture(given.picture)
+    if given.truth is None:
         refuse_without_effect(["truth_variable"], "without --truth")
-    others = [path for path in (report, picture) if path is not None]
-    inputs = [path for path in (*scenes, truth) if path is not None]
-    inputs += scene_files(options)
-    rasters = output_names((output,), scenes)
-    check_outputs(rasters, others, inputs, overwrite=overwrite)
+    inputs = [*scenes, *present(given.truth), *part.files]
+    rasters = output_names((given.output,), scenes)
+    others = present(given.report, given.picture)
+    check_outputs(rasters, others, inputs, overwrite=running.overwrite)
     with console.timing():
         with stage("opening"):
-            grid = PLACES if options["method"] == "modes" else None
-            grid = grid if NAME in str(output) else ONE_MAP
-            opened = opened_scenes(scenes, one_grid_or=grid, **taken(options))
+            grid = PLACES if given.method == "modes" else None
+            grid = grid if NAME in str(given.output) else ONE_MAP
+            opened = opened_scenes(scenes, one_grid_or=grid, **part.opening)
             cube = opened.scene
-            check_components(components, cube)
-            labels = None if truth is None else opened.read_labels(truth, truth_variable)
-            known = None if labels is None else known_classes(labels, cube)
+            check_components(given.components, cube)
+            labels = known = None
+            if given.truth is not None:
+                labels = opened.read_labels(given.truth, given.truth_variable)
+                known = known_classes(labels, cube)
         say_orthorectified(console, rasters, cube)
         found = cluster_scene(
             cube,
-            features=scene_features(features, metric, components),
-            model=_model(**options),
-            before=forecast_sayer(console, _SMALLER, force=force),
+            features=scene_features(given.features, given.metric, given.components),
+            model=given.model(running.seed),
+            before=forecast_sayer(console, _SMALLER, force=running.force),
         )
         with stage("writing"):
-            for path, scene, rows, columns in opened.files(output):
-                part, place = found.cluster_map[rows, columns], place_of(scene, path)
-                write_class_map(path, part, found.table, overwrite=overwrite, **place)
-            if picture is not None:
-                draw_clusters(picture, found, overwrite=overwrite)
+            for path, scene, rows, columns in opened.files(given.output):
+                ids, place = found.cluster_map[rows, columns], place_of(scene, path)
+                write_class_map(path, ids, found.table, overwrite=running.overwrite, **place)
+            if given.picture is not None:
+                draw_clusters(given.picture, found, overwrite=running.overwrite)
     said = report_clusters(
         found,
         agreement=None if known is None else agreement(found, known),
         truth=None if labels is None else labels.table,
         costs=costs_of(console),
     )
-    give_report(console, said, report, overwrite=overwrite)
-
-
-def _model(clusters: int | None, method: str, seed: int) -> DiffusionClustering:
-    from diffclass import DiffusionClustering, DiffusionModes
-
-    made = DiffusionModes if method == "modes" else DiffusionClustering
-    return made("auto" if clusters is None else clusters, random_state=seed)
+    give_report(console, said, given.report, overwrite=running.overwrite)

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.console import (
+from diffclass.command_line import (
     Console,
+    RunOptions,
+    command,
     common_options,
-    overwrite_option,
-    seed_option,
+    forecast_sayer,
+    names_of,
+    option,
+    options,
+    refuse_without_effect,
 )
-from diffclass.command_line.forecasts import force_option, forecast_sayer
 from diffclass_hyperspectral.commands._diffusion import (
     features_option,
     metric_option,
     scene_features,
 )
-from diffclass_hyperspectral.commands._effects import refuse_without_effect
 from diffclass_hyperspectral.commands._results import (
     check_picture,
     costs_of,
     give_report,
+    present,
     say_orthorectified,
 )
-from diffclass_hyperspectral.commands._scene import scene_files, scene_options, taken
+from diffclass_hyperspectral.commands._scene import ScenePart
 from diffclass_hyperspectral.commands._tiles import only_one
 
 if TYPE_CHECKING:
     from diffclass.embedding import DiffusionMap
 
-_PATH = click.Path(path_type=Path)
 _SMALLER = "ask for fewer --neighbors or --components, or embed a part of the scene"
 
 
@@ -55,59 +59,51 @@ class _NumberOr(click.ParamType):
             self.fail(f"{value!r} is neither a number nor one of {', '.join(self.words)}")
 
 
-@click.command(
-    epilog="Example: diffclass embed scene.tif -o coordinates.tif --picture coordinates.png"
-)
+@dataclass(frozen=True)
+class _Given:
+    output: Path = option(
+        "Coordinates: .npy, .csv; of a scene also .img, .tif.", short="-o", required=True
+    )
+    picture: Path | None = option("Coordinates and spectrum as a .png.")
+    report: Path | None = option("Report as JSON.")
+    components: int = option("Coordinates.", short="-n", default=3)
+    neighbors: int = option("Least number of neighbours of a point.", default=64)
+    alpha: float = option("Density exponent.", default=1.0)
+    time: float | str = option("Steps.", type=_NumberOr("auto", "relaxation"), default=1)
+    bandwidth: float | str | None = option(
+        "epsilon. attached: the widest that the neighbours allow, wider for outliers (default "
+        "for tables); graph: the same for all; semigroup, slope: chosen from the data; "
+        "self-tuning: one for each point (default for scenes); or a number.",
+        type=_NumberOr("attached", "graph", "semigroup", "slope", "self-tuning"),
+    )
+    features: str = features_option()
+    metric: str = metric_option()
+
+    def model(self, seed: int, *, of_table: bool) -> DiffusionMap:
+        """Return what embeds the points of a table or of a scene."""
+        from diffclass import DiffusionMap
+
+        by_default = "attached" if of_table else "self-tuning"
+        return DiffusionMap(
+            self.components,
+            n_neighbors=self.neighbors,
+            alpha=self.alpha,
+            time=self.time,
+            bandwidth=by_default if self.bandwidth is None else self.bandwidth,
+            random_state=seed,
+        )
+
+
+@command(epilog="Example: diffclass embed scene.tif -o coordinates.tif --picture coordinates.png")
 @only_one(
     "points", "join the tiles to one file, as with rio merge, or classify or cluster them together"
 )
-@click.option(
-    "-o",
-    "--output",
-    type=_PATH,
-    required=True,
-    help="Coordinates: .npy, .csv; of a scene also .img, .tif.",
-)
-@click.option("--picture", type=_PATH, help="Coordinates and spectrum as a .png.")
-@click.option("--report", type=_PATH, help="Report as JSON.")
-@click.option("-n", "--components", type=int, default=3, show_default=True, help="Coordinates.")
-@click.option(
-    "--neighbors",
-    type=int,
-    default=64,
-    show_default=True,
-    help="Least number of neighbours of a point.",
-)
-@click.option("--alpha", type=float, default=1.0, show_default=True, help="Density exponent.")
-@click.option(
-    "--time", type=_NumberOr("auto", "relaxation"), default=1, show_default=True, help="Steps."
-)
-@click.option(
-    "--bandwidth",
-    type=_NumberOr("attached", "graph", "semigroup", "slope", "self-tuning"),
-    help="epsilon. attached: the widest that the neighbours allow, wider for outliers (default for "
-    "tables); graph: the same for all; semigroup, slope: chosen from the data; self-tuning: one "
-    "for each point (default for scenes); or a number.",
-)
-@features_option
-@metric_option
-@scene_options
-@force_option
-@seed_option
-@overwrite_option
+@options(_Given, "given")
+@options(ScenePart, "part")
+@options(RunOptions, "running")
 @common_options
 def embed(
-    points: Path,
-    output: Path,
-    picture: Path | None,
-    report: Path | None,
-    *,
-    console: Console,
-    overwrite: bool,
-    force: bool,
-    features: str,
-    metric: str,
-    **options: Any,
+    points: Path, *, given: _Given, part: ScenePart, running: RunOptions, console: Console
 ) -> None:
     """Write the diffusion coordinates of POINTS: a scene's pixels or a table's rows.
 
@@ -116,77 +112,46 @@ def embed(
     """
     from diffclass.progress import stage
     from diffclass_hyperspectral.io.tables import is_table
-    from diffclass_hyperspectral.workflows.embedding_report import report_embedding
-    from diffclass_hyperspectral.workflows.scene_embedding import (
+    from diffclass_hyperspectral.workflows.embedding import (
         draw_embedding,
         embed_file,
+        report_embedding,
         write_coordinates,
     )
 
-    opening = taken(options)
-    inputs = [points, *scene_files(opening)]
-    if is_table(points):
-        named = ("features", "metric", "variable", "bands", "mask", "roi")
+    of_table = is_table(points)
+    if of_table:
+        named = ("features", "metric", *names_of(ScenePart))
         refuse_without_effect(named, "on a table")
-    _check_outputs(inputs, output, picture, report, overwrite=overwrite)
-    if options["bandwidth"] is None:
-        options["bandwidth"] = "attached" if is_table(points) else "self-tuning"
+    _check_outputs([points, *part.files], given, of_table=of_table, overwrite=running.overwrite)
     with console.timing():
         embedded = embed_file(
             points,
-            _model(**options),
-            features=scene_features(features, metric),
-            opening=opening,
-            before=forecast_sayer(console, _SMALLER, force=force),
+            given.model(running.seed, of_table=of_table),
+            features=scene_features(given.features, given.metric),
+            opening=part.opening,
+            before=forecast_sayer(console, _SMALLER, force=running.force),
         )
         if embedded.scene is not None:
-            say_orthorectified(console, [output], embedded.scene)
+            say_orthorectified(console, [given.output], embedded.scene)
         with stage("writing"):
-            write_coordinates(output, embedded, overwrite=overwrite)
-            if picture is not None:
-                draw_embedding(picture, embedded, overwrite=overwrite)
+            write_coordinates(given.output, embedded, overwrite=running.overwrite)
+            if given.picture is not None:
+                draw_embedding(given.picture, embedded, overwrite=running.overwrite)
     said = report_embedding(embedded, costs=costs_of(console))
-    give_report(console, said, report, overwrite=overwrite)
+    give_report(console, said, given.report, overwrite=running.overwrite)
 
 
-def _check_outputs(
-    inputs: list[Path],
-    output: Path,
-    picture: Path | None,
-    report: Path | None,
-    *,
-    overwrite: bool,
-) -> None:
-    from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_hyperspectral.io.tables import is_table
+def _check_outputs(inputs: list[Path], given: _Given, *, of_table: bool, overwrite: bool) -> None:
+    from diffclass_hyperspectral.io.maps import check_outputs
 
-    suffix = output.suffix.lower()
+    suffix = given.output.suffix.lower()
     if suffix == ".png":
         raise click.UsageError("-o takes numbers (.npy, .csv, .img, .tif); a picture is --picture")
-    if suffix not in (".csv", ".npy") and is_table(inputs[0]):
+    if suffix not in (".csv", ".npy") and of_table:
         raise click.UsageError("a table's coordinates are written as .npy or .csv")
-    check_picture(picture)
-    rasters = [] if suffix == ".csv" else [output]
-    others = [path for path in (picture, report) if path is not None]
-    others += [output] if suffix == ".csv" else []
+    check_picture(given.picture)
+    rasters, others = [given.output], present(given.picture, given.report)
+    if suffix == ".csv":
+        rasters, others = [], [*others, given.output]
     check_outputs(rasters, others, inputs, overwrite=overwrite)
-
-
-def _model(
-    components: int,
-    neighbors: int,
-    alpha: float,
-    time: float | str,
-    bandwidth: float | str,
-    seed: int,
-) -> DiffusionMap:
-    from diffclass import DiffusionMap
-
-    return DiffusionMap(
-        components,
-        n_neighbors=neighbors,
-        alpha=alpha,
-        time=time,
-        bandwidth=bandwidth,
-        random_state=seed,
-    )

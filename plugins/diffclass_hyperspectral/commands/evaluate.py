@@ -3,74 +3,63 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from diffclass.command_line.console import Console, common_options, overwrite_option
-from diffclass.command_line.forecasts import force_option, forecast_sayer
+from diffclass.command_line import (
+    FILE,
+    Console,
+    command,
+    common_options,
+    force_option,
+    forecast_sayer,
+    option,
+    options,
+    overwrite_option,
+)
 from diffclass_hyperspectral.commands._match import match_option
-from diffclass_hyperspectral.commands._results import check_picture, give_report
+from diffclass_hyperspectral.commands._results import check_picture, give_report, present
 from diffclass_hyperspectral.commands._tiles import NAME
 
-_PATH = click.Path(path_type=Path)
+
+@dataclass(frozen=True)
+class _Given:
+    labels: Path | None = option(
+        "The same as TRUTH; of several maps also a folder of images that are named as they are.",
+    )
+    margin: Path | None = option(
+        "Margins of MAP (.img, .tif, .npy): do high ones mean right? Of several maps a file "
+        "for each, with {} for the map's name, as margins/{}.tif.",
+    )
+    probability: Path | None = option(
+        "Posteriors of MAP (.img, .tif, .npy): are they calibrated? Of several maps with {} too.",
+    )
+    areas: bool = option(
+        "Class areas corrected by TRUTH, which has to be a random sample of each mapped class.",
+    )
+    match: str | None = match_option("TRUTH", "MAP")
+    fitted: Path | None = option("Labels that MAP was made with: left out of TRUTH.")
+    gap: int | None = option(
+        "Leave out TRUTH nearer than this to --fitted too, in pixels: neighbours are alike.",
+        type=click.IntRange(1),
+    )
+    map_variable: str | None = option("Array to take from a .mat map with several.", hidden=True)
+    truth_variable: str | None = option(
+        "Array to take from a .mat truth with several.", hidden=True
+    )
+    report: Path | None = option("Report as JSON.")
+    picture: Path | None = option("Draw confusion matrix and curves: .png.")
+    force: bool = force_option()
+    overwrite: bool = overwrite_option()
 
 
-@click.command(epilog="Example: diffclass evaluate map.tif truth.tif")
-@click.argument("files", metavar="MAP... [TRUTH]", type=_PATH, nargs=-1, required=True)
-@click.option(
-    "--labels",
-    type=_PATH,
-    help="The same as TRUTH; of several maps also a folder of images that are named as they are.",
-)
-@click.option(
-    "--margin",
-    type=_PATH,
-    help="Margins of MAP (.img, .tif, .npy): do high ones mean right? Of several maps a file for "
-    "each, with {} for the map's name, as margins/{}.tif.",
-)
-@click.option(
-    "--probability",
-    type=_PATH,
-    help="Posteriors of MAP (.img, .tif, .npy): are they calibrated? Of several maps with {} too.",
-)
-@click.option(
-    "--areas",
-    is_flag=True,
-    help="Class areas corrected by TRUTH, which has to be a random sample of each mapped class.",
-)
-@match_option("TRUTH", "MAP")
-@click.option("--fitted", type=_PATH, help="Labels that MAP was made with: left out of TRUTH.")
-@click.option(
-    "--gap",
-    type=click.IntRange(1),
-    help="Leave out TRUTH nearer than this to --fitted too, in pixels: neighbours are alike.",
-)
-@click.option("--map-variable", help="Array to take from a .mat map with several.")
-@click.option("--truth-variable", help="Array to take from a .mat truth with several.")
-@click.option("--report", type=_PATH, help="Report as JSON.")
-@click.option("--picture", type=_PATH, help="Draw confusion matrix and curves: .png.")
-@force_option
-@overwrite_option
+@command(epilog="Example: diffclass evaluate map.tif truth.tif")
+@click.argument("files", metavar="MAP... [TRUTH]", type=FILE, nargs=-1, required=True)
+@options(_Given, "given")
 @common_options
-def evaluate(
-    files: tuple[Path, ...],
-    labels: Path | None,
-    map_variable: str | None,
-    truth_variable: str | None,
-    report: Path | None,
-    picture: Path | None,
-    overwrite: bool,
-    *,
-    console: Console,
-    areas: bool,
-    gap: int | None,
-    match: str | None,
-    force: bool,
-    fitted: Path | None,
-    margin: Path | None,
-    probability: Path | None,
-) -> None:
+def evaluate(files: tuple[Path, ...], *, given: _Given, console: Console) -> None:
     """Compare the class map MAP with the labels TRUTH, where TRUTH is labelled.
 
     MAP is an .img, .tif, .png, .npy, .npz, .mat, .gis or .h5 file (.png: a palette image, not a
@@ -84,41 +73,40 @@ def evaluate(
     compare with labels that were held out, leave them out (--fitted), or let classify hold some
     out (--holdout).
     """
-    from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_hyperspectral.workflows.map_evaluation import (
+    from diffclass_hyperspectral.io.maps import check_outputs
+    from diffclass_hyperspectral.workflows.evaluation import (
         draw_evaluation,
         evaluate_map,
         forecast_of_maps,
         opened_maps,
     )
 
-    maps, truth = _maps_and_truth(files, labels)
-    margins = _one_for_each(maps, margin, "--margin")
-    posteriors = _one_for_each(maps, probability, "--probability")
-    if gap is not None and fitted is None:
+    maps, truth = _maps_and_truth(files, given.labels)
+    margins = _one_for_each(maps, given.margin, "--margin")
+    posteriors = _one_for_each(maps, given.probability, "--probability")
+    if given.gap is not None and given.fitted is None:
         raise click.UsageError("--gap is that to the labels of --fitted; give these too")
-    check_picture(picture)
-    read = [*maps, truth, *margins, *posteriors, *([] if fitted is None else [fitted])]
-    written = [path for path in (report, picture) if path is not None]
-    check_outputs([], written, read, overwrite=overwrite)
-    before = forecast_sayer(console, "evaluate a part of the map", force=force)
-    before(forecast_of_maps(maps, [*margins[:1], *posteriors[:1]], variable=map_variable))
-    opened = opened_maps(maps, variable=map_variable)
+    check_picture(given.picture)
+    read = [*maps, truth, *margins, *posteriors, *present(given.fitted)]
+    check_outputs([], present(given.report, given.picture), read, overwrite=given.overwrite)
+    before = forecast_sayer(console, "evaluate a part of the map", force=given.force)
+    before(forecast_of_maps(maps, [*margins[:1], *posteriors[:1]], variable=given.map_variable))
+    opened = opened_maps(maps, variable=given.map_variable)
     evaluation = evaluate_map(
         opened.labels,
-        opened.read_labels(truth, variable=truth_variable),
+        opened.read_labels(truth, variable=given.truth_variable),
         margin=opened.read_rasters(margins),
         probability=opened.read_rasters(posteriors),
-        fitted=None if fitted is None else opened.read_labels(fitted),
-        gap=gap or 1,
-        areas=areas,
-        match=match,
+        fitted=None if given.fitted is None else opened.read_labels(given.fitted),
+        gap=given.gap or 1,
+        areas=given.areas,
+        match=given.match,
     )
     if evaluation.warning is not None and console.as_json:  # people read it above the figures
         warnings.warn(evaluation.warning, UserWarning, stacklevel=2)
-    if picture is not None:
-        draw_evaluation(picture, evaluation, overwrite=overwrite)
-    give_report(console, evaluation, report, overwrite=overwrite)
+    if given.picture is not None:
+        draw_evaluation(given.picture, evaluation, overwrite=given.overwrite)
+    give_report(console, evaluation, given.report, overwrite=given.overwrite)
 
 
 def _maps_and_truth(files: tuple[Path, ...], labels: Path | None) -> tuple[list[Path], Path]:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-
-from diffclass.command_line.console import Console, common_options
-from diffclass_hyperspectral.commands._scene import scene_options
+from diffclass.command_line import Console, command, common_options, options
+from diffclass_hyperspectral.commands._scene import ScenePart
 from diffclass_hyperspectral.commands._tiles import only_one
 
 
-@click.command(epilog="Example: diffclass info scene.tif")
+@command(epilog="Example: diffclass info scene.tif")
 @only_one("scene", "ask about each alone")
-@scene_options
+@options(ScenePart, "part")
 @common_options
-def info(scene: Path, *, console: Console, **options: Any) -> None:
+def info(scene: Path, *, part: ScenePart, console: Console) -> None:
     """Say what SCENE holds: size, bands, wavelengths, missing pixels, memory.
 
     Scenes are ENVI (.hdr with .img, .dat, ...), GeoTIFF (.tif), EMIT, PACE and AVIRIS-3 (.nc),
@@ -25,7 +23,7 @@ def info(scene: Path, *, console: Console, **options: Any) -> None:
     """
     from diffclass_hyperspectral import open_scene
 
-    facts = open_scene(scene, **options).describe()
+    facts = open_scene(scene, **part.opening).describe()
     console.give(facts, "\n".join(_lines(facts)))
 
 

@@ -5,44 +5,51 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from diffclass.command_line.console import (
+from diffclass.command_line import (
     BOUND_MISSED,
+    FILE,
     Console,
+    command,
     common_options,
+    option,
+    options,
     overwrite_option,
 )
 from diffclass.exceptions import DataError
 
-_PATH = click.Path(path_type=Path)
 _OUTPUTS = (
     "--output", "--probability", "--margin", "--ambiguity", "--novelty", "--report", "--save",
 )  # fmt: skip
 
 
-@click.command(epilog="Example: diffclass rerun report.json --into again")
-@click.argument("report", type=_PATH)
-@click.option(
-    "--into",
-    type=_PATH,
-    help="Folder for the files, under their names of before; made if missing. By default they are "
-    "written where they were, with --overwrite.",
-)
-@overwrite_option
+@dataclass(frozen=True)
+class _Given:
+    into: Path | None = option(
+        "Folder for the files, under their names of before; made if missing. By default they "
+        "are written where they were, with --overwrite.",
+    )
+    overwrite: bool = overwrite_option()
+
+
+@command(epilog="Example: diffclass rerun report.json --into again")
+@click.argument("report", type=FILE)
+@options(_Given, "given")
 @common_options
-def rerun(report: Path, into: Path | None, overwrite: bool, *, console: Console) -> int:
+def rerun(report: Path, *, given: _Given, console: Console) -> int:
     """Run a classification again from its REPORT (classify --report), and compare the maps.
 
     Says which inputs have changed since, by their hashes, and which versions. Exit code 4: the map
     is there, but is another one.
     """
-    from diffclass.command_line.doctor import version_line
+    from diffclass.command_line import version_line
     from diffclass_hyperspectral.commands.classify import classify
-    from diffclass_hyperspectral.io.file_hashes import changed
+    from diffclass_hyperspectral.io.records import changed
 
     known = _recipe_in(report)
     differences = changed(known["inputs"])
@@ -50,13 +57,13 @@ def rerun(report: Path, into: Path | None, overwrite: bool, *, console: Console)
         differences.append(f"versions: {version_line()}; before: {known['versions']}")
     for line in differences:
         console.say(f"changed since: {line}")
-    words = _redirected(known["arguments"], into)
-    options = ["--overwrite"] if overwrite else []
-    options += ["-q"] if console.as_json or console.quiet else []
+    words = _redirected(known["arguments"], given.into)
+    flags = ["--overwrite"] if given.overwrite else []
+    flags += ["-q"] if console.as_json or console.quiet else []
     parent = click.get_current_context()
     with (
-        _folder(into),
-        classify.make_context("classify", [*words, *options], parent=parent) as inner,
+        _folder(given.into),
+        classify.make_context("classify", [*words, *flags], parent=parent) as inner,
     ):
         classify.invoke(inner)
         new = _recipe_in(inner.params["report"])
@@ -68,7 +75,7 @@ def rerun(report: Path, into: Path | None, overwrite: bool, *, console: Console)
 
 
 def _recipe_in(report: Path) -> dict[str, Any]:
-    from diffclass_hyperspectral.io.readers.failures import reading, require_file
+    from diffclass_hyperspectral.io.libraries import reading, require_file
 
     require_file(report)
     with reading(report, "a JSON report"):

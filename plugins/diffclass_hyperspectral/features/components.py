@@ -10,9 +10,7 @@ from diffclass.exceptions import DataError
 from diffclass.mapped_files import release_pages
 from diffclass.progress import in_parts
 from diffclass_hyperspectral.features.unit_spectra import unit_rows, with_direction
-from diffclass_hyperspectral.io import row_blocks
-from diffclass_hyperspectral.io.point_pictures import PointPicture
-from diffclass_hyperspectral.io.rasters import ComputedRaster
+from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture, row_blocks
 from diffclass_hyperspectral.io.scenes import Scene
 
 _BLOCK_ROWS = 64
@@ -49,7 +47,7 @@ class Components:
         if self.metric == "euclidean" and is_single and not (self.bands & ~judged).any():
             return scene.valid
         out = np.empty((rows, columns), dtype=bool)
-        blocks = row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS)
+        blocks = row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS)
         for block in in_parts("features: bands", blocks):
             spectra = with_direction(scene.spectra(block, bands=self.bands), self.metric)
             out[block] = np.isfinite(spectra).all(axis=1).reshape(-1, columns)
@@ -89,7 +87,7 @@ class Components:
         """
         rows, columns, bands = scene.shape
         components = self.picture(scene)
-        blocks = row_blocks.row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS)
+        blocks = row_blocks(rows, columns * bands, most_rows=_BLOCK_ROWS)
         for block in in_parts("features: projection", blocks):
             found = components[block][picture.valid[block]]
             if not np.isfinite(found).all():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from diffclass.costs import Cost
-from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings
+from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings, bytes_per_pixel
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.features.streamed_quantile import quantile_bytes
-from diffclass_hyperspectral.features.window_sizes import bytes_per_pixel
-from diffclass_hyperspectral.io import row_blocks
+from diffclass_hyperspectral.io.rasters import rasters
 
 _BYTES_PER_VALUE = 56  # of working space for a value of a block
 _SECONDS = {False: 1e-8, True: 5e-8}  # of a pixel's band; spatial features take longer
@@ -48,7 +47,7 @@ def feature_cost(
     """
     rows, columns, bands = shape
     n, p = rows * columns, features.n_features(n_bands)
-    most = max(2 * columns * bands, row_blocks.BLOCK_VALUES)
+    most = max(2 * columns * bands, rasters.BLOCK_VALUES)
     working = _BYTES_PER_VALUE * min(n * bands, most)
     if features.spatial:
         k, scales = p // len(features.scales), ScaleSmoothings.of(features.scales)

@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass.progress import stage
+from diffclass_hyperspectral.features import METRICS
 from diffclass_hyperspectral.features.components import Components
 from diffclass_hyperspectral.features.directions import (
     noise_adjusted_directions,
     unit_directions,
 )
-from diffclass_hyperspectral.features.metrics import METRICS
 from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings
 from diffclass_hyperspectral.features.smoothing import GridDiffusion, Smoothing
 from diffclass_hyperspectral.features.spatial_scales import (
@@ -28,9 +28,8 @@ from diffclass_hyperspectral.features.spatial_scales import (
     scale_features,
     smooth_scales,
 )
-from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
-from diffclass_hyperspectral.io.scenes import Scene
-from diffclass_hyperspectral.io.value_levels import sampled_levels, unit_factor
+from diffclass_hyperspectral.io.rasters import PointPicture, spread_out
+from diffclass_hyperspectral.io.scenes import Scene, sampled_levels, unit_factor
 
 _COMPONENTS = 20
 
@@ -76,8 +75,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
     signal_to_noise_ : ndarray of shape (n_components_,)
         l - 1; only of MNF components.
     levels_ : ndarray of shape (2, n_used_bands)
-        How large values are in each band, see `diffclass_hyperspectral.io.value_levels`; only of
-        MNF components. For angle and correlation a common factor has no effect.
+        How large values are in each band, see `io.scenes.value_levels`; only of MNF
+        components. For angle and correlation a common factor has no effect.
     n_components_ : int
     weights_ : ndarray of float32 of shape (n_scales, n_components_, n_components_)
         What the smoothed components of each scale are multiplied by; only of MNF components, and
@@ -279,8 +278,8 @@ class SceneFeatures(TransformerMixin, BaseEstimator):
         Returns
         -------
         float or None
-            None where the units may be the same, see `diffclass_hyperspectral.io.value_levels`,
-            and for angle and correlation.
+            None where the units may be the same, see `io.scenes.value_levels`, and for angle and
+            correlation.
         """
         scene = self._checked_scene(X)
         if self.metric != "euclidean":

@@ -18,7 +18,7 @@ from diffclass_hyperspectral.features.moments import Moments
 from diffclass_hyperspectral.features.smoothing import Smoothing
 from diffclass_hyperspectral.features.unit_spectra import unit_rows
 from diffclass_hyperspectral.features.windows import Window, windows
-from diffclass_hyperspectral.io.point_pictures import PointPicture
+from diffclass_hyperspectral.io.rasters import PointPicture
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,7 @@ import numpy as np
 
 from diffclass.mapped_files import release_pages
 from diffclass.progress import in_parts
-from diffclass_hyperspectral.io.rasters import Raster
-from diffclass_hyperspectral.io.row_blocks import rows_of_a_block
+from diffclass_hyperspectral.io.rasters import Raster, rows_of_a_block
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,1 +1,15 @@
-"""Files of scenes, labels and maps: what is read, what is written, and where on Earth it lies."""
+"""Files and pictures.
+
+Each chapter imports from those below it:
+
+    tiles           several scenes as one, and their labels
+    maps            writers of class maps and rasters: ENVI, GeoTIFF, PNG, NumPy
+    scenes          cubes of spectra, opened from files, with the bands and pixels to work with
+    labels          images of class ids, shapes, the table of classes
+    readers         one file per format or family; `readers.images` finds the one a file needs
+    georeference    coordinates, their systems, how two pictures lie, tables of sensors' grids
+    rasters         what is read a block of rows at a time
+    libraries       other libraries: required, kept quiet, their exceptions as one line
+    records         reports as JSON, hashes of the files that a run reads
+    tables          rows of numbers in text files
+"""

@@ -2,51 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from diffclass.command_line.console import Console, common_options, overwrite_option
-from diffclass.command_line.forecasts import force_option, forecast_sayer
-from diffclass_hyperspectral.commands._scene import (
-    as_words,
-    scene_files,
-    scene_options,
-    taken,
+from diffclass.command_line import (
+    FILE,
+    Console,
+    command,
+    common_options,
+    force_option,
+    forecast_sayer,
+    option,
+    options,
+    overwrite_option,
 )
+from diffclass_hyperspectral.commands._results import present, say_orthorectified
+from diffclass_hyperspectral.commands._scene import ScenePart
 
 if TYPE_CHECKING:
-    from diffclass_relabel.editor import SessionEditor
+    from diffclass_relabel.session import SessionEditor
 
-_PATH = click.Path(path_type=Path)
 _SMALLER = "close other programs, or replay it on a machine with more memory"
 
 
-@click.command(epilog="Example: diffclass replay scene.relabel.jsonl --scene scene.tif -o map.tif")
-@click.argument("session", metavar="LOG", type=_PATH)
-@click.option("--scene", type=_PATH, required=True, help="The scene that was labelled.")
-@click.option(
-    "-o", "--output", type=_PATH, required=True, help="Class map: .img, .tif, .png, .npy."
-)
-@click.option("--margin", type=_PATH, help="Margins: .img, .tif, .png, .npy.")
-@click.option("--probability", type=_PATH, help="Posteriors, one band per class: .img, .tif, .npy.")
-@click.option("--labels", type=_PATH, help="The painted labels: .img, .tif, .png, .npy.")
-@click.option("--report", type=_PATH, help="Report as JSON.")
-@scene_options
-@force_option
-@overwrite_option
+@dataclass(frozen=True)
+class _Given:
+    scene: Path = option("The scene that was labelled.", required=True)
+    output: Path = option("Class map: .img, .tif, .png, .npy.", short="-o", required=True)
+    margin: Path | None = option("Margins: .img, .tif, .png, .npy.")
+    probability: Path | None = option("Posteriors, one band per class: .img, .tif, .npy.")
+    labels: Path | None = option("The painted labels: .img, .tif, .png, .npy.")
+    report: Path | None = option("Report as JSON.")
+    force: bool = force_option()
+    overwrite: bool = overwrite_option()
+
+    @property
+    def images(self) -> dict[str, Path]:
+        """The rasters that are wanted, by what they are."""
+        named = {name: getattr(self, name) for name in ("margin", "probability", "labels")}
+        return {"map": self.output} | {
+            what: path for what, path in named.items() if path is not None
+        }
+
+
+@command(epilog="Example: diffclass replay scene.relabel.jsonl --scene scene.tif -o map.tif")
+@click.argument("session", metavar="LOG", type=FILE)
+@options(_Given, "given")
+@options(ScenePart, "part")
 @common_options
-def replay(
-    session: Path,
-    scene: Path,
-    *,
-    console: Console,
-    overwrite: bool,
-    report: Path | None,
-    force: bool,
-    **options: Any,
-) -> None:
+def replay(session: Path, *, given: _Given, part: ScenePart, console: Console) -> None:
     """Repeat all operations of the session file LOG and write the class map.
 
     The map is that of the session, bit for bit. A scene with other values than the session's is
@@ -54,46 +61,27 @@ def replay(
     the session's; name the files where they lie elsewhere now.
     """
     from diffclass.progress import stage
-    from diffclass_hyperspectral.io.map_files import check_outputs
-    from diffclass_relabel.replaying import replayed
+    from diffclass_hyperspectral.io.maps import check_outputs
+    from diffclass_relabel.queries import export
+    from diffclass_relabel.session import replayed
 
-    files, opening = scene_files(options), as_words(taken(options))
-    wanted = {"map": options.pop("output"), **options}
-    images = [path for path in wanted.values() if path is not None]
-    others = [] if report is None else [report]
-    check_outputs(images, others, [session, scene, *files], overwrite=overwrite)
+    inputs, report = [session, given.scene, *part.files], present(given.report)
+    check_outputs([*given.images.values()], report, inputs, overwrite=given.overwrite)
     with console.timing():
-        before = forecast_sayer(console, _SMALLER, force=force)
-        editor = replayed(session, scene, opening=opening, before=before)
-        _say_orthorectified(console, editor, wanted)
+        before = forecast_sayer(console, _SMALLER, force=given.force)
+        editor = replayed(session, given.scene, opening=part.words, before=before)
+        # labels are written as they were painted
+        maps = [path for what, path in given.images.items() if what != "labels"]
+        say_orthorectified(console, maps, editor.workspace.scene)
         with stage("writing"):
-            _write(editor, wanted | {"report": report}, overwrite=overwrite)
+            for what, path in [*given.images.items(), *(("report", path) for path in report)]:
+                export(editor, what, path, overwrite=given.overwrite)
     facts = _facts(editor, console)
     console.give(facts, _line(facts))
 
 
-def _say_orthorectified(
-    console: Console, editor: SessionEditor, wanted: dict[str, Path | None]
-) -> None:
-    """Say which maps of a scene in its sensor's geometry will be orthorectified; labels are not."""
-    from diffclass_hyperspectral.io.map_files import orthorectification_line
-
-    paths = [path for what, path in wanted.items() if path is not None and what != "labels"]
-    line = orthorectification_line(editor.workspace.scene, paths)
-    if line is not None:
-        console.say(line)
-
-
-def _write(editor: SessionEditor, wanted: dict[str, Path | None], *, overwrite: bool) -> None:
-    from diffclass_relabel.exports import export
-
-    for what, path in wanted.items():
-        if path is not None:
-            export(editor, what, path, overwrite=overwrite)
-
-
 def _facts(editor: SessionEditor, console: Console) -> dict[str, Any]:
-    from diffclass_relabel.exports import describe_session
+    from diffclass_relabel.queries import describe_session
 
     return describe_session(editor) | {
         "seconds": console.seconds | {"total": console.total_seconds},

@@ -22,9 +22,9 @@ from diffclass_hyperspectral import (
     open_scene,
     read_labels,
 )
-from diffclass_hyperspectral.features.band_statistics import BandStatistics
+from diffclass_hyperspectral.features.moments import BandStatistics
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_hyperspectral.io.images import read_image
+from diffclass_hyperspectral.io.readers import read_image
 
 from .writers import save_envi
 
@@ -201,7 +201,7 @@ def test_components_are_partly_whitened_ones(cube):
 
 def test_statistics_do_not_depend_on_blocks(cube, monkeypatch):
     whole = BandStatistics.from_scene(Scene.from_array(cube))
-    monkeypatch.setattr("diffclass_hyperspectral.io.row_blocks.BLOCK_VALUES", 700)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", 700)
     parts = BandStatistics.from_scene(Scene.from_array(cube))
     np.testing.assert_allclose(parts.covariance, whole.covariance, rtol=1e-12)
     valid = np.isfinite(cube).all(axis=2)

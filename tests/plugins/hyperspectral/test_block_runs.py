@@ -19,7 +19,7 @@ from diffclass_hyperspectral import classify_with_holdout, open_scene, read_labe
 from diffclass_hyperspectral.commands._blocks import Size
 from diffclass_hyperspectral.features import directions
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
-from diffclass_hyperspectral.workflows import block_runs, classification_run
+from diffclass_hyperspectral.workflows.classification import block_runs, runs
 
 BUDGET = "580MB"
 LABELLED = ["classify", "scene.npy", "--labels", "labels.npy", "-o", "map.npy"]
@@ -130,7 +130,7 @@ def test_the_time_in_memory_is_estimated_where_it_is_known_and_long(
     truth, monkeypatch, capsys, least, kernel
 ):
     monkeypatch.setattr("diffclass.costs._WORTH_TELLING", least)
-    monkeypatch.setattr(classification_run, "scene_points", None)
+    monkeypatch.setattr(runs, "labelled_points", None)
     assert run([*LABELLED, "--kernel", kernel]) == 1
     said = capsys.readouterr().err
     is_said = least == 0 and kernel == "shared"
@@ -138,7 +138,7 @@ def test_the_time_in_memory_is_estimated_where_it_is_known_and_long(
 
 
 def test_two_ways_of_holding_out_take_longer(truth, monkeypatch):
-    monkeypatch.setattr(classification_run, "scene_points", None)
+    monkeypatch.setattr(runs, "labelled_points", None)
     scene, labels, said = open_scene("scene.npy"), read_labels("labels.npy"), []
     for holdout in ("random", "both"):
         with pytest.raises(TypeError):
@@ -163,7 +163,7 @@ def test_every_stage_says_how_long_the_rest_will_take(works, monkeypatch):
         heard.setdefault(name, []).append((done, parts))
 
     monkeypatch.setattr(Console, "advances", advances)
-    monkeypatch.setattr("diffclass_hyperspectral.io.row_blocks.BLOCK_VALUES", 10_000)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", 10_000)
     report = works("--memory", BUDGET, "--features", "spatial", "--probability", "found.npy")
     for name in STAGES:
         assert name in heard, name
@@ -335,7 +335,7 @@ def test_a_cluster_of_other_versions_is_named(fails, monkeypatch):
     [
         (["--scratch", "there"], 2, "need --memory"),
         (["--resume"], 2, "need --memory"),
-        (["--workers", "2", "--scheduler", "tcp://localhost:1"], 2, "not both"),
+        (["--workers", "no"], 2, "neither a number nor an address"),
         (["--memory", "many"], 2, "8GB, 500MB or 2GiB"),
         (["--memory", BUDGET, "--save", "m.model"], 2, "leave it out"),
         (["--memory", BUDGET, "--kernel", "covariance"], 2, "kernel"),
@@ -352,7 +352,7 @@ def test_what_cannot_work_is_said(fails, arguments, code, says):
 def test_nobody_at_the_address(fails, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr("diffclass.blocks.dask_engine._ANSWER", 0.5)
-    address = ["--scheduler", "tcp://127.0.0.1:9", "--memory", "1GB"]
+    address = ["--workers", "tcp://127.0.0.1:9", "--memory", "1GB"]
     fails(*address, code=1, says="no dask scheduler answers")
     assert folders() == []
 

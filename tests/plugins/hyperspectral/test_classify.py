@@ -525,7 +525,7 @@ def test_a_map_of_another_size_or_an_empty_truth(fails, files):
 @pytest.mark.parametrize(
     "place",
     [
-        "diffclass_hyperspectral.workflows.classification_run.classify_points",
+        "diffclass_hyperspectral.workflows.classification.runs.labelled_points",
         "spectral.io.envi.write_envi_header",
     ],
 )

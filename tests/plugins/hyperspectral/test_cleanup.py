@@ -7,7 +7,7 @@ import pytest
 from scipy import ndimage
 
 from diffclass.exceptions import ParameterError
-from diffclass_hyperspectral.workflows.cleanup import (
+from diffclass_hyperspectral.workflows.classification import (
     Cleanup,
     CleanupReport,
     majority_filter,
@@ -113,7 +113,7 @@ def test_a_segment_among_nothing_stays():
     ids[2, 2] = 3
     cleaned, report = Cleanup(min_area=4).apply(ids, np.ones((5, 5)))
     np.testing.assert_array_equal(cleaned, ids)
-    assert report == CleanupReport(small_segments_left=1)
+    assert report == CleanupReport(Cleanup(min_area=4), small_segments_left=1)
     assert not merge_small_segments(ids * 0, 4).any()
 
 
@@ -133,7 +133,7 @@ def test_each_step_is_counted(noisy):
 def test_nothing_by_default(noisy):
     cleaned, report = Cleanup().apply(noisy, np.zeros(noisy.shape))
     np.testing.assert_array_equal(cleaned, noisy)
-    assert report == CleanupReport()
+    assert report == CleanupReport(Cleanup())
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from diffclass.command_line.main import diffclass, run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import read_labels, write_class_map, write_raster
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_hyperspectral.workflows.classification_summary import MOST_LINES, area_texts
+from diffclass_hyperspectral.workflows.classification import MOST_LINES, area_texts
 
 PLACE = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))
 FAST = ["--components", "6"]
@@ -161,7 +161,7 @@ def test_json_on_every_command(call, words):
 
 @pytest.mark.parametrize("command", diffclass.list_commands(None))
 def test_every_command_has_what_all_have(call, command):
-    code, out, _ = call(command, "--help")
+    code, out, _ = call(command, "--help-all")
     assert code == 0
     for option in ("-q, --quiet", "--json", "--progress", "--traceback", "Example: "):
         assert option in out

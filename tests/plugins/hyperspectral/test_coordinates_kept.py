@@ -9,7 +9,11 @@ from PIL import Image
 from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import ClassTable, open_scene, read_labels, write_class_map
-from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, map_info_of
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    georeference_of,
+    map_info_of,
+)
 
 from .test_geotiff import write_tiff
 

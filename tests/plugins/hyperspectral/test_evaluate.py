@@ -14,8 +14,11 @@ from diffclass.command_line.main import run
 from diffclass.datasets import make_tissue_scene
 from diffclass.evaluation import clustered_interval, reliability_curve, stratified_areas
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.workflows.certainty import measure_certainty, probability_of_class
-from diffclass_hyperspectral.workflows.cleanup import Cleanup
+from diffclass_hyperspectral.workflows.classification import Cleanup
+from diffclass_hyperspectral.workflows.evaluation import (
+    measure_certainty,
+    probability_of_class,
+)
 
 from .writers import save_envi
 

@@ -9,7 +9,7 @@ import pytest
 
 from diffclass.command_line.main import run
 from diffclass_hyperspectral import write_class_map
-from diffclass_hyperspectral.io.class_table import ClassTable
+from diffclass_hyperspectral.io.labels import ClassTable
 
 NAMES = {2: "corn", 3: "soy", 4: "wood", 5: "water", 6: "road"}
 

@@ -9,8 +9,8 @@ import pytest
 
 from diffclass.command_line.main import run
 from diffclass_hyperspectral import write_class_map
-from diffclass_hyperspectral.io.class_table import ClassTable
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
+from diffclass_hyperspectral.io.labels import ClassTable
 
 shapely = pytest.importorskip("shapely")
 pytest.importorskip("rasterio")

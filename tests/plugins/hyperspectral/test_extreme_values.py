@@ -10,7 +10,7 @@ import pytest
 from diffclass.command_line.main import run
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import Scene, open_scene
-from diffclass_hyperspectral.io.band_survey import BandSurvey
+from diffclass_hyperspectral.io.scenes import BandSurvey
 
 from .writers import save_envi
 

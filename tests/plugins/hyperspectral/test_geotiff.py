@@ -8,8 +8,8 @@ from rasterio.transform import Affine
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_hyperspectral.io.georeference import georeference_of
-from diffclass_hyperspectral.io.images import read_image
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.readers import read_image
 
 CUBE = np.random.default_rng(0).integers(-300, 3000, (40, 30, 4)).astype(np.int16)
 CUBE.flags.writeable = False

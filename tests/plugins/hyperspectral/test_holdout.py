@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.workflows.holdout import LEAST_GAP, full_gap, hold_out
+from diffclass_hyperspectral.workflows.evaluation import LEAST_GAP, full_gap, hold_out
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from diffclass_hyperspectral.workflows.label_regions import label_regions
+from diffclass_hyperspectral.io.labels import label_regions
 
 
 def neighbours(shape, row, column):

@@ -8,7 +8,7 @@ from PIL import Image
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import ClassTable, LabelImage, Scene, read_labels
-from diffclass_hyperspectral.io.class_table import PALETTE, default_color
+from diffclass_hyperspectral.io.labels import PALETTE, default_color
 
 from .writers import save_mat73, write_lan
 

@@ -7,7 +7,7 @@ import pytest
 
 from diffclass_hyperspectral import SceneFeatures, open_scene
 from diffclass_hyperspectral.io.georeference import Georeference
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.rasters import BlockArray
 
 from .test_geotiff import CUBE, write_tiff
 from .test_products import write_emit, write_enmap, write_prisma
@@ -37,7 +37,7 @@ def test_opening_reads_nothing_and_blocks_give_the_same(tmp_path, kind, monkeypa
         "_checked",
         lambda self, *rows: (asked.append(rows), checked(self, *rows))[1],
     )
-    monkeypatch.setattr("diffclass_hyperspectral.io.row_blocks.BLOCK_VALUES", 1)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", 1)
     scene = open_scene(path)
     assert isinstance(scene.data, BlockArray)
     assert asked == []

@@ -9,7 +9,7 @@ import pytest
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
-from diffclass_hyperspectral.io.readers.emit import read_lookup_table
+from diffclass_hyperspectral.io.readers import read_lookup_table
 
 from .test_products import COLUMNS, ROWS, write_emit
 

@@ -12,13 +12,13 @@ from PIL import Image
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassTable, open_scene, read_labels
-from diffclass_hyperspectral.io.map_files import (
+from diffclass_hyperspectral.io.libraries import quiet
+from diffclass_hyperspectral.io.maps import (
     output_files,
     require_outputs,
     write_class_map,
     write_raster,
 )
-from diffclass_hyperspectral.io.rasterio_warnings import quiet
 
 IDS = np.array([[0, 1, 10, 10], [14, 10, 0, 1], [14, 14, 1, 1]])
 TABLE = ClassTable.from_ids(

@@ -14,14 +14,11 @@ from spectral.io import envi
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import ClassTable, open_scene, read_labels, write_class_map
-from diffclass_hyperspectral.io import png_maps
-from diffclass_hyperspectral.io.map_files import output_files, write_raster
-from diffclass_hyperspectral.io.npy_files import mapped_file
-from diffclass_hyperspectral.io.point_pictures import PointPicture
-from diffclass_hyperspectral.io.rasterio_warnings import quiet
-from diffclass_hyperspectral.io.rasters import ComputedRaster
+from diffclass_hyperspectral.io.libraries import quiet
+from diffclass_hyperspectral.io.maps import mapped_file, output_files, png_maps, write_raster
+from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture
 
-BLOCKS = "diffclass_hyperspectral.io.row_blocks.BLOCK_VALUES"
+BLOCKS = "diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES"
 NAMES = ["m.img", "m.bil", "m.bip", "m.npy", "m.tif"]
 
 

@@ -14,14 +14,17 @@ from diffclass.costs import Forecast
 from diffclass.mapped_files import release_pages
 from diffclass.memory import available_memory_bytes
 from diffclass_hyperspectral import LabelImage, Scene, SceneFeatures
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
-from diffclass_hyperspectral.workflows.classification import apply_model, classify_scene
-from diffclass_hyperspectral.workflows.forecasts import (
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.workflows.classification import (
+    apply_model,
+    classify_scene,
+)
+from diffclass_hyperspectral.workflows.classification.forecasts import (
     forecast_classification,
-    forecast_embedding,
     forecast_prediction,
 )
-from diffclass_hyperspectral.workflows.scene_embedding import embed_file
+from diffclass_hyperspectral.workflows.embedding import embed_file
+from diffclass_hyperspectral.workflows.embedding.coordinates import forecast_embedding
 
 from .test_classify import in_a_process
 
@@ -267,7 +270,7 @@ def test_a_system_that_does_not_say(tmp_path, monkeypatch):
 def test_a_scene_opened_lazily_is_never_read_whole(reader, labels, monkeypatch, spatial, metric):
     rows_at_once = 6
     values = rows_at_once * 20 * 16
-    monkeypatch.setattr("diffclass_hyperspectral.io.row_blocks.BLOCK_VALUES", values)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", values)
     features = SceneFeatures(5, metric=metric, spatial=spatial)
     result = classify_scene(reader.scene, labels, features=features)
     assert reader.n_reads > 120 / rows_at_once

@@ -27,7 +27,7 @@ from diffclass_hyperspectral import (
     save_model,
 )
 from diffclass_hyperspectral.features.smoothing import GaussianSmoothing, GridDiffusion
-from diffclass_hyperspectral.io.value_levels import round_factor, unit_factor, value_levels
+from diffclass_hyperspectral.io.scenes import round_factor, unit_factor, value_levels
 from diffclass_hyperspectral.workflows.classification import apply_model
 
 TISSUE = make_tissue_scene(48, 48, random_state=0)

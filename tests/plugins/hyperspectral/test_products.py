@@ -13,8 +13,8 @@ from rasterio.transform import Affine
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import open_scene
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
-from diffclass_hyperspectral.io.images import read_image
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.readers import read_image
 
 ROWS, COLUMNS = 9, 6
 SWATH = "HDFEOS/SWATHS/PRS_L2D_HCO"

@@ -24,7 +24,7 @@ from diffclass_hyperspectral import (
     suggest_for_scene,
     write_maps,
 )
-from diffclass_hyperspectral.workflows.embedding_report import report_embedding
+from diffclass_hyperspectral.workflows.embedding import report_embedding
 
 MEASURED = ("seconds", "peak_memory_bytes", "peak_memory_by_stage", "memory", "model")
 

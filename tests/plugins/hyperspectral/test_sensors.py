@@ -9,8 +9,8 @@ import pytest
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral import open_scene
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
-from diffclass_hyperspectral.io.images import read_image
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.readers import read_image
 
 from .products import (
     write_aviris3,

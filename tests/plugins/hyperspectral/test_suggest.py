@@ -16,9 +16,8 @@ from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_hyperspectral.commands.suggest import suggest as command
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_hyperspectral.io.map_files import write_raster
-from diffclass_hyperspectral.workflows.suggestion_files import write_suggestions
-from diffclass_hyperspectral.workflows.suggestions import SuggestedPixel
+from diffclass_hyperspectral.io.maps import write_raster
+from diffclass_hyperspectral.workflows.suggestions import SuggestedPixel, write_suggestions
 
 FAST = ["--components", "6"]
 ROWS, COLUMNS = 48, 52

@@ -11,7 +11,7 @@ import shapely
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LabelImage, Scene, read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_hyperspectral.io.vector_labels import is_vector, read_vector_labels
+from diffclass_hyperspectral.io.labels import is_vector, read_vector_labels
 
 LEFT, TOP, SIDE = 500000.0, 5400000.0, 30.0
 ROWS, COLUMNS = 8, 10

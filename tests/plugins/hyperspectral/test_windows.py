@@ -17,13 +17,12 @@ from diffclass_hyperspectral.features.feature_costs import feature_cost
 from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings
 from diffclass_hyperspectral.features.smoothing import GridDiffusion
 from diffclass_hyperspectral.features.streamed_quantile import streamed_quantile
-from diffclass_hyperspectral.io.band_survey import BandSurvey
-from diffclass_hyperspectral.io.point_pictures import PointPicture, spread_out
-from diffclass_hyperspectral.io.rasters import ComputedRaster
+from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture, spread_out
+from diffclass_hyperspectral.io.scenes import BandSurvey
 
 from .test_geotiff import write_tiff
 
-BLOCKS = "diffclass_hyperspectral.io.row_blocks.BLOCK_VALUES"
+BLOCKS = "diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES"
 
 
 @pytest.fixture

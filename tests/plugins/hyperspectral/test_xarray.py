@@ -26,9 +26,13 @@ from diffclass_hyperspectral import (
     write_class_map,
     write_raster,
 )
-from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, map_info_of
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
-from diffclass_hyperspectral.io.tile_labels import read_tile_labels
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    georeference_of,
+    map_info_of,
+)
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.tiles import read_tile_labels
 
 PLACE = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
 TISSUE = make_tissue_scene(48, 50, n_bands=8, random_state=0)

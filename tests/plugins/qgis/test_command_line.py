@@ -14,11 +14,11 @@ from diffclass_qgis.algorithms import ALGORITHMS, CLASSIFY, EVALUATE, RELABEL
 from diffclass_qgis.command_line import (
     ProgramNotFoundError,
     command_line,
+    file_of,
     find_program,
     outside_qgis,
 )
 from diffclass_qgis.descriptions import CHOICE, EXTENT, FIELD, FLAG, OUTPUTS, RASTER, RASTERS
-from diffclass_qgis.layer_files import file_of
 
 PARAMETERS = [(one, parameter) for one in ALGORITHMS for parameter in one.parameters]
 
@@ -51,7 +51,7 @@ def test_parameters_are_those_of_the_command(algorithm, parameter):
 
 def test_choices_that_are_found_late_are_those_of_the_core():
     from diffclass.acquisition import RULES
-    from diffclass.label_diffusion.diffusion import LABEL_MODE_CHOICES
+    from diffclass.label_diffusion.parameters import LABEL_MODE_CHOICES
 
     for _, parameter in PARAMETERS:
         if parameter.name == "RULE":
@@ -180,7 +180,7 @@ def test_layer_without_a_file_is_refused(source):
 
 def test_modules_without_qgis_need_the_standard_library_alone():
     plugins = Path(__file__).resolve().parents[3] / "plugins"
-    names = "added, algorithms, command_line, layer_files, progress, running"
+    names = "added, algorithms, command_line, progress, running"
     # -S: no site-packages, so numpy, click and the core are not there
     code = f"import sys; sys.path.insert(0, {str(plugins)!r}); from diffclass_qgis import {names}"
     subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)

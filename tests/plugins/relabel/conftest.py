@@ -6,6 +6,7 @@ import os
 import threading
 import time
 
+import httpx
 import numpy as np
 import pytest
 import spectral.io.envi as envi
@@ -13,11 +14,11 @@ from scipy import ndimage
 
 from diffclass.datasets import make_tissue_scene
 from diffclass_hyperspectral import ClassTable, write_class_map
-from diffclass_relabel.editor import SessionEditor, session_header
-from diffclass_relabel.running import SessionServer, bound_socket
-from diffclass_relabel.security import Gate
-from diffclass_relabel.session_log import SessionLog
-from diffclass_relabel.workspace import SessionSettings, Workspace
+from diffclass_relabel.door.security import Gate
+from diffclass_relabel.files.session_log import SessionLog
+from diffclass_relabel.hosts.servers import SessionServer, bound_socket
+from diffclass_relabel.scene.workspace import SessionSettings, Workspace
+from diffclass_relabel.session.editor import SessionEditor, session_header
 
 from .browser import Tab, chromium
 from .clients import PageClient
@@ -83,6 +84,13 @@ def editor(new_editor):
     return new_editor()
 
 
+def is_preparing(gate):
+    """Return whether the server still opens the session: it answers 503 until then."""
+    address = f"http://127.0.0.1:{gate.port}/download/none?token={gate.token}"
+    host = {"Host": f"127.0.0.1:{gate.port}"}
+    return httpx.get(address, headers=host, trust_env=False).status_code == 503
+
+
 @pytest.fixture
 def serve():
     """Serve an editor from a thread of this process; returns the gate, made with the options."""
@@ -95,7 +103,7 @@ def serve():
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         running.append((server, thread))
-        while not server.started:
+        while not server.started or is_preparing(gate):
             assert thread.is_alive()
             time.sleep(0.01)
         return gate

@@ -1,1 +1,35 @@
-"""Readers, one format per file; `diffclass_hyperspectral.io.images` finds the one a file needs."""
+"""Readers, one file per format or family; `read_image` finds the one that a file needs."""
+
+from diffclass_hyperspectral.io.readers.class_flags import flags_of
+from diffclass_hyperspectral.io.readers.contents import (
+    Color,
+    Contents,
+    color_of,
+    color_text,
+    names_as_json,
+)
+from diffclass_hyperspectral.io.readers.envi import DATA_ENDINGS, from_ascii, to_ascii
+from diffclass_hyperspectral.io.readers.images import images_among, read_image
+from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
+from diffclass_hyperspectral.io.readers.products.emit import read_lookup_table
+from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray, name_of, picked, picture_axes
+
+__all__ = [
+    "DATA_ENDINGS",
+    "NAMES_KEY",
+    "Color",
+    "Contents",
+    "color_of",
+    "color_text",
+    "flags_of",
+    "from_ascii",
+    "images_among",
+    "is_xarray",
+    "name_of",
+    "names_as_json",
+    "picked",
+    "picture_axes",
+    "read_image",
+    "read_lookup_table",
+    "to_ascii",
+]

@@ -9,7 +9,6 @@ Source: NetCDF Climate and Forecast (CF) Metadata Conventions 1.11, section 3.5,
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
@@ -17,10 +16,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike
 
-from diffclass_hyperspectral.io.readers.contents import Color
+from diffclass_hyperspectral.io.readers.contents import (
+    Color,
+    color_of,
+    color_text,
+    names_as_json,
+    names_of_json,
+)
 
 _NOT_IN_A_WORD = re.compile(r"[^A-Za-z0-9_\-.+@]+")
-_HEX = re.compile(r"#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})\Z")
 
 
 class _Entry(Protocol):
@@ -46,8 +50,8 @@ def flags_of(entries: Iterable[_Entry], dtype: DTypeLike) -> dict[str, Any]:
     return {
         "flag_values": np.array([entry.id for entry in classes], dtype=dtype),
         "flag_meanings": " ".join(_word(entry.name) for entry in classes),
-        "flag_colors": " ".join("#{:02x}{:02x}{:02x}".format(*entry.color) for entry in classes),
-        "class_names": json.dumps({entry.id: entry.name for entry in classes}),
+        "flag_colors": " ".join(color_text(entry.color) for entry in classes),
+        "class_names": names_as_json({entry.id: entry.name for entry in classes}),
     }
 
 
@@ -64,17 +68,16 @@ def classes_of_flags(attributes: Mapping[str, Any]) -> tuple[dict[int, str], dic
     ]
     names = dict(zip(values, _text(attributes, "flag_meanings").split(), strict=False))
     colors = {
-        value: (int(found[1], 16), int(found[2], 16), int(found[3], 16))
+        value: color
         for value, text in zip(values, _text(attributes, "flag_colors").split(), strict=False)
-        if (found := _HEX.match(text))
+        if (color := color_of(text)) is not None
     }
     return names | _full_names(attributes), colors
 
 
 def _full_names(attributes: Mapping[str, Any]) -> dict[int, str]:
     try:
-        named = json.loads(str(attributes.get("class_names", "{}")))
-        return {int(key): str(name) for key, name in named.items()}
+        return names_of_json(str(attributes.get("class_names", "{}")))
     except (ValueError, AttributeError):
         return {}  # an attribute of another meaning
 

@@ -1,16 +1,42 @@
-"""What a reader hands over: an array and what its file says about it."""
+"""What a reader hands over: an array, what its file says about it, and gains and offsets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from diffclass_hyperspectral.io.lookup_table import LookupTable
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.georeference import LookupTable
 
 Color: TypeAlias = tuple[int, int, int]
+_HEX = re.compile(r"#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})\Z")
+
+
+def color_of(text: str) -> Color | None:
+    """Return the colour that "#rrggbb" names, None for another text."""
+    found = _HEX.match(text)
+    return None if found is None else (int(found[1], 16), int(found[2], 16), int(found[3], 16))
+
+
+def color_text(color: Color) -> str:
+    """Return a colour as "#rrggbb"."""
+    return "#{:02x}{:02x}{:02x}".format(*color)
+
+
+def names_as_json(names: Mapping[int, str]) -> str:
+    """Return names of classes by id as one text, for files that have no other place for them."""
+    return json.dumps({str(i): name for i, name in names.items()})
+
+
+def names_of_json(text: str) -> dict[int, str]:
+    """Return the names that `names_as_json` wrote."""
+    return {int(key): str(name) for key, name in json.loads(text).items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,3 +76,47 @@ class Contents:
     read_lookup_table: Callable[[], LookupTable] | None = None
     class_names: dict[int, str] | None = None
     class_colors: dict[int, Color] | None = None
+
+
+_SMALLEST, _LARGEST = 1e-12, 1e12  # beyond, single precision would overflow or vanish
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Gains and offsets of the bands.
+
+    Attributes
+    ----------
+    gains, offsets : ndarray of shape (bands,)
+    ignored : float or None
+        The stored value that becomes NaN.
+    """
+
+    gains: np.ndarray
+    offsets: np.ndarray
+    ignored: float | None = None
+
+    def check(self, path: Path) -> None:
+        """Raise `DataError` for gains of 0 and numbers that are not finite or out of reach."""
+        sizes = np.abs(self.gains)
+        usable = (sizes >= _SMALLEST) & (sizes <= _LARGEST) & (np.abs(self.offsets) <= _LARGEST)
+        if not usable.all():
+            band = int(np.argmin(usable))
+            raise DataError(
+                f"{path}: the gain {self.gains[band]:g} and offset {self.offsets[band]:g} of band "
+                f"{band + 1} are not usable numbers; correct what the file states"
+            )
+
+    @property
+    def scale_factor(self) -> float | None:
+        """What all stored values are divided by, or None where bands differ or have offsets."""
+        same = bool((self.gains == self.gains[0]).all()) and self.gains[0] > 0
+        return None if self.offsets.any() or not same else float(1 / self.gains[0])
+
+    def apply(self, block: np.ndarray) -> np.ndarray:
+        """Return the measurements of a block (rows, columns, bands) as float32."""
+        values = block.astype(np.float32) * self.gains.astype(np.float32)
+        values += self.offsets.astype(np.float32)
+        if self.ignored is not None:
+            values[block == self.ignored] = np.nan
+        return values

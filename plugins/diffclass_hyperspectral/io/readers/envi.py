@@ -1,8 +1,13 @@
-"""ENVI images, by ``spectral``: any interleave and byte order, memory-mapped."""
+"""ENVI images, by ``spectral``: any interleave and byte order, memory-mapped.
+
+``spectral`` opens headers in the encoding of the locale, so that a file works on one machine and
+fails on another. It is given ASCII, in which every other letter is a mark (`to_ascii`).
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,13 +20,10 @@ from diffclass.exceptions import DataError
 from diffclass.mapped_files import release_pages
 from diffclass.output import mend_pair
 from diffclass.temporary_folders import TemporaryFolder
-from diffclass_hyperspectral.io.ascii_text import from_ascii, to_ascii
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
-from diffclass_hyperspectral.io.optional import require
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
-from diffclass_hyperspectral.io.readers.calibration import Calibration
-from diffclass_hyperspectral.io.readers.contents import Color, Contents
-from diffclass_hyperspectral.io.readers.failures import reading, require_file
+from diffclass_hyperspectral.io.libraries import reading, require, require_file
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.readers.contents import Calibration, Color, Contents
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
 
 DATA_ENDINGS = (".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
@@ -329,3 +331,23 @@ def _class_colors(fields: dict[str, Any]) -> dict[int, Color]:
         index: (values[3 * index], values[3 * index + 1], values[3 * index + 2])
         for index in range(len(values) // 3)
     }
+
+
+_OTHER = re.compile(r"[^\x00-\x7f]")
+_MARK = re.compile(r"__u([0-9a-f]{2,6})__")
+
+
+def to_ascii(text: str) -> str:
+    """Return ``text`` with every letter beyond ASCII as a mark.
+
+    Examples
+    --------
+    >>> to_ascii("20 \u00b0C")
+    '20 __ub0__C'
+    """
+    return _OTHER.sub(lambda found: f"__u{ord(found.group()):x}__", text)
+
+
+def from_ascii(text: str) -> str:
+    """Return ``text`` with the letters instead of the marks; the reverse of `to_ascii`."""
+    return _MARK.sub(lambda found: chr(int(found.group(1), 16)), text)

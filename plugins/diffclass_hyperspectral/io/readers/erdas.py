@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.libraries import reading, require
 from diffclass_hyperspectral.io.readers.contents import Contents
-from diffclass_hyperspectral.io.readers.failures import reading
 
 MAGIC = (b"HEAD74", b"HEADER")
 _HEADER_BYTES = 128

@@ -10,7 +10,6 @@ flags of a map that xarray wrote, or in the ``.aux.xml`` beside.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from pathlib import Path
@@ -19,12 +18,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from diffclass_hyperspectral.io.readers import desis, enmap
-from diffclass_hyperspectral.io.readers.calibration import Calibration
+from diffclass_hyperspectral.io.libraries import reading
 from diffclass_hyperspectral.io.readers.class_flags import classes_of_flags
-from diffclass_hyperspectral.io.readers.contents import Color, Contents
-from diffclass_hyperspectral.io.readers.failures import reading
-from diffclass_hyperspectral.io.readers.png import NAMES_KEY
+from diffclass_hyperspectral.io.readers.contents import Calibration, Color, Contents, names_of_json
+from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
+from diffclass_hyperspectral.io.readers.products import desis, enmap
 from diffclass_hyperspectral.io.readers.tiff_blocks import check_raster, map_info, opened, scaled
 from diffclass_hyperspectral.io.readers.transparency import Transparency
 from diffclass_hyperspectral.io.readers.wavelengths import (
@@ -129,7 +127,7 @@ def _class_names(path: Path, raster: Any) -> dict[int, str] | None:
         return None
     text = raster.tags(1).get(NAMES_KEY)
     if text is not None:
-        return {int(key): str(name) for key, name in json.loads(text).items()}
+        return names_of_json(text)
     flagged, _ = classes_of_flags(raster.tags())
     if flagged:
         return flagged

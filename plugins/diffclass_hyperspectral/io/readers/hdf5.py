@@ -1,4 +1,11 @@
-"""HDF5 and NetCDF4 files by ``h5py``: products known by their layout, or an array that is named."""
+"""HDF5 and NetCDF files: products known by their layout, or an array that is named.
+
+HDF5 and NetCDF-4 are read by ``h5py``. Files that name their dimensions, as xarray writes them, are
+read by xarray with names, flags and coordinates. NetCDF-3 is what xarray writes where only SciPy is
+installed; it has no unsigned types, for which the attribute ``_Unsigned`` stands.
+
+Source: NetCDF Users Guide, "Best practices: unsigned data".
+"""
 
 from __future__ import annotations
 
@@ -8,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from diffclass_hyperspectral.io.optional import require
-from diffclass_hyperspectral.io.readers import aviris3, emit, neon, netcdf, pace, prisma, tanager
+from diffclass_hyperspectral.io.libraries import reading, require
+from diffclass_hyperspectral.io.readers import xarray_cubes
 from diffclass_hyperspectral.io.readers.contents import Contents
-from diffclass_hyperspectral.io.readers.failures import reading
 from diffclass_hyperspectral.io.readers.hdf5_blocks import stored_blocks
 from diffclass_hyperspectral.io.readers.matlab import Listing, pick
+from diffclass_hyperspectral.io.readers.products import aviris3, emit, neon, pace, prisma, tanager
 
 
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
@@ -33,9 +40,25 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
         if product is not None:
             return product(path, file)
         if "/" not in (variable or "") and _names_its_dimensions(file):
-            return netcdf.read(path, variable=variable, n_axes=n_axes)
+            return read_netcdf(path, variable=variable, n_axes=n_axes)
         listing = Listing(path, _shapes(file, h5py), lambda name: _load(path, file, name))
         return Contents(pick(listing, variable, n_axes=n_axes), "HDF5")
+
+
+def read_netcdf(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
+    """Open a variable of a NetCDF file's root; its values are asked for when they are needed.
+
+    Raises
+    ------
+    DataError
+        Where the file is damaged, or no variable or several fit.
+    ParameterError
+        Where xarray is missing.
+    """
+    xarray = require("xarray", extra="xarray")
+    with reading(path, "a NetCDF file"):
+        dataset = xarray.open_dataset(path, mask_and_scale=False, decode_times=False)
+        return xarray_cubes.read(dataset, variable=variable, n_axes=n_axes)
 
 
 def _names_its_dimensions(file: Any) -> bool:

@@ -15,8 +15,8 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
     parsed_crs,
 )
-from diffclass_hyperspectral.io.optional import require
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.libraries import require
+from diffclass_hyperspectral.io.rasters import BlockArray
 
 
 def stored_blocks(path: Path, stored: Any, *, bands_first: bool = False) -> BlockArray:

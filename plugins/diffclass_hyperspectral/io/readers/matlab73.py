@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from diffclass_hyperspectral.io.optional import require
-from diffclass_hyperspectral.io.readers import emit, prisma
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.libraries import reading, require
+from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Contents
-from diffclass_hyperspectral.io.readers.failures import reading
 from diffclass_hyperspectral.io.readers.matlab import NUMERIC, Listing, pick
+from diffclass_hyperspectral.io.readers.products import emit, prisma
 
 
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
-from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, crs_text, map_info_of
-from diffclass_hyperspectral.io.optional import require
-from diffclass_hyperspectral.io.rasterio_warnings import quiet
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
-from diffclass_hyperspectral.io.readers.calibration import Calibration
-from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    MapInfo,
+    crs_text,
+    map_info_of,
+)
+from diffclass_hyperspectral.io.libraries import quiet, require
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
 from diffclass_hyperspectral.io.readers.transparency import Transparency
 
 
@@ -41,10 +44,13 @@ def scaled(
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
-    """Yield rasterio's dataset of a TIFF, without a warning where it has no coordinates."""
+def opened(path: Path, *, driver: str | None = "GTiff") -> Iterator[Any]:
+    """Yield rasterio's dataset of a TIFF, without a warning where it has no coordinates.
+
+    With ``driver`` None it may be of any format that GDAL reads.
+    """
     rasterio = require("rasterio", extra="maps")
-    with quiet(), rasterio.open(os.path.abspath(path), driver="GTiff") as raster:
+    with quiet(), rasterio.open(os.path.abspath(path), driver=driver) as raster:
         yield raster
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from diffclass_hyperspectral.io.optional import require
+from diffclass_hyperspectral.io.libraries import require
 
 _SAMPLED_ROWS = 32
 _MOST_BETWEEN = 0.1  # of an alpha band's values: edges are feathered, measurements are all between

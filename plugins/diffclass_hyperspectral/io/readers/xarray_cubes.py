@@ -30,7 +30,7 @@ from diffclass_hyperspectral.io.georeference import (
     even_steps,
     map_info_of,
 )
-from diffclass_hyperspectral.io.readers.blocks import BlockArray
+from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.class_flags import classes_of_flags
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, one_unit, unit_in_name

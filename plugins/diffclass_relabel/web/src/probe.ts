@@ -20,16 +20,16 @@
 //   idle()          a promise: all confirmed and told, the picture there, and in live mode the map up
 //                   to date and painted; it cannot know what another tab has sent a moment ago
 
-import type { Layers } from "./layers";
-import type { Painter } from "./painter";
-import type { PicturePanel } from "./picture_panel";
-import type { Pointer } from "./pointer";
-import type { Operation, SessionState } from "./protocol.generated";
-import type { Session } from "./session";
+import type { Layers } from "./canvas/layers";
+import type { Painter } from "./canvas/painter";
+import type { View } from "./canvas/view";
+import type { PicturePanel } from "./panels/picture_panel";
+import type { Operation, SessionState } from "./session/protocol.generated";
+import type { Session } from "./session/session";
+import type { Suggestions } from "./session/suggestions";
+import type { Pointer } from "./tools/pointer";
+import type { Ui } from "./tools/ui";
 import type { Keys } from "./shortcuts";
-import type { Suggestions } from "./suggestions";
-import type { Ui } from "./ui";
-import type { View } from "./view";
 
 interface Parts {
   session: Session;

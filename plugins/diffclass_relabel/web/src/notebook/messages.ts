@@ -1,4 +1,4 @@
-// What passes between the page in a notebook's frame and `diffclass_relabel.notebook_pages` in Python.
+// What passes between the page in a notebook's frame and `diffclass_relabel.notebook.pages` in Python.
 
 export interface FromPage {
   client: string;

@@ -1,7 +1,7 @@
 // The page in a frame of a notebook: messages go through the notebook's channel, no port is open.
 
-import type { Conversation, Ears, Transport } from "../transport";
-import { GREETING, type FromPage, type ToPage } from "./messages";
+import type { Conversation, Ears, Transport } from "../session/transport";
+import { type FromPage, GREETING, type ToPage } from "./messages";
 
 interface Waiting {
   resolve: (file: Blob) => void;

@@ -1,0 +1,256 @@
+"""Options of commands: each is declared once, as a field of a frozen dataclass.
+
+A dataclass is a group of options: ``title`` heads them in the help text, and a command gets their
+values as one object. ``--help`` shows the usual options first and leaves out the hidden ones, which
+``--help-all`` shows: rare ones and those that commands share (`shared_options`).
+
+>>> from dataclasses import dataclass
+>>> @dataclass(frozen=True)
+... class Given:
+...     title = "Counting"
+...     to: int = option("Where to stop.", default=3)
+>>> @command()
+... @options(Given, "given")
+... def count(given):
+...     return list(range(given.to))
+>>> count.main(["--to", "2"], standalone_mode=False)
+[0, 1]
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+FILE = click.Path(path_type=Path)
+_FIRST = "Options"
+_BY_TYPE: dict[str, dict[str, Any]] = {
+    "bool": {"is_flag": True},
+    "int": {"type": int},
+    "float": {"type": float},
+    "Path": {"type": FILE},
+}
+
+
+class Option(click.Option):
+    """An option that knows the title that it stands under.
+
+    Parameters
+    ----------
+    *args, **settings
+        As for `click.Option`.
+    title : str
+        In the help text.
+    """
+
+    def __init__(self, *args: Any, title: str, **settings: Any):
+        super().__init__(*args, **settings)
+        self.title = title
+
+
+class Command(click.Command):
+    """A command whose help text shows its options in groups."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, ``--help-all`` and ``--help``."""
+        *own, for_help = super().get_params(ctx)
+        return [*own, _HELP_ALL, for_help]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the usual options, then each group below its title."""
+        groups: dict[str, list[tuple[str, str]]] = {_FIRST: []}
+        for one in self.get_params(ctx):
+            record = one.get_help_record(ctx) if isinstance(one, click.Option) else None
+            if record is not None:
+                groups.setdefault(getattr(one, "title", _FIRST), []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def _print_all(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        whole = copy(context.command)
+        whole.params = [_shown(one) for one in whole.params]
+        click.echo(whole.get_help(context))
+        context.exit()
+
+
+def _shown(parameter: click.Parameter) -> click.Parameter:
+    found = copy(parameter)
+    if isinstance(found, click.Option):
+        found.hidden = False
+    return found
+
+
+_HELP_ALL = Option(
+    ["--help-all"],
+    title=_FIRST,
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_all,
+    help="Show all options, the rare ones and those that commands share too.",
+)
+
+
+def command(**settings: Any) -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function, as `click.command` does."""
+    return click.command(cls=Command, **settings)
+
+
+def option(
+    help: str = "",
+    *,
+    short: str | None = None,
+    names: tuple[str, ...] = (),
+    usual: bool = False,
+    hidden: bool = False,
+    **settings: Any,
+) -> Any:
+    """Return the field of a dataclass that stands for an option.
+
+    The field ``max_time`` is the option ``--max-time``. Fields of type bool are flags, those of
+    type Path files.
+
+    Parameters
+    ----------
+    help : str
+        What the help text says of it.
+    short : str, optional
+        A second name, of one letter.
+    names : tuple of str, optional
+        All names, where the field has another.
+    usual : bool, default=False
+        Whether it is shown before all groups.
+    hidden : bool, default=False
+        Whether only ``--help-all`` shows it.
+    **settings
+        As for `click.Option`.
+    """
+    return field(
+        metadata={
+            "names": names or (short,) * (short is not None),
+            "is_named": bool(names),
+            "usual": usual,
+            "settings": {"help": help, "hidden": hidden, **settings},
+        }
+    )
+
+
+def overwrite_option() -> Any:
+    """Return the field for ``--overwrite``."""
+    return option("Replace outputs that exist.")
+
+
+def seed_option() -> Any:
+    """Return the field for ``--seed``."""
+    return option(
+        "Seeds every random choice; the same seed gives the same result.",
+        hidden=True,
+        type=click.IntRange(0, 2**32 - 1),
+        default=0,
+    )
+
+
+def force_option() -> Any:
+    """Return the field for ``--force``."""
+    return option("Start also if far more memory will be needed than is free.", hidden=True)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Options of commands that compute for long and write files."""
+
+    title = "Run"
+    seed: int = seed_option()
+    force: bool = force_option()
+    overwrite: bool = overwrite_option()
+
+
+def options(kind: type, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add a group of options to a command.
+
+    Parameters
+    ----------
+    kind : type
+        The dataclass.
+    name : str
+        The keyword argument by which the function takes the group's values.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def with_group(*args: Any, **given: Any) -> Any:
+            values = {one: given.pop(one) for one in names_of(kind)}
+            return function(*args, **given, **{name: kind(**values)})
+
+        found = list(getattr(function, "__click_params__", []))
+        with_group.__click_params__ = found + _made(kind)[::-1]  # type: ignore[attr-defined]
+        return with_group
+
+    return decorate
+
+
+def _made(kind: type) -> list[Option]:
+    """Return the options that a dataclass declares."""
+    title = getattr(kind, "title", _FIRST)
+    return [_option(one, title) for one in dataclasses.fields(kind)]
+
+
+def _option(one: dataclasses.Field[Any], title: str) -> Option:
+    facts, settings = one.metadata, dict(one.metadata["settings"])
+    names = [*facts["names"], one.name]
+    if not facts["is_named"]:
+        names.insert(-1, "--" + one.name.replace("_", "-"))
+    named = one.type if isinstance(one.type, str) else getattr(one.type, "__name__", str(one.type))
+    of_type = _BY_TYPE.get(named.partition(" |")[0], {})
+    if "type" not in settings:
+        settings = of_type | settings
+    settings.setdefault("show_default", "default" in settings)
+    return Option(names, title=_FIRST if facts["usual"] else title, **settings)
+
+
+def help_records(kind: type, context: click.Context) -> list[tuple[str, str]]:
+    """Return what a help text says of the options that a dataclass declares, hidden ones too."""
+    shown = [_shown(one) for one in _made(kind)]
+    return [record for one in shown if (record := one.get_help_record(context)) is not None]
+
+
+def names_of(*kinds: type) -> tuple[str, ...]:
+    """Return the names of the options that dataclasses declare."""
+    return tuple(one.name for kind in kinds for one in dataclasses.fields(kind))
+
+
+def refuse_without_effect(names: Iterable[str], because: str) -> None:
+    """Raise `UsageError` if one of these options was given, other than its default.
+
+    Who gives an option expects something of it.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Of the running command's parameters.
+    because : str
+        Why they have no effect.
+    """
+    context = click.get_current_context()
+    given = [
+        parameter.opts[-1]
+        for parameter in context.command.params
+        if parameter.name in set(names)
+        and context.get_parameter_source(parameter.name or "") == ParameterSource.COMMANDLINE
+        # a recipe spells defaults out
+        and context.params[parameter.name or ""] != parameter.get_default(context)
+    ]
+    if given:
+        verb = "has" if len(given) == 1 else "have"
+        raise click.UsageError(f"{', '.join(given)} {verb} no effect {because}")

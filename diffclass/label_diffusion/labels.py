@@ -1,0 +1,130 @@
+"""The labels of a diffusion: which points have one, of which class, and how much it counts.
+
+They are checked once, where they come in, and are the same for walks in memory and in blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.targets import UNLABELLED, encode_groups, labels_per_class
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Labels of some of n points; made by `of`.
+
+    Attributes
+    ----------
+    n_points, n_classes : int
+    points : ndarray of int of shape (m,)
+        The labelled points, ascending.
+    codes : ndarray of int of shape (m,)
+        Index of each label's class.
+    weight : ndarray of float64 of shape (m,)
+        0 to 1.
+    groups : ndarray of int of shape (m,)
+        Labels of a class with the same number are one observation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass.label_diffusion import Labels
+    >>> labels = Labels.of(np.array([1, -1, 0, 0]), groups=["a", "a", "b", "b"])
+    >>> labels.points, labels.codes, labels.n_classes, labels.per_class
+    (array([0, 2, 3]), array([1, 0, 0]), 2, 1.0)
+    """
+
+    n_points: int
+    n_classes: int
+    points: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    groups: np.ndarray
+
+    @classmethod
+    def of(
+        cls, codes: ArrayLike, weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Labels:
+        """Check labels.
+
+        Parameters
+        ----------
+        codes : array-like of int of shape (n,)
+            Index of each point's class, -1 where unlabelled.
+        weight : array-like of shape (n,), optional
+            0 to 1; 1 by default.
+        groups : array-like of shape (n,), optional
+            Any sortable values; labels of one class with the same value are one observation, a
+            missing value is its own group. By default each label is one observation.
+
+        Raises
+        ------
+        DataError
+            If there is no label, a class has none, or groups has another length.
+        ParameterError
+            If a weight is out of range, weights have another length, or are 0 for a whole class.
+        """
+        codes = np.asarray(codes)
+        points = np.flatnonzero(codes >= 0)
+        of_labels = codes[points].astype(np.int64, copy=False)
+        if not len(points):
+            raise DataError("y holds no label; mark at least one point")
+        if not np.bincount(of_labels).all():
+            raise DataError("codes leaves out a class; number those with labels from 0")
+        weights = np.ones(len(points)) if weight is None else _checked(weight, codes.shape)[points]
+        if not ((weights >= 0) & (weights <= 1)).all():
+            raise ParameterError("label_weight has to be between 0 and 1 at every label")
+        if (np.bincount(of_labels, weights) == 0).any():
+            raise ParameterError("label_weight is 0 for every label of some class; drop that class")
+        group = encode_groups(groups, codes)[points]
+        return cls(len(codes), int(of_labels.max()) + 1, points, of_labels, weights, group)
+
+    @property
+    def per_class(self) -> float:
+        """Median number of observations per class."""
+        return labels_per_class(self.codes, self.groups)
+
+    @property
+    def counted(self) -> np.ndarray:
+        """Whether each label has a weight above 0; bool of shape (m,)."""
+        return self.weight > 0
+
+    @property
+    def codes_of_points(self) -> np.ndarray:
+        """Index of each point's class, -1 where unlabelled; int of shape (n,)."""
+        codes = np.full(self.n_points, UNLABELLED)
+        codes[self.points] = self.codes
+        return codes
+
+    def check_number(self, n_points: int) -> None:
+        """Raise `DataError` unless these are labels of so many points."""
+        if self.n_points != n_points:
+            raise DataError(f"y has {self.n_points} entries; the operator has {n_points} points")
+
+    def only(self, which: np.ndarray | slice) -> Labels:
+        """Return some of the labels, as an index of an array of shape (m,)."""
+        parts = ("points", "codes", "weight", "groups")
+        return replace(self, **{part: getattr(self, part)[which] for part in parts})
+
+    def moved(self, places: np.ndarray) -> Labels:
+        """Return the labels of the same points in another order.
+
+        Parameters
+        ----------
+        places : ndarray of int of shape (n,)
+            New number of each point.
+        """
+        moved = replace(self, points=places[self.points])
+        return moved.only(np.argsort(moved.points))
+
+
+def _checked(weight: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    weight = np.asarray(weight, dtype=np.float64)
+    if weight.shape != shape:
+        raise ParameterError(f"label_weight has shape {weight.shape}; y has {shape}")
+    return weight

@@ -1,0 +1,194 @@
+"""The classes of a label image or map: number, name and colour of each.
+
+Class ids are those of the file, gaps included; 0 is the unlabelled ("unclassified") rest.
+"""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass.plots import DEFAULT_PALETTE
+from diffclass.targets import MOST_CLASSES
+from diffclass_hyperspectral.io.readers import Color, color_of
+
+__all__ = ["LARGEST_BYTE", "MOST_CLASSES", "largest_id"]
+
+LARGEST_BYTE = 255
+# By format. ENVI lists a name for every id and the one after the largest has to fit into 16 bits.
+_LARGEST_IDS = {"a PNG": LARGEST_BYTE, "an ENVI": 65534, "a GeoTIFF": 65535}
+
+
+def largest_id(ids: Iterable[int], format: str) -> int:
+    """Return the largest of a class map's ids, at least 0, if the format can hold it.
+
+    Parameters
+    ----------
+    ids : iterable of int
+        Of the map's table, which has those of all pixels.
+    format : {"a PNG", "an ENVI", "a GeoTIFF"}
+
+    Raises
+    ------
+    ParameterError
+        Where it is too large for the format.
+    """
+    largest, limit = max(ids, default=0), _LARGEST_IDS[format]
+    if largest > limit:
+        instead = ".img or .npy" if format == "a PNG" else ".npy"
+        raise ParameterError(
+            f"class id {largest} is too large for {format} class map ({limit}); write {instead}"
+        )
+    return largest
+
+
+UNCLASSIFIED = "Unclassified"
+# What ENVI lists of others, which have no gaps, call a number that is no class.
+UNUSED = "unused"
+
+PALETTE: tuple[Color, ...] = tuple(
+    color for text in DEFAULT_PALETTE if (color := color_of(text)) is not None
+)
+
+
+@dataclass(frozen=True)
+class ClassEntry:
+    """One class.
+
+    Attributes
+    ----------
+    id : int
+        The value in the file, 0 for unclassified.
+    name : str
+    color : tuple of int
+        Red, green, blue, each 0 to 255.
+    """
+
+    id: int
+    name: str
+    color: Color
+
+
+@dataclass(frozen=True)
+class ClassTable:
+    """Classes by id; iterating and `len` leave out entry 0.
+
+    Attributes
+    ----------
+    entries : tuple of ClassEntry
+        In the order of their ids; entry 0 always first.
+
+    Examples
+    --------
+    >>> table = ClassTable.from_ids([1, 10], names={10: "lettuce"})
+    >>> [(entry.id, entry.name) for entry in table]
+    [(1, 'class 1'), (10, 'lettuce')]
+    >>> table[0].name
+    'Unclassified'
+    """
+
+    entries: tuple[ClassEntry, ...]
+
+    @classmethod
+    def from_ids(
+        cls,
+        ids: Iterable[int],
+        *,
+        names: Mapping[int, str] | None = None,
+        colors: Mapping[int, Color] | None = None,
+    ) -> ClassTable:
+        """Make the table of some classes, with default names and colours where none are given.
+
+        Parameters
+        ----------
+        ids : iterable of int, each at least 0
+        names : mapping of int to str, optional
+        colors : mapping of int to (red, green, blue), optional
+
+        Raises
+        ------
+        ParameterError
+            Where an id is negative.
+        """
+        wanted = sorted({int(i) for i in ids} | {0})
+        if wanted[0] < 0:
+            raise ParameterError(f"class id {wanted[0]} is negative; ids are 1, 2, ... and 0")
+        names, colors = names or {}, colors or {}
+        return cls(
+            tuple(
+                ClassEntry(i, names.get(i) or default_name(i), colors.get(i) or default_color(i))
+                for i in wanted
+            )
+        )
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of the classes, without 0."""
+        return tuple(entry.id for entry in self)
+
+    @property
+    def given_names(self) -> dict[int, str | None]:
+        """Name of each class by id; None where it is the default one, which no file has given."""
+        return {entry.id: given_name(entry.id, entry.name) for entry in self}
+
+    @property
+    def palette(self) -> np.ndarray:
+        """Colours by id, uint8 of shape (largest id + 1, 3); black where there is no class."""
+        colors = np.zeros((max(self.ids, default=0) + 1, 3), dtype=np.uint8)
+        for entry in self.entries:
+            colors[entry.id] = entry.color
+        return colors
+
+    def including(self, ids: Iterable[int]) -> ClassTable:
+        """Return the table with entries for ``ids`` too."""
+        known = {entry.id: entry for entry in self.entries}
+        more = ClassTable.from_ids(ids).entries
+        return ClassTable(
+            tuple(
+                sorted(
+                    (known | {e.id: e for e in more if e.id not in known}).values(),
+                    key=lambda entry: entry.id,
+                )
+            )
+        )
+
+    def __iter__(self) -> Iterator[ClassEntry]:
+        return (entry for entry in self.entries if entry.id != 0)
+
+    def __len__(self) -> int:
+        return sum(entry.id != 0 for entry in self.entries)
+
+    def __contains__(self, class_id: object) -> bool:
+        return any(entry.id == class_id for entry in self.entries)
+
+    def __getitem__(self, class_id: int) -> ClassEntry:
+        for entry in self.entries:
+            if entry.id == class_id:
+                return entry
+        raise KeyError(class_id)
+
+
+def default_name(class_id: int) -> str:
+    """Return the name of a class whose file names none."""
+    return f"class {class_id}" if class_id else UNCLASSIFIED
+
+
+def given_name(class_id: int, name: str) -> str | None:
+    """Return the name of a class unless it is the default one."""
+    return None if name == default_name(class_id) else name
+
+
+def default_color(class_id: int) -> Color:
+    """Return the colour of a class whose file gives none; it depends on the id alone."""
+    if class_id == 0:
+        return (0, 0, 0)
+    if class_id <= len(PALETTE):
+        return PALETTE[class_id - 1]
+    # More than can be told apart: hues by the golden ratio, in three lightnesses.
+    hue = (class_id * 0.6180339887) % 1.0
+    red, green, blue = colorsys.hls_to_rgb(hue, (0.35, 0.5, 0.65)[class_id % 3], 0.65)
+    return (round(255 * red), round(255 * green), round(255 * blue))

@@ -1,0 +1,91 @@
+"""Label files of any kind: images of class ids, and shapes put on the pixels of a scene.
+
+A scene in its sensor's geometry has a lookup table to a map grid; labels that lie on the map, as
+shapes and maps of the scene with coordinates do, are carried back to the sensor's grid.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral.io.georeference import LookupTable, georeference_of
+from diffclass_hyperspectral.io.labels.class_table import ClassTable
+from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
+from diffclass_hyperspectral.io.labels.vector_labels import is_vector, read_vector_labels
+from diffclass_hyperspectral.io.readers import is_xarray, name_of, read_image
+
+
+def read_labels(
+    path: str | os.PathLike[str] | Any,
+    *,
+    variable: str | None = None,
+    grid: Grid | None = None,
+    known: ClassTable | None = None,
+) -> LabelImage:
+    """Read a label image, a class map, or the shapes of a vector file.
+
+    Parameters
+    ----------
+    path : path-like, DataArray or Dataset
+        ENVI classification, GeoTIFF, ERDAS GIS, MATLAB ``.mat`` (any version), HDF5, greyscale or
+        palette PNG, NumPy ``.npy`` or ``.npz``; GeoJSON, shapefile, GeoPackage, FlatGeobuf or KML.
+        Of xarray a picture of ids, with ``flag_values`` and ``flag_meanings`` if it names its
+        classes.
+    variable : str, optional
+        Name of the array in a ``.mat`` or HDF5 file that holds more than one picture; the class
+        field of a vector file, or ``"layer/field"``.
+    grid : Scene or LabelImage, optional
+        Whose pixels the labels are for. Shapes of a vector file need it, and so do labels on the
+        map grid of a scene that is in its sensor's geometry.
+    known : ClassTable, optional
+        Of a map that the labels are compared with: classes of shapes that have names alone get the
+        numbers that these names have there.
+
+    Returns
+    -------
+    LabelImage
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read, or its values are no class ids.
+    ParameterError
+        For a vector file without ``grid``, a missing library, or ``variable`` where there is none.
+    """
+    if not is_xarray(path) and is_vector(path):
+        return _from_shapes(path, variable, grid, known)
+    contents = read_image(path, variable=variable, n_axes=2)
+    labels = LabelImage.from_contents(contents, name_of(path))
+    if georeference_of(labels.map_info) is None:
+        return labels
+    table = getattr(grid, "lookup_table", None)  # of a scene in its sensor's geometry
+    if table is None or labels.shape != table.shape:
+        return labels
+    return _on_sensor(labels.on(table), table)
+
+
+def _from_shapes(
+    path: str | os.PathLike[str],
+    variable: str | None,
+    grid: Grid | None,
+    known: ClassTable | None,
+) -> LabelImage:
+    if grid is None:
+        raise ParameterError(
+            f"{path} holds shapes, which need a scene's pixels to lie on; pass grid=scene, or "
+            "give the labels as an image"
+        )
+    name, _, field = (variable or "").rpartition("/")
+    table = getattr(grid, "lookup_table", None)
+    target = grid if table is None else table
+    labels = read_vector_labels(
+        path, target, class_field=field or None, layer=name or None, known=known
+    )
+    return labels if table is None else _on_sensor(labels, table)
+
+
+def _on_sensor(labels: LabelImage, table: LookupTable) -> LabelImage:
+    return replace(labels, ids=table.to_sensor(labels.ids), map_info=None)

@@ -1,0 +1,297 @@
+"""Label images: which pixels are labelled, and with which class.
+
+In files 0 is unlabelled (-1 is taken for it too) and every other id is kept as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.georeference import turn_onto
+from diffclass_hyperspectral.io.labels.class_table import MOST_CLASSES, UNUSED, ClassTable
+from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster
+from diffclass_hyperspectral.io.readers import Color, Contents
+
+
+class Grid(Protocol):
+    """What labels are put on: a scene, a label image of it, or the map grid of a lookup table."""
+
+    @property
+    def path(self) -> Path:
+        """What messages call it."""
+
+    @property
+    def map_info(self) -> tuple[str, ...] | None:
+        """Its coordinates."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns, and maybe bands."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelImage:
+    """Class ids of the pixels of a scene.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (rows, columns), int32
+        0 = unlabelled.
+    table : ClassTable
+        Ids, names and colours of the classes present or declared.
+    path : Path
+    format : str
+    map_info : tuple of str or None
+        As the ENVI header has it.
+    """
+
+    ids: np.ndarray
+    table: ClassTable
+    path: Path = Path("labels")
+    format: str = "array"
+    map_info: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_array(
+        cls,
+        ids: np.ndarray,
+        *,
+        names: Mapping[int, str] | None = None,
+        colors: Mapping[int, Color] | None = None,
+        path: str | os.PathLike[str] = "labels",
+    ) -> LabelImage:
+        """Make a label image of an array.
+
+        Parameters
+        ----------
+        ids : array of shape (rows, columns)
+            Whole numbers; 0 or -1 = unlabelled.
+        names, colors : mapping from id, optional
+            Declare classes, also absent ones.
+        path : path-like
+            What messages call it.
+
+        Raises
+        ------
+        DataError
+            Where the values are no class ids.
+        """
+        place = Path(path)
+        checked = _as_ids(_single_band(np.asarray(ids), place), place)
+        contents = Contents(
+            checked, "array", class_names=dict(names or {}), class_colors=dict(colors or {})
+        )
+        return cls(checked, _table(checked, contents), place)
+
+    @classmethod
+    def from_contents(cls, contents: Contents, path: str | os.PathLike[str]) -> LabelImage:
+        """Make a label image of what a reader hands over.
+
+        Raises
+        ------
+        DataError
+            Where it is not one band of class ids.
+        """
+        place = Path(path)
+        band = _single_band(contents.data, place)
+        ids = _as_ids(band, place, ignore_value=contents.ignore_value)
+        return cls(
+            ids=ids,
+            table=_table(ids, contents),
+            path=place,
+            format=contents.format,
+            map_info=contents.map_info,
+        )
+
+    def placed(self, map_info: tuple[str, ...] | None) -> LabelImage:
+        """Return the same labels with other coordinates."""
+        return replace(self, map_info=map_info)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self.ids.shape
+        return rows, columns
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes that are labelled."""
+        return sum(count > 0 for count in self.counts().values())
+
+    def counts(self) -> dict[int, int]:
+        """Return the number of pixels of every class of the table, absent ones included."""
+        present = dict(
+            zip(*(a.tolist() for a in np.unique(self.ids, return_counts=True)), strict=True)
+        )
+        return {class_id: present.get(class_id, 0) for class_id in self.table.ids}
+
+    def check_trainable(self) -> None:
+        """Raise `DataError` unless at least two, and at most 254, classes are labelled."""
+        present = [class_id for class_id, count in self.counts().items() if count]
+        if not present:
+            raise DataError(
+                f"{self.path}: no pixel is labelled (all {self.ids.size} are 0); "
+                "label pixels of at least two classes"
+            )
+        if len(present) == 1:
+            entry = self.table[present[0]]
+            raise DataError(
+                f"{self.path}: only class {entry.id} ({entry.name}) is labelled; "
+                "label pixels of at least one more class"
+            )
+        if len(present) > MOST_CLASSES:
+            raise DataError(
+                f"{self.path}: {len(present)} classes are labelled, more than {MOST_CLASSES}; "
+                "check that this is a picture of class ids, not a measurement"
+            )
+
+    def on(self, grid: Grid) -> LabelImage:
+        """Return the labels of a grid's pixels: these, turned where its rows or columns run back.
+
+        Raises
+        ------
+        DataError
+            Where it has other rows and columns, or lies elsewhere as far as both say where.
+        """
+        if self.shape != grid.shape[:2]:
+            swapped = self.shape[::-1] == grid.shape[:2]
+            raise DataError(
+                f"{self.path}: {self.shape[0]} rows x {self.shape[1]} columns of labels, but "
+                f"{grid.path} has {grid.shape[0]} rows x {grid.shape[1]} columns; "
+                + ("transpose one of them" if swapped else "give the labels of this scene")
+            )
+        turn = turn_onto(self.map_info, grid.map_info, self.shape, (self.path, grid.path))
+        return (
+            self
+            if all(part.step == 1 for part in turn)
+            else replace(self, ids=np.ascontiguousarray(self.ids[turn]), map_info=grid.map_info)
+        )
+
+
+def _single_band(array: np.ndarray, path: Path) -> np.ndarray:
+    _picture_shape(array.shape, path)
+    return array[:, :, 0] if array.ndim == 3 else array
+
+
+def _picture_shape(shape: tuple[int, ...], path: Path) -> tuple[int, int]:
+    if len(shape) not in (2, 3) or shape[2:] not in ((), (1,)):
+        raise DataError(
+            f"{path}: an array of shape {shape}; labels are one band of class ids "
+            "(rows, columns) - take the argmax of scores or one-hot layers first"
+        )
+    if 0 in shape:
+        raise DataError(f"{path}: an empty array {shape}; check how it was written")
+    return shape[0], shape[1]
+
+
+def class_id_raster(raster: Raster, path: Path) -> ComputedRaster:
+    """Return a picture of class ids as int32, 0 = unlabelled, checked where it is read.
+
+    Parameters
+    ----------
+    raster : Raster of shape (rows, columns) or (rows, columns, 1)
+        Whole numbers; 0 or -1 = unlabelled.
+    path : Path
+        What messages call it.
+
+    Raises
+    ------
+    DataError
+        Where it is no picture, and on reading where the values are no class ids.
+    """
+    rows, columns = _picture_shape(raster.shape, path)
+
+    def read(wanted: slice) -> np.ndarray:
+        block = np.asarray(raster[wanted]).reshape(-1, columns)
+        return _as_ids(block, path, first_row=wanted.indices(rows)[0])
+
+    return ComputedRaster((rows, columns), np.int32, read)
+
+
+def _as_ids(
+    array: np.ndarray, path: Path, *, ignore_value: float | None = None, first_row: int = 0
+) -> np.ndarray:
+    """Return class ids as int32, 0 = unlabelled."""
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"{path}: holds {array.dtype} values; class ids are whole numbers")
+    if array.dtype == bool:
+        array = array.astype(np.uint8)
+    ignored = np.zeros(array.shape, bool) if ignore_value is None else array == ignore_value
+    if ignore_value is not None and np.isnan(ignore_value):
+        ignored = np.isnan(array)
+    values = np.where(ignored, np.zeros((), array.dtype), array)
+    _check_ids(values, path, first_row)
+    ids = values.astype(np.int32)
+    ids[ids == -1] = 0
+    ids.flags.writeable = False
+    return ids
+
+
+def _check_ids(values: np.ndarray, path: Path, first_row: int) -> None:
+    if values.dtype.kind == "f":
+        broken = ~(np.isfinite(values) & (values == np.rint(values)))
+        if broken.any():
+            row, column = np.argwhere(broken)[0]
+            raise DataError(
+                f"{path}: value {values[row, column]:g} at row {first_row + row}, column {column} "
+                "is no class id; labels are whole numbers, 0 = unlabelled"
+            )
+    if values.min() < -1:
+        row, column = np.unravel_index(values.argmin(), values.shape)
+        raise DataError(
+            f"{path}: class id {values.min():g} at row {first_row + row}, column {column}; ids are "
+            "1, 2, ... and 0 or -1 for unlabelled"
+        )
+    if values.max() > np.iinfo(np.int32).max:
+        raise DataError(f"{path}: class id {values.max():g} is too large for a class number")
+
+
+def _table(ids: np.ndarray, contents: Contents) -> ClassTable:
+    """Make the table of the classes present and of the declared ones that are not fillers."""
+    present = set(np.unique(ids).tolist())
+    names = {
+        i: name
+        for i, name in (contents.class_names or {}).items()
+        if name and (i in present or name != UNUSED)
+    }
+    return ClassTable.from_ids(present | set(names), names=names, colors=contents.class_colors)
+
+
+def label_regions(ids: np.ndarray) -> np.ndarray:
+    """Return the region of each labelled pixel: pixels of a class that touch, also at corners.
+
+    Parameters
+    ----------
+    ids : ndarray of int of shape (rows, columns)
+        Class ids, 0 where unlabelled.
+
+    Returns
+    -------
+    ndarray of int of shape (rows, columns)
+        From 0; -1 where unlabelled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral.io.labels import label_regions
+    >>> label_regions(np.array([[1, 0, 2, 0], [0, 1, 2, 1]]))
+    array([[ 0, -1,  2, -1],
+           [-1,  0,  2,  1]])
+    """
+    from scipy.ndimage import label
+
+    regions = np.full(ids.shape, -1)
+    n_regions = 0
+    for value in np.unique(ids[ids > 0]):
+        of_class, n_found = label(ids == value, structure=np.ones((3, 3)))
+        inside = of_class > 0
+        regions[inside] = of_class[inside] - 1 + n_regions
+        n_regions += n_found
+    return regions

@@ -1,0 +1,109 @@
+"""Other libraries: required, kept quiet, and their exceptions as one clear line."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from diffclass.exceptions import DataError, DiffclassError, ParameterError
+
+
+def require(module: str, *, extra: str = "hyperspectral") -> Any:
+    """Import and return a module, or say which extra brings it.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name, ``"spectral.io.envi"``.
+    extra : str, default="hyperspectral"
+        The extra of diffclass that installs it.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ParameterError
+        Where the library is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        library = module.partition(".")[0]
+        raise ParameterError(
+            f"this needs the library {library}, which cannot be imported ({error}); "
+            f"run: pip install 'diffclass[{extra}]'"
+        ) from error
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep rasterio from warning of missing coordinates, its own arithmetic and undecodable text.
+
+    GDAL repeats damaged metadata in its messages; rasterio's handler, called from C, decodes them
+    as UTF-8 and can only print that it failed, once by each of Python's two hooks.
+    """
+    errors = require("rasterio.errors", extra="maps")
+    with warnings.catch_warnings(), _undecodable_messages_dropped():
+        warnings.simplefilter("ignore", errors.NotGeoreferencedWarning)
+        # rasterio 1.4 multiplies transforms as affine 3 no longer likes
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        yield
+
+
+@contextmanager
+def _undecodable_messages_dropped() -> Iterator[None]:
+    printed, unraisable = sys.excepthook, sys.unraisablehook
+
+    def print_others(kind: type[BaseException], error: BaseException, where: Any) -> None:
+        if not issubclass(kind, UnicodeDecodeError):
+            printed(kind, error, where)
+
+    def print_others_ignored(ignored: Any) -> None:
+        if not issubclass(ignored.exc_type, UnicodeDecodeError):
+            unraisable(ignored)
+
+    sys.excepthook, sys.unraisablehook = print_others, print_others_ignored
+    try:
+        yield
+    finally:
+        sys.excepthook, sys.unraisablehook = printed, unraisable
+
+
+@contextmanager
+def reading(path: Path, format_name: str) -> Iterator[None]:
+    """Turn exceptions that a library raises inside the block into a `DataError` about ``path``."""
+    try:
+        yield
+    except DiffclassError:
+        raise
+    except PermissionError as error:
+        raise DataError(f"{path}: no permission to read it; change its access rights") from error
+    except Exception as error:
+        raise DataError(
+            f"{path}: cannot be read as {format_name} ({_one_line(error)}); "
+            "check that the file is complete and what its name says, or fetch it again"
+        ) from error
+
+
+def require_file(path: Path) -> None:
+    """Raise `DataError` unless ``path`` is a file that holds something."""
+    if path.is_dir():
+        raise DataError(f"{path}: this is a folder; name a file in it")
+    if path.is_symlink() and not path.exists():
+        raise DataError(f"{path}: a link that leads to no file; mend it or name the file itself")
+    if not path.exists():
+        raise DataError(f"{path}: no such file; check the name and the folder")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path}: the file is empty (0 bytes); fetch it again")
+
+
+def _one_line(error: Exception, *, limit: int = 160) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,163 @@
+"""ENVI pairs, both or none: data in blocks of rows, the header by ``spectral``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.output import replacing_pair
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    coordinate_system_string,
+    from_envi,
+    georeference_of,
+)
+from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id
+from diffclass_hyperspectral.io.libraries import require
+from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
+from diffclass_hyperspectral.io.readers import DATA_ENDINGS, from_ascii, to_ascii
+
+ENDINGS = (".hdr", *DATA_ENDINGS)
+# ENVI keeps lists between braces, divided by commas, and knows no escape for either.
+_PLAIN = str.maketrans({",": ";", "{": "(", "}": ")", "\n": " ", "\r": " "})
+
+
+def pair(path: Path) -> tuple[Path, Path]:
+    """Return the data file and the header that belong to the name a user gave."""
+    if path.suffix.lower() == ".hdr":
+        return path.with_suffix(".img"), path
+    return path, path.with_suffix(".hdr")
+
+
+def plain_name(name: str) -> str:
+    """Return a name as an ENVI list can hold it: commas become semicolons, braces brackets."""
+    return " ".join(name.translate(_PLAIN).split())
+
+
+def _header_name(name: str) -> str:
+    return to_ascii(plain_name(name))  # spectral writes in the encoding of the locale
+
+
+def write_classification(
+    path: Path,
+    ids: Raster,
+    table: ClassTable,
+    *,
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
+    """Write class ids (rows, columns) of a table as an ENVI classification, value == id."""
+    n_classes = largest_id(table.ids, "an ENVI") + 1
+    # spectral adds 1 to the greatest value in the map's own type, so 255 needs 16 bits.
+    dtype = np.uint8 if n_classes <= LARGEST_BYTE else np.uint16
+    fields = _georeference(map_info) | {
+        "file type": "ENVI Classification",
+        "class names": _names(table, n_classes),
+        "classes": str(n_classes),
+        "data ignore value": "0",  # no class
+        "class lookup": table.palette.ravel().tolist(),
+    }
+    with replacing_pair(*pair(path), overwrite=overwrite) as (data, header):
+        found = _write_data(data, cast(ids, dtype, with_bands=True), _interleave(path))
+        _write_header(header, found.fields | fields)
+
+
+def write_standard(
+    path: Path,
+    raster: Raster,
+    *,
+    band_names: Sequence[str],
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
+    """Write a float32 raster (rows, columns, bands); NaN is declared as "no data"."""
+    fields = _georeference(map_info) | {"band names": [_header_name(n) for n in band_names]}
+    with replacing_pair(*pair(path), overwrite=overwrite) as (data, header):
+        found = _write_data(data, raster, _interleave(path))
+        if found.lacks_values:
+            fields["data ignore value"] = "nan"
+        _write_header(header, found.fields | fields)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What a header says of data that were written, and whether NaN is among them."""
+
+    fields: dict[str, Any]
+    lacks_values: bool
+
+
+def _interleave(path: Path) -> str:
+    ending = pair(path)[0].suffix.lower().removeprefix(".")
+    return ending if ending in {"bil", "bip"} else "bsq"
+
+
+def _write_data(path: Path, raster: Raster, interleave: str) -> _Written:
+    """Write a raster (rows, columns, bands), a block of rows at a time."""
+    envi = require("spectral.io.envi")
+    rows, columns, bands = raster.shape
+    plane, lacks_values = rows * columns * raster.dtype.itemsize, False
+    with path.open("wb") as stream:
+        for part, block in blocks_of(raster):
+            lacks_values |= block.dtype.kind == "f" and bool(np.isnan(block).any())
+            if interleave == "bsq":
+                for band in range(bands):
+                    stream.seek(band * plane + part.start * plane // rows)
+                    stream.write(np.ascontiguousarray(block[..., band]).data)
+            else:
+                ordered = block.transpose(0, 2, 1) if interleave == "bil" else block
+                stream.write(np.ascontiguousarray(ordered).data)
+    fields = {
+        "lines": rows,
+        "samples": columns,
+        "bands": bands,
+        "header offset": 0,
+        "file type": "ENVI Standard",
+        "data type": envi.dtype_to_envi[raster.dtype.char],
+        "interleave": interleave,
+        "byte order": int(sys.byteorder == "big"),
+    }
+    return _Written(fields, lacks_values)
+
+
+def _write_header(header: Path, fields: dict[str, Any]) -> None:
+    require("spectral.io.envi").write_envi_header(os.fspath(header), fields)
+    header.write_text(from_ascii(header.read_text("ascii")), encoding="utf-8")
+
+
+def _names(table: ClassTable, n_classes: int) -> list[str]:
+    known = {entry.id: _header_name(entry.name) or f"class {entry.id}" for entry in table.entries}
+    return [known.get(i, "") for i in range(n_classes)]
+
+
+def _georeference(map_info: Sequence[str] | None) -> dict[str, Any]:
+    if not map_info:
+        return {}
+    place = georeference_of(map_info)
+    if place is not None and not _holds(map_info, place):
+        warnings.warn(
+            "ENVI headers cannot hold a sheared grid; the coordinates are left out: write .tif "
+            "to keep them",
+            UserWarning,
+            stacklevel=2,
+        )
+        return {}
+    fields: dict[str, Any] = {"map info": [to_ascii(text) for text in map_info]}
+    system = coordinate_system_string(None if place is None else place.crs)
+    return fields if system is None else fields | {"coordinate system string": f"{{{system}}}"}
+
+
+def _holds(map_info: Sequence[str], place: Georeference) -> bool:
+    """Tell whether the strings alone lead to the same transform."""
+    again = from_envi(tuple(map_info)).georeference
+    size = max(abs(value) for value in place.transform[:2] + place.transform[3:5])
+    return again is not None and np.allclose(
+        again.transform, place.transform, rtol=1e-9, atol=1e-6 * size
+    )

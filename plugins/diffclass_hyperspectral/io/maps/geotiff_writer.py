@@ -1,0 +1,112 @@
+"""GeoTIFFs written by ``rasterio``: class maps with palette and names, rasters with band names.
+
+GDAL has no place for category names inside a TIFF; it reads them from an ``.aux.xml`` beside it.
+They are written there, and into a tag of the band, so that the TIFF alone keeps the class table.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+from diffclass.output import replacing_pair
+from diffclass_hyperspectral.io.georeference import georeference_of, parsed_crs
+from diffclass_hyperspectral.io.labels import LARGEST_BYTE, ClassTable, largest_id
+from diffclass_hyperspectral.io.libraries import quiet, require
+from diffclass_hyperspectral.io.rasters import Raster, blocks_of, cast
+from diffclass_hyperspectral.io.readers import NAMES_KEY, names_as_json
+
+ENDINGS = (".tif", ".tiff")
+
+
+def pair(path: Path) -> tuple[Path, Path]:
+    """Return the TIFF and the file of category names beside it."""
+    return path, path.with_name(f"{path.name}.aux.xml")
+
+
+def write_classification(
+    path: Path,
+    ids: Raster,
+    table: ClassTable,
+    *,
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
+    """Write class ids (rows, columns) of a table with its palette, names and coordinates.
+
+    0, no class, is "no data".
+    """
+    is_small = largest_id(table.ids, "a GeoTIFF") <= LARGEST_BYTE
+    dtype = np.uint8 if is_small else np.uint16
+    names = {entry.id: entry.name for entry in table.entries}
+    with replacing_pair(*pair(path), overwrite=overwrite) as (temporary, beside):
+        with _created(temporary, cast(ids, dtype, with_bands=True), map_info) as raster:
+            raster.nodata = 0  # unclassified: shown as nothing, and no class in statistics
+            raster.write_colormap(1, {entry.id: (*entry.color, 255) for entry in table.entries})
+            raster.update_tags(1, **{NAMES_KEY: names_as_json(names)})
+        _write_categories(beside, [names.get(i, "") for i in range(max(names) + 1)])
+
+
+def write_standard(
+    path: Path,
+    raster: Raster,
+    *,
+    band_names: Sequence[str],
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
+    """Write a float32 raster (rows, columns, bands) with coordinates; NaN is "no data"."""
+    with (
+        replacing_pair(*pair(path), overwrite=overwrite) as (temporary, _),
+        _created(temporary, raster, map_info) as written,
+    ):
+        written.descriptions = tuple(band_names)
+
+
+@contextmanager
+def _created(path: Path, values: Raster, map_info: Sequence[str] | None) -> Iterator[Any]:
+    """Yield rasterio's dataset of a new TIFF that holds ``values`` (rows, columns, bands)."""
+    rasterio = require("rasterio", extra="maps")
+    rows, columns, bands = values.shape
+    with (
+        quiet(),
+        rasterio.open(
+            path, "w", driver="GTiff", height=rows, width=columns, count=bands,
+            dtype=values.dtype, compress="deflate", bigtiff="if_safer", **_coordinates(map_info),
+        ) as raster,
+    ):  # fmt: skip
+        # whole strips: one that is compressed twice leaves a hole in the file
+        for part, block in blocks_of(values, step=raster.block_shapes[0][0]):
+            place = ((part.start, part.stop), (0, columns))
+            raster.write(np.ascontiguousarray(block.transpose(2, 0, 1)), window=place)
+            if block.dtype.kind == "f" and raster.nodata is None and np.isnan(block).any():
+                raster.nodata = float("nan")
+        yield raster
+
+
+def _coordinates(map_info: Sequence[str] | None) -> dict[str, Any]:
+    place = georeference_of(map_info)
+    if place is None:
+        return {}
+    try:
+        return {"transform": place.affine, "crs": parsed_crs(place.crs)}
+    except DataError as error:
+        # a map that took hours is worth more than the name of its projection
+        warnings.warn(f"{error}; it is left out of the map", UserWarning, stacklevel=2)
+        return {"transform": place.affine}
+
+
+def _write_categories(path: Path, names: list[str]) -> None:
+    root = ElementTree.Element("PAMDataset")
+    band = ElementTree.SubElement(root, "PAMRasterBand", band="1")
+    categories = ElementTree.SubElement(band, "CategoryNames")
+    for name in names:
+        ElementTree.SubElement(categories, "Category").text = name
+    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=False)

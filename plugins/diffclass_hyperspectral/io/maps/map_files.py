@@ -1,0 +1,340 @@
+"""Writing class maps, probabilities and margins, each file whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass.output import replacing, require_writable
+from diffclass_hyperspectral.io.georeference import LookupTable
+from diffclass_hyperspectral.io.labels import ClassTable, class_id_raster
+from diffclass_hyperspectral.io.libraries import require
+from diffclass_hyperspectral.io.maps import envi_writer, geotiff_writer, png_maps
+from diffclass_hyperspectral.io.maps.npy_files import save_rows
+from diffclass_hyperspectral.io.maps.scale_bar import add_scale_bar
+from diffclass_hyperspectral.io.rasters import (
+    ComputedRaster,
+    Raster,
+    as_raster,
+    blocks_of,
+    cast,
+)
+from diffclass_hyperspectral.io.scenes import Scene
+
+
+def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Return the files that writing a class map to ``path`` makes, the one to read first.
+
+    ENVI has a data file and a header; a GeoTIFF has its category names in an ``.aux.xml`` too,
+    where GDAL looks for them.
+
+    Raises
+    ------
+    ParameterError
+        Where the ending of ``path`` belongs to no format.
+    """
+    place = Path(path)
+    suffix = place.suffix.lower()
+    if suffix in {".png", ".npy"}:
+        return (place,)
+    if suffix in envi_writer.ENDINGS:
+        return envi_writer.pair(place)
+    if suffix in geotiff_writer.ENDINGS:
+        return geotiff_writer.pair(place)
+    if place.is_dir():
+        raise ParameterError(f"{place} is a folder; name a file in it, as {place / 'map.tif'}")
+    raise ParameterError(
+        f"{place}: no format for the ending {suffix or '(none)'!r}; use .img, .dat or .hdr (ENVI), "
+        ".tif, .png or .npy"
+    )
+
+
+def carries_coordinates(path: str | os.PathLike[str]) -> bool:
+    """Tell whether maps of this ending are written with coordinates: ENVI and GeoTIFF."""
+    return Path(path).suffix.lower() in (*envi_writer.ENDINGS, *geotiff_writer.ENDINGS)
+
+
+def place_of(scene: Scene, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return where a map of a scene lies, as the writers here take it.
+
+    The lookup table of a scene in its sensor's geometry is read for ENVI and GeoTIFF maps only.
+    """
+    table = scene.lookup_table if carries_coordinates(path) else None
+    return {"map_info": scene.map_info, "lookup_table": table}
+
+
+def orthorectification_line(scene: Scene, paths: Sequence[str | os.PathLike[str]]) -> str | None:
+    """Return a line that says which maps a scene's lookup table carries to its grid, or None."""
+    carried = [Path(path).name for path in paths if carries_coordinates(path)]
+    if not carried or scene.lookup_table is None:
+        return None
+    rows, columns = scene.lookup_table.shape
+    return (
+        f"{', '.join(carried)}: orthorectified by the lookup table of {scene.path.name} to "
+        f"{rows} rows x {columns} columns; .npy and .png keep the sensor's grid"
+    )
+
+
+def require_outputs(path: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
+    """Return the files that writing to ``path`` makes, or say why they cannot be written.
+
+    Call it before any long computation.
+
+    Raises
+    ------
+    ParameterError
+        Where the ending is unknown, a folder is missing, or one of the files exists and
+        ``overwrite`` is false.
+    """
+    return tuple(require_writable(file, overwrite=overwrite) for file in output_files(path))
+
+
+def check_outputs(
+    maps: Sequence[Path], others: Sequence[Path], inputs: Sequence[Path], *, overwrite: bool = False
+) -> None:
+    """Refuse outputs that cannot be written, share a file, or would replace an input.
+
+    Call it before any long computation.
+
+    Parameters
+    ----------
+    maps, others : sequence of Path
+        Outputs: maps and rasters, and other files (each a single file).
+    inputs : sequence of Path
+        What is read; an ENVI file stands for its header too.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced; inputs never may.
+
+    Raises
+    ------
+    ParameterError
+        Where one of them must not be written.
+    """
+    files = [file for path in maps for file in require_outputs(path, overwrite=overwrite)]
+    for path in (*maps, *others):
+        _require_library(path)
+    files += [require_writable(path, overwrite=overwrite) for path in others]
+    # unlike Path.resolve, realpath leaves links in a circle to who reads the file
+    places = [os.path.realpath(file) for file in files]
+    read = {os.path.realpath(file) for path in inputs for file in _files_of(path)}
+    for file, place in zip(files, places, strict=True):
+        if places.count(place) > 1:
+            raise ParameterError(f"two outputs would be written to {file}; name them apart")
+        if place in read:
+            raise ParameterError(f"{file} is read from; write to another file")
+
+
+def _require_library(path: Path) -> None:
+    """Raise `ParameterError` where what writes files of this ending is not installed."""
+    suffix = path.suffix.lower()
+    if suffix in geotiff_writer.ENDINGS:
+        require("rasterio", extra="maps")
+    elif suffix == ".png":
+        require("matplotlib.figure", extra="plots")
+        require("PIL.Image")
+    elif suffix in envi_writer.ENDINGS:
+        require("spectral.io.envi")
+
+
+def _files_of(path: Path) -> tuple[Path, ...]:
+    """Return the files that an input is read from, as far as its name tells."""
+    try:
+        return (path, *output_files(path))
+    except ParameterError:
+        return (path,)
+
+
+def write_class_map(
+    path: str | os.PathLike[str],
+    class_ids: np.ndarray | Raster,
+    table: ClassTable | None = None,
+    *,
+    overwrite: bool = False,
+    map_info: Sequence[str] | None = None,
+    lookup_table: LookupTable | None = None,
+    legend: bool = True,
+) -> tuple[Path, ...]:
+    """Write a class map; `read_labels` of it gives the same ids, names and colours.
+
+    In ENVI every value is the class id; numbers between that are no class have no name, and commas
+    and braces in names, which ENVI cannot hold, become semicolons and brackets.
+
+    Parameters
+    ----------
+    path : path-like
+        The ending chooses the format: ``.img .dat .bsq .bil .bip .raw .bin`` (ENVI data with a
+        ``.hdr`` beside), ``.hdr`` (with an ``.img`` beside), ``.tif`` (palette, names and
+        coordinates), ``.png``, ``.npy`` (ids alone).
+    class_ids : array or Raster of shape (rows, columns)
+        Whole numbers; 0 or -1 = unclassified. Read twice, a block of rows at a time, but whole for
+        an orthorectified map.
+    table : ClassTable, optional
+        Names and colours; classes that it lacks get defaults.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced.
+    map_info : sequence of str, optional
+        The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG with a legend gets
+        a scale bar.
+    lookup_table : LookupTable, optional
+        Of a scene in its sensor's geometry: ENVI and GeoTIFF maps are orthorectified by it and get
+        its coordinates; NumPy arrays and pictures stay as they are.
+    legend : bool, default=True
+        For PNG: a picture with a legend, which shows every second, third, ... row and column of
+        maps with more than four million pixels; without it a palette image of the map's size,
+        which `read_labels` can read.
+
+    Returns
+    -------
+    tuple of Path
+        The files written.
+
+    Raises
+    ------
+    ParameterError
+        Where nothing can be written there, or ids are too large for the format.
+    DataError
+        Where ``class_ids`` is not a picture of whole numbers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from diffclass_hyperspectral import read_labels
+    >>> name = tempfile.mkdtemp() + "/map.img"
+    >>> files = write_class_map(name, np.array([[0, 2], [1, 2]]))
+    >>> [file.name for file in files], read_labels(name).ids.tolist()
+    (['map.img', 'map.hdr'], [[0, 2], [1, 2]])
+    """
+    files = require_outputs(path, overwrite=overwrite)
+    ids: Raster = class_id_raster(as_raster(class_ids), Path("class_ids"))
+    if lookup_table is not None and carries_coordinates(path):
+        ids, map_info = lookup_table.to_map(ids[:]), lookup_table.map_info
+    full = (table or ClassTable.from_ids([])).including(_present(ids))
+    suffix = files[0].suffix.lower()
+    if suffix == ".npy":
+        _save_npy(files[0], ids, overwrite=overwrite)
+    elif suffix == ".png":
+        save = png_maps.save_class_png if legend else png_maps.save_palette_png
+        with replacing(files[0], overwrite=overwrite) as temporary:
+            save(temporary, ids, full)
+            if legend:
+                dots = png_maps.dots_of_a_pixel(ids.shape)
+                add_scale_bar(temporary, map_info, ids.shape, dots=dots)
+    else:
+        writer = geotiff_writer if suffix in geotiff_writer.ENDINGS else envi_writer
+        writer.write_classification(Path(path), ids, full, overwrite=overwrite, map_info=map_info)
+    return files
+
+
+def _present(ids: Raster) -> list[int]:
+    found: set[int] = set()
+    for _, block in blocks_of(ids):
+        found.update(np.unique(block).tolist())
+    return sorted(found)
+
+
+def write_raster(
+    path: str | os.PathLike[str],
+    array: np.ndarray | Raster,
+    *,
+    band_names: Sequence[str] | None = None,
+    overwrite: bool = False,
+    map_info: Sequence[str] | None = None,
+    lookup_table: LookupTable | None = None,
+) -> tuple[Path, ...]:
+    """Write numbers per pixel: probabilities of all classes, or the margin.
+
+    Parameters
+    ----------
+    path : path-like
+        As for `write_class_map`; ``.png`` only for one band.
+    array : array or Raster of shape (rows, columns, bands) or (rows, columns)
+        Real numbers, written as float32; NaN = no data. Read a block of rows at a time, but whole
+        for an orthorectified map.
+    band_names : sequence of str, optional
+        ``"band 1"`` and so on by default.
+    overwrite : bool, default=False
+        Whether files that exist may be replaced.
+    map_info : sequence of str, optional
+        The scene's, written to ENVI headers and GeoTIFFs as coordinates; a PNG gets a scale bar.
+    lookup_table : LookupTable, optional
+        As for `write_class_map`; NaN where the map has no pixel.
+
+    Returns
+    -------
+    tuple of Path
+        The files written.
+
+    Raises
+    ------
+    ParameterError
+        Where nothing can be written there, or the shapes do not fit.
+    """
+    files = require_outputs(path, overwrite=overwrite)
+    values = as_raster(array)
+    if len(values.shape) not in (2, 3) or 0 in values.shape or values.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"array has shape {values.shape} and type {values.dtype}; a raster is "
+            "(rows, columns) or (rows, columns, bands) of real numbers"
+        )
+    names = _band_names(values, band_names)
+    values = cast(values, np.float32)
+    if lookup_table is not None and carries_coordinates(path):
+        values = lookup_table.to_map(values[:], fill=np.nan)
+        map_info = lookup_table.map_info
+    suffix = files[0].suffix.lower()
+    if suffix == ".npy":
+        _save_npy(files[0], values, overwrite=overwrite)
+    elif suffix == ".png":
+        _save_raster_png(files[0], values, names, overwrite=overwrite, map_info=map_info)
+    else:
+        is_tiff = suffix in geotiff_writer.ENDINGS
+        (geotiff_writer if is_tiff else envi_writer).write_standard(
+            Path(path),
+            cast(values, np.float32, with_bands=True),
+            band_names=names,
+            overwrite=overwrite,
+            map_info=map_info,
+        )
+        files = files[:1] if is_tiff else files
+    return files
+
+
+def _band_names(values: Raster, names: Sequence[str] | None) -> list[str]:
+    n_bands = values.shape[2] if len(values.shape) == 3 else 1
+    if names is None:
+        return [f"band {i + 1}" for i in range(n_bands)]
+    if len(names) != n_bands:
+        raise ParameterError(f"{len(names)} band names for {n_bands} bands; give one for each")
+    return [str(name) for name in names]
+
+
+def _save_npy(path: Path, raster: Raster, *, overwrite: bool) -> None:
+    with replacing(path, overwrite=overwrite, suffix=".npy") as temporary:
+        save_rows(temporary, raster)
+
+
+def _save_raster_png(
+    path: Path,
+    values: Raster,
+    names: list[str],
+    *,
+    overwrite: bool,
+    map_info: Sequence[str] | None,
+) -> None:
+    if len(names) != 1:
+        raise ParameterError(
+            f"{path}: a PNG shows one band, not {len(names)}; write .img, .tif or .npy"
+        )
+    with replacing(path, overwrite=overwrite) as temporary:
+        plane = (
+            values
+            if len(values.shape) == 2
+            else ComputedRaster(values.shape[:2], values.dtype, lambda rows: values[rows][..., 0])
+        )
+        png_maps.save_raster_png(temporary, plane, label=names[0])
+        add_scale_bar(temporary, map_info, plane.shape, dots=png_maps.dots_of_a_pixel(plane.shape))

@@ -1,0 +1,215 @@
+"""Scenes and label images of any known format: which reader a file needs.
+
+Other packages add readers by the suffix of their files, with entry points in the group
+"diffclass.readers".
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from diffclass.exceptions import DataError, ExtensionError, ParameterError
+from diffclass.extensions import READERS, extension_names, load_extension
+from diffclass_hyperspectral.io import readers
+from diffclass_hyperspectral.io.libraries import reading, require_file
+from diffclass_hyperspectral.io.readers import envi, xarray_cubes
+from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.envi import header_beside
+from diffclass_hyperspectral.io.readers.products import desis, sentinel2
+from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray
+
+# Module and function that reads each format, below `readers`.
+_READERS = {
+    "desis": ("products.desis", "read"),
+    "enmap": ("products.enmap", "read"),
+    "envi": ("envi", "read"),
+    "erdas": ("erdas", "read"),
+    "geotiff": ("geotiff", "read"),
+    "hdf5": ("hdf5", "read"),
+    "matlab": ("matlab", "read"),
+    "matlab73": ("matlab73", "read"),
+    "netcdf": ("hdf5", "read_netcdf"),
+    "npy": ("numpy_files", "read_array"),
+    "npz": ("numpy_files", "read_archive"),
+    "photograph": ("pictures", "read_photograph"),
+    "png": ("pictures", "read_labels"),
+    "sentinel2": ("products.sentinel2", "read"),
+}
+_WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5", "netcdf", "npz", "sentinel2"})
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_BY_START = {
+    b"\x93NUMPY": "npy",
+    b"CDF\x01": "netcdf",
+    b"CDF\x02": "netcdf",
+    b"PK\x03\x04": "npz",
+    b"\x89PNG\r\n\x1a\n": "png",
+    b"\xff\xd8\xff": "photograph",
+    b"HEAD74": "erdas",
+    b"HEADER": "erdas",
+    b"MATLAB 7.3": "matlab73",
+    b"MATLAB 5.0": "matlab",
+    b"II*\x00": "geotiff",
+    b"MM\x00*": "geotiff",
+    b"II+\x00": "geotiff",
+    b"MM\x00+": "geotiff",
+    b"ENVI": "envi",
+    b"\xef\xbb\xbfENVI": "envi",
+}
+_BY_SUFFIX = {
+    ".npy": "npy",
+    ".npz": "npz",
+    ".png": "png",
+    ".jpg": "photograph",
+    ".jpeg": "photograph",
+    ".lan": "erdas",
+    ".gis": "erdas",
+    ".mat": "matlab",
+    ".tif": "geotiff",
+    ".tiff": "geotiff",
+    ".hdr": "envi",
+    ".nc": "hdf5",
+    ".he5": "hdf5",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+}
+_HINT = (
+    "ENVI (its .hdr in the same folder), ERDAS LAN/GIS, GeoTIFF, EMIT, PACE and AVIRIS-3 .nc, "
+    "PRISMA .he5, NEON and Tanager .h5, EnMAP, DESIS, Sentinel-2, other HDF5 and NetCDF, MATLAB "
+    ".mat, NumPy .npy and .npz, JPEG and PNG can be read"
+)
+
+
+def read_image(
+    path: str | os.PathLike[str] | Any, *, variable: str | None = None, n_axes: int = 3
+) -> Contents:
+    """Read a scene or a label image of any known format.
+
+    Parameters
+    ----------
+    path : path-like, DataArray or Dataset
+    variable : str, optional
+        The array to take from a ``.mat`` or HDF5 file, or a dataset of xarray.
+    n_axes : {3, 2}
+        Number of axes of the array to take from such a file if none is named.
+
+    Returns
+    -------
+    Contents
+
+    Raises
+    ------
+    DataError
+        Where the file cannot be read; the message is one line.
+    ParameterError
+        Where ``variable`` is given for a format without names, or a library is missing.
+    """
+    if is_xarray(path):
+        return xarray_cubes.read(path, variable=variable, n_axes=n_axes)
+    place = _metadata_in(Path(path))
+    if place.suffix.lower() in (".hdr", *envi.DATA_ENDINGS):
+        envi.mend(place)
+    require_file(place)
+    added = _added_reader(place)
+    if added is not None:
+        return _read_by(added, place, variable)
+    with reading(place, "an image"):
+        name = _format_of(place)
+        if name == "png" and n_axes == 3:  # a picture of labels is a picture too
+            name = "photograph"
+    module, function = _READERS[name]
+    read = getattr(importlib.import_module(f"{readers.__name__}.{module}"), function)
+    if name in _WITH_VARIABLES or (name == "photograph" and variable is None):
+        return read(place, variable=variable, n_axes=n_axes)
+    if variable is not None:
+        raise ParameterError(
+            f"variable={variable!r} names an array of a .mat, .npz or HDF5 file; {place} is none"
+        )
+    return read(place)
+
+
+def _added_reader(path: Path) -> Callable[[Path], Contents] | None:
+    """Return another package's reader for the suffix of a file, None if no package adds one.
+
+    The name of its entry point in the group "diffclass.readers" is the suffix, ".xyz" in small
+    letters. What the file begins with is then not looked at.
+
+    Raises
+    ------
+    ExtensionError
+        If the reader cannot be loaded.
+    """
+    own = {*_BY_SUFFIX, *envi.DATA_ENDINGS, ".xml"}
+    reader: Callable[[Path], Contents] | None = load_extension(
+        READERS, path.suffix.lower(), own=own
+    )
+    return reader
+
+
+def images_among(places: Iterable[Path]) -> list[Path]:
+    """Return those files and folders for which there is a reader, in their order.
+
+    Names and first bytes decide; whether the rest can be read shows when it is. A header stands
+    back behind its data file.
+    """
+    found = [place for place in places if os.access(place, os.R_OK) and _is_image(place)]
+    headers = {header_beside(place) for place in found if place.suffix.lower() != ".hdr"}
+    return [place for place in found if place not in headers]
+
+
+def _read_by(reader: Callable[[Path], Contents], path: Path, variable: str | None) -> Contents:
+    if variable is not None:
+        raise ParameterError(f"variable={variable!r} applies to no {path.suffix} file ({path})")
+    with reading(path, f"a {path.suffix} file"):
+        contents = reader(path)
+    if not isinstance(contents, Contents):
+        raise ExtensionError(
+            f"the reader of {path.suffix} files ({READERS}) returns {type(contents).__name__}; it "
+            "has to return diffclass_hyperspectral.Contents"
+        )
+    return contents
+
+
+def _is_image(path: Path) -> bool:
+    place = _metadata_in(path)
+    if place.suffix.lower() == ".xml":
+        return place.name == sentinel2.METADATA or "METADATA" in place.name.upper()
+    try:
+        is_added = place.suffix.lower() in extension_names(READERS)
+        return place.is_file() and (is_added or bool(_format_of(place)))
+    except (DataError, OSError):
+        return False
+
+
+def _metadata_in(path: Path) -> Path:
+    """Return the metadata file of a product that is a folder, or the path as it is."""
+    metadata = path / sentinel2.METADATA
+    return metadata if path.is_dir() and metadata.is_file() else path
+
+
+def _product_of_xml(path: Path) -> str:
+    if path.name.startswith("MTD_MSI"):
+        return "sentinel2"
+    return "desis" if desis.is_desis(path) else "enmap"
+
+
+def _format_of(path: Path) -> str:
+    """Return the reader's module: by the first bytes, the suffix, then a header beside."""
+    with path.open("rb") as stream:
+        head = stream.read(128)
+    suffix = path.suffix.lower()
+    if head.startswith(_HDF5):
+        return "matlab73" if suffix == ".mat" else "hdf5"
+    if suffix == ".xml":
+        return _product_of_xml(path)
+    for start, name in _BY_START.items():
+        if head.startswith(start):
+            return name
+    if suffix in _BY_SUFFIX:
+        return _BY_SUFFIX[suffix]
+    if header_beside(path) is not None:
+        return "envi"
+    raise DataError(f"{path}: unknown format; {_HINT}")

@@ -1,0 +1,91 @@
+"""Pictures, by ``pillow``: PNG label images, and photographs as scenes of three bands.
+
+Grey values or palette indices of a label image are the class ids. A JPEG or PNG photograph has the
+colours that viewers show.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.libraries import reading, require
+from diffclass_hyperspectral.io.readers.contents import Color, Contents, names_of_json
+
+# The text chunk in which `write_class_map` keeps class names, as JSON {id: name}.
+NAMES_KEY = "diffclass class names"
+
+
+def read_labels(path: Path) -> Contents:
+    """Read a grey or palette PNG.
+
+    Raises
+    ------
+    DataError
+        Where it is a colour picture, whose colours name no class, or is damaged.
+    """
+    images = require("PIL.Image")
+    with reading(path, "a PNG image"), images.open(path) as image:
+        image.load()
+        if image.mode not in {"1", "L", "P", "I", "I;16", "I;16B"}:
+            raise DataError(
+                f"{path}: a colour picture (mode {image.mode}), whose colours name no classes; "
+                "save the labels as a greyscale or palette PNG, ENVI, .mat or .npy"
+            )
+        data = np.array(image)
+        return Contents(
+            data.astype(np.uint8) if data.dtype == bool else data,
+            "PNG",
+            class_names=_names(image),
+            class_colors=_palette(image) if image.mode == "P" else None,
+        )
+
+
+def _palette(image: Any) -> dict[int, Color]:
+    values = image.getpalette("RGB") or []
+    return {
+        index: (values[3 * index], values[3 * index + 1], values[3 * index + 2])
+        for index in range(len(values) // 3)
+    }
+
+
+def _names(image: Any) -> dict[int, str] | None:
+    text = image.info.get(NAMES_KEY)
+    return None if text is None else names_of_json(text)
+
+
+_GREY = ("1", "L", "LA", "I", "I;16", "I;16B", "F")
+_ALPHA = ("LA", "PA", "RGBA", "La", "RGBa")
+
+
+def read_photograph(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
+    """Read a photograph: red, green and blue, or one grey band; transparent pixels are NaN.
+
+    Raises
+    ------
+    DataError
+        Where the file is damaged, or labels are wanted of a JPEG, which has changed their numbers.
+    """
+    images = require("PIL.Image")
+    with reading(path, "a photograph"), images.open(path) as image:
+        if n_axes == 2:
+            raise DataError(
+                f"{path}: a JPEG blurs numbers of classes where they meet; save the labels as a "
+                "PNG, GeoTIFF or .npy"
+            )
+        kind = "JPEG" if image.format == "JPEG" else "PNG"
+        upright = require("PIL.ImageOps").exif_transpose(image)
+        is_grey = upright.mode in _GREY
+        with_alpha = upright.mode in _ALPHA or "transparency" in upright.info
+        if upright.mode in ("I", "I;16", "I;16B", "F"):
+            return Contents(np.array(upright)[:, :, None], kind, band_names=("grey",))
+        wanted = ("LA" if is_grey else "RGBA") if with_alpha else ("L" if is_grey else "RGB")
+        values = np.array(upright.convert(wanted)).reshape(upright.height, upright.width, -1)
+        if with_alpha:
+            alpha, values = values[..., -1], values[..., :-1].astype(np.float32)
+            values[alpha == 0] = np.nan
+        names = ("grey",) if is_grey else ("red", "green", "blue")
+        return Contents(values, kind, band_names=names)

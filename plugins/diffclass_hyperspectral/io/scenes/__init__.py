@@ -1,0 +1,27 @@
+"""Scenes: cubes of spectra, opened from files, with the bands and pixels to work with."""
+
+from diffclass_hyperspectral.io.scenes.band_survey import BandSurvey
+from diffclass_hyperspectral.io.scenes.file_stamps import FileStamp
+from diffclass_hyperspectral.io.scenes.opening import open_scene
+from diffclass_hyperspectral.io.scenes.scene import Scene
+from diffclass_hyperspectral.io.scenes.selection import pixels_in
+from diffclass_hyperspectral.io.scenes.value_levels import (
+    factor_text,
+    round_factor,
+    sampled_levels,
+    unit_factor,
+    value_levels,
+)
+
+__all__ = [
+    "BandSurvey",
+    "FileStamp",
+    "Scene",
+    "factor_text",
+    "open_scene",
+    "pixels_in",
+    "round_factor",
+    "sampled_levels",
+    "unit_factor",
+    "value_levels",
+]

@@ -1,0 +1,443 @@
+"""Scenes: a cube of spectra with what its file says about bands, units and missing pixels.
+
+A scene is opened, not loaded: ENVI, ERDAS and NumPy cubes stay on disk as memory maps, those of
+GeoTIFF, HDF5 and MATLAB 7.3 in their compressed files, and every method goes through them in blocks
+of rows.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.mapped_files import release_pages
+from diffclass.progress import in_parts
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    LookupTable,
+    Turn,
+    georeference_of,
+    map_info_of,
+)
+from diffclass_hyperspectral.io.rasters import BlockArray, row_blocks
+from diffclass_hyperspectral.io.scenes.band_survey import LARGEST, BandSurvey, largest_of
+from diffclass_hyperspectral.io.scenes.file_stamps import FileStamp
+from diffclass_hyperspectral.io.scenes.selection import chosen_bands, pixels_in
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A cube of spectra and the facts of its file.
+
+    Make one with `diffclass_hyperspectral.open_scene`, or with `Scene.from_array` from an array in
+    memory.
+
+    Attributes
+    ----------
+    data : ndarray or BlockArray of shape (rows, columns, bands)
+        Stored values, unscaled: read when asked for, or read-only where it lies on a memory map,
+        and then in the file's byte order.
+    path : Path
+    format : str
+    wavelengths : ndarray of shape (bands,) or None
+        Band centres in nanometres.
+    band_mask : ndarray of shape (bands,), bool
+        True for the bands that the file calls good.
+    ignore_value : float or None
+        The stored value that means "no data".
+    scale_factor : float
+        Stored values divided by it are reflectances.
+    band_names, map_info : tuple of str or None
+        As the ENVI header has them.
+    read_lookup_table : callable or None
+        Reads the table between the sensor's grid, in which such a scene is, and a map.
+    georeference : Georeference or None
+        Affine transform and coordinate system, where the file states them.
+    lookup_table : LookupTable or None
+        What `read_lookup_table` reads, once it is asked for.
+    region : ndarray of bool of shape (rows, columns) or None
+        Pixels to work with; None: all.
+    stamp : FileStamp or None
+        What the file looked like when it was opened. Reading raises `DataError` where it has
+        changed since.
+    """
+
+    data: Any  # BlockArray reads like an array, but is no ndarray
+    path: Path
+    format: str
+    band_mask: np.ndarray
+    wavelengths: np.ndarray | None = None
+    ignore_value: float | None = None
+    scale_factor: float = 1.0
+    band_names: tuple[str, ...] | None = None
+    map_info: tuple[str, ...] | None = None
+    read_lookup_table: Callable[[], LookupTable] | None = None
+    region: np.ndarray | None = None
+    stamp: FileStamp | None = None
+
+    @classmethod
+    def from_array(
+        cls,
+        data: np.ndarray | BlockArray,
+        *,
+        path: str | os.PathLike[str] = "array",
+        format: str = "array",
+        band_mask: np.ndarray | None = None,
+        **facts: Any,
+    ) -> Scene:
+        """Make a scene from an array.
+
+        Parameters
+        ----------
+        data : ndarray or BlockArray of shape (rows, columns, bands)
+        path : path-like
+            What messages call it.
+        format : str
+        band_mask : ndarray of shape (bands,), bool, optional
+            All bands by default.
+        **facts
+            The other attributes of `Scene`.
+
+        Raises
+        ------
+        DataError
+            Where ``data`` is not a cube of real numbers, or no band is good.
+        """
+        place = Path(path)
+        cube = data if isinstance(data, BlockArray) else np.asarray(data)
+        _check_cube(cube, place)
+        mask = np.ones(cube.shape[2], bool) if band_mask is None else np.asarray(band_mask, bool)
+        if not mask.any():
+            raise DataError(f"{place}: its bad band list (bbl) leaves no band; correct the header")
+        stamp = FileStamp.of_data(cube)
+        return cls(data=cube, path=place, format=format, band_mask=mask, stamp=stamp, **facts)
+
+    def select(
+        self,
+        *,
+        bands: str | Sequence[int] | np.ndarray | None = None,
+        mask: Any = None,
+        roi: Any = None,
+    ) -> Scene:
+        """Return the scene with fewer bands or pixels to work with; its size stays.
+
+        Parameters
+        ----------
+        bands : str or array-like, optional
+            As in ``"1-50,60"`` (from 1) or ``"450-1300,1500-1750nm"``; or bool of shape (bands,),
+            or numbers from 0. The other bands count as bad ones.
+        mask : path-like or array-like of shape (rows, columns), optional
+            Pixels that are *not* 0, or in the shapes of a vector file, are left out.
+        roi : path-like, array-like, or left, bottom, right, top, optional
+            Only such pixels, or those with their centre in a box of map coordinates, are kept.
+
+        Raises
+        ------
+        ParameterError
+            For bands that do not exist.
+        DataError
+            Where a file cannot be read or does not lie on the scene, or nothing is left.
+
+        Examples
+        --------
+        >>> scene = Scene.from_array(np.arange(24.0).reshape(2, 3, 4))
+        >>> part = scene.select(bands="2-3", mask=[[1, 0, 0], [0, 0, 0]])
+        >>> part.spectra().shape, int(part.valid.sum())
+        ((6, 2), 5)
+        """
+        if bands is None and mask is None and roi is None:
+            return self
+        good = self.band_mask.copy()
+        if bands is not None:
+            good &= chosen_bands(bands, self)
+            if not good.any():
+                raise DataError(f"{self.path}: the bands {bands} are all bad ones; choose others")
+        region = np.ones(self.shape[:2], bool) if self.region is None else self.region.copy()
+        if roi is not None:
+            region &= pixels_in(roi, self)
+        if mask is not None:
+            region &= ~pixels_in(mask, self)
+        if not region.any():
+            raise DataError(
+                f"{self.path}: mask and roi leave no pixel; a mask is left out where it is not 0, "
+                "a roi is what is kept"
+            )
+        return replace(self, band_mask=good, region=region)
+
+    def turned(self, turn: Turn) -> Scene:
+        """Return a scene with map coordinates with its rows or columns reversed.
+
+        Parameters
+        ----------
+        turn : tuple of two slices
+            Of rows and columns; the step -1 reverses them.
+        """
+        if all(part.step == 1 for part in turn):
+            return self
+        place = self.georeference
+        assert place is not None
+        return replace(
+            self,
+            data=self.data.turned(turn) if isinstance(self.data, BlockArray) else self.data[turn],
+            map_info=map_info_of(place.reversed(self.shape, turn)),
+            region=None if self.region is None else self.region[turn],
+        )
+
+    def scaled(self, factor: float) -> Scene:
+        """Return the scene with reflectances that are larger by a factor; nothing is read.
+
+        Parameters
+        ----------
+        factor : float
+            Above 0.
+
+        Raises
+        ------
+        ParameterError
+            For another factor.
+
+        Examples
+        --------
+        >>> scene = Scene.from_array(np.array([[[5000, 2000]]])).scaled(1e-4)
+        >>> scene.spectra(bands=[True, True]).tolist()
+        [[0.5, 0.20000000298023224]]
+        """
+        if not (np.isfinite(factor) and factor > 0):
+            raise ParameterError(f"scale = {factor!r}; values are multiplied by a number above 0")
+        return replace(self, scale_factor=self.scale_factor / factor)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, columns and bands."""
+        rows, columns, bands = self.data.shape
+        return rows, columns, bands
+
+    @property
+    def n_bands(self) -> int:
+        """Number of bands, bad ones included."""
+        return self.data.shape[2]
+
+    @property
+    def georeference(self) -> Georeference | None:
+        """Where the pixels lie on the map, or None."""
+        return georeference_of(self.map_info)
+
+    @cached_property
+    def lookup_table(self) -> LookupTable | None:
+        """Table between the sensor's grid and a map, or None for a scene without one."""
+        return None if self.read_lookup_table is None else self.read_lookup_table()
+
+    @property
+    def map_georeference(self) -> Georeference | None:
+        """Where maps of the scene lie: as the scene itself, or on its lookup table's grid."""
+        table = self.lookup_table
+        return self.georeference if table is None else georeference_of(table.map_info)
+
+    def centre(self, row: int, column: int) -> tuple[float, float] | None:
+        """Return x and y of a pixel's centre by `map_georeference`, or None where it has none."""
+        if self.lookup_table is not None:
+            return self.lookup_table.centre(row, column)
+        return None if self.georeference is None else self.georeference.centre(row, column)
+
+    @cached_property
+    def valid(self) -> np.ndarray:
+        """Pixels with data, bool of shape (rows, columns).
+
+        A pixel is valid where every good band is finite and not every good band is the ignore
+        value. Bands without any finite value are ignored. Reflectances beyond 1e18 count as not
+        finite, with a warning: they are fill values that the file does not state. Outside the
+        region no pixel is valid.
+        """
+        if self._has_gaps or self.ignore_value is not None:
+            mask = self._survey.valid
+        else:
+            mask = np.ones(self.shape[:2], bool) if self.region is None else self.region.copy()
+        mask.flags.writeable = False
+        return mask
+
+    @cached_property
+    def empty_bands(self) -> np.ndarray:
+        """Bands without one finite value, bool of shape (bands,)."""
+        if not self._has_gaps:
+            return np.zeros(self.n_bands, dtype=bool)
+        return ~self._survey.filled
+
+    @cached_property
+    def constant_bands(self) -> np.ndarray:
+        """Good bands with the same value in all valid pixels, bool of shape (bands,)."""
+        lowest, highest = self._survey.lowest, self._survey.highest
+        if lowest is None:  # without data no band is known to be constant
+            return np.zeros(self.n_bands, dtype=bool)
+        return (lowest == highest) & self.band_mask & ~self.empty_bands
+
+    @cached_property
+    def _survey(self) -> BandSurvey:
+        """What one pass over the file says of pixels and bands."""
+        survey = BandSurvey(
+            self.shape, self.band_mask, self.ignore_value, self.region, limit=self._limit
+        )
+        for rows in self._row_blocks():
+            survey.add(rows, self.data[rows])
+        if survey.first_extreme is not None:
+            row, column, band, value = survey.first_extreme
+            warnings.warn(
+                f"{self.path}: {survey.n_extreme} pixels hold values that no measurement has, the "
+                f"first {value:.4g} in band {band} at row {row}, column {column} (counted from 0); "
+                "they are taken for no data",
+                UserWarning,
+                stacklevel=2,
+            )
+        return survey
+
+    @property
+    def _limit(self) -> float:
+        """Stored values farther from 0 count as missing."""
+        return LARGEST * self.scale_factor
+
+    @property
+    def _has_gaps(self) -> bool:
+        """Whether values of the stored type may be missing."""
+        return self.data.dtype.kind == "f" or largest_of(self.data.dtype) > self._limit
+
+    def check_unchanged(self) -> None:
+        """Raise `DataError` if the scene's file is another one than when it was opened."""
+        if self.stamp is not None:
+            self.stamp.check()
+
+    def usable_bands(self) -> np.ndarray:
+        """Return the bands to work with: good, not empty and not constant.
+
+        Returns
+        -------
+        ndarray of shape (bands,), bool
+
+        Raises
+        ------
+        DataError
+            Where no pixel is valid or no band is left.
+        """
+        if not self.valid.any():
+            raise DataError(
+                f"{self.path}: no pixel has data (all are NaN or the ignore value "
+                f"{self.ignore_value}); check the ignore value and the bad band list"
+            )
+        usable = self.band_mask & ~self.empty_bands & ~self.constant_bands
+        if not usable.any():
+            raise DataError(f"{self.path}: every band is constant; the pixels cannot be told apart")
+        return usable
+
+    def spectra(self, rows: slice | None = None, *, bands: np.ndarray | None = None) -> np.ndarray:
+        """Return reflectances, one row per pixel, invalid pixels as NaN.
+
+        Parameters
+        ----------
+        rows : slice, optional
+            Rows of the picture; all by default.
+        bands : ndarray of shape (bands,), bool, optional
+            Which bands; `usable_bands` by default. Give those of another scene to apply a model
+            that was fitted there.
+
+        Returns
+        -------
+        ndarray of shape (n_rows * columns, n_chosen), float32
+
+        Raises
+        ------
+        ParameterError
+            Where ``bands`` is not as long as the scene has bands.
+        """
+        chosen = self.usable_bands() if bands is None else np.asarray(bands, dtype=bool)
+        if chosen.shape != (self.n_bands,):
+            raise ParameterError(
+                f"bands has shape {chosen.shape}, but {self.path} has {self.n_bands} bands"
+            )
+        rows = slice(None) if rows is None else rows
+        valid = self.valid[rows]
+        out = np.empty((*valid.shape, int(chosen.sum())), dtype=np.float32)
+        numbers = range(self.shape[0])[rows]
+        for block in row_blocks(len(numbers), self._values_per_row):
+            self.check_unchanged()
+            part = numbers[block]
+            self._fill(out[block], self.data[part.start : part.stop : part.step], chosen)
+            release_pages(self.data)
+        self.check_unchanged()
+        out[~valid] = np.nan
+        return out.reshape(-1, out.shape[2])
+
+    def describe(self) -> dict[str, Any]:
+        """Return what ``diffclass info`` prints, in values that JSON can hold.
+
+        Band numbers count from 0. ``memory_bytes`` is the size of the whole cube as stored.
+        """
+        rows, columns, bands = self.shape
+        share = float(self.valid.mean())
+        constant = self.constant_bands
+        usable = self.band_mask & ~self.empty_bands & ~constant
+        return {
+            "path": str(self.path),
+            "format": self.format,
+            "rows": rows,
+            "columns": columns,
+            "bands": bands,
+            "dtype": self.data.dtype.newbyteorder("=").name,
+            "wavelengths_nm": _range(self.wavelengths),
+            "usable_bands": int(usable.sum()) if share else 0,
+            "bad_bands": np.flatnonzero(~self.band_mask).tolist(),
+            "empty_bands": np.flatnonzero(self.empty_bands).tolist(),
+            "constant_bands": np.flatnonzero(constant).tolist(),
+            "ignore_value": _jsonable(self.ignore_value),
+            "scale_factor": self.scale_factor,
+            "valid_share": share,
+            "memory_bytes": int(self.data.size) * self.data.dtype.itemsize,
+            "map_info": list(self.map_info) if self.map_info else None,
+        }
+
+    @property
+    def _values_per_row(self) -> int:
+        return self.shape[1] * self.shape[2]
+
+    def _row_blocks(self) -> Iterator[slice]:
+        for rows in in_parts("reading", row_blocks(self.shape[0], self._values_per_row)):
+            self.check_unchanged()
+            yield rows
+            release_pages(self.data)
+        self.check_unchanged()
+
+    def _fill(self, out: np.ndarray, stored: np.ndarray, bands: np.ndarray) -> None:
+        # Cast before dividing: int16 / float would make a float64 copy of the block.
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[...] = _take_bands(stored, bands)
+            if self.scale_factor != 1.0:
+                out /= np.float32(self.scale_factor)
+
+
+def _check_cube(cube: np.ndarray | BlockArray, path: Path) -> None:
+    if cube.dtype.kind not in "iuf":
+        raise DataError(f"{path}: holds {cube.dtype} values; a scene needs real numbers")
+    if cube.ndim != 3:
+        raise DataError(
+            f"{path}: an array of {cube.ndim} axes {cube.shape}; a scene has three: "
+            "rows, columns and bands"
+        )
+    if cube.size == 0:
+        raise DataError(f"{path}: an empty cube {cube.shape}; check how it was written")
+
+
+def _take_bands(block: np.ndarray, bands: np.ndarray) -> np.ndarray:
+    return block if bands.all() else block[..., bands]
+
+
+def _range(values: np.ndarray | None) -> list[float] | None:
+    return None if values is None else [float(values.min()), float(values.max())]
+
+
+def _jsonable(value: float | None) -> float | str | None:
+    return value if value is None or np.isfinite(value) else str(value)

@@ -1,0 +1,172 @@
+"""Labels of several scenes: one file for all, or one for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.georeference import NoOverlapError
+from diffclass_hyperspectral.io.labels import ClassTable, LabelImage, is_vector, read_labels
+from diffclass_hyperspectral.io.tiles.tiled_scenes import Tile, TiledScene, placement_of
+
+_BESIDE = {".hdr", ".xml", ".json", ".tfw", ".prj", ".dbf", ".shx", ".cpg", ".qml"}
+
+
+def read_tile_labels(
+    source: str | os.PathLike[str] | LabelImage | Sequence[Any],
+    tiles: TiledScene,
+    *,
+    variable: str | None = None,
+    known: ClassTable | None = None,
+) -> LabelImage:
+    """Read the labels of several scenes onto their joint picture.
+
+    Parameters
+    ----------
+    source : path-like, LabelImage, or sequence of these
+        Shapes; an image on the mosaic's grid, of any extent; a folder with a label image of the
+        same name for each scene (some may lack one); or one for each scene, in their order.
+    tiles : TiledScene
+    variable, known : optional
+        As for `read_labels`.
+
+    Returns
+    -------
+    LabelImage
+        Of the joint picture; where images overlap the first label counts.
+
+    Raises
+    ------
+    DataError
+        Where a file does not fit, or two files name one class differently.
+    """
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+        parts = _from_folder(Path(source), tiles, variable, known)
+    elif isinstance(source, str | os.PathLike) and is_vector(source):
+        if tiles.is_mosaic:
+            return read_labels(source, variable=variable, grid=tiles.scene, known=known)
+        parts = _from_shapes(source, tiles, variable, known)
+    elif isinstance(source, str | os.PathLike | LabelImage):
+        parts = [(_read(source, variable, known), None)]
+    else:
+        given = list(source)
+        if len(given) != len(tiles.tiles):
+            raise DataError(
+                f"{len(given)} label images for {len(tiles.tiles)} scenes; one for each"
+            )
+        pairs = zip(given, tiles.tiles, strict=True)
+        parts = [(_read(one, variable, known, tile), tile) for one, tile in pairs]
+    return _joined(parts, tiles, source)
+
+
+def _read(
+    one: Any, variable: str | None, known: ClassTable | None, tile: Tile | None = None
+) -> LabelImage:
+    if isinstance(one, LabelImage):
+        return one
+    grid = None if tile is None else tile.scene
+    return read_labels(one, variable=variable, grid=grid, known=known)
+
+
+def _from_folder(
+    folder: Path, tiles: TiledScene, variable: str | None, known: ClassTable | None
+) -> list[tuple[LabelImage, Tile | None]]:
+    by_stem: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.suffix.lower() not in _BESIDE and path.name[0] != ".":
+            by_stem.setdefault(path.stem, path)
+    found = [(by_stem.get(tile.scene.path.stem), tile) for tile in tiles.tiles]
+    parts: list[tuple[LabelImage, Tile | None]] = [
+        (_read(path, variable, known, tile), tile) for path, tile in found if path is not None
+    ]
+    if not parts:
+        name = tiles.tiles[0].scene.path.stem
+        raise DataError(f"{folder}: holds no label image that is named as a scene, as {name}.tif")
+    return parts
+
+
+def _from_shapes(
+    path: str | os.PathLike[str],
+    tiles: TiledScene,
+    variable: str | None,
+    known: ClassTable | None,
+) -> list[tuple[LabelImage, Tile | None]]:
+    parts: list[tuple[LabelImage, Tile | None]] = []
+    problem: NoOverlapError | None = None
+    for tile in tiles.tiles:
+        try:
+            parts.append((_read(path, variable, known, tile), tile))
+        except NoOverlapError as error:
+            problem = error  # these shapes lie on other scenes
+    if not parts and problem is not None:
+        raise problem
+    return parts
+
+
+def _joined(
+    parts: list[tuple[LabelImage, Tile | None]], tiles: TiledScene, source: Any
+) -> LabelImage:
+    scene = tiles.scene
+    ids = np.zeros(scene.shape[:2], dtype=np.int32)
+    for labels, tile in parts:
+        own, row, column = _placed(labels, tile, tiles)
+        top, left = max(0, -row), max(0, -column)
+        bottom = min(own.shape[0], ids.shape[0] - row)
+        right = min(own.shape[1], ids.shape[1] - column)
+        if top >= bottom or left >= right:
+            raise NoOverlapError(f"{labels.path}: lies on none of the scenes; check its place")
+        here = ids[row + top : row + bottom, column + left : column + right]
+        new = own[top:bottom, left:right]
+        np.copyto(here, new, where=(here == 0) & (new > 0))
+    ids.flags.writeable = False
+    name = Path(source) if isinstance(source, str | os.PathLike) else Path("labels")
+    table = _joined_tables([labels for labels, _ in parts])
+    return LabelImage(ids, table, name, "tiles", scene.map_info)
+
+
+def _placed(
+    labels: LabelImage, tile: Tile | None, tiles: TiledScene
+) -> tuple[np.ndarray, int, int]:
+    """Return the ids, and the row and column of the first of them on the joint picture."""
+    if tile is not None:
+        return labels.on(tile.scene).ids, tile.row, tile.column
+    found = placement_of(labels, tiles.scene)
+    if found is None:
+        return labels.on(tiles.scene).ids, 0, 0  # without coordinates: of the mosaic's size
+    turn, offset = found
+    return labels.ids[turn], *offset
+
+
+def _joined_tables(labels: list[LabelImage]) -> ClassTable:
+    names: dict[int, str] = {}
+    colors: dict[int, tuple[int, int, int]] = {}
+    ids: set[int] = set()
+    for one in labels:
+        given = {i: name for i, name in one.table.given_names.items() if name}
+        _check_alike(given, names, one.path)
+        names |= given
+        for entry in one.table:
+            ids.add(entry.id)
+            colors.setdefault(entry.id, entry.color)
+    return ClassTable.from_ids(ids, names=names, colors=colors)
+
+
+def _check_alike(given: dict[int, str], known: dict[int, str], path: Path) -> None:
+    """Refuse an id with another name than in the images before, and a name with another id."""
+    numbers = {name: i for i, name in known.items()}
+    for i, name in given.items():
+        if known.get(i, name) != name:
+            raise DataError(
+                f"{path}: class {i} is {name!r}, but {known[i]!r} in another label image; number "
+                "classes alike"
+            )
+        if i not in known and name in numbers:
+            raise DataError(
+                f"{path}: {name!r} is class {i}, but class {numbers[name]} in another label image; "
+                "number classes alike"
+            )

@@ -1,0 +1,343 @@
+"""Several scenes as one: tiles of a flight line, or scenes of different places and sizes.
+
+Scenes on one map grid (one coordinate system and pixel size, corners whole pixels apart) make a
+*mosaic*: each lies where its coordinates say, gaps have no data, and where scenes overlap the first
+that has data counts. Features, graph and map are those of one scene: there is no seam, and spatial
+features reach across borders, as neighbours in different files are neighbours on the ground.
+
+Other scenes are *stacked*: below one another, with rows without data between, so that they share
+features and graph, but no pixel of one is smoothed with another's.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.mapped_files import release_pages
+from diffclass_hyperspectral.io.georeference import (
+    Georeference,
+    MapInfo,
+    NoOverlapError,
+    Turn,
+    georeference_of,
+    map_info_of,
+    placement,
+)
+from diffclass_hyperspectral.io.labels import Grid
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.scenes import (
+    Scene,
+    factor_text,
+    open_scene,
+    pixels_in,
+    unit_factor,
+    value_levels,
+)
+
+_ROWS_BETWEEN = 16  # of a stack: more than the guide of smoothing reaches
+_MOST_GAPS = 64  # pixels of a mosaic for each pixel with a tile; emptier ones are stacked
+_SAME_BAND = 0.5  # nm
+_SAMPLED_ROWS = 8  # of each scene, whose units are compared
+_LEAST_BANDS = 3  # a class map has one
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """One of several scenes, and where it lies in their joint picture.
+
+    Attributes
+    ----------
+    scene : Scene
+    row, column : int
+        Of its upper left pixel.
+    """
+
+    scene: Scene
+    row: int
+    column: int
+
+    @property
+    def rows(self) -> slice:
+        """Rows of the joint picture."""
+        return slice(self.row, self.row + self.scene.shape[0])
+
+    @property
+    def columns(self) -> slice:
+        """Columns of the joint picture."""
+        return slice(self.column, self.column + self.scene.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class TiledScene:
+    """Several scenes as one; made by `open_tiles`.
+
+    Attributes
+    ----------
+    scene : Scene
+        The joint picture, as reflectances; read by blocks. Of a mosaic it has map coordinates.
+    tiles : tuple of Tile
+    is_mosaic : bool
+        Whether the scenes lie on one map grid.
+    """
+
+    scene: Scene
+    tiles: tuple[Tile, ...]
+    is_mosaic: bool
+
+
+def open_tiles(
+    sources: Sequence[str | os.PathLike[str] | Scene | Any],
+    *,
+    variable: str | None = None,
+    bands: str | Sequence[int] | np.ndarray | None = None,
+    mask: Any = None,
+    roi: Any = None,
+) -> TiledScene:
+    """Open several scenes as one.
+
+    Parameters
+    ----------
+    sources : sequence of path-like, DataArray or Scene
+        With the same bands. Where they overlap on one grid the earlier one counts.
+    variable, bands : optional
+        As for `open_scene`.
+    mask, roi : optional
+        As for `open_scene`, on the grid of the mosaic. Of a stack shapes, and a box for the scenes
+        that have map coordinates.
+
+    Returns
+    -------
+    TiledScene
+
+    Raises
+    ------
+    DataError
+        Where a scene cannot be read, bands differ, or no pixel is left.
+    ParameterError
+        Without scenes.
+
+    Warns
+    -----
+    UserWarning
+        Where the values of one are larger than those of another as if units were different.
+
+    Examples
+    --------
+    >>> from diffclass_hyperspectral import Scene
+    >>> left, right = (Scene.from_array(np.full((4, 3, 2), float(i))) for i in (1, 2))
+    >>> joint = open_tiles([left, right])
+    >>> joint.is_mosaic, joint.scene.shape, int(joint.scene.valid.sum())
+    (False, (24, 3, 2), 24)
+    """
+    scenes = [
+        source if isinstance(source, Scene) else open_scene(source, variable=variable)
+        for source in sources
+    ]
+    if not scenes:
+        raise ParameterError("no scene is given; name one or more files")
+    _check_bands(scenes)
+    _check_units(scenes)
+    tiles = _mosaic(scenes)
+    is_mosaic = tiles is not None
+    if tiles is None:
+        tiles = _stack(scenes)
+    joint = _joint(tiles, is_mosaic=is_mosaic).select(bands=bands)
+    if is_mosaic:
+        joint = joint.select(mask=mask, roi=roi)
+    elif mask is not None or roi is not None:
+        joint = replace(joint, region=_stack_region(joint, tiles, mask, roi))
+    return TiledScene(joint, tiles, is_mosaic)
+
+
+def _check_bands(scenes: list[Scene]) -> None:
+    first = scenes[0]
+    for other in scenes[1:]:
+        if other.n_bands != first.n_bands:
+            raise DataError(
+                f"{other.path}: has {other.n_bands} bands, but {first.path} {first.n_bands}; give "
+                "scenes of one sensor, or classify one and apply its model to the other"
+            )
+        if first.wavelengths is None or other.wavelengths is None:
+            continue
+        apart = np.abs(first.wavelengths - other.wavelengths)
+        if apart.max() > _SAME_BAND:
+            band = int(apart.argmax())
+            raise DataError(
+                f"{other.path}: its band {band + 1} lies at {other.wavelengths[band]:.1f} nm, that "
+                f"of {first.path} at {first.wavelengths[band]:.1f}; give scenes of one sensor"
+            )
+
+
+def _check_units(scenes: list[Scene]) -> None:
+    """Warn of scenes of which one states its scale factor and another does not.
+
+    Not more, as a tile of clouds beside one of water may look so.
+    """
+    first = scenes[0]
+    if first.n_bands < _LEAST_BANDS or len(scenes) < 2:
+        return
+    good = np.logical_and.reduce([scene.band_mask for scene in scenes])
+    reference = _sampled_levels(first, good)
+    for other in scenes[1:]:
+        factor = unit_factor(_sampled_levels(other, good), reference)
+        if factor is not None:
+            warnings.warn(
+                f"{other.path}: its values are {factor_text(factor)} than those of {first.path} in "
+                "nearly all bands, as in other units; if so, state its scale factor in its header, "
+                "or open it in Python and pass scene.scaled(factor)",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def _sampled_levels(scene: Scene, good: np.ndarray) -> np.ndarray | None:
+    rows = np.unique(np.linspace(0, scene.shape[0] - 1, _SAMPLED_ROWS).astype(int))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [_reflectances(scene, slice(row, row + 1), good)[0][:, good] for row in rows]
+    return value_levels(np.concatenate(found))
+
+
+def _mosaic(scenes: list[Scene]) -> tuple[Tile, ...] | None:
+    """Return the tiles on one map grid, or None if the scenes share none."""
+    first = scenes[0].georeference
+    if first is None or any(scene.lookup_table is not None for scene in scenes):
+        return None
+    turned, offsets = [], []
+    for scene in scenes:
+        found = placement_of(scene, scenes[0])
+        if found is None:
+            return None
+        turn, offset = found
+        turned.append(scene.turned(turn))
+        offsets.append(offset)
+    top, left = (min(offset[axis] for offset in offsets) for axis in (0, 1))
+    tiles = tuple(
+        Tile(scene, row - top, column - left)
+        for scene, (row, column) in zip(turned, offsets, strict=True)
+    )
+    rows, columns = _extent(tiles)
+    covered = sum(scene.shape[0] * scene.shape[1] for scene in scenes)
+    return tiles if rows * columns <= _MOST_GAPS * covered else None
+
+
+def _stack(scenes: list[Scene]) -> tuple[Tile, ...]:
+    tiles, row = [], 0
+    for scene in scenes:
+        tiles.append(Tile(scene, row, 0))
+        row += scene.shape[0] + _ROWS_BETWEEN
+    return tuple(tiles)
+
+
+def _extent(tiles: Sequence[Tile]) -> tuple[int, int]:
+    return max(tile.rows.stop for tile in tiles), max(tile.columns.stop for tile in tiles)
+
+
+def _joint(tiles: tuple[Tile, ...], *, is_mosaic: bool) -> Scene:
+    first = tiles[0].scene
+    rows, columns = _extent(tiles)
+    good = np.logical_and.reduce([tile.scene.band_mask for tile in tiles])
+    region = np.zeros((rows, columns), dtype=bool)
+    for tile in tiles:
+        inside = True if tile.scene.region is None else tile.scene.region
+        region[tile.rows, tile.columns] |= inside
+    others = len(tiles) - 1
+    path = Path(f"{first.path.name} and {others} more" if others else first.path.name)
+    data = BlockArray(
+        (rows, columns, first.n_bands),
+        np.float32,
+        read_rows=_reader(tiles, (columns, first.n_bands), good),
+        path=path,
+    )
+    return Scene.from_array(
+        data,
+        path=path,
+        format="tiles",
+        band_mask=good,
+        wavelengths=first.wavelengths,
+        band_names=first.band_names,
+        map_info=_corner(tiles) if is_mosaic else None,
+        region=region,
+    )
+
+
+def _corner(tiles: Sequence[Tile]) -> MapInfo:
+    """Return the coordinates of the mosaic: those of the first tile, moved to its corner."""
+    place = tiles[0].scene.georeference
+    assert place is not None
+    a, b, c, d, e, f = place.transform
+    row, column = tiles[0].row, tiles[0].column
+    corner = (a, b, c - a * column - b * row, d, e, f - d * column - e * row)
+    return map_info_of(Georeference(corner, place.crs))
+
+
+def _reader(
+    tiles: tuple[Tile, ...], shape: tuple[int, int], good: np.ndarray
+) -> Callable[[int, int], np.ndarray]:
+    def read_rows(start: int, stop: int) -> np.ndarray:
+        out = np.full((stop - start, *shape), np.nan, dtype=np.float32)
+        for tile in tiles:
+            low, high = max(start, tile.row), min(stop, tile.rows.stop)
+            if low >= high:
+                if isinstance(tile.scene.data, BlockArray):
+                    tile.scene.data.release()
+                continue
+            place = out[low - start : high - start, tile.columns]
+            empty = np.isnan(place[..., good]).any(axis=2)
+            if empty.any():
+                found = _reflectances(tile.scene, slice(low - tile.row, high - tile.row), good)
+                place[empty] = found[empty]
+        return out
+
+    return read_rows
+
+
+def _reflectances(scene: Scene, rows: slice, good: np.ndarray) -> np.ndarray:
+    """Return some rows as float32, NaN where they have no data; no pass over the file is made."""
+    scene.check_unchanged()
+    stored = np.asarray(scene.data[rows])
+    values = stored.astype(np.float32)
+    if scene.scale_factor != 1.0:
+        values /= np.float32(scene.scale_factor)
+    ignored = scene.ignore_value
+    if ignored is not None and np.isfinite(ignored):
+        missing = np.asarray(ignored).astype(stored.dtype) if stored.dtype.kind == "f" else ignored
+        values[(stored[..., good] == missing).all(axis=2)] = np.nan
+    if scene.region is not None:
+        values[~scene.region[rows]] = np.nan
+    release_pages(scene.data)
+    return values
+
+
+def _stack_region(joint: Scene, tiles: Sequence[Tile], mask: Any, roi: Any) -> np.ndarray:
+    assert joint.region is not None
+    region = joint.region.copy()
+    for tile in tiles:
+        here = region[tile.rows, tile.columns]
+        if roi is not None:
+            here &= _pixels_of(roi, tile.scene)
+        if mask is not None:
+            here &= ~_pixels_of(mask, tile.scene)
+    if not region.any():
+        raise DataError(f"{joint.path}: mask and roi leave no pixel of any scene")
+    return region
+
+
+def _pixels_of(source: Any, scene: Scene) -> np.ndarray:
+    try:
+        return pixels_in(source, scene)
+    except NoOverlapError:
+        return np.zeros(scene.shape[:2], dtype=bool)
+
+
+def placement_of(picture: Grid, scene: Scene) -> tuple[Turn, tuple[int, int]] | None:
+    """Return how a picture lies on a scene's grid, None if it does not; see `placement`."""
+    own, other = georeference_of(picture.map_info), scene.georeference
+    return None if own is None or other is None else placement(own, other, picture.shape)

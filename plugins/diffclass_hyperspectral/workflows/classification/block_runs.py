@@ -1,0 +1,194 @@
+"""Scenes beyond memory: features, graph and maps lie in a scratch folder, made block by block.
+
+A script that does what ``classify --memory 8GB`` does:
+
+    with BlockRun.opened(scene, features, classifier, folder="scratch", memory=8e9) as blocks:
+        run = classify_with_holdout(
+            scene, labels, features=features, classifier=classifier, blocks=blocks
+        )
+        write_maps("map.tif", run.result, scene)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass import __version__
+from diffclass.blocks import BlockClassifier, Engine, Scratch
+from diffclass.blocks.plan import BlockPlan
+from diffclass.blocks.scratch import room_in
+from diffclass.classifier import DiffusionClassifier
+from diffclass.costs import Size
+from diffclass.exceptions import ParameterError
+from diffclass.model_files import read_model, write_model
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.io.labels import LabelImage
+from diffclass_hyperspectral.io.scenes import FileStamp, Scene
+from diffclass_hyperspectral.workflows.classification.classifying import LabelledPoints
+from diffclass_hyperspectral.workflows.classification.model_forms import FEATURES
+
+_IN_BLOCKS = (
+    "n_neighbors", "kernel", "alpha", "label_mode", "tau", "class_prior", "random_state",
+)  # fmt: skip
+_FEATURES = "diffclass scene features"
+_WINDOW_SHARE = 0.25  # of the memory, for windows of a picture that is smoothed
+
+
+@dataclass(frozen=True)
+class BlockRun:
+    """Where a scene beyond memory is worked on.
+
+    Attributes
+    ----------
+    scratch : Scratch
+    memory : float
+        Bytes of this process, or of each worker.
+    engine : Engine or None
+        None: this process does the work.
+    n_machines : int
+        That share the work, for the forecast of time: each worker of a scheduler counts as one.
+    """
+
+    scratch: Scratch
+    memory: float
+    engine: Engine | None = None
+    n_machines: int = 1
+
+    @classmethod
+    @contextmanager
+    def opened(
+        cls,
+        scene: Scene,
+        features: SceneFeatures,
+        classifier: DiffusionClassifier,
+        *,
+        folder: str | os.PathLike[str],
+        memory: float,
+        n_workers: int | None = None,
+        scheduler: str | None = None,
+        resume: bool = False,
+    ) -> Iterator[BlockRun]:
+        """Open a scratch folder for a scene, and start or join workers.
+
+        Parameters
+        ----------
+        scene : Scene
+        features : SceneFeatures
+        classifier : DiffusionClassifier
+            Neither is changed.
+        folder : path-like
+            The scratch folder; it is removed at the end, also after Ctrl-C. After an error complete
+            stages stay.
+        memory : float
+            Bytes to use: by this process, by all workers on this machine, or by each worker of a
+            scheduler.
+        n_workers : int, optional
+            Processes to start on this machine.
+        scheduler : str, optional
+            Address of a dask scheduler, such as "tcp://host:8786".
+        resume : bool, default=False
+            Whether what an earlier run completed in the folder is taken over.
+
+        Raises
+        ------
+        ParameterError
+            If the classifier has parameters that need the graph in memory, or dask.distributed is
+            missing, or workers do not see the folder.
+        DataError
+            If the folder holds anything else, or the run of another job.
+        ClusterError
+            If the scheduler does not answer.
+        """
+        _check_in_blocks(classifier)
+        job = _job(scene, features, classifier)
+        with ExitStack() as stack:
+            opened = Scratch.opened(folder, job=job, resume=resume, keep=True)
+            scratch = stack.enter_context(opened)
+            engine: Engine | None = None
+            if n_workers is not None or scheduler is not None:
+                from diffclass.blocks.dask_engine import cluster_at, local_cluster
+
+                workers = (
+                    cluster_at(scheduler)
+                    if scheduler is not None
+                    else local_cluster(
+                        n_workers or 1, memory=memory, folder=scratch.folder / "workers"
+                    )
+                )
+                engine = stack.enter_context(workers)
+                engine.require_visible(scratch.folder)
+            share = 1 if n_workers is None else n_workers
+            n_machines = 1 if scheduler is None or engine is None else engine.n_workers
+            yield cls(scratch, memory / share, engine, n_machines)
+
+    def points(self, scene: Scene, labels: LabelImage, features: SceneFeatures) -> LabelledPoints:
+        """Fit features to a scene and write them; those of a resumed run are taken over."""
+        model = self.scratch.folder / "features" / "features.model"
+
+        def work() -> dict[str, Any]:
+            _, valid = features.fit_transform_points(
+                scene,
+                lambda shape: self.scratch.create("features/points", shape, np.float32),
+                window_bytes=int(self.memory * _WINDOW_SHARE),
+            )
+            self.scratch.save("features/valid", valid)
+            with room_in(self.scratch.folder):
+                write_model(model, features, FEATURES, kind=_FEATURES, version=__version__)
+            return {}
+
+        self.scratch.completed("features", work)
+        valid, points = (self.scratch.load(f"features/{name}") for name in ("valid", "points"))
+        fitted = read_model(model, FEATURES, kind=_FEATURES)
+        return LabelledPoints(scene, labels, points, np.array(valid), fitted)
+
+    def classifier(self, model: DiffusionClassifier) -> BlockClassifier:
+        """Return the classifier in blocks with the parameters of one in memory."""
+        return BlockClassifier(
+            **_given(model), memory=self.memory, engine=self.engine, scratch=self.scratch
+        )
+
+    def plan(self, size: Size) -> BlockPlan:
+        """Return how the points will be cut into blocks, and what that will take."""
+        n_workers = 1 if self.engine is None else self.engine.n_workers
+        return BlockPlan.within(self.memory, size, n_workers=n_workers)
+
+
+def _check_in_blocks(classifier: DiffusionClassifier) -> None:
+    """Refuse parameters that need the whole graph in memory."""
+    default = DiffusionClassifier()
+    for name, value in classifier.get_params(deep=False).items():
+        if name not in _IN_BLOCKS and value != getattr(default, name):
+            raise ParameterError(
+                f"{name} = {value!r} needs the whole graph in memory; leave it out, or the blocks"
+            )
+    BlockClassifier(**_given(classifier)).check_parameters()
+
+
+def _given(classifier: DiffusionClassifier) -> dict[str, Any]:
+    return {name: getattr(classifier, name) for name in _IN_BLOCKS}
+
+
+def _job(scene: Scene, features: SceneFeatures, classifier: DiffusionClassifier) -> dict[str, Any]:
+    stamp = FileStamp.of_data(scene.data)
+    file = {} if stamp is None else {key: str(value) for key, value in asdict(stamp).items()}
+    graph = ("n_neighbors", "kernel", "alpha", "random_state")
+    return {
+        "version": __version__,
+        "scene": {"path": str(Path(scene.path).absolute()), "shape": list(scene.shape), **file},
+        "bands": _digest(scene.band_mask),
+        "region": _digest(scene.region),
+        "features": {name: repr(value) for name, value in features.get_params().items()},
+        "graph": {name: repr(getattr(classifier, name)) for name in graph},
+    }
+
+
+def _digest(chosen: np.ndarray | None) -> str | None:
+    return None if chosen is None else hashlib.sha256(np.packbits(chosen).tobytes()).hexdigest()

@@ -1,0 +1,229 @@
+"""The two ways to a classified scene: its own labels diffused, or the model of another applied."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from diffclass.classifier import DiffusionClassifier
+from diffclass.exceptions import DataError
+from diffclass.label_diffusion import decide
+from diffclass.progress import stage
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.io.labels import LabelImage, label_regions
+from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.workflows.classification.models import Classifier, SceneModel
+from diffclass_hyperspectral.workflows.classification.scene_classification import (
+    UNCLASSIFIED,
+    SceneClassification,
+)
+from diffclass_hyperspectral.workflows.parameters import check_classifier
+
+_EXPECTED_BEYOND = 0.01  # of a scene like the one that the model was fitted to
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledPoints:
+    """The pixels of a scene that have data, as points, and its labels.
+
+    Attributes
+    ----------
+    scene : Scene
+    labels : LabelImage
+        Of the scene's rows and columns.
+    points : ndarray of float32 of shape (n, p)
+    valid : ndarray of bool of shape (rows, columns)
+        Which pixels these are.
+    features : SceneFeatures
+        Fitted to the scene.
+    """
+
+    scene: Scene
+    labels: LabelImage
+    points: np.ndarray
+    valid: np.ndarray
+    features: SceneFeatures
+
+    def classified(
+        self, classifier: Classifier, *, fit_on: np.ndarray | None = None
+    ) -> SceneClassification:
+        """Diffuse the labels over the points.
+
+        Parameters
+        ----------
+        classifier : DiffusionClassifier or BlockClassifier
+            Fitted here.
+        fit_on : ndarray of bool of shape (rows, columns), optional
+            Which labelled pixels to use; all by default.
+
+        Raises
+        ------
+        DataError, ParameterError
+            As `classify_scene`.
+        """
+        ids = _chosen_ids(self.labels, fit_on)
+        _check_two_classes(ids[self.valid], self.labels)
+        check_classifier(classifier, len(self.points))
+        y = np.where(ids > 0, ids, -1)[self.valid]
+        classifier.fit(self.points, y, groups=label_regions(ids)[self.valid])
+        table, wavelengths = self.labels.table, self.scene.wavelengths
+        model = SceneModel(self.features, classifier, wavelengths, table)
+        posteriors = classifier.raw_label_distributions_
+        return SceneClassification.of_points(posteriors, classifier.diffusion_, self.valid, model)
+
+
+def labelled_points(
+    scene: Scene, labels: LabelImage, features: SceneFeatures, *, fit_on: np.ndarray | None = None
+) -> LabelledPoints:
+    """Fit features to a scene; they do not depend on its labels.
+
+    Parameters
+    ----------
+    scene, labels, fit_on
+        As in `classify_scene`. Labels are checked before the scene is read.
+    features : SceneFeatures
+        Fitted here.
+
+    Raises
+    ------
+    DataError
+        As `classify_scene`.
+    """
+    with stage("features"):
+        if scene.valid.any():  # else the features say what is wrong
+            _check_two_classes(_chosen_ids(labels, fit_on)[scene.valid], labels)
+        points, valid = features.fit_transform_points(scene)
+        return LabelledPoints(scene, labels, points, valid, features)
+
+
+def classify_scene(
+    scene: Scene,
+    labels: LabelImage,
+    *,
+    fit_on: np.ndarray | None = None,
+    features: SceneFeatures | None = None,
+    classifier: Classifier | None = None,
+) -> SceneClassification:
+    """Diffuse the labels of some pixels over all pixels of a scene.
+
+    Labelled pixels of a class that touch count as one label; see
+    `diffclass_hyperspectral.workflows.classification.scene_classification`.
+
+    Parameters
+    ----------
+    scene : Scene
+    labels : LabelImage
+        Of the scene's rows and columns.
+    fit_on : ndarray of bool of shape (rows, columns), optional
+        Which labelled pixels to use; all by default.
+    features : SceneFeatures, optional
+        Fitted here; spectral components by default.
+    classifier : DiffusionClassifier or BlockClassifier, optional
+        Fitted here.
+
+    Returns
+    -------
+    SceneClassification
+
+    Raises
+    ------
+    DataError
+        For labels of another size, fewer than two classes, or no label on a pixel with data.
+    ParameterError
+        For at least as many neighbours as pixels, and as the features and the classifier.
+        Everything except the number of pixels without data is checked before the scene is read.
+    """
+    features = SceneFeatures() if features is None else features
+    classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
+    labels = checked_labels(scene, labels, features, classifier)
+    points = labelled_points(scene, labels, features, fit_on=fit_on)
+    return points.classified(classifier, fit_on=fit_on)
+
+
+def apply_model(
+    scene: Scene, model: SceneModel, *, check_units: bool = True, classify_all: bool = False
+) -> SceneClassification:
+    """Classify the pixels of another scene with a model.
+
+    Parameters
+    ----------
+    scene : Scene
+        With the model's bands; see `SceneModel.answers`.
+    model : SceneModel
+    check_units : bool, default=True
+        Whether other units than those of the training scene are an error; a warning if not.
+    classify_all : bool, default=False
+        Whether pixels beyond the reach of their training neighbours get a class too, that of the
+        nearest.
+
+    Returns
+    -------
+    SceneClassification
+        Every other pixel with data has a class.
+
+    Raises
+    ------
+    DataError
+        Where a band is missing, the units are others, or no pixel has data.
+
+    Warns
+    -----
+    UserWarning
+        Where more than one pixel in a hundred lies beyond the reach.
+    """
+    with stage("prediction"):
+        posteriors, novelty = model.answers(scene, check_units=check_units)
+    valid = np.isfinite(posteriors[:, 0]).reshape(scene.shape[:2])
+    if not valid.any():
+        raise DataError(f"{scene.path}: no pixel has data in the bands that the model uses")
+    posteriors = posteriors[valid.ravel()]
+    decision = decide(posteriors, np.ones(posteriors.shape[1]), dtype=np.float32)
+    result = SceneClassification.of_points(posteriors, decision, valid, model)
+    result = replace(result, novelty=novelty.reshape(scene.shape[:2]))
+    far = result.beyond_reach
+    share = np.count_nonzero(far) / np.count_nonzero(valid)
+    if share > _EXPECTED_BEYOND:
+        what = "have the class of the nearest" if classify_all else "are left unclassified"
+        warnings.warn(
+            f"{scene.path}: {share:.1%} of the pixels lie beyond the reach of those that the model "
+            f"was fitted to and {what}; --novelty FILE shows how far",
+            UserWarning,
+            stacklevel=2,
+        )
+    if classify_all:
+        return result
+    return replace(result, class_map=np.where(far, UNCLASSIFIED, result.class_map))
+
+
+def checked_labels(
+    scene: Scene, labels: LabelImage, features: SceneFeatures, classifier: Classifier
+) -> LabelImage:
+    """Return the labels of the scene's pixels; see `LabelImage.on`.
+
+    Raises what `classify_scene` would raise, as far as can be told without reading the scene.
+
+    Raises
+    ------
+    DataError
+        For labels of another size or place, or fewer than two classes.
+    ParameterError
+        For parameters out of range.
+    """
+    labels = labels.on(scene)
+    labels.check_trainable()
+    features.check_parameters()
+    check_classifier(classifier, scene.shape[0] * scene.shape[1])
+    return labels
+
+
+def _chosen_ids(labels: LabelImage, fit_on: np.ndarray | None) -> np.ndarray:
+    return labels.ids if fit_on is None else np.where(fit_on, labels.ids, 0)
+
+
+def _check_two_classes(ids: np.ndarray, labels: LabelImage) -> None:
+    if len(np.unique(ids[ids > 0])) < 2:
+        raise DataError(
+            f"{labels.path}: fewer than two classes lie on pixels with data; label more pixels"
+        )

@@ -1,0 +1,306 @@
+"""Cleaning a class map: unknown pixels, a majority filter and a minimum mapping unit.
+
+Class 0 takes no part: pixels without data, out of reach of all labels or below the margin stay 0,
+have no vote in a window, and no segment can join them.
+
+*Majority*: each pixel takes the class that is most frequent in the square window around it, its
+own class where that is among the most frequent, else the smallest id among those.
+
+*Minimum area*: a segment is a set of pixels of one class connected by their edges (four
+neighbours). From the smallest up, each segment of fewer than N pixels joins the neighbouring
+class with which it shares the longest border, counted in pixel edges (in a tie the smallest id),
+and all segments of that class that it touches become one with it. A segment that touches only
+class 0 stays.
+
+With both, the majority filter comes first, so that only such segments stay below N pixels.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral.workflows.reports import MERGED, Facts
+
+
+@dataclass(frozen=True)
+class Cleanup:
+    """What is done to a class map after classification; nothing by default.
+
+    Attributes
+    ----------
+    min_margin : float, default=0
+        Pixels with a smaller margin become class 0.
+    majority : int, default=1
+        Width of the majority filter's window in pixels, odd; 1 for none.
+    min_area : int, default=1
+        Smallest segment that stays, in pixels.
+    """
+
+    min_margin: float = 0.0
+    majority: int = 1
+    min_area: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_margin <= 1:
+            raise ParameterError(f"min_margin = {self.min_margin}; margins are between 0 and 1")
+        if self.majority < 1 or self.majority % 2 == 0:
+            raise ParameterError(
+                f"majority = {self.majority}; the window's width is odd: 3, 5, ... (1: no filter)"
+            )
+        if self.min_area < 1:
+            raise ParameterError(f"min_area = {self.min_area}; it has to be at least 1 pixel")
+
+    @property
+    def is_spatial(self) -> bool:
+        """Whether a pixel's class depends on its surroundings."""
+        return self.majority > 1 or self.min_area > 1
+
+    def apply(self, class_map: np.ndarray, margin: np.ndarray) -> tuple[np.ndarray, CleanupReport]:
+        """Clean a class map.
+
+        Parameters
+        ----------
+        class_map : ndarray of int of shape (rows, columns)
+            0 = no class.
+        margin : ndarray of shape (rows, columns)
+            0 to 1; NaN without data.
+
+        Returns
+        -------
+        cleaned : ndarray of int of shape (rows, columns)
+        report : CleanupReport
+        """
+        unknown = (class_map != 0) & (margin < self.min_margin)
+        kept = np.where(unknown, 0, class_map)
+        smooth = majority_filter(kept, self.majority)
+        cleaned = merge_small_segments(smooth, self.min_area)
+        report = CleanupReport(
+            self,
+            below_margin=int(np.count_nonzero(unknown)),
+            by_majority=int(np.count_nonzero(smooth != kept)),
+            by_min_area=int(np.count_nonzero(cleaned != smooth)),
+            small_segments_left=_n_small(cleaned, self.min_area),
+        )
+        return cleaned, report
+
+
+@dataclass(frozen=True)
+class CleanupReport(Facts):
+    """How many pixels each step changed.
+
+    Attributes
+    ----------
+    cleanup : Cleanup
+        What was done.
+    below_margin, by_majority, by_min_area : int
+        Pixels that became class 0, and that each filter gave another class.
+    small_segments_left : int
+        Segments below the minimum area that touch no other class.
+    """
+
+    cleanup: Cleanup = field(metadata=MERGED)
+    below_margin: int = 0
+    by_majority: int = 0
+    by_min_area: int = 0
+    small_segments_left: int = 0
+
+
+def majority_filter(class_map: np.ndarray, width: int) -> np.ndarray:
+    """Give each pixel the most frequent class of the window around it.
+
+    Parameters
+    ----------
+    class_map : ndarray of int of shape (rows, columns)
+        0 = no class: it stays and has no vote.
+    width : int
+        Of the window in pixels, odd; it is cut off at the edges of the map.
+
+    Returns
+    -------
+    ndarray of int of shape (rows, columns)
+
+    Notes
+    -----
+    O(n width) per class, two arrays of n counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral.workflows.classification.cleanup import majority_filter
+    >>> majority_filter(np.array([[1, 1, 1], [1, 2, 0], [1, 1, 2]]), 3)
+    array([[1, 1, 1],
+           [1, 1, 0],
+           [1, 1, 2]])
+    """
+    if width == 1:
+        return class_map.copy()
+    classes = np.unique(class_map[class_map != 0])
+    own = np.zeros(class_map.shape, dtype=np.int32)
+    for value in classes:
+        member = class_map == value
+        own[member] = _votes(member, width)[member]
+    most, winner = own, class_map.copy()
+    for value in classes:
+        votes = _votes(class_map == value, width)
+        wins = (votes > most) & (class_map != 0)
+        winner[wins] = value
+        most = np.where(wins, votes, most)
+    return winner
+
+
+def merge_small_segments(class_map: np.ndarray, min_area: int) -> np.ndarray:
+    """Let segments below an area join the class they share the longest border with.
+
+    Parameters
+    ----------
+    class_map : ndarray of int of shape (rows, columns)
+        0 = no class: it stays and is never joined.
+    min_area : int
+        Smallest segment that stays, in pixels.
+
+    Returns
+    -------
+    ndarray of int of shape (rows, columns)
+
+    Notes
+    -----
+    O(n) for the segments, and O(b log b) for the b borders between them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from diffclass_hyperspectral.workflows.classification.cleanup import merge_small_segments
+    >>> merge_small_segments(np.array([[1, 1, 1, 2], [1, 3, 2, 2], [0, 2, 2, 2]]), 2)
+    array([[1, 1, 1, 2],
+           [1, 1, 2, 2],
+           [0, 2, 2, 2]])
+    """
+    if min_area == 1 or not class_map.any():
+        return class_map.copy()
+    segments = segments_of(class_map)
+    merger = _Merger(class_map, segments)
+    merger.merge_below(min_area)
+    return merger.classes_now()[segments].astype(class_map.dtype, copy=False)
+
+
+def segments_of(class_map: np.ndarray) -> np.ndarray:
+    """Return the number of each pixel's segment; class 0 makes segments too.
+
+    Parameters
+    ----------
+    class_map : ndarray of int of shape (rows, columns)
+
+    Returns
+    -------
+    ndarray of int of shape (rows, columns)
+        0 to the number of segments - 1.
+    """
+    import scipy.sparse as sp
+    from scipy.sparse.csgraph import connected_components
+
+    left, right = _neighboring(np.arange(class_map.size).reshape(class_map.shape))
+    equal = class_map.ravel()[left] == class_map.ravel()[right]
+    edges = (np.ones(int(equal.sum()), dtype=np.int8), (left[equal], right[equal]))
+    graph = sp.coo_array(edges, shape=(class_map.size, class_map.size)).tocsr()
+    return connected_components(graph, directed=False)[1].reshape(class_map.shape)
+
+
+class _Merger:
+    """Segments with their sizes and borders, joined one by one (union-find)."""
+
+    def __init__(self, class_map: np.ndarray, segments: np.ndarray):
+        n = int(segments.max()) + 1
+        self.sizes = np.bincount(segments.ravel(), minlength=n).tolist()
+        self.classes = np.zeros(n, dtype=np.int64)
+        self.classes[segments.ravel()] = class_map.ravel()
+        self.parents = list(range(n))
+        self.borders = _borders(segments, self.classes)
+
+    def merge_below(self, min_area: int) -> None:
+        """Join segments from the smallest up until none below ``min_area`` has a neighbour."""
+        small = [(size, s) for s, size in enumerate(self.sizes) if size < min_area]
+        waiting = [(size, s) for size, s in small if self.classes[s]]
+        heapq.heapify(waiting)
+        while waiting:
+            size, segment = heapq.heappop(waiting)
+            stale = self.root(segment) != segment or self.sizes[segment] != size
+            if stale or not self.borders.get(segment):
+                continue
+            joined = self.join(segment)
+            if self.sizes[joined] < min_area:
+                heapq.heappush(waiting, (self.sizes[joined], joined))
+
+    def join(self, segment: int) -> int:
+        """Let a segment join the class of its longest border; return the joined segment."""
+        lengths: dict[int, int] = {}
+        for neighbor, length in self.borders[segment].items():
+            value = int(self.classes[neighbor])
+            lengths[value] = lengths.get(value, 0) + length
+        winner = min(lengths, key=lambda value: (-lengths[value], value))
+        touched = [s for s in self.borders[segment] if self.classes[s] == winner]
+        # into the one with most borders, so that few have to be moved
+        into = max(touched, key=lambda s: len(self.borders[s]))
+        for s in [segment, *(s for s in touched if s != into)]:
+            self._absorb(into, s)
+        return into
+
+    def root(self, segment: int) -> int:
+        """Return the segment that a segment is now part of."""
+        while self.parents[segment] != segment:
+            self.parents[segment] = self.parents[self.parents[segment]]
+            segment = self.parents[segment]
+        return segment
+
+    def classes_now(self) -> np.ndarray:
+        """Return the class that each of the original segments has now."""
+        return self.classes[[self.root(s) for s in range(len(self.parents))]]
+
+    def _absorb(self, into: int, segment: int) -> None:
+        self.parents[segment] = into
+        self.sizes[into] += self.sizes[segment]
+        for neighbor, length in self.borders.pop(segment).items():
+            theirs = self.borders[neighbor]
+            del theirs[segment]
+            if neighbor != into:
+                theirs[into] = theirs.get(into, 0) + length
+                self.borders[into][neighbor] = theirs[into]
+
+
+def _borders(segments: np.ndarray, classes: np.ndarray) -> dict[int, dict[int, int]]:
+    """Length of the border of each segment with each other segment, without class 0."""
+    one, other = _neighboring(segments)
+    apart = (one != other) & (classes[one] != 0) & (classes[other] != 0)
+    ends = np.sort(np.column_stack([one[apart], other[apart]]), axis=1).astype(np.int64)
+    pairs, lengths = np.unique(ends[:, 0] * len(classes) + ends[:, 1], return_counts=True)
+    borders: dict[int, dict[int, int]] = {s: {} for s in np.flatnonzero(classes).tolist()}
+    for pair, length in zip(pairs.tolist(), lengths.tolist(), strict=True):
+        a, b = divmod(pair, len(classes))
+        borders[a][b] = borders[b][a] = length
+    return borders
+
+
+def _neighboring(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values on both sides of every edge between two pixels."""
+    one = np.concatenate([values[:, :-1].ravel(), values[:-1].ravel()])
+    other = np.concatenate([values[:, 1:].ravel(), values[1:].ravel()])
+    return one, other
+
+
+def _votes(member: np.ndarray, width: int) -> np.ndarray:
+    from scipy.ndimage import correlate1d
+
+    ones = np.ones(width, dtype=np.int32)
+    along = correlate1d(member.astype(np.int32), ones, axis=0, mode="constant")
+    return correlate1d(along, ones, axis=1, mode="constant")
+
+
+def _n_small(class_map: np.ndarray, min_area: int) -> int:
+    if min_area == 1:
+        return 0
+    segments = segments_of(class_map)
+    has_class = np.bincount(segments[class_map != 0], minlength=segments.max() + 1) > 0
+    return int(np.count_nonzero(has_class & (np.bincount(segments.ravel()) < min_area)))

@@ -1,0 +1,119 @@
+"""A classification as a ``Dataset`` of xarray: class map, margin and probabilities.
+
+The class map has the attributes ``flag_values`` and ``flag_meanings`` of CF; its variables have
+coordinates and a coordinate system, so that ``dataset.class_map.rio.to_raster("map.tif")`` writes
+a map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from diffclass_hyperspectral.io.libraries import require
+from diffclass_hyperspectral.io.readers import flags_of, picture_axes
+from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.workflows.classification.scene_classification import (
+    UNCLASSIFIED,
+    SceneClassification,
+)
+
+
+def classified_dataset(result: SceneClassification, scene: Scene, *, like: Any = None) -> Any:
+    """Return a classification with its scene's coordinates.
+
+    Parameters
+    ----------
+    result : SceneClassification
+    scene : Scene
+        That was classified.
+    like : DataArray or Dataset, optional
+        That the scene was opened from: dimensions are called as there, and its coordinates of rows
+        and columns are kept. By default they are ``y`` and ``x``, centres of pixels where the scene
+        has map coordinates without rotation.
+
+    Returns
+    -------
+    Dataset
+        ``class_map`` (rows, columns), ids with CF flags, 0 without a class; ``margin``
+        (rows, columns), 0 to 1; ``probability`` (class, rows, columns), calibrated; NaN without
+        data.
+
+    Raises
+    ------
+    ParameterError
+        Where xarray or rioxarray is missing.
+
+    Examples
+    --------
+    >>> from diffclass.datasets import make_tissue_scene
+    >>> from diffclass_hyperspectral import LabelImage, Scene, classified_dataset, classify_scene
+    >>> tissue = make_tissue_scene(48, 48, random_state=0)
+    >>> scene = Scene.from_array(tissue.cube)
+    >>> found = classify_scene(scene, LabelImage.from_array(tissue.labels))
+    >>> classified_dataset(found, scene).class_map.flag_meanings
+    'class_1 class_2 class_3'
+    """
+    xarray = require("xarray", extra="xarray")
+    require("rioxarray", extra="xarray")
+    rows, columns = _dimensions(like)
+    largest = max(result.table.ids, default=0)
+    dtype = np.uint8 if largest <= np.iinfo(np.uint8).max else np.uint16
+    kept = [entry for entry in result.table if entry.id in set(result.class_ids.tolist())]
+    names = [result.names[int(i)] for i in result.class_ids]
+    class_map = (
+        (rows, columns),
+        result.class_map.astype(dtype),
+        {"long_name": "class", **flags_of(kept, dtype)},
+    )
+    margin = ((rows, columns), result.margin, {"long_name": "margin", "units": "1"})
+    probability = (
+        ("class", rows, columns),
+        np.moveaxis(result.posteriors, -1, 0),
+        {"long_name": "calibrated probability", "units": "1"},
+    )
+    dataset = xarray.Dataset(
+        {"class_map": class_map, "margin": margin, "probability": probability},
+        coords={"class": names, **_coordinates(scene, like, rows, columns)},
+    )
+    return _placed(dataset, scene, rows, columns)
+
+
+def _dimensions(like: Any) -> tuple[Hashable, Hashable]:
+    if like is None:
+        return "y", "x"
+    rows, columns, *_ = picture_axes(like)
+    return rows, columns
+
+
+def _coordinates(scene: Scene, like: Any, rows: Hashable, columns: Hashable) -> dict[Any, Any]:
+    if like is not None:
+        return {
+            name: coordinate
+            for name, coordinate in like.coords.items()
+            if coordinate.dims and set(coordinate.dims) <= {rows, columns}
+        }
+    place = scene.georeference
+    if place is None or place.transform[1] or place.transform[3]:
+        return {}
+    a, _, c, _, e, f = place.transform
+    n_rows, n_columns, _ = scene.shape
+    return {
+        rows: (rows, f + e * (np.arange(n_rows) + 0.5)),
+        columns: (columns, c + a * (np.arange(n_columns) + 0.5)),
+    }
+
+
+def _placed(dataset: Any, scene: Scene, rows: Hashable, columns: Hashable) -> Any:
+    """Write coordinate system, transform and no-data value as rioxarray has them."""
+    dataset = dataset.rio.set_spatial_dims(x_dim=columns, y_dim=rows)
+    place = scene.georeference
+    if place is not None:
+        if place.crs is not None:
+            dataset = dataset.rio.write_crs(place.crs)
+        dataset = dataset.rio.write_transform(place.affine)
+    for name, missing in (("class_map", UNCLASSIFIED), ("margin", np.nan), ("probability", np.nan)):
+        dataset[name] = dataset[name].rio.write_nodata(missing)
+    return dataset

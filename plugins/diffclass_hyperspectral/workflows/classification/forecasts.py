@@ -1,0 +1,141 @@
+"""How much memory and time classifying a scene will need, as is said before the start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from diffclass.acquisition import N_PAIRS
+from diffclass.blocks.costs import scratch_costs
+from diffclass.blocks.plan import BlockPlan
+from diffclass.classifier import DiffusionClassifier
+from diffclass.costs import Cost, Forecast, Size, base_bytes, seconds_of
+from diffclass.kernels import SharedNeighbors, check_kernel
+from diffclass.label_diffusion.costs import RESULT, diffusion_costs
+from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
+from diffclass_hyperspectral.features.feature_costs import feature_cost
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.workflows.classification.models import SceneModel
+from diffclass_hyperspectral.workflows.scene_costs import feature_costs, scene_size
+
+
+def forecast_classification(
+    scene: Scene,
+    features: SceneFeatures,
+    classifier: DiffusionClassifier,
+    n_classes: int,
+    *,
+    n_fits: int = 1,
+    suggesting: bool = False,
+) -> Forecast:
+    """Say what `classify_scene` will need.
+
+    Parameters
+    ----------
+    scene : Scene
+    features : SceneFeatures
+    classifier : DiffusionClassifier
+        Neither needs to be fitted.
+    n_classes : int
+        Classes that are labelled.
+    n_fits : int, default=1
+        How often labels are diffused: once for each way in which some are held out.
+    suggesting : bool, default=False
+        Whether `suggest_pixels` follows.
+
+    Returns
+    -------
+    Forecast
+        Bytes within about a quarter on scenes of 100,000 pixels and more. The time is told where
+        it is known: of the default kernel, without suggestions.
+    """
+    size = scene_size(scene, features, classifier.n_neighbors, n_classes)
+    kernel, warped = check_kernel(classifier.kernel or "shared"), classifier.warp is not None
+    costs = feature_costs(scene, features, size.points) | graph_costs(size, kernel)
+    values = size.points * n_classes
+    if warped or kernel.uses_scores:  # of an earlier map
+        costs["neighbors"] += Cost(RESULT * values, RESULT * values)
+    if kernel.uses_scores:  # and the kernel that it came by, for new points
+        kept = graph_costs(size, SharedNeighbors())["affinities"].kept - 8 * size.edges
+        costs["neighbors"] += Cost(kept)
+        costs["affinities"] += Cost(kept)
+    costs |= diffusion_costs(size, warped=warped)
+    is_known = classifier.kernel is None and not warped and not classifier.join_features
+    if suggesting:
+        # three vectors of each eigenpair: its own, scaled by degrees, and weighed by the labels
+        costs["suggestions"] = Cost((44 - RESULT) * values + 8 * size.points * 3 * N_PAIRS)
+    found = Forecast.of(costs | {"writing": Cost()})
+    if not is_known or suggesting or classifier.device != "cpu":
+        return found
+    return replace(found, seconds=seconds_of(costs, n_fits=n_fits, once=["features"]))
+
+
+def forecast_blocks(
+    scene: Scene,
+    features: SceneFeatures,
+    classifier: DiffusionClassifier,
+    n_classes: int,
+    plan: Callable[[Size], BlockPlan],
+    *,
+    n_fits: int = 1,
+    n_machines: int = 1,
+) -> Forecast:
+    """Say what classifying a scene in blocks will need.
+
+    Parameters
+    ----------
+    scene : Scene
+    features : SceneFeatures
+    classifier : DiffusionClassifier
+        Neither needs to be fitted.
+    n_classes : int
+    plan : callable
+        `BlockRun.plan`.
+    n_fits : int, default=1
+        As in `forecast_classification`.
+    n_machines : int, default=1
+        That share the work. Processes of one machine share its cores, and gain nothing here.
+
+    Returns
+    -------
+    Forecast
+        Of this process, or of a worker, with the space on the scratch disk and the time.
+    """
+    size = scene_size(scene, features, classifier.n_neighbors, n_classes)
+    planned = plan(size)
+    making = feature_cost(features, scene.shape, int(scene.band_mask.sum()), on_disk=True)
+    found = Forecast.of(
+        {
+            "features": making,
+            "graph and diffusion": Cost(planned.peak_bytes - base_bytes()),
+            "writing": Cost(BYTES_OF_A_POINT * size.points),
+        }
+    )
+    once = ["features", "cells", "neighbors", "affinities"]
+    costs = {"features": making} | scratch_costs(size, planned.block_points)
+    seconds = {
+        name: took / (1 if name in ("features", "maps") else n_machines)  # made by this process
+        for name, took in seconds_of(costs, n_fits=n_fits, once=once).items()
+    }
+    on_disk = int(planned.scratch_bytes + 4 * size.points * size.features)
+    return replace(found, scratch_bytes=on_disk, seconds=seconds)
+
+
+def forecast_prediction(scene: Scene, model: SceneModel) -> Forecast:
+    """Say what `apply_model` will need, beside the model, which is loaded.
+
+    Parameters
+    ----------
+    scene : Scene
+    model : SceneModel
+
+    Returns
+    -------
+    Forecast
+    """
+    size = scene_size(scene, model.features)
+    making = feature_costs(scene, model.features, 0)
+    answering = {"prediction": model.cost(size.points, size.features)}
+    writing = {"writing": Cost(RESULT * size.points * len(model.classifier.classes_))}
+    return Forecast.of(making | answering | writing)

@@ -1,0 +1,256 @@
+"""Models saved in a file: features and classifier of one scene, to be applied to others."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass import __version__
+from diffclass.blocks import BlockClassifier
+from diffclass.classifier import DiffusionClassifier
+from diffclass.costs import Cost
+from diffclass.exceptions import DataError
+from diffclass.mapped_files import release_pages
+from diffclass.model_files import CLASSIFIER, read_model, write_model
+from diffclass.model_files.forms import Array, Maybe, Record
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.io.labels import ClassTable
+from diffclass_hyperspectral.io.rasters import BlockArray
+from diffclass_hyperspectral.io.scenes import Scene, factor_text, round_factor
+from diffclass_hyperspectral.workflows.classification.model_forms import FEATURES, TABLE
+
+Classifier = DiffusionClassifier | BlockClassifier
+
+_KIND = "diffclass scene model"
+_BLOCK_PIXELS = 50_000
+
+
+@dataclass(frozen=True)
+class SceneModel:
+    """What is needed to classify another scene.
+
+    Attributes
+    ----------
+    features : SceneFeatures
+        Fitted; best without positions, which mean nothing in another scene.
+    classifier : DiffusionClassifier or BlockClassifier
+        Fitted to the valid pixels of the training scene. Only the first can be applied to others.
+    wavelengths : ndarray of shape (bands,) or None
+        Of the training scene, in nanometres.
+    table : ClassTable
+    """
+
+    features: SceneFeatures
+    classifier: Classifier
+    wavelengths: np.ndarray | None
+    table: ClassTable
+
+    def answers(self, scene: Scene, *, check_units: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """Return the posteriors of a scene's pixels, as the walk has them, and their novelty.
+
+        Parameters
+        ----------
+        scene : Scene
+            With the training scene's bands, found by wavelength, or, if either has no
+            wavelengths, just as many bands.
+        check_units : bool, default=True
+            Whether other units than those of the training scene are an error; a warning if not.
+
+        Returns
+        -------
+        posteriors : ndarray of float32 of shape (rows * columns, n_classes)
+            Not calibrated; NaN for missing pixels.
+        novelty : ndarray of float32 of shape (rows * columns,)
+            Distance to the training neighbours in units of their own, see
+            `diffclass.DiffusionClassifier.raw_predict_with_novelty`; NaN for missing pixels.
+
+        Raises
+        ------
+        DataError
+            Where a band is missing, or the units are others.
+        """
+        same = _with_bands(scene, matching_bands(self, scene))
+        self._compare_units(same, is_error=check_units)
+        points, valid = self.features.transform_points(same)
+        out = np.full((valid.size, len(self.classifier.classes_)), np.nan, dtype=np.float32)
+        novelty = np.full(valid.size, np.nan, dtype=np.float32)
+        places = np.flatnonzero(valid)
+        for start in range(0, len(points), _BLOCK_PIXELS):
+            chunk = slice(start, start + _BLOCK_PIXELS)
+            if not np.isfinite(points[chunk]).all():
+                raise DataError(
+                    f"{scene.path}: its features by this model are beyond what numbers can hold; "
+                    "check its units, or save the model again"
+                )
+            posteriors, distances = self.classifier.raw_predict_with_novelty(points[chunk])
+            out[places[chunk]] = posteriors
+            novelty[places[chunk]] = np.minimum(distances, np.finfo(np.float32).max)
+        return out, novelty
+
+    def _compare_units(self, scene: Scene, *, is_error: bool) -> None:
+        factor = self.features.unit_factor(scene)
+        if factor is None:
+            return
+        said = (
+            f"{scene.path}: its values are {factor_text(factor)} than those that the model was "
+            "fitted to, in nearly all bands, so its units are others"
+        )
+        if is_error:
+            raise DataError(
+                f"{said}; multiply them with --scale {round_factor(1 / factor).replace(',', '')} "
+                "(in Python scene.scaled), or take them as they are with --scale 1 "
+                "(check_units=False)"
+            )
+        warnings.warn(said, UserWarning, stacklevel=4)
+
+    def cost(self, n_pixels: int, n_features: int) -> Cost:
+        """Return what `answers` costs besides the model: features, result, a block."""
+        edges = min(n_pixels, _BLOCK_PIXELS) * self.classifier.n_neighbors
+        held = 4 * n_pixels * (n_features + len(self.classifier.classes_) + 1)
+        return Cost(held + 60 * edges)
+
+
+def _scene_model(**parts: Any) -> SceneModel:
+    model = SceneModel(**parts)
+    n_features = model.features._n_features_out
+    if model.classifier.n_features_in_ != n_features:
+        raise ValueError(f"its classifier is not one of {n_features} features")
+    if not set(model.classifier.classes_.tolist()) <= set(model.table.ids):
+        raise ValueError("its classes are not those of its table")
+    return model
+
+
+_FORM = Record(
+    SceneModel,
+    {
+        "features": FEATURES,
+        "classifier": CLASSIFIER,
+        "wavelengths": Maybe(Array(("b",))),
+        "table": TABLE,
+    },
+    _scene_model,
+)
+
+
+def save_model(path: str | os.PathLike[str], model: SceneModel, *, overwrite: bool = False) -> Path:
+    """Write a model to a file.
+
+    Parameters
+    ----------
+    path : path-like
+    model : SceneModel
+        Of a `DiffusionClassifier`. Kept is what new pixels need; what `fit` found of the training
+        pixels is not.
+    overwrite : bool, default=False
+        Whether a file that exists may be replaced.
+
+    Raises
+    ------
+    ParameterError
+        Where the model has a part that no file can hold, such as a function of the user's own, or
+        nothing can be written there.
+    """
+    write_model(path, model, _FORM, kind=_KIND, version=__version__, overwrite=overwrite)
+    return Path(path)
+
+
+def load_model(path: str | os.PathLike[str]) -> SceneModel:
+    """Read a model that `save_model` wrote.
+
+    Nothing of the file is executed, and what it claims is checked before it is believed. The
+    neighbour search is indexed anew, which takes what it took in the fit.
+
+    Raises
+    ------
+    DataError
+        Where the file is missing, damaged or not a model.
+    """
+    if not Path(path).is_file():
+        raise DataError(f"{path}: no such model file; make one with classify --save")
+    return read_model(path, _FORM, kind=_KIND)
+
+
+def matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
+    """Return, for each band of the model, the number of the scene's band that matches it.
+
+    A band matches if its centre is within half the distance to the model band's own neighbour.
+
+    Raises
+    ------
+    DataError
+        Where a band in use has no match, or counts differ and wavelengths are unknown.
+    """
+    bands = _matching_bands(model, scene)
+    bad = model.features.bands_ & ~scene.band_mask[bands]
+    if bad.any():
+        shown = ", ".join(str(band + 1) for band in bands[bad][:5])
+        warnings.warn(
+            f"{scene.path}: its header or --bands calls {np.count_nonzero(bad)} bands bad that the "
+            f"model was fitted to (band {shown}{', ...' if bad.sum() > 5 else ''}); they are used",
+            UserWarning,
+            stacklevel=4,
+        )
+    return bands
+
+
+def _matching_bands(model: SceneModel, scene: Scene) -> np.ndarray:
+    used = model.features.bands_
+    if model.wavelengths is None or scene.wavelengths is None:
+        if scene.n_bands != len(used):
+            raise DataError(
+                f"{scene.path}: has {scene.n_bands} bands, the model {len(used)}, and wavelengths "
+                "to match them by are missing; give a scene with the same bands"
+            )
+        return np.arange(scene.n_bands)
+    distances = np.abs(model.wavelengths[:, None] - scene.wavelengths[None, :])
+    nearest = distances.argmin(axis=1)
+    missing = used & (distances.min(axis=1) > _half_spacing(model.wavelengths))
+    if missing.any():
+        lacking = ", ".join(f"{w:.1f}" for w in model.wavelengths[missing][:5])
+        raise DataError(
+            f"{scene.path}: has no band at {lacking} nm ({np.count_nonzero(missing)} of the "
+            "model's bands are missing); give a scene of the same spectral range"
+        )
+    return nearest
+
+
+def _half_spacing(wavelengths: np.ndarray) -> np.ndarray:
+    if len(wavelengths) < 2:
+        return np.full(len(wavelengths), 1.0)
+    order = np.argsort(wavelengths)
+    gaps = np.diff(wavelengths[order])
+    nearest_gap = np.minimum(np.r_[gaps, np.inf], np.r_[np.inf, gaps])
+    half = np.empty(len(wavelengths))
+    # half a band, plus a little for rounding in headers
+    half[order] = nearest_gap / 2 + 1e-6
+    return half
+
+
+def _with_bands(scene: Scene, bands: np.ndarray) -> Scene:
+    if len(bands) == scene.n_bands and (bands == np.arange(scene.n_bands)).all():
+        return scene
+    wavelengths = None if scene.wavelengths is None else scene.wavelengths[bands]
+    return replace(
+        scene,
+        data=_by_rows(scene)[..., bands],  # of an array that would be a copy of the whole scene
+        band_mask=scene.band_mask[bands],
+        wavelengths=wavelengths,
+        band_names=None,
+    )
+
+
+def _by_rows(scene: Scene) -> BlockArray:
+    if isinstance(scene.data, BlockArray):
+        return scene.data
+
+    def read(start: int, stop: int) -> np.ndarray:
+        block = np.array(scene.data[start:stop])
+        release_pages(scene.data)
+        return block
+
+    return BlockArray(scene.shape, scene.data.dtype, read_rows=read, path=scene.path)

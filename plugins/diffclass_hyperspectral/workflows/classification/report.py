@@ -1,0 +1,319 @@
+"""The report of a classification: facts for programs, lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from diffclass import StoppingRule, Warp
+from diffclass.blocks import BlockClassifier
+from diffclass.label_diffusion import Calibration
+from diffclass_hyperspectral.io.labels import LabelImage
+from diffclass_hyperspectral.workflows.classification.cleanup import CleanupReport
+from diffclass_hyperspectral.workflows.classification.holdout_report import (
+    FailedHoldout,
+    HoldoutReport,
+)
+from diffclass_hyperspectral.workflows.classification.models import Classifier
+from diffclass_hyperspectral.workflows.classification.scene_classification import (
+    UNCLASSIFIED,
+    SceneClassification,
+)
+from diffclass_hyperspectral.workflows.evaluation import Holdout
+from diffclass_hyperspectral.workflows.reports import (
+    IF_KNOWN,
+    MERGED,
+    Facts,
+    RunReport,
+    report_lines,
+)
+
+_TRANSDUCTIVE = (
+    "features and graph are made of all pixels, the tested ones too, without their labels "
+    "(transductive): a scene that took no part may come out worse"
+)
+_NOT_HELD_OUT = (
+    "no labels were held out, so there is no accuracy to report (--holdout, --labels-per-class)"
+)
+
+
+@dataclass(frozen=True)
+class MappedClass(Facts):
+    """A class of the map.
+
+    Attributes
+    ----------
+    id : int
+    name : str
+    pixels : int
+        Of this class in the map.
+    labels : int or None
+        Labelled pixels that it was fitted on; None where a model of another scene was applied.
+    """
+
+    id: int
+    name: str
+    pixels: int
+    labels: int | None = field(default=None, metadata=IF_KNOWN)
+
+
+@dataclass(frozen=True)
+class FitReport(Facts):
+    """How a classifier was fitted.
+
+    Attributes
+    ----------
+    label_mode : {"absorbing", "summed", "free"}
+        How the labels counted.
+    tau : int
+        Diffusion time in steps.
+    margin_curve : mapping of str to list
+        "times", and for each time the mean "margin" and the "coverage" of the graph by labels.
+    features : {"spectral", "spatial"}
+    n_components : int
+    seed : int
+        With which the labels were drawn.
+    neighbor_recall : float or None
+        Share of the true neighbours that the search found.
+    crossing_recall, crossing_bound : float or None
+        Share of the true edges between blocks that were found, and the least that is aimed at; None
+        where the graph is in memory.
+    labels_used : mapping of int to int
+        Labelled pixels with data by class.
+    labels_without_data : int
+        Labelled pixels where the scene has no data: not used.
+    """
+
+    label_mode: str
+    tau: int
+    margin_curve: Mapping[str, list[float]]
+    features: str
+    n_components: int
+    seed: int
+    neighbor_recall: float | None
+    labels_used: Mapping[int, int]
+    labels_without_data: int = 0
+    crossing_recall: float | None = None
+    crossing_bound: float | None = None
+
+
+@dataclass(frozen=True)
+class AppliedModel(Facts):
+    """The model that a scene was classified with, which was fitted to another.
+
+    Attributes
+    ----------
+    model : str
+        Its file.
+    beyond_reach : int
+        Pixels beyond the reach of those that it was fitted to.
+    beyond_classified : bool
+        Whether these have a class all the same.
+    tau : None
+        There was no walk.
+    """
+
+    model: str
+    beyond_reach: int
+    beyond_classified: bool
+    tau: None = None
+
+    def line(self) -> str:
+        """Return how many pixels are unlike those of the model, as a line to read."""
+        what = "classified all the same" if self.beyond_classified else "left unclassified"
+        return (
+            f"{self.beyond_reach:,} pixels lie beyond the reach of those that the model was fitted "
+            f"to ({what})"
+        )
+
+
+@dataclass(frozen=True)
+class Ambiguity(Facts):
+    """How many classes may be each pixel's own.
+
+    Attributes
+    ----------
+    level : float
+        Share of the sets that are to hold the true class.
+    mean_size : float
+        Classes in the set of a pixel with data, on average.
+    single : float
+        Share, 0 to 1, of the pixels with data whose set is a single class.
+    """
+
+    level: float
+    mean_size: float
+    single: float
+
+    def line(self) -> str:
+        """Return it as a line to read."""
+        return (
+            f"at level {self.level:g} {self.single:.1%} of the pixels have one possible class; "
+            f"on average {self.mean_size:.2f}"
+        )
+
+
+def measure_ambiguity(result: SceneClassification, *, level: float) -> Ambiguity:
+    """Return how many classes may be each pixel's own in a classified scene."""
+    sizes = result.set_sizes(level=level)[np.isfinite(result.margin)]
+    return Ambiguity(level, float(sizes.mean()), float((sizes == 1).mean()))
+
+
+def _calibration_line(calibration: Calibration) -> str:
+    line = f"probabilities are calibrated: temperature {calibration.temperature:.3g}"
+    if not calibration.n_held_out:
+        return f"{line}, by the map alone, as no label could be left out"
+    return (
+        f"{line}; log loss of {calibration.n_held_out} held-out labels "
+        f"{calibration.log_loss_before:.3f} before, {calibration.log_loss_after:.3f} after"
+    )
+
+
+@dataclass(frozen=True)
+class ClassificationReport(RunReport):
+    """What is known about a classification besides its map.
+
+    Attributes
+    ----------
+    classes : tuple of MappedClass
+    unclassified, missing, unreached : int
+        Pixels of class 0, and among these those without data and those that no label reaches.
+    mean_margin : float or None
+        Over the pixels with data.
+    metric : str
+        Of the features.
+    parameters : mapping
+        Of the classifier.
+    fit : FitReport or None
+        None where a model was applied.
+    applied : AppliedModel or None
+        That model.
+    holdout, other_holdout : HoldoutReport, FailedHoldout or None
+        Scores on held-out labels; the map is that of the first.
+    cleanup : CleanupReport or None
+        What cleaning changed; None where nothing was to be cleaned.
+    calibration : Calibration or None
+        Of the probabilities; None where none were asked for.
+    ambiguity : Ambiguity or None
+        None where it was not asked for.
+    """
+
+    classes: tuple[MappedClass, ...]
+    unclassified: int
+    missing: int
+    unreached: int
+    mean_margin: float | None
+    metric: str
+    parameters: Mapping[str, Any]
+    fit: FitReport | None = field(default=None, metadata=MERGED)
+    applied: AppliedModel | None = field(default=None, metadata=MERGED)
+    holdout: HoldoutReport | None = field(default=None, metadata=IF_KNOWN)
+    other_holdout: HoldoutReport | FailedHoldout | None = field(default=None, metadata=IF_KNOWN)
+    cleanup: CleanupReport | None = field(default=None, metadata=IF_KNOWN)
+    calibration: Calibration | None = field(default=None, metadata=IF_KNOWN)
+    ambiguity: Ambiguity | None = field(default=None, metadata=IF_KNOWN)
+
+    def lines(self) -> list[str]:
+        """Return the report as lines to read."""
+        lines = report_lines(self.to_dict())
+        if self.applied is not None:
+            lines.append(self.applied.line())
+        if self.calibration is not None:
+            lines.append(_calibration_line(self.calibration))
+        if self.ambiguity is not None:
+            lines.append(self.ambiguity.line())
+        if self.holdout is None:
+            return [*lines, _NOT_HELD_OUT]
+        lines += self.holdout.lines()
+        if self.other_holdout is not None:
+            lines += self.other_holdout.lines()
+        return [*lines, _TRANSDUCTIVE, *self.holdout.certainty_lines()]
+
+
+def report_fit(
+    result: SceneClassification, labels: LabelImage, split: Holdout | None, seed: int
+) -> FitReport:
+    """Describe the fit of a classification to labels, or to those of a split."""
+    classifier, features = result.model.classifier, result.model.features
+    curve = classifier.margin_curve_
+    fit = labels.ids > 0 if split is None else split.fit
+    used = np.bincount(labels.ids[fit & np.isfinite(result.margin)])
+    return FitReport(
+        label_mode=classifier.diffusion_.label_mode,
+        tau=int(classifier.tau_),
+        margin_curve={
+            "times": curve.times.tolist(),
+            "margin": curve.margin.tolist(),
+            "coverage": curve.coverage.tolist(),
+        },
+        features="spatial" if features.spatial else "spectral",
+        n_components=features.n_components_,
+        seed=seed,
+        **_recalls(classifier),
+        labels_used={i: int(n) for i, n in enumerate(used) if n},
+        labels_without_data=int(np.count_nonzero((labels.ids > 0) & ~np.isfinite(result.margin))),
+    )
+
+
+def report_classification(
+    result: SceneClassification, fit: FitReport | None = None
+) -> ClassificationReport:
+    """Describe a classification, cleaned or not.
+
+    Parameters
+    ----------
+    result : SceneClassification
+    fit : FitReport, optional
+        None where a model was applied.
+
+    Returns
+    -------
+    ClassificationReport
+        Without what the result does not tell: accuracy, cleaning, costs.
+    """
+    ids, counts = np.unique(result.class_map, return_counts=True)
+    pixels = dict(zip(ids.tolist(), counts.tolist(), strict=True))
+    margins = result.margin[np.isfinite(result.margin)]
+    return ClassificationReport(
+        classes=tuple(
+            MappedClass(
+                id=entry.id,
+                name=entry.name,
+                pixels=pixels.get(entry.id, 0),
+                labels=None if fit is None else fit.labels_used.get(entry.id, 0),
+            )
+            for entry in result.table
+            if entry.id in result.class_ids
+        ),
+        unclassified=pixels.get(UNCLASSIFIED, 0),
+        missing=result.n_missing,
+        unreached=result.n_unreached,
+        mean_margin=float(margins.mean()) if len(margins) else None,
+        metric=result.model.features.metric,
+        parameters=_parameters(result.model.classifier),
+        fit=fit,
+    )
+
+
+def _recalls(classifier: Classifier) -> dict[str, float | None]:
+    if not isinstance(classifier, BlockClassifier):
+        return {"neighbor_recall": classifier.graph_.recall}
+    crossing = {name: classifier.facts_[name] for name in ("crossing_recall", "crossing_bound")}
+    return {"neighbor_recall": classifier.recall_} | crossing
+
+
+def _parameters(classifier: Classifier) -> dict[str, Any]:
+    values = classifier.get_params(deep=False)
+    for name in ("engine", "scratch"):  # where the work was done
+        values.pop(name, None)
+    return {name: _plain(value) for name, value in values.items()}
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter in values that JSON can hold."""
+    if isinstance(value, StoppingRule | Warp):
+        return asdict(value)
+    return value if isinstance(value, str | int | float | bool | None) else repr(value)

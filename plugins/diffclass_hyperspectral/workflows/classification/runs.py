@@ -1,0 +1,338 @@
+"""The whole job of ``diffclass classify``: labels held out, fits, a cleaned map and its report.
+
+A script that does what the command does:
+
+    scene = open_scene("scene.hdr")
+    labels = read_labels("labels.tif", grid=scene)
+    run = classify_with_holdout(scene, labels, holdout="blocks")
+    write_maps("map.tif", run.result, scene)
+    print(*run.report.lines(), sep="; ")
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import clone
+
+from diffclass.blocks import BlockClassifier
+from diffclass.classifier import DiffusionClassifier
+from diffclass.costs import Forecast
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.progress import stage
+from diffclass_hyperspectral.features.scene_features import SceneFeatures
+from diffclass_hyperspectral.io.labels import LabelImage
+from diffclass_hyperspectral.io.scenes import Scene
+from diffclass_hyperspectral.workflows.classification.block_runs import BlockRun
+from diffclass_hyperspectral.workflows.classification.classifying import (
+    LabelledPoints,
+    apply_model,
+    checked_labels,
+    labelled_points,
+)
+from diffclass_hyperspectral.workflows.classification.cleanup import Cleanup, CleanupReport
+from diffclass_hyperspectral.workflows.classification.forecasts import (
+    forecast_blocks,
+    forecast_classification,
+    forecast_prediction,
+)
+from diffclass_hyperspectral.workflows.classification.holdout_report import (
+    FailedHoldout,
+    HoldoutReport,
+    report_holdout,
+)
+from diffclass_hyperspectral.workflows.classification.models import load_model
+from diffclass_hyperspectral.workflows.classification.report import (
+    AppliedModel,
+    ClassificationReport,
+    report_classification,
+    report_fit,
+)
+from diffclass_hyperspectral.workflows.classification.scene_classification import (
+    SceneClassification,
+)
+from diffclass_hyperspectral.workflows.evaluation import (
+    Holdout,
+    full_gap,
+    halved_classes,
+    hold_out,
+)
+
+HOLDOUTS = ("random", "blocks", "both")
+
+
+@dataclass(frozen=True)
+class ClassificationRun:
+    """A classified scene and what is known about it.
+
+    Attributes
+    ----------
+    result : SceneClassification
+        Its map cleaned, if that was asked for.
+    report : ClassificationReport
+    """
+
+    result: SceneClassification
+    report: ClassificationReport
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the labels covered the graph by the last time looked at; true for a model."""
+        if self.report.fit is None:
+            return True
+        return bool(self.result.model.classifier.margin_curve_.is_covered)
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether blocks have the edges between them that are aimed at; true in memory."""
+        classifier = self.result.model.classifier
+        return not isinstance(classifier, BlockClassifier) or classifier.is_joined_
+
+
+def classify_with_holdout(
+    scene: Scene,
+    labels: LabelImage,
+    *,
+    features: SceneFeatures | None = None,
+    classifier: DiffusionClassifier | None = None,
+    holdout: str | None = None,
+    labels_per_class: int | None = None,
+    seed: int = 0,
+    cleanup: Cleanup | None = None,
+    before: Callable[[Forecast], object] | None = None,
+    blocks: BlockRun | None = None,
+) -> ClassificationRun:
+    """Classify a scene from labels, score it on those held out, and clean the map.
+
+    Parameters
+    ----------
+    scene : Scene
+    labels : LabelImage
+        Of the scene's rows and columns.
+    features : SceneFeatures, optional
+        Spectral components by default; left unfitted, the fitted ones are ``result.model``'s.
+    classifier : DiffusionClassifier, optional
+        Left unfitted too.
+    holdout : {"random", "blocks", "both"}, optional
+        How labels are held out; the map is fitted on the others, for "both" on those of blocks.
+        By default at random if ``labels_per_class`` is given, else not at all. Methods that use a
+        pixel's surroundings (spatial features, filters) are always scored both ways. In blocks,
+        pixels that are tested lie apart from those fitted on by what the features reach in this
+        scene, or by what the labelled fields allow; the report says which share they still reach.
+    labels_per_class : int, optional
+        Pixels of each class to fit on; half of them all by default.
+    seed : int, default=0
+        Draws the labels that are held out.
+    cleanup : Cleanup, optional
+        Nothing by default.
+    before : callable, optional
+        Called with the forecast of memory before the scene is read.
+    blocks : BlockRun, optional
+        Where a scene is worked on that is too large for memory; by default all is in memory.
+
+    Returns
+    -------
+    ClassificationRun
+
+    Raises
+    ------
+    DataError
+        As `classify_scene`, and where nothing is left to be held out.
+    ParameterError
+        As `classify_scene`, and for an unknown ``holdout``.
+    """
+    features = SceneFeatures() if features is None else features
+    classifier = DiffusionClassifier(random_state=0) if classifier is None else classifier
+    cleanup = Cleanup() if cleanup is None else cleanup
+    labels = checked_labels(scene, labels, features, classifier)
+    spatial = features.spatial or cleanup.is_spatial
+    kinds = _holdout_kinds(holdout, labels_per_class, spatial=spatial)
+    job_size, n_fits = (scene, features, classifier, labels.n_classes), max(1, len(kinds))
+    memory = (
+        forecast_classification(*job_size, n_fits=n_fits)
+        if blocks is None
+        else forecast_blocks(*job_size, blocks.plan, n_fits=n_fits, n_machines=blocks.n_machines)
+    )
+    if before is not None:
+        before(memory)
+    if kinds:  # before the scene is read: what the least gap does not allow, none does
+        hold_out(labels.ids, kind=kinds[0], labels_per_class=labels_per_class, seed=seed)
+    points = (
+        labelled_points(scene, labels, clone(features))
+        if blocks is None
+        else blocks.points(scene, labels, clone(features))
+    )
+    _say_of_labels(labels, points.valid, labels_per_class)
+    job = _Job(
+        points=points,
+        classifier=classifier,
+        labels_per_class=labels_per_class,
+        seed=seed,
+        cleanup=cleanup,
+        blocks=blocks,
+        weight_beyond=_weight_beyond(scene, points.features, cleanup)
+        if "blocks" in kinds
+        else np.zeros(1),
+    )
+    split = job.split(kinds[0]) if kinds else None
+    # the split that is only scored comes first, so that memory never holds both results
+    other = job.scored(kinds[1]) if len(kinds) > 1 else None
+    result = job.fitted(split)
+    scored = None if split is None else job.report(result, split)
+    fit = report_fit(result, labels, split, seed)
+    result, changes = _cleaned(result, cleanup)
+    report = replace(
+        report_classification(result, fit),
+        memory=memory,
+        holdout=scored,
+        other_holdout=other,
+        cleanup=changes,
+        # of probabilities that were scored
+        calibration=None if scored is None else result.model.classifier.calibration_,
+    )
+    return ClassificationRun(result, report)
+
+
+def classify_with_model(
+    scene: Scene,
+    path: str | os.PathLike[str],
+    *,
+    check_units: bool = True,
+    classify_all: bool = False,
+    cleanup: Cleanup | None = None,
+    before: Callable[[Forecast], object] | None = None,
+) -> ClassificationRun:
+    """Classify a scene with a model from a file, and clean the map.
+
+    Parameters
+    ----------
+    scene : Scene
+        With the model's bands.
+    path : path-like
+        The model, by `save_model`.
+    check_units, classify_all : bool
+        As in `apply_model`.
+    cleanup : Cleanup, optional
+        Nothing by default.
+    before : callable, optional
+        Called with the forecast of memory before the scene is read.
+
+    Returns
+    -------
+    ClassificationRun
+
+    Raises
+    ------
+    DataError
+        Where the file is not a model, a band is missing, the units are others, or no pixel has
+        data.
+    """
+    model = load_model(path)
+    memory = forecast_prediction(scene, model)
+    if before is not None:
+        before(memory)
+    cleanup = Cleanup() if cleanup is None else cleanup
+    result = apply_model(scene, model, check_units=check_units, classify_all=classify_all)
+    beyond = int(np.count_nonzero(result.beyond_reach))
+    applied = AppliedModel(str(path), beyond, beyond_classified=classify_all)
+    result, changes = _cleaned(result, cleanup)
+    report = report_classification(result)
+    report = replace(report, memory=memory, applied=applied, cleanup=changes)
+    return ClassificationRun(result, report)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What the fits of one run have in common."""
+
+    points: LabelledPoints
+    classifier: DiffusionClassifier
+    labels_per_class: int | None
+    seed: int
+    cleanup: Cleanup
+    blocks: BlockRun | None
+    weight_beyond: np.ndarray
+
+    def split(self, kind: str) -> Holdout:
+        return hold_out(
+            self.points.labels.ids,
+            kind=kind,
+            labels_per_class=self.labels_per_class,
+            seed=self.seed,
+            gap=full_gap(self.weight_beyond),
+        )
+
+    def fitted(self, split: Holdout | None) -> SceneClassification:
+        classifier = clone(self.classifier)
+        return self.points.classified(
+            classifier if self.blocks is None else self.blocks.classifier(classifier),
+            fit_on=None if split is None else split.fit,
+        )
+
+    def report(self, result: SceneClassification, split: Holdout) -> HoldoutReport:
+        labels, cleanup, weights = self.points.labels, self.cleanup, self.weight_beyond
+        return report_holdout(result, labels, split, cleanup=cleanup, weight_beyond=weights)
+
+    def scored(self, kind: str) -> HoldoutReport | FailedHoldout:
+        """Fit and score with another split; if these labels do not allow it, say why."""
+        try:
+            split = self.split(kind)
+            return self.report(self.fitted(split), split)
+        except DataError as error:
+            return FailedHoldout(kind, str(error))
+
+
+def _say_of_labels(labels: LabelImage, valid: np.ndarray, labels_per_class: int | None) -> None:
+    """Warn of labels that cannot be used, and of classes with too few to draw as many as asked."""
+    lost = int(np.count_nonzero((labels.ids > 0) & ~valid))
+    if lost:
+        warnings.warn(
+            f"{labels.path}: {lost} labelled pixels have no data in the scene and are not used",
+            UserWarning,
+            stacklevel=3,
+        )
+    few = [] if labels_per_class is None else halved_classes(labels.ids, labels_per_class)
+    if few:
+        names = ", ".join(f"{labels.table[i].name} ({labels.counts()[i]})" for i in few[:5])
+        more = f" and {len(few) - 5} more" if len(few) > 5 else ""
+        warnings.warn(
+            f"fewer than twice {labels_per_class} pixels are labelled in {names}{more}: half of "
+            "them are fitted on, the others held out",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _weight_beyond(scene: Scene, features: SceneFeatures, cleanup: Cleanup) -> np.ndarray:
+    """Return what `SceneFeatures.weight_beyond` does, farther by the reach of a majority filter."""
+    with stage("features"):
+        by_features = features.weight_beyond(scene)
+    return np.concatenate([np.ones(cleanup.majority // 2), by_features])
+
+
+def _holdout_kinds(
+    holdout: str | None, labels_per_class: int | None, *, spatial: bool
+) -> list[str]:
+    """Kinds of holdout to score; the map is that of the first."""
+    if holdout is not None and holdout not in HOLDOUTS:
+        raise ParameterError(f"holdout = {holdout!r}; possible: {', '.join(HOLDOUTS)}")
+    if holdout is None and labels_per_class is None:
+        return []
+    if holdout == "both":
+        return ["blocks", "random"]
+    first = holdout or "random"
+    # a random split flatters methods that use a pixel's surroundings: never one without the other
+    return [first, *({"random", "blocks"} - {first})] if spatial else [first]
+
+
+def _cleaned(
+    result: SceneClassification, cleanup: Cleanup
+) -> tuple[SceneClassification, CleanupReport | None]:
+    if cleanup == Cleanup():
+        return result, None
+    with stage("cleaning"):
+        return result.cleaned(cleanup)

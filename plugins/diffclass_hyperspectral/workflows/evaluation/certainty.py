@@ -1,0 +1,150 @@
+"""What a map's margins and probabilities say about its accuracy, where the truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from diffclass.evaluation import (
+    ReliabilityCurve,
+    ThresholdTable,
+    clustered_interval,
+    default_thresholds,
+    reliability_curve,
+    threshold_table,
+)
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.rasters import Raster, blocks_of
+from diffclass_hyperspectral.workflows.evaluation.holdout import squares
+from diffclass_hyperspectral.workflows.reports import Facts, written_as
+
+
+def _with_error(curve: ReliabilityCurve) -> dict[str, Any]:
+    return curve.to_dict() | {"expected_calibration_error": curve.expected_calibration_error}
+
+
+@dataclass(frozen=True)
+class Certainty(Facts):
+    """Accuracy against the margin, against probabilities, and at each margin threshold.
+
+    Attributes
+    ----------
+    margin, probability : ReliabilityCurve or None
+        Over the pixels of known truth that have a class; None where there is no such pixel, or
+        no margin or probability.
+    thresholds : ThresholdTable or None
+        Accuracy over the pixels of known truth that keep a class, share of all with data; None
+        where there is no margin.
+    """
+
+    margin: ReliabilityCurve | None = None
+    probability: ReliabilityCurve | None = field(default=None, metadata=written_as(_with_error))
+    thresholds: ThresholdTable | None = None
+
+
+def measure_certainty(
+    truth: np.ndarray,
+    class_map: np.ndarray,
+    margin: np.ndarray | None,
+    *,
+    probability: np.ndarray | None = None,
+    min_margin: float = 0.0,
+) -> Certainty:
+    """Compare margins and probabilities with the truth.
+
+    Parameters
+    ----------
+    truth, class_map : ndarray of int of shape (rows, columns)
+        0 where unknown, and where no class was given.
+    margin : ndarray of shape (rows, columns) or None
+        0 to 1; NaN without data.
+    probability : ndarray of shape (rows, columns), optional
+        Of the class given; NaN without data.
+    min_margin : float, default=0
+        A threshold to put into the table.
+
+    Returns
+    -------
+    Certainty
+
+    Raises
+    ------
+    DataError
+        Where margins are given, and no pixel of known truth has one.
+    """
+    right = truth == class_map
+    by_margin, by_probability = (
+        None if values is None else _reliability(truth, class_map, values)
+        for values in (margin, probability)
+    )
+    if margin is None:
+        return Certainty(probability=by_probability)
+    has_margin = np.isfinite(margin)
+    known = (truth > 0) & has_margin
+    if not known.any():
+        raise DataError("no pixel of known truth has a margin; give the margin of the same map")
+    certainty = np.where(class_map > 0, margin, -np.inf)
+    everyone = certainty[has_margin]
+    limits = np.append(default_thresholds(everyone), min_margin)
+    table = threshold_table(right[known], certainty[known], thresholds=limits, population=everyone)
+    return Certainty(by_margin, by_probability, table)
+
+
+def _reliability(
+    truth: np.ndarray, class_map: np.ndarray, values: np.ndarray
+) -> ReliabilityCurve | None:
+    """Return how values tell right from wrong, over known pixels that have a class and a value."""
+    known = (truth > 0) & (class_map > 0) & np.isfinite(values)
+    return reliability_curve((truth == class_map)[known], values[known]) if known.any() else None
+
+
+def describe_blocks(truth: np.ndarray, class_map: np.ndarray, known: np.ndarray) -> dict[str, Any]:
+    """Return the interval of the overall accuracy with squares of the picture as independent.
+
+    Parameters
+    ----------
+    truth, class_map : ndarray of int of shape (rows, columns)
+    known : ndarray of bool of shape (rows, columns)
+        Pixels to compare, at least one.
+
+    Returns
+    -------
+    dict
+        ``n_blocks``, and ``overall_accuracy``, [lower, upper] of 95 % by
+        `diffclass.evaluation.clustered_interval`, and ``effective_n``, or None for one square.
+    """
+    right = (truth == class_map)[known]
+    found = clustered_interval(right, squares(truth.shape)[known])
+    is_alone = found.n_clusters < 2
+    return {
+        "n_blocks": found.n_clusters,
+        "overall_accuracy": None if is_alone else [found.lower, found.upper],
+        "effective_n": None if is_alone else found.effective_n,
+    }
+
+
+def probability_of_class(
+    class_map: np.ndarray, probabilities: Raster, class_ids: np.ndarray
+) -> np.ndarray:
+    """Return each pixel's probability of the class it was given.
+
+    Parameters
+    ----------
+    class_map : ndarray of int of shape (rows, columns)
+    probabilities : Raster of shape (rows, columns, n_classes)
+    class_ids : ndarray of int of shape (n_classes,)
+        Class of each of its layers.
+
+    Returns
+    -------
+    ndarray of float32 of shape (rows, columns)
+        NaN where the map has a class without a layer, or none.
+    """
+    out = np.full(class_map.shape, np.nan, dtype=np.float32)
+    for rows, block in blocks_of(probabilities):
+        for layer, class_id in enumerate(class_ids):
+            member = class_map[rows] == class_id
+            out[rows][member] = block[..., layer][member]
+    return out

@@ -1,0 +1,100 @@
+"""What all reports of runs have in common: facts for programs, what the run needed and took.
+
+A report is a dataclass, and its fields are what is written. The metadata of a field says where that
+differs: ``field(metadata=MERGED)``.
+
+Annotations are not put off here: those of `RunReport` are read in the modules of its subclasses.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from diffclass import __version__
+from diffclass.costs import Forecast
+
+Metadata = Mapping[str, Callable[[str, Any], dict[str, Any]]]
+
+
+def _as_facts(written: Callable[[str, Any], dict[str, Any]]) -> Metadata:
+    return {"written": written}
+
+
+def written_as(describe: Callable[[Any], Any]) -> Metadata:
+    """Return the metadata of a field of which something else is written; None stays None."""
+    return _as_facts(lambda name, value: {name: None if value is None else describe(value)})
+
+
+HIDDEN = _as_facts(lambda name, value: {})
+IF_KNOWN = _as_facts(lambda name, value: {} if value is None else {name: plain(value)})
+MERGED = _as_facts(lambda name, value: {} if value is None else plain(value))
+_NAMED = _as_facts(lambda name, value: {name: plain(value)})
+
+
+class Facts:
+    """A dataclass whose fields go into a report under their names, but for their metadata.
+
+    A field that is `HIDDEN` is not written, one that is `IF_KNOWN` unless it is None, and of one
+    that is `MERGED` the facts themselves are.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything in values that JSON can hold."""
+        facts: dict[str, Any] = {}
+        for part in fields(self):  # type: ignore[arg-type]
+            metadata: Metadata = part.metadata or _NAMED
+            facts |= metadata["written"](part.name, getattr(self, part.name))
+        return facts
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: facts as dictionaries, tuples and arrays as lists."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return {part.name: plain(getattr(value, part.name)) for part in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+@dataclass(frozen=True)
+class RunCosts(Facts):
+    """Time and memory of a run.
+
+    Attributes
+    ----------
+    seconds : mapping of str to float
+        Of each stage, and of all as "total".
+    peak_memory_bytes : int
+        The largest resident size of the process.
+    peak_memory_by_stage : mapping of str to int
+        The same by the end of each stage.
+    """
+
+    seconds: Mapping[str, float]
+    peak_memory_bytes: int
+    peak_memory_by_stage: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunReport(Facts):
+    """What every report of a run tells besides its own facts.
+
+    Attributes
+    ----------
+    memory : Forecast or None
+        What the run was forecast to need.
+    costs : RunCosts or None
+        None if they were not measured.
+    version : str
+        Of diffclass.
+    """
+
+    memory: Forecast | None = None
+    costs: RunCosts | None = field(default=None, metadata=MERGED)
+    version: str = __version__

@@ -1,0 +1,120 @@
+"""The scenes below a folder, one folder at a time; nothing that lies outside it.
+
+Pages name folders and scenes relative to the first folder. Names that lead out of it, by ``..``, as
+absolute paths or over links, are refused in the same words as names of nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from diffclass.exceptions import DataError, ParameterError
+
+_MOST = 1000  # entries of one folder that are looked at
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What lies in a folder.
+
+    Attributes
+    ----------
+    path : str
+        Relative to the first folder, with slashes; "" for that folder itself.
+    folders : list of str
+    scenes : list of Path
+    is_whole : bool
+        False where the folder holds more entries than are looked at.
+    """
+
+    path: str
+    folders: list[str]
+    scenes: list[Path]
+    is_whole: bool
+
+
+def holds_scenes(path: Path) -> bool:
+    """Tell whether a path is a folder of scenes, rather than a scene, which may be a folder too."""
+    return path.is_dir() and not _scenes_among([path])
+
+
+class SceneFolder:
+    """A folder whose scenes may be chosen.
+
+    Parameters
+    ----------
+    root : Path
+    """
+
+    def __init__(self, root: Path):
+        self.root = root.resolve()
+
+    def listing(self, path: Any) -> Listing:
+        """Return the folders and scenes in a folder, by name; hidden ones are left out.
+
+        Raises
+        ------
+        ParameterError
+            Where there is no such folder below the first one.
+        DataError
+            Where it cannot be read.
+        """
+        folder = self._inside(path)
+        if not os.path.isdir(folder):  # False for names too long, too
+            raise self._nothing(path)
+        try:
+            with os.scandir(folder) as entries:
+                names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
+        except OSError as error:
+            raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
+        places = [place for name in names[:_MOST] if self._holds(place := folder / name)]
+        scenes = _scenes_among(places)
+        relative = folder.relative_to(self.root).as_posix()
+        return Listing(
+            path="" if relative == "." else relative,
+            folders=[place.name for place in places if place.is_dir() and place not in scenes],
+            scenes=scenes,
+            is_whole=len(names) <= _MOST,
+        )
+
+    def scene(self, path: Any) -> Path:
+        """Return the place of a scene.
+
+        Raises
+        ------
+        ParameterError
+            Where there is no such scene below the first folder.
+        """
+        place = self._inside(path)
+        if place == self.root or not _scenes_among([place]):
+            raise self._nothing(path)
+        return place
+
+    def _inside(self, path: Any) -> Path:
+        """Return the place of a relative path; links on the way may lead to places inside."""
+        if not isinstance(path, str) or "\0" in path:
+            raise self._nothing(path)
+        parts = PurePosixPath(path)
+        place = self.root / parts
+        if parts.is_absolute() or ".." in parts.parts or not self._holds(place):
+            raise self._nothing(path)
+        return place
+
+    def _holds(self, place: Path) -> bool:
+        try:
+            return place.resolve().is_relative_to(self.root)
+        except (OSError, RuntimeError):  # links in a circle, names too long
+            return False
+
+    def _nothing(self, path: Any) -> ParameterError:
+        return ParameterError(f"{str(path)[:200]!r}: no folder or scene below {self.root}")
+
+
+def _scenes_among(places: list[Path]) -> list[Path]:
+    # the page is shown before NumPy is there
+    from diffclass_hyperspectral.io.readers import images_among
+
+    return images_among(places)

@@ -1,0 +1,316 @@
+"""One command's servers: that of a session, and the scene chooser's before it if there is one.
+
+The scene chooser ends when a scene was chosen, and its tabs go on to the session's own address. If
+the session cannot be opened, the scene chooser takes that address over and says why.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from diffclass.command_line import Console
+from diffclass.costs import Forecast
+from diffclass.exceptions import DiffclassError
+from diffclass.malloc_trim import return_large_arrays
+from diffclass.progress import Audience, listening
+from diffclass_relabel.door import BaseUrl, BrowserOpening, Gate
+from diffclass_relabel.files import (
+    Address,
+    SessionLog,
+    address_file,
+    keep_address,
+    kept_address,
+    remember,
+    state_folder,
+)
+from diffclass_relabel.hosts.servers import ChooserServer, Server, SessionServer, bound_socket
+from diffclass_relabel.opening import Preparation, prepared_editor
+from diffclass_relabel.protocol import Moved
+
+
+class Opening:
+    """A session to be opened, once, while its server already answers.
+
+    Parameters
+    ----------
+    console : Console
+    scene : Path
+    session : Path
+        Its file is locked from now on.
+    options : mapping
+        Of `diffclass_relabel.session.editor.open_editor`.
+    before : callable
+        Called with the forecast of memory and time before anything is computed.
+
+    Raises
+    ------
+    DiffclassError
+        Where the file is no session, damaged, or open elsewhere.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        scene: Path,
+        session: Path,
+        options: dict[str, Any],
+        *,
+        before: Callable[[Forecast], object],
+    ):
+        self.scene = scene
+        self.log = SessionLog(session)
+        self._console = console
+        self._options = options
+        self._before = before
+        self._say_what_was_found()
+
+    def __call__(self, preparation: Preparation) -> Any:
+        """Open it and return its editor."""
+        with self._console.timing(), listening(Audience((self._console, preparation))):
+            editor = prepared_editor(
+                self.scene, self.log, preparation, self._options, before=self._before
+            )
+        remember(self.scene, self.log.path, editor.workspace.scene.shape)
+        return editor
+
+    def close(self) -> None:
+        """Close the file; of a session that was not begun, nothing is left."""
+        self.log.close()
+        if not self.log.is_begun:
+            address_file(self.log.path).unlink(missing_ok=True)
+
+    def _say_what_was_found(self) -> None:
+        log, labels = self.log, self._options.get("labels")
+        self._console.say(f"session {log.path}: {log.n_operations} operations so far")
+        if log.torn is not None:
+            self._console.say(
+                f"its last line was torn, as by a killed process: put aside in {log.torn}, the "
+                "operations before it are all there"
+            )
+        if labels is not None and log.holds_labels(labels):
+            self._console.say(f"{labels} was added to the session before; it is not read again")
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Where a command's servers are bound, and how browsers find them; see `Gate`.
+
+    Attributes
+    ----------
+    host, port : str, int
+        0 for a port of the session's own.
+    is_public : bool
+    base : BaseUrl or None
+    allowed_hosts : frozenset of str
+    """
+
+    host: str
+    port: int
+    is_public: bool = False
+    base: BaseUrl | None = None
+    allowed_hosts: frozenset[str] = frozenset()
+
+    def gate(self, address: Address) -> Gate:
+        """Return the gate of a server that is bound to an address."""
+        return Gate(
+            self.host,
+            address.port,
+            is_public=self.is_public,
+            base=self.base,
+            allowed_hosts=self.allowed_hosts,
+            token=address.token,
+        )
+
+
+@dataclass(frozen=True)
+class _Endpoint:
+    """A bound socket with its port and token."""
+
+    listening: socket.socket
+    address: Address
+
+
+class Serving:
+    """Serves a session, or lets pages choose one, until Ctrl-C.
+
+    Parameters
+    ----------
+    console : Console
+    reach : Reach
+    with_browser : bool
+        Whether to open the page.
+    before : callable
+        Called with the forecast of a session before anything is computed.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        reach: Reach,
+        *,
+        with_browser: bool,
+        before: Callable[[Forecast], object],
+    ):
+        self._console = console
+        self._reach = reach
+        self._with_browser = with_browser
+        self._before = before
+
+    def session(self, scene: Path, session: Path, options: dict[str, Any]) -> None:
+        """Serve a session.
+
+        Raises
+        ------
+        DiffclassError
+            Where it cannot be opened, or the address cannot be bound.
+        """
+        opening = Opening(self._console, scene, session, options, before=self._before)
+        try:
+            endpoint = self._endpoint_of(opening)
+            with endpoint.listening:
+                self._serve_session(opening, endpoint, session.parent)
+        finally:
+            opening.close()
+
+    def choice(self, folder: Path, settings: dict[str, Any]) -> None:
+        """Serve the scene chooser, then the session that is chosen there.
+
+        Parameters
+        ----------
+        folder : Path
+            Scenes in it and below it may be chosen.
+        settings : mapping
+            Of a session that is begun.
+
+        Raises
+        ------
+        ParameterError
+            Where the address cannot be bound.
+        """
+        endpoint, problem = self._bound(Address()), None
+        while (chosen := self._chosen(folder, settings, endpoint, problem)) is not None:
+            opening, own = chosen
+            if own.listening is not endpoint.listening:
+                endpoint.listening.close()
+            endpoint = own
+            try:
+                self._serve_session(opening, endpoint, None)
+                break
+            except DiffclassError as error:
+                problem = str(error)
+                self._console.say(problem)
+            finally:
+                opening.close()
+        endpoint.listening.close()
+
+    def _chosen(
+        self, folder: Path, settings: dict[str, Any], endpoint: _Endpoint, problem: str | None
+    ) -> tuple[Opening, _Endpoint] | None:
+        """Serve the scene chooser until a session is chosen; None where the command ends."""
+        chosen: list[tuple[Opening, _Endpoint]] = []
+
+        def begin(scene: Path, session: Path) -> Moved:
+            options = {"settings": settings}
+            opening = Opening(self._console, scene, session, options, before=self._before)
+            try:
+                own = self._endpoint_of(opening, endpoint)
+            except BaseException:
+                opening.close()
+                raise
+            chosen.append((opening, own))
+            port = None if own.listening is endpoint.listening else own.address.port
+            return {"kind": "moved", "port": port, "token": own.address.token}
+
+        # a browser in a sandbox sees no hidden folder
+        place = folder if os.access(folder, os.W_OK) else state_folder()
+        with self._announced(endpoint, None, place if problem is None else None) as (gate, hooks):
+            server = ChooserServer(folder, begin, gate, problem=problem, **hooks)
+            if _was_interrupted(server, endpoint):
+                for opening, _ in chosen:
+                    opening.close()
+                return None
+        return chosen[0]
+
+    def _serve_session(self, opening: Opening, endpoint: _Endpoint, place: Path | None) -> None:
+        return_large_arrays()
+        log = opening.log
+        with self._announced(endpoint, log.path, place) as (gate, hooks):
+            server = SessionServer(opening, gate, scene=opening.scene.name, **hooks)
+            if _was_interrupted(server, endpoint):
+                self._console.say(f"ended; {log.n_operations} operations are in {log.path}")
+        if server.failure is not None:
+            raise server.failure
+
+    def _endpoint_of(self, opening: Opening, current: _Endpoint | None = None) -> _Endpoint:
+        """Bind where the session's last server was, if that is free, and keep the address."""
+        session = opening.log.path
+        kept = kept_address(session)
+        if current is not None and self._reach.port:
+            endpoint = _Endpoint(current.listening, Address(current.address.port, kept.token))
+        else:
+            endpoint = self._bound(kept)
+        keep_address(session, endpoint.address)
+        return endpoint
+
+    def _bound(self, rather: Address) -> _Endpoint:
+        listening = bound_socket(self._reach.host, self._reach.port, rather=rather.port)
+        return _Endpoint(listening, Address(listening.getsockname()[1], rather.token))
+
+    @contextmanager
+    def _announced(
+        self, endpoint: _Endpoint, session: Path | None, place: Path | None
+    ) -> Iterator[tuple[Gate, dict[str, Any]]]:
+        """Yield a server's gate, and what it calls to say that it answers.
+
+        Parameters
+        ----------
+        endpoint : _Endpoint
+        session : Path or None
+        place : Path or None
+            Folder for the file that leads a browser to the page; None to open none.
+        """
+        gate = self._reach.gate(endpoint.address)
+        page = BrowserOpening(place or Path())
+
+        def ready() -> None:
+            if self._reach.is_public:
+                click.echo(
+                    "warning: other machines can reach this server, and what passes is not "
+                    "encrypted",
+                    err=True,
+                )
+            click.echo(gate.url, err=True)
+            if self._console.as_json:
+                path = None if session is None else str(session)
+                self._console.give({"url": gate.url, "session": path}, "")
+            if self._with_browser and place is not None:
+                self._open(page, gate.url)
+
+        try:
+            yield gate, {"on_ready": ready, "on_page": page.arrived}
+        finally:
+            page.close()
+
+    def _open(self, page: BrowserOpening, url: str) -> None:
+        try:
+            page.open(url)
+        except OSError as error:
+            why = f"no browser was opened ({error.strerror}); open the address yourself"
+            self._console.say(why)
+
+
+def _was_interrupted(server: Server, endpoint: _Endpoint) -> bool:
+    """Run a server to its end, and tell whether that was Ctrl-C; its socket stays bound."""
+    try:
+        server.run(sockets=[endpoint.listening.dup()])
+    except KeyboardInterrupt:
+        return True  # raised again by uvicorn when all is closed: not an error but the usual end
+    return False

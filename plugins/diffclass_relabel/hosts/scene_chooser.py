@@ -1,0 +1,173 @@
+"""Where pages choose a scene: recent sessions, then what lies below a folder.
+
+A page is told of scenes by name and asks for one by its place below the folder, or for a recent
+session by its number: it can reach no other file (`diffclass_relabel.files.scene_folder`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from diffclass.exceptions import DiffclassError, ParameterError
+from diffclass_relabel.door import Client
+from diffclass_relabel.files import Listing, RecentSession, SceneFolder, recent_sessions
+from diffclass_relabel.opening import default_session
+from diffclass_relabel.protocol import Moved, OfferedScene, OfferedSession, Start
+
+log = logging.getLogger("diffclass_relabel")
+
+_WISHES = {"look": str, "open": str, "recent": int}
+_FAREWELL = 0.3  # seconds for the new address to reach the pages
+
+
+class SceneChooser:
+    """Shows what can be opened, and begins with what is chosen.
+
+    Parameters
+    ----------
+    folder : Path
+    begin : callable
+        Called with scene and session file, in a thread; returns where pages have to go. What it
+        refuses by a `DiffclassError` is told to the page, which may choose again.
+    on_chosen : callable
+        Called once pages know where to go.
+    problem : str, optional
+        Why the last choice could not be opened, to be told to all pages.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        begin: Callable[[Path, Path], Moved],
+        on_chosen: Callable[[], None],
+        problem: str | None = None,
+    ):
+        self._folder = SceneFolder(folder)
+        self._begin = begin
+        self._on_chosen = on_chosen
+        self._problem = problem
+        self._recent = recent_sessions()  # their numbers stay the same
+        self._clients: set[Client] = set()
+        self._greetings: set[asyncio.Task[None]] = set()
+        self._one_at_a_time = asyncio.Lock()
+        self._moved: Moved | None = None
+
+    def join(self, client: Client) -> None:
+        """Take a client in, and show it the first folder."""
+        self._clients.add(client)
+        if self._moved is not None:
+            client.tell(self._moved)
+            return
+        task = asyncio.create_task(self._show(client, "", self._problem))
+        self._greetings.add(task)
+        task.add_done_callback(self._greetings.discard)
+
+    def leave(self, client: Client) -> None:
+        """Forget a client."""
+        self._clients.discard(client)
+
+    async def hear(self, client: Client, text: str) -> None:
+        """Show a folder, or begin with a scene."""
+        path = ""
+        try:
+            wish, what = _wish(text)
+            if wish == "look":
+                await self._show(client, what, None)
+                return
+            path = what.rpartition("/")[0] if isinstance(what, str) else ""
+            await self._open(what)
+        except DiffclassError as error:
+            await self._show(client, path, str(error))
+        except Exception as error:
+            log.exception("a scene could not be chosen: %s", text[:200])
+            problem = f"an error in the program ({type(error).__name__}: {error})"
+            await self._show(client, path, problem)
+
+    async def _show(self, client: Client, path: Any, problem: str | None) -> None:
+        """Show a folder; the first one, and why, where it cannot be shown."""
+        try:
+            listing = await asyncio.to_thread(self._folder.listing, path)
+        except DiffclassError as error:
+            if path == "":
+                listing = Listing(path, [], [], is_whole=True)
+                problem = problem or str(error)
+            else:
+                await self._show(client, "", problem or str(error))
+                return
+        client.tell(await asyncio.to_thread(self._start, listing, problem))
+
+    async def _open(self, what: str | int) -> None:
+        async with self._one_at_a_time:
+            if self._moved is not None:
+                return  # another page was faster, and takes this one along
+            moved = await asyncio.to_thread(self._begun, what)
+            self._moved = moved
+        for client in self._clients:
+            client.tell(moved)
+        await asyncio.sleep(_FAREWELL)
+        self._on_chosen()
+
+    def _begun(self, what: str | int) -> Moved:
+        if isinstance(what, str):
+            scene = self._folder.scene(what)
+            return self._begin(scene, default_session(scene))
+        if not 0 <= what < len(self._recent):
+            raise ParameterError(f"recent = {what}; there are {len(self._recent)} recent sessions")
+        known = self._recent[what]
+        return self._begin(known.scene, known.session)
+
+    def _start(self, listing: Listing, problem: str | None) -> Start:
+        return {
+            "kind": "start",
+            "root": str(self._folder.root),
+            "problem": problem,
+            "recent": [_offered_session(known) for known in self._recent],
+            "path": listing.path,
+            "folders": listing.folders,
+            "scenes": [_offered_scene(scene) for scene in listing.scenes],
+            "whole": listing.is_whole,
+        }
+
+
+def _wish(text: str) -> tuple[str, Any]:
+    """Return what a page wants, and of what: a path, or the number of a recent session."""
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(f"a message has to be JSON ({str(error)[:80]})") from error
+    wish, what = next(iter(message.items())) if _is_single(message) else ("", None)
+    if type(what) is not _WISHES.get(wish, object):
+        raise ParameterError('a message is {"look": path}, {"open": path} or {"recent": number}')
+    return wish, what
+
+
+def _is_single(message: Any) -> bool:
+    return isinstance(message, dict) and len(message) == 1
+
+
+def _offered_session(known: RecentSession) -> OfferedSession:
+    return {
+        "name": known.scene.name,
+        "folder": str(known.scene.parent),
+        "shape": list(known.shape),
+        "at": _facts(known.session)[1],
+    }
+
+
+def _offered_scene(scene: Path) -> OfferedScene:
+    size, at = _facts(scene)
+    return {"name": scene.name, "bytes": None if scene.is_dir() else size, "at": at}
+
+
+def _facts(path: Path) -> tuple[int, float]:
+    """Return size and time of a file; zeros where it is gone, which opening it will say."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return 0, 0.0
+    return facts.st_size, facts.st_mtime

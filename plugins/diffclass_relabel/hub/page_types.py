@@ -1,0 +1,155 @@
+"""The protocol in TypeScript, written by ``python -m diffclass_relabel.hub.page_types``.
+
+Operations and questions come from their tables, messages and answers from the types of
+`diffclass_relabel.protocol`, limits from where they are checked: the page's compiler then refuses
+what the server would.
+"""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from diffclass.plots import DEFAULT_PALETTE
+from diffclass.relabel.fields import LARGEST_CLASS_ID, LARGEST_TAU, LONGEST_NAME, Kind
+from diffclass.relabel.schema import Form
+from diffclass_relabel.maps import NO_DATA
+from diffclass_relabel.protocol import PART_LENGTH, TextMessage
+from diffclass_relabel.queries import ANSWERS, MOST_SUGGESTIONS, QUESTIONS
+from diffclass_relabel.session import PIXEL_OPERATIONS
+
+TARGET = Path(__file__).parents[1] / "web" / "src" / "session" / "protocol.generated.ts"
+
+_HEAD = """\
+// What page and server say to each other. Made from the Python sources by
+// `python -m diffclass_relabel.hub.page_types`; do not edit.
+"""
+_LIMITS = {
+    "LARGEST_CLASS_ID": LARGEST_CLASS_ID,
+    "LARGEST_TAU": LARGEST_TAU,
+    "LONGEST_NAME": LONGEST_NAME,
+    "MOST_SUGGESTIONS": MOST_SUGGESTIONS,
+    "NO_DATA": NO_DATA,
+    "PART_LENGTH": PART_LENGTH,
+    "PALETTE": json.dumps([color.lower() for color in DEFAULT_PALETTE]),
+}
+_SCALARS = {int: "number", float: "number", str: "string", bool: "boolean", type(None): "null"}
+
+
+def protocol_types() -> str:
+    """Return the text of the page's generated types."""
+    parts = [
+        _HEAD,
+        "".join(f"export const {name} = {value};\n" for name, value in _LIMITS.items()),
+        _union("Operation", "An operation: the unit of undo, of the log and of replay.",
+               _objects(PIXEL_OPERATIONS, "op")),
+        _union("Question", "A question; it changes no labels.", _objects(QUESTIONS, "ask")),
+        _interface("Answers", "The answer to each question.", ANSWERS),
+        *(_interface(t.__name__, _first_line(t), _hints(t)) for t in _types()),
+        f"/** A message in JSON. */\nexport type TextMessage = {typescript(TextMessage)};\n",
+    ]  # fmt: skip
+    return "\n".join(parts)
+
+
+def typescript(hint: Any) -> str:
+    """Return a type hint of JSON values in TypeScript.
+
+    Examples
+    --------
+    >>> typescript(list[float | None])
+    '(number | null)[]'
+    >>> typescript(int | Literal["margin"])
+    'number | "margin"'
+    """
+    if isinstance(hint, str):
+        return hint  # the name of a type that is written here
+    if hint in _SCALARS:
+        return _SCALARS[hint]
+    if is_typeddict(hint):
+        return hint.__name__
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Annotated, NotRequired):
+        return typescript(arguments[0])
+    if origin is Literal:
+        return " | ".join(f'"{choice}"' for choice in arguments)
+    if origin in (Union, types.UnionType):
+        return " | ".join(map(typescript, arguments))
+    if origin is list:
+        item = typescript(arguments[0])
+        return f"({item})[]" if " | " in item else f"{item}[]"
+    raise TypeError(f"{hint!r} has no counterpart in TypeScript; add one here")
+
+
+def _objects(forms: Mapping[str, Form], key: str) -> Iterator[tuple[str, str]]:
+    """Yield purpose and type of each form."""
+    for form in forms.values():
+        fields = [f'{key}: "{form.name}"']
+        fields += [f"{name}: {_of(kind)}" for name, kind in form.required.items()]
+        fields += [f"{name}?: {_of(kind)}" for name, kind in form.optional.items()]
+        yield form.purpose.replace("``", '"'), f"{{ {'; '.join(fields)} }}"
+
+
+def _of(kind: Kind) -> str:
+    return typescript(kind.json_type)
+
+
+def _union(name: str, text: str, members: Iterable[tuple[str, str]]) -> str:
+    lines = [f"  /** {purpose} */\n  | {member}" for purpose, member in members]
+    return f"/** {text} */\nexport type {name} =\n" + "\n".join(lines) + ";\n"
+
+
+def _interface(name: str, text: str, hints: Mapping[str, Any]) -> str:
+    lines = []
+    for field, hint in hints.items():
+        is_optional = get_origin(_bare(hint)) is NotRequired
+        if get_origin(hint) is Annotated:
+            lines.append(f"  /** {hint.__metadata__[0]} */")
+        lines.append(f"  {field}{'?' if is_optional else ''}: {typescript(hint)};")
+    comment = f"/** {text} */\n" if text else ""
+    return f"{comment}export interface {name} {{\n" + "\n".join(lines) + "\n}\n"
+
+
+def _types() -> list[type]:
+    """Return all typed dictionaries that messages and answers hold, each once."""
+    found: dict[type, None] = {}
+
+    def visit(hint: Any) -> None:
+        if is_typeddict(hint) and hint not in found:
+            found[hint] = None
+        for inner in _hints(hint).values() if is_typeddict(hint) else get_args(hint):
+            visit(inner)
+
+    sent = [kind.json_type for form in QUESTIONS.values() for kind in form.fields.values()]
+    for root in (TextMessage, *ANSWERS.values(), *sent):
+        visit(root)
+    return list(found)
+
+
+def _hints(of: Any) -> dict[str, Any]:
+    return get_type_hints(of, include_extras=True)
+
+
+def _bare(hint: Any) -> Any:
+    return get_args(hint)[0] if get_origin(hint) is Annotated else hint
+
+
+def _first_line(of: type) -> str:
+    text = of.__doc__ or ""
+    return "" if text.startswith("dict(") else text.strip().split("\n")[0]
+
+
+if __name__ == "__main__":
+    TARGET.write_text(protocol_types(), encoding="utf-8", newline="\n")

@@ -1,0 +1,139 @@
+"""What every client is told about the session: at the beginning, and after each operation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from diffclass_relabel.protocol import ClassState, Geography, SceneFacts, SessionFacts, StrokeState
+from diffclass_relabel.queries import FORMATS, drawn_bands, file_name, preset_bands, preset_labels
+from diffclass_relabel.scene import Workspace
+from diffclass_relabel.session import SessionEditor
+
+MOST_STROKES = 500  # that a page is told of
+
+
+def scene_facts(workspace: Workspace) -> SceneFacts:
+    """Return the parts "scene", "geo", "presets" and "exports" of the greeting."""
+    scene = workspace.scene
+    rows, columns = workspace.shape
+    return {
+        "scene": {
+            "name": scene.path.name,
+            "rows": rows,
+            "columns": columns,
+            "n_bands": scene.n_bands,
+            "wavelengths": None if scene.wavelengths is None else scene.wavelengths.tolist(),
+            "unit": "nm",
+            "good": drawn_bands(scene).astype(int).tolist(),
+            "bands_true": list(preset_bands(scene, "true")),
+            "bands_false": list(preset_bands(scene, "false")),
+            "block": workspace.block,
+            "n_aggregates": None if workspace.coarse is None else len(workspace.coarse),
+            "coarse_answers": workspace.coarse_answers,
+        },
+        "geo": _geo(workspace),
+        "presets": [{"name": name, "label": label} for name, label in preset_labels(scene).items()],
+        "exports": [
+            {
+                "what": what,
+                "suffix": suffix,
+                "label": label,
+                "name": file_name(scene, what, suffix),
+            }
+            for what, formats in FORMATS.items()
+            for suffix, label in formats.items()
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The session at one moment.
+
+    Attributes
+    ----------
+    number : int
+        Of this snapshot, increasing: they are taken in several threads.
+    state : SessionFacts
+    included : dict of str to int
+        By client the number of its newest operation that is in the state.
+    """
+
+    number: int
+    state: SessionFacts
+    included: dict[str, int]
+
+
+def session_state(editor: SessionEditor) -> SessionFacts:
+    """Return what the session itself knows about its state."""
+    with editor.lock:
+        return _state(editor)
+
+
+def _state(editor: SessionEditor) -> SessionFacts:
+    session, shown = editor.session, editor.map
+    return {
+        "version": editor.version,
+        "classes": _classes(editor),
+        "strokes": _strokes(editor),
+        "n_strokes": len(session.strokes),
+        "label_mode": session.asked_label_mode,
+        "counted": session.label_mode,
+        "tau": session.tau,
+        "tau_mode": session.tau_mode,
+        "refined": session.is_refined,
+        "max_time": session.max_time,
+        "stale": editor.is_stale,
+        "map_version": None if shown is None else shown.version,
+        "warped": session.is_warped,
+        "step": session.step,
+        "has_reference": editor.reference is not None,
+        "can_undo": session.can_undo,
+        "can_redo": session.can_redo,
+        "n_changed": 0 if shown is None else shown.n_changed,
+        "ms": 0.0 if shown is None else round(shown.milliseconds, 2),
+        "saved": True,  # an operation that is not on disk never gets this far
+        "session": editor.log.path.name,
+    }
+
+
+def _classes(editor: SessionEditor) -> list[ClassState]:
+    labelled = editor.labels.counts
+    mapped = np.zeros(256, dtype=int) if editor.map is None else editor.map.counts
+    return [
+        {
+            "id": entry.id,
+            "name": entry.name,
+            "color": entry.color,
+            "hidden": entry.hidden,
+            "locked": entry.locked,
+            "pixels": int(labelled[entry.id]),
+            "mapped": int(mapped[entry.id]),
+            "since": editor.birth(entry.id),
+        }
+        for entry in editor.session.classes
+    ]
+
+
+def _strokes(editor: SessionEditor) -> list[StrokeState]:
+    """Describe the newest strokes: a page that heard of all would hear more with each."""
+    pixels = editor.workspace.pixels
+    return [
+        {
+            "number": stroke.number,
+            "class": stroke.class_id,
+            "count": len(stroke.points),
+            "first": int(pixels[stroke.points[0]]),
+        }
+        for stroke in editor.session.strokes[-MOST_STROKES:]
+    ]
+
+
+def _geo(workspace: Workspace) -> Geography | None:
+    place = workspace.scene.georeference
+    if place is None:
+        return None
+    a, b, c, d, e, f = place.transform
+    return {"transform": [c, a, b, f, d, e], "crs": place.crs}

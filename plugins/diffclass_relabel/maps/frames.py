@@ -1,0 +1,168 @@
+"""Binary messages: of labels the changes, of a map what is in view first.
+
+A message is a JSON header and planes of one byte per pixel. Four bytes give the header's length
+(unsigned, little-endian), then comes the header as UTF-8, padded with spaces to a multiple of four,
+then the planes, rows * columns bytes each.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from diffclass_relabel.maps.shown import ShownLabels, ShownMap
+
+MOST_WHOLE = 2**18  # pixels that are sent as one piece, wherever they are
+_GRID = 64  # pixels: a view that is moved a little needs no other pieces
+
+Window = tuple[int, int, int, int]
+"""Top, left, bottom and right of a part of the raster, the ends excluded."""
+
+
+def pack_frame(header: Mapping[str, Any], *planes: np.ndarray) -> bytes:
+    r"""Return a binary message.
+
+    Parameters
+    ----------
+    header : mapping
+        Of values that JSON can hold.
+    *planes : ndarray of uint8
+        Any shape, all of one size.
+
+    Examples
+    --------
+    >>> pack_frame({"a": 1}, np.array([7, 8], dtype=np.uint8))
+    b'\x08\x00\x00\x00{"a":1} \x07\x08'
+    """
+    text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
+    text += b" " * (-len(text) % 4)
+    return b"".join([struct.pack("<I", len(text)), text, *(_bytes(plane) for plane in planes)])
+
+
+def unpack_frame(message: bytes, n_pixels: int) -> tuple[dict[str, Any], np.ndarray]:
+    """Return the header and the planes, shape (n_planes, n_pixels), of a binary message.
+
+    Those of a window (top, left, bottom, right) have as many pixels as it.
+
+    Examples
+    --------
+    >>> unpack_frame(pack_frame({"a": 1}, np.array([7, 8], dtype=np.uint8)), 2)
+    ({'a': 1}, array([[7, 8]], dtype=uint8))
+    """
+    (length,) = struct.unpack_from("<I", message)
+    header = json.loads(message[4 : 4 + length])
+    top, left, bottom, right = header.get("window", (0, 0, 1, n_pixels))
+    size = (bottom - top) * (right - left)
+    return header, np.frombuffer(message, np.uint8, offset=4 + length).reshape(-1, size)
+
+
+def as_bytes(values: np.ndarray) -> np.ndarray:
+    """Return numbers from 0 to 1 as bytes from 0 to 255; NaN becomes 0.
+
+    Examples
+    --------
+    >>> as_bytes(np.array([0, 0.5, 1, np.nan])).tolist()
+    [0, 128, 255, 0]
+    """
+    return np.rint(np.nan_to_num(values).clip(0, 1) * 255).astype(np.uint8)
+
+
+def labels_frame(labels: ShownLabels, known: ShownLabels | None = None) -> bytes:
+    """Return the binary message of the labels, or of the window that is new to who knows some."""
+    header = {"kind": "labels", "version": labels.version}
+    if known is None:
+        return pack_frame(header, labels.ids)
+    top, left, bottom, right = window = _window_of(labels.ids != known.ids)
+    return pack_frame(header | {"window": window}, labels.ids[top:bottom, left:right])
+
+
+def changes_frame(shown: ShownMap) -> bytes:
+    """Return the binary message of what a map has changed."""
+    return pack_frame({"kind": "changes", "version": shown.version}, shown.changed)
+
+
+def map_frames(shown: ShownMap, seen: Window | None = None) -> list[bytes]:
+    """Return the binary messages of a map, to be sent in this order.
+
+    Parameters
+    ----------
+    shown : ShownMap
+    seen : tuple of int, optional
+        The part that is in view; the first piece holds it.
+
+    Returns
+    -------
+    list of bytes
+        Each says which window it fills, of which planes, and how many pieces are left after it:
+        the classes come first, and with them the map can be drawn.
+    """
+    parts = [(["ids"], window) for window in pieces(shown.ids.shape, seen)]
+    parts += [(["margin", "probability"], window) for window in pieces(shown.ids.shape)]
+    header = {"kind": "map", "version": shown.version, "ms": round(shown.milliseconds, 2)}
+    return [
+        pack_frame(
+            header | {"names": names, "window": window, "left": len(parts) - 1 - k},
+            *(getattr(shown, name)[window[0] : window[2], window[1] : window[3]] for name in names),
+        )
+        for k, (names, window) in enumerate(parts)
+    ]
+
+
+def pieces(shape: tuple[int, ...], seen: Window | None = None) -> list[Window]:
+    """Return windows that cover a raster, each pixel once.
+
+    Examples
+    --------
+    >>> pieces((145, 145))
+    [(0, 0, 145, 145)]
+    >>> pieces((1000, 1000), (500, 0, 900, 1000))
+    [(448, 0, 960, 1000), (0, 0, 262, 1000), (262, 0, 448, 1000), (960, 0, 1000, 1000)]
+    """
+    rows, columns = shape
+    if rows * columns <= MOST_WHOLE:
+        return [(0, 0, rows, columns)]
+    top, left, bottom, right = (0, 0, 0, 0) if seen is None else _on_grid(seen, rows, columns)
+    if top >= bottom or left >= right:
+        return _strips((0, 0, rows, columns))
+    around = [
+        *_strips((0, 0, top, columns)),
+        *_strips((bottom, 0, rows, columns)),
+        *_strips((top, 0, bottom, left)),
+        *_strips((top, right, bottom, columns)),
+    ]
+    return [(top, left, bottom, right), *around]
+
+
+def _window_of(changed: np.ndarray) -> Window:
+    """Return the smallest window with all that has changed; one pixel where nothing has."""
+    (top, bottom), (left, right) = _ends(changed, 1), _ends(changed, 0)
+    return top, left, bottom, right
+
+
+def _ends(changed: np.ndarray, axis: int) -> tuple[int, int]:
+    places = np.flatnonzero(changed.any(axis=axis))
+    return (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 1)
+
+
+def _on_grid(window: Window, rows: int, columns: int) -> Window:
+    top, left = (end // _GRID * _GRID for end in window[:2])
+    bottom, right = (-(-end // _GRID) * _GRID for end in window[2:])
+    return min(top, rows), min(left, columns), min(bottom, rows), min(right, columns)
+
+
+def _strips(window: Window) -> list[Window]:
+    """Cut a window into strips that are not too long; an empty one has none."""
+    top, left, bottom, right = window
+    if left >= right:
+        return []
+    height = max(MOST_WHOLE // (right - left), 1)
+    starts = range(top, bottom, height)
+    return [(start, left, min(start + height, bottom), right) for start in starts]
+
+
+def _bytes(plane: np.ndarray) -> bytes:
+    return np.ascontiguousarray(plane, dtype=np.uint8).tobytes()

@@ -1,0 +1,135 @@
+"""Pages in a notebook: one channel for all, on which every message names its page.
+
+The notebook's channel takes whatever it is given and says nothing of what has arrived. A page
+therefore confirms what it has heard, and few messages are on their way at a time: on a slow line a
+newer map replaces the one that waits, as everywhere (`diffclass_relabel.door.clients`). A page that
+confirms nothing for long has gone or sleeps; should it wake up it is told so, and joins again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from diffclass.exceptions import DataError, DiffclassError, ParameterError
+from diffclass_relabel.door import Client
+from diffclass_relabel.opening import OpeningPage
+
+Post = Callable[[Mapping[str, Any], Sequence[bytes]], None]
+
+_ON_THEIR_WAY = 4  # messages
+_LONGEST_NAME = 100
+_PATIENCE = 60.0  # seconds
+
+
+class NotebookPages:
+    """Passes messages between the pages in a notebook and their session, in the event loop.
+
+    Parameters
+    ----------
+    opening_page : OpeningPage
+    post : callable
+        Sends a message, a mapping that JSON can hold, and its binary parts to the notebook.
+    """
+
+    def __init__(self, opening_page: OpeningPage, post: Post):
+        self._opening_page = opening_page
+        self._post = post
+        self._pages: dict[str, _Page] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def take(self, message: Any) -> None:
+        """Take a message of a page in; one that makes no sense is dropped."""
+        if not isinstance(message, dict):
+            return
+        name, kind = message.get("client"), message.get("kind")
+        if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME:
+            return
+        page = self._pages.get(name)
+        if kind == "join":
+            self._join(name)
+        elif page is None:
+            if kind != "leave":
+                self._post({"client": name, "kind": "closed"}, ())
+        elif kind == "leave":
+            self._leave(name)
+        elif kind == "heard":
+            page.on_their_way.release()
+        elif kind == "text" and isinstance(message.get("text"), str):
+            self._hear(page, message["text"])
+        elif kind == "get":
+            self._start(self._get(name, message.get("number"), message.get("path")))
+
+    def close(self) -> None:
+        """End the conversations with all pages."""
+        for name in list(self._pages):
+            self._leave(name)
+            self._post({"client": name, "kind": "closed"}, ())
+
+    def _join(self, name: str) -> None:
+        if name in self._pages:
+            self._leave(name)
+        page = self._pages[name] = _Page(Client(name))
+        self._opening_page.join(page.client)
+        page.sending = asyncio.create_task(self._send(name, page))
+
+    def _leave(self, name: str) -> None:
+        page = self._pages.pop(name)
+        self._opening_page.leave(page.client)
+        if page.sending is not None:
+            page.sending.cancel()
+
+    def _hear(self, page: _Page, text: str) -> None:
+        whole = page.client.joined(text)
+        if whole is not None:
+            self._start(self._opening_page.hear(page.client, whole))
+
+    async def _send(self, name: str, page: _Page) -> None:
+        while True:
+            try:
+                await asyncio.wait_for(page.on_their_way.acquire(), _PATIENCE)
+            except TimeoutError:
+                page.sending = None  # not to be cancelled from within
+                self._leave(name)
+                return
+            message = await page.client.outbox.take()
+            if isinstance(message, bytes):
+                self._post({"client": name, "kind": "binary"}, (message,))
+            else:
+                self._post({"client": name, "kind": "text", "text": message}, ())
+
+    async def _get(self, name: str, number: Any, path: Any) -> None:
+        answer = {"client": name, "kind": "got", "number": number}
+        try:
+            self._post(answer, (await self._content(str(path)),))
+        except (DiffclassError, OSError) as error:
+            self._post(answer | {"problem": str(error)}, ())
+
+    async def _content(self, path: str) -> bytes:
+        """Return what the server would answer at an address relative to the page."""
+        hub = self._opening_page.hub
+        if hub is None:
+            raise DataError("the scene is still being prepared; ask again")
+        parts = urlsplit(path)
+        folder, _, name = parts.path.rpartition("/")
+        if parts.path == "picture.png":
+            query = dict(parse_qsl(parts.query))
+            return await hub.picture(query)
+        file = hub.downloads.files.get(unquote(name)) if folder == "download" else None
+        if file is None:
+            raise ParameterError(f"no exported file {path[:40]}; export it first")
+        return await asyncio.to_thread(file.read_bytes)
+
+    def _start(self, coroutine: Any) -> None:
+        task = asyncio.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class _Page:
+    def __init__(self, client: Client):
+        self.client = client
+        self.on_their_way = asyncio.Semaphore(_ON_THEIR_WAY)
+        self.sending: asyncio.Task[None] | None = None

@@ -1,0 +1,165 @@
+"""The page in a notebook: JupyterLab, VS Code, Colab.
+
+It is the server's page, in a frame, and speaks with the same hub; its messages take the notebook's
+own channel, so that no port is open and whoever reaches the notebook reaches the page.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.progress import listening
+from diffclass.relabel import RelabelSession
+from diffclass_relabel.files import SessionLog
+from diffclass_relabel.maps import NO_DATA
+from diffclass_relabel.notebook.session_thread import SessionThread
+from diffclass_relabel.opening import Preparation, default_session, prepared_editor
+
+try:
+    import anywidget
+    import traitlets
+except ImportError as error:
+    raise ParameterError(
+        f"a notebook's page needs the library anywidget, which cannot be imported ({error}); "
+        "run: pip install 'diffclass[notebook]'"
+    ) from error
+
+_STATIC = Path(__file__).parents[1] / "static"
+_OPEN: weakref.WeakValueDictionary[Path, RelabelWidget] = weakref.WeakValueDictionary()
+
+
+class RelabelWidget(anywidget.AnyWidget):
+    """Paint labels on a scene in a notebook; the class map follows, and both are here in Python.
+
+    The cell returns at once and the page shows how far the scene is prepared. Every operation is on
+    disk before it is answered: the same call continues the session, and ``diffclass replay`` and
+    ``diffclass relabel`` read its file.
+
+    Parameters
+    ----------
+    scene : path-like
+        As for `diffclass_hyperspectral.open_scene`.
+    session : path-like, optional
+        Session file; by default as for ``diffclass relabel``. A widget that has it open is closed.
+    labels : path-like, optional
+        Labels that a new session begins with, or that are added to one that exists.
+    label_variable : str, optional
+        Array to take from a label file with several.
+    match : {"names", "ids", "overlap"}, optional
+        How classes of these labels are matched with those of a session that exists; as ``--match``
+        of ``diffclass relabel``.
+    height : int, default=720
+        Of the page, pixels.
+    **settings
+        Fields of `SessionSettings`, for a new session.
+
+    Raises
+    ------
+    ParameterError
+        Where there can be no such session file.
+    DataError
+        Where there is no such scene, or the session is open in another process. What else is wrong
+        with them is shown on the page and raised by `labels`, `class_map` and `session`.
+
+    Notes
+    -----
+    While another cell runs, the page waits in notebooks that deliver messages one after the other.
+    """
+
+    _esm = _STATIC / "widget.js"
+    _page = traitlets.Unicode().tag(sync=True)
+    height = traitlets.Int(720, min=200).tag(sync=True)
+
+    def __init__(
+        self,
+        scene: str | os.PathLike[str],
+        *,
+        session: str | os.PathLike[str] | None = None,
+        labels: str | os.PathLike[str] | None = None,
+        label_variable: str | None = None,
+        match: str | None = None,
+        height: int = 720,
+        **settings: Any,
+    ):
+        self._thread: SessionThread | None = None
+        place = Path(scene)
+        if not place.exists():
+            raise DataError(f"{place}: no such scene; an array is one once numpy.save has kept it")
+        log = _opened_log(default_session(place) if session is None else Path(session))
+        files = {"labels": labels, "label_variable": label_variable, "match": match}
+        options = {"settings": settings, **files}
+
+        def opening(preparation: Preparation) -> Any:
+            with listening(preparation):
+                return prepared_editor(place, log, preparation, options)
+
+        super().__init__(height=height, _page=page_text())
+        self._thread = SessionThread(opening, self._post, scene=place.name)
+        self.on_msg(self._take)
+        _OPEN[log.path.resolve()] = self
+
+    @property
+    def labels(self) -> np.ndarray:
+        """Class id of every labelled pixel, shape (rows, columns), int32; 0 elsewhere."""
+        return self._running.editor().labels.ids.astype(np.int32)
+
+    @property
+    def class_map(self) -> np.ndarray:
+        """Class id of every pixel, shape (rows, columns), int32, brought up to date.
+
+        0 where no label arrives or there are no data.
+        """
+        shown = self._running.updated().map
+        assert shown is not None
+        return np.where(shown.ids == NO_DATA, 0, shown.ids).astype(np.int32)
+
+    @property
+    def session(self) -> RelabelSession:
+        """The session: classes, strokes, tau, posteriors; to look at, not to change."""
+        return self._running.updated().session
+
+    def close(self) -> None:
+        """Close the session and the page."""
+        if self._thread is not None:
+            self._thread.close()
+        super().close()
+
+    @property
+    def _running(self) -> SessionThread:
+        if self._thread is None:
+            raise DataError("the session was never opened")
+        return self._thread
+
+    def _post(self, message: Any, buffers: Any) -> None:
+        self.send(dict(message), list(buffers))
+
+    def _take(self, _: Any, message: Any, buffers: Any) -> None:
+        self._running.take(message)
+
+
+def page_text() -> str:
+    """Return the page with its style and script within, as a frame takes it."""
+    page, style, script = (
+        (_STATIC / name).read_text(encoding="utf-8")
+        for name in ("index.html", "style.css", "app.js")
+    )
+    link = '<link rel="stylesheet" href="static/style.css">'
+    page = page.replace(link, f"<style>\n{style}</style>")
+    tag = '<script src="static/app.js" defer></script>'
+    # what is deferred runs when the document is there, and so does what stands at its end
+    page = page.replace(tag, "").replace("</body>", f"<script>\n{script}</script>\n</body>")
+    return page
+
+
+def _opened_log(path: Path) -> SessionLog:
+    """Open a session file; a cell that is run again takes it over from the widget before."""
+    before = _OPEN.pop(path.resolve(), None)
+    if before is not None:
+        before.close()
+    return SessionLog(path)

@@ -1,0 +1,202 @@
+"""Answers to the page's questions, as values that JSON can hold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass.relabel import Contradiction, Stroke
+from diffclass_relabel import protocol
+from diffclass_relabel.maps import NO_DATA, ShownMap, as_bytes, pack_frame
+from diffclass_relabel.protocol import (
+    AuditAnswer,
+    ContradictedStroke,
+    CurveAnswer,
+    ReadLabelsAnswer,
+    SegmentAnswer,
+    SuggestAnswer,
+    WhyAnswer,
+)
+from diffclass_relabel.queries.uploads import read_at, read_sent
+from diffclass_relabel.scene import Workspace, runs_of
+from diffclass_relabel.session import (
+    NO_REFERENCE,
+    FileClass,
+    SessionEditor,
+    hex_color,
+    label_import,
+)
+
+_MOST_ITEMS = 500
+_MOST_SHARES = 20
+# pixels between two suggestions: neighbours would tell the same thing
+LEAST_DISTANCE = 5.0
+
+
+def why(editor: SessionEditor, pixel: int) -> WhyAnswer:
+    """Return the shares of the strokes in a pixel's posterior, the largest first."""
+    shares = editor.session.explain(editor.workspace.point_of(pixel))
+    # painting goes on meanwhile: what was undone since is not told of
+    firsts = {stroke.number: _first_pixel(editor, stroke) for stroke in editor.session.strokes}
+    shares = [share for share in shares if share.stroke in firsts]
+    return {
+        "pixel": pixel,
+        "shares": [
+            {
+                "stroke": share.stroke,
+                "class": share.class_id,
+                "share": float(share.share),
+                "pixel": firsts[share.stroke],
+            }
+            for share in shares[:_MOST_SHARES]
+        ],
+    }
+
+
+def audit(editor: SessionEditor) -> AuditAnswer:
+    """Return the strokes with pixels that all other strokes contradict, the strongest first."""
+    by_stroke: dict[tuple[int, int], list[Contradiction]] = {}
+    for one in editor.session.audit():
+        by_stroke.setdefault((one.stroke, one.says_id), []).append(one)
+    return {
+        "count": len(by_stroke),
+        "items": [
+            _contradicted(editor.workspace.pixels, found)
+            for found in list(by_stroke.values())[:_MOST_ITEMS]
+        ],
+    }
+
+
+def _contradicted(pixels: np.ndarray, found: list[Contradiction]) -> ContradictedStroke:
+    """Describe the pixels of a stroke that are said to be of one other class, clearest first."""
+    places = pixels[[one.point for one in found]]
+    return {
+        "pixel": int(places[0]),
+        "pixels": runs_of(np.sort(places)),
+        "count": len(found),
+        "stroke": found[0].stroke,
+        "class": found[0].class_id,
+        "says": found[0].says_id,
+        "margin": float(found[0].margin),
+    }
+
+
+def suggestions(editor: SessionEditor, n: int = 10, rule: str = "hybrid") -> SuggestAnswer:
+    """Return pixels to label next, the best first."""
+    workspace = editor.workspace
+    found = editor.session.suggest(
+        n,
+        rule=rule,
+        coordinates=np.column_stack(np.unravel_index(workspace.pixels, workspace.shape)),
+        min_distance=LEAST_DISTANCE,
+    )
+    return {
+        "pixels": workspace.pixels[found.points].tolist(),
+        "scores": [float(score) for score in found.scores],
+        "rule": found.rule,
+    }
+
+
+def curve(editor: SessionEditor) -> CurveAnswer:
+    """Return the mean margin and coverage by time."""
+    found = editor.session.margin_curve()
+    return {
+        "times": found.times.tolist(),
+        "margin": [float(value) for value in np.nan_to_num(found.margin)],
+        "coverage": [float(value) for value in np.nan_to_num(found.coverage)],
+        "tau": editor.session.tau,
+    }
+
+
+def preview_frame(editor: SessionEditor, tau: int) -> bytes:
+    """Return the binary message of the map at another time."""
+    latest = editor.session.max_time
+    if tau > latest:
+        raise ParameterError(f"tau = {tau}; this session looks at times of 1 to {latest} steps")
+    ids, margin = editor.session.tau_preview(tau)
+    raster = editor.workspace.raster
+    return pack_frame(
+        {"kind": "preview", "tau": tau},
+        raster(ids.astype(np.uint8), fill=NO_DATA),
+        raster(as_bytes(margin)),
+    )
+
+
+def compared_frame(editor: SessionEditor, step: int | None = None) -> bytes:
+    """Return the binary message of an earlier state's map, or else of the reference.
+
+    Classes of the reference that the session lacks are left out.
+    """
+    if step is not None:
+        ids = editor.session.map_at(step)
+    elif editor.reference is not None:
+        with editor.lock:
+            classes, found = editor.session.classes, editor.compared_classes()
+        match = editor.reference.match(classes, found)
+        ids = np.maximum(editor.reference.truth(match)[0], 0).astype(np.uint8)
+    else:
+        raise ParameterError(NO_REFERENCE)
+    return pack_frame(
+        {"kind": "compared", "step": step}, editor.workspace.raster(ids, fill=NO_DATA)
+    )
+
+
+def segment(workspace: Workspace, shown: ShownMap | None, pixel: int) -> SegmentAnswer:
+    """Return the runs of the map's segment that holds a pixel, connected by edges alone."""
+    from scipy.ndimage import label
+
+    number = workspace.pixel_within(pixel)
+    if shown is None:
+        raise ParameterError("there is no map yet; paint strokes of two classes first")
+    class_id = shown.ids.flat[number]
+    if class_id in (0, NO_DATA):
+        raise ParameterError(f"pixel {number} has no class in the map; fill where it has one")
+    segments, _ = label(shown.ids == class_id)
+    return {
+        "pixel": number,
+        "class": int(class_id),
+        "pixels": runs_of(np.flatnonzero(segments == segments.flat[number])),
+    }
+
+
+def labels_of_file(
+    editor: SessionEditor,
+    path: str | None = None,
+    files: dict[str, bytes] | None = None,
+    variable: str | None = None,
+) -> ReadLabelsAnswer:
+    """Return what the labels of a file would add to the session."""
+    if (path is None) == (files is None):
+        raise ParameterError("read_labels: give either a path or files")
+    if files is None:
+        labels = read_at(editor.workspace, str(path), variable)
+    else:
+        labels = read_sent(editor.workspace, files, variable)
+    with editor.lock:
+        classes, known = editor.session.classes, editor.known_classes()
+    found = label_import(labels, editor.workspace, classes, known=known)
+    return {
+        "title": found.title,
+        "classes": [_file_class(one) for one in found.classes],
+        "asks": found.asks,
+        "left_out": found.n_left_out,
+    }
+
+
+def _file_class(one: FileClass) -> protocol.FileClass:
+    return {
+        "id": one.entry.id,
+        "name": one.entry.name,
+        "color": hex_color(one.entry.color),
+        "count": len(one.pixels),
+        "compared": one.compared,
+        "agreed": one.agreed,
+        "to": one.to,
+        "proposed": one.proposed,
+        "pixels": runs_of(one.pixels),
+        "new": one.new,
+    }
+
+
+def _first_pixel(editor: SessionEditor, stroke: Stroke) -> int:
+    return int(editor.workspace.pixels[stroke.points[0]])

@@ -1,0 +1,188 @@
+"""Pictures of a scene to paint on: three bands, or three components, as a PNG.
+
+The contrast is that of the pixels with data (`diffclass_relabel.queries.contrast`). Pixels without
+data are transparent.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from diffclass.exceptions import ParameterError
+from diffclass_hyperspectral import Scene
+from diffclass_hyperspectral.io.libraries import require
+from diffclass_relabel.protocol import ChannelHistogram
+from diffclass_relabel.queries.contrast import Contrast, channel_histogram
+from diffclass_relabel.scene import Workspace
+
+_KEPT = 8  # pictures
+_KEPT_CHANNELS = 2  # of them the numbers too, so that a stretch by hand reads no band again
+PRESETS = ("true", "false", "mnf")
+_LABELS = {"true": "True colour", "false": "False colour, near infrared"}
+# nanometres of red, green, blue, and of near infrared, red, green
+_WAVELENGTHS = {"true": (640.0, 550.0, 460.0), "false": (860.0, 650.0, 550.0)}
+DEFAULT_CONTRAST = Contrast()
+_NEAR = 50.0  # nanometres within which a band shows what the wavelength would
+# without wavelengths: places among the good bands, from 0 to 1
+_PLACES = {"true": (0.3, 0.2, 0.1), "false": (0.6, 0.3, 0.2)}
+
+
+class Pictures:
+    """The pictures of a scene; those asked for last are kept.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    """
+
+    def __init__(self, workspace: Workspace):
+        self._workspace = workspace
+        self._kept = functools.lru_cache(_KEPT)(self._made)
+        self._channels = functools.lru_cache(_KEPT_CHANNELS)(self._read)
+
+    def png(
+        self, preset: str, bands: str | None = None, contrast: Contrast = DEFAULT_CONTRAST
+    ) -> bytes:
+        """Return the PNG of three bands, as in "30,20,10", or else of a preset.
+
+        Raises
+        ------
+        ParameterError
+            Where there are no such bands, or there is no such preset.
+        """
+        return self._kept(preset, bands, contrast)
+
+    def histograms(self, preset: str, bands: str | None = None) -> list[ChannelHistogram]:
+        """Return the histograms of red, green and blue; errors as in `png`."""
+        channels = self._channels(preset, bands)
+        values = channels[np.isfinite(channels).all(axis=2)]
+        return [channel_histogram(column) for column in values.T]
+
+    def _made(self, preset: str, bands: str | None, contrast: Contrast) -> bytes:
+        return _png(self._channels(preset, bands), contrast)
+
+    def _read(self, preset: str, bands: str | None) -> np.ndarray:
+        if bands is None:
+            return preset_channels(self._workspace, preset)
+        return band_channels(self._workspace, parsed_bands(bands))
+
+
+def preset_bands(scene: Scene, preset: str) -> tuple[int, int, int]:
+    """Return the bands that stand for red, green and blue.
+
+    Parameters
+    ----------
+    scene : Scene
+    preset : {"true", "false"}
+        True colour, or near infrared as red.
+
+    Returns
+    -------
+    tuple of int
+        Numbers of good bands, from 0: nearest by wavelength where those are known.
+    """
+    good = np.flatnonzero(scene.usable_bands())
+    if scene.wavelengths is None:
+        chosen = [good[round(place * (len(good) - 1))] for place in _PLACES[preset]]
+    else:
+        wavelengths = scene.wavelengths[good]
+        chosen = [good[np.abs(wavelengths - w).argmin()] for w in _WAVELENGTHS[preset]]
+    return int(chosen[0]), int(chosen[1]), int(chosen[2])
+
+
+def preset_labels(scene: Scene) -> dict[str, str]:
+    """Return what to call each preset.
+
+    Parameters
+    ----------
+    scene : Scene
+
+    Returns
+    -------
+    dict of str to str
+        Label by preset. "True colour" is said only where bands within 50 nm of red, green and blue
+        exist; bands that are guessed go by their numbers, from 1.
+    """
+    return {name: _bands_label(scene, name) for name in _WAVELENGTHS} | {
+        "mnf": "First MNF components"
+    }
+
+
+def _bands_label(scene: Scene, preset: str) -> str:
+    bands = list(preset_bands(scene, preset))
+    if scene.wavelengths is not None:
+        away = np.abs(scene.wavelengths[bands] - _WAVELENGTHS[preset])
+        if (away <= _NEAR).all():
+            return _LABELS[preset]
+    return f"Bands {', '.join(str(band + 1) for band in bands)}"
+
+
+def preset_channels(workspace: Workspace, preset: str) -> np.ndarray:
+    """Return the numbers behind the picture of a preset, shape (rows, columns, 3).
+
+    Raises
+    ------
+    ParameterError
+        For a preset that does not exist.
+    """
+    if preset not in PRESETS:
+        raise ParameterError(f"there is no preset {preset[:40]!r}; there are {', '.join(PRESETS)}")
+    if preset == "mnf":
+        return workspace.raster(_three(workspace.features), fill=np.nan)
+    return band_channels(workspace, preset_bands(workspace.scene, preset))
+
+
+def band_channels(workspace: Workspace, bands: Sequence[int]) -> np.ndarray:
+    """Return the numbers of any three bands, shape (rows, columns, 3).
+
+    Raises
+    ------
+    ParameterError
+        Where ``bands`` are not three numbers of bands.
+    """
+    scene = workspace.scene
+    if len(bands) != 3 or not all(0 <= band < scene.n_bands for band in bands):
+        raise ParameterError(
+            f"bands = {list(bands)[:5]}; give three numbers from 0 to {scene.n_bands - 1}"
+        )
+    wanted = np.zeros(scene.n_bands, dtype=bool)
+    wanted[list(bands)] = True
+    spectra = scene.spectra(bands=wanted)
+    columns = np.cumsum(wanted)[list(bands)] - 1
+    return spectra[:, columns].reshape(*workspace.shape, 3)
+
+
+def parsed_bands(text: str) -> list[int]:
+    """Return the numbers in "10,20,30".
+
+    Raises
+    ------
+    ParameterError
+        Where the text is not such a list.
+    """
+    parts = text.split(",")
+    if not all(part.isascii() and part.isdecimal() and len(part) < 7 for part in parts):
+        raise ParameterError(f"bands = {text[:40]!r}; give three numbers, as in bands=30,20,10")
+    return [int(part) for part in parts]
+
+
+def _three(features: np.ndarray) -> np.ndarray:
+    """Return three features per point, the last one repeated if there are fewer."""
+    return features[:, [min(i, features.shape[1] - 1) for i in range(3)]]
+
+
+def _png(values: np.ndarray, contrast: Contrast) -> bytes:
+    """Return a picture (rows, columns, 3) as PNG; NaN is transparent."""
+    valid = np.isfinite(values).all(axis=2)
+    colors = np.zeros((*valid.shape, 4), dtype=np.uint8)
+    colors[..., 3] = np.where(valid, 255, 0)
+    colors[valid, :3] = np.rint(255 * contrast.colors(values[valid]))
+    stream = io.BytesIO()
+    image: Any = require("PIL.Image").fromarray(colors)
+    image.save(stream, format="PNG", compress_level=1)
+    return stream.getvalue()

@@ -1,0 +1,215 @@
+"""Results as files: labels, map, margin, probability and report, names and colours kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from diffclass import __version__
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral import (
+    ClassEntry,
+    ClassTable,
+    Scene,
+    write_class_map,
+    write_raster,
+)
+from diffclass_hyperspectral.io.maps import place_of
+from diffclass_hyperspectral.io.records import write_json
+from diffclass_relabel.protocol import Result
+from diffclass_relabel.session import SessionEditor
+
+_IMAGES = {".img": "ENVI", ".tif": "GeoTIFF", ".png": "PNG", ".npy": "NumPy"}
+# what the page offers; equivalent endings (.hdr, .dat) work too
+FORMATS: dict[Result, dict[str, str]] = {
+    "labels": _IMAGES,
+    "map": _IMAGES,
+    "picture": {".png": "PNG with legend"},
+    "margin": _IMAGES,
+    "probability": {suffix: _IMAGES[suffix] for suffix in (".img", ".tif", ".npy")},
+    "report": {".json": "JSON"},
+}
+BLOCK_NOTE = (
+    "the map is one of blocks of {side} x {side} pixels; classify_options and the exported labels "
+    "make that of every pixel"
+)
+AGGREGATES_NOTE = (
+    "the walk is warped, so the map is one of {n_aggregates} groups of similar pixels, and not of "
+    "every pixel; unwarp for the map that classify_options and the exported labels make"
+)
+DEFAULT_NAMES = {
+    "labels": "labels.img",
+    "map": "map.img",
+    "picture": "picture.png",
+    "margin": "margin.img",
+    "probability": "probability.img",
+    "report": "report.json",
+}
+
+
+def file_name(scene: Scene, what: str, suffix: str | None = None) -> str:
+    """Return the name of an exported file: scene, result and ending.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> file_name(SimpleNamespace(path=Path("Salinas A.mat")), "map", ".tif")
+    'Salinas_A_map.tif'
+    """
+    stem = re.sub(r"[^A-Za-z0-9_.-]+", "_", Path(scene.path).stem).lstrip(".-")[:60]
+    plain = DEFAULT_NAMES[what] if suffix is None else what + suffix
+    return f"{stem}_{plain}" if stem else plain
+
+
+def export(
+    editor: SessionEditor, what: str, path: Path, *, overwrite: bool = False
+) -> tuple[Path, ...]:
+    """Write one result; the map is brought up to date and refined first.
+
+    Parameters
+    ----------
+    editor : SessionEditor
+    what : {"labels", "map", "picture", "margin", "probability", "report"}
+    path : Path
+        The ending chooses the format, as in `diffclass_hyperspectral.write_class_map`; a report
+        is ``.json``. A PNG of labels or map is a palette image that `read_labels` can read; a
+        picture, always ``.png``, is the map for people: magnified, with a legend and, where the
+        size of a pixel is known, a scale bar.
+    overwrite : bool, default=False
+
+    Returns
+    -------
+    tuple of Path
+        The files written, the one to read first.
+
+    Raises
+    ------
+    ParameterError
+        For another ``what``, or a file that cannot be written.
+    DataError
+        Where nothing is labelled yet.
+    """
+    if not isinstance(what, str) or what not in DEFAULT_NAMES:
+        raise ParameterError(
+            f"there is nothing called {str(what)[:40]!r} to export; there are "
+            f"{', '.join(DEFAULT_NAMES)}"
+        )
+    _check_labelled(editor)
+    if what != "labels":
+        editor.refine()
+    if what == "report":
+        _check_ending(path, ".json", "a report")
+        return _write_report(editor, path, overwrite=overwrite)
+    scene, table = editor.workspace.scene, class_table(editor)
+    if what == "labels":  # in the scene's own grid, to be read again as labels of its pixels
+        own: dict[str, Any] = {"overwrite": overwrite, "map_info": scene.map_info}
+        return write_class_map(path, editor.labels.ids, table, legend=False, **own)
+    place: dict[str, Any] = {"overwrite": overwrite, **place_of(scene, path)}
+    if what == "picture":
+        _check_ending(path, ".png", "a picture")
+        return write_class_map(path, _map_picture(editor), table, legend=True, **place)
+    if what == "map":
+        return write_class_map(path, _map_picture(editor), table, legend=False, **place)
+    values, names = _numbers(editor, what)
+    return write_raster(path, values, band_names=names, **place)
+
+
+def class_table(editor: SessionEditor) -> ClassTable:
+    """Return names and colours of the session's classes."""
+    entries = [
+        ClassEntry(entry.id, entry.name, _rgb(entry.color)) for entry in editor.session.classes
+    ]
+    unclassified = ClassTable.from_ids([])[0]
+    return ClassTable((unclassified, *sorted(entries, key=lambda entry: entry.id)))
+
+
+def describe_session(editor: SessionEditor) -> dict[str, Any]:
+    """Return the report of a session, as values that JSON can hold."""
+    session, workspace = editor.session, editor.workspace
+    labelled, missing = editor.labels.counts, len(workspace.missing)
+    mapped = np.bincount(workspace.raster(session.map_ids).ravel(), minlength=256)
+    return {
+        "scene": str(workspace.scene.path),
+        "sha256": workspace.fingerprint,
+        "session": str(editor.log.path),
+        "settings": workspace.settings.to_header(),
+        "operations": editor.version,
+        "strokes": len(session.strokes),
+        "labelled_pixels": int(labelled[1:].sum()),
+        "classes": [
+            {
+                "id": entry.id,
+                "name": entry.name,
+                "color": entry.color,
+                "labelled": int(labelled[entry.id]),
+                "pixels": int(mapped[entry.id]),
+            }
+            for entry in session.classes
+        ],
+        "unclassified": int(mapped[0]) - missing,  # the raster has 0 there too
+        "missing": missing,
+        "block": workspace.block,
+        "map_note": map_note(editor),
+        "tau": session.tau,
+        "tau_mode": session.tau_mode,
+        "warped": session.is_warped,
+        # with the exported labels they give this map, or where it is one of blocks that of all
+        # pixels; a walk warped by earlier labels has none
+        "classify_options": None
+        if session.is_warped
+        else workspace.settings.classify_options(session),
+        "mean_margin": float(session.margin.mean()),
+        "contradicted_pixels": len(session.audit()),
+        "accuracy": None,
+        "accuracy_note": "labels painted where they are needed cannot measure accuracy; compare "
+        "the map with labels that were held out (diffclass evaluate)",
+        "version": __version__,
+    }
+
+
+def map_note(editor: SessionEditor) -> str | None:
+    """Return what the refined map is made of, where that is not every pixel."""
+    workspace, notes = editor.workspace, []
+    if workspace.block > 1:
+        notes.append(BLOCK_NOTE.format(side=workspace.block))
+    coarse = workspace.answering_graph
+    if coarse is not None and editor.session.is_warped:
+        notes.append(AGGREGATES_NOTE.format(n_aggregates=len(coarse)))
+    return "; ".join(notes) or None
+
+
+def _write_report(editor: SessionEditor, path: Path, *, overwrite: bool) -> tuple[Path, ...]:
+    content: Mapping[str, Any] = describe_session(editor)
+    write_json(path, content, overwrite=overwrite)
+    return (path,)
+
+
+def _map_picture(editor: SessionEditor) -> np.ndarray:
+    return editor.workspace.raster(editor.session.map_ids.astype(np.int32))
+
+
+def _numbers(editor: SessionEditor, what: str) -> tuple[np.ndarray, list[str]]:
+    session, raster = editor.session, editor.workspace.raster
+    if what == "margin":
+        return raster(session.margin.astype(np.float32), fill=np.nan), ["margin"]
+    names = {entry.id: entry.name for entry in session.classes}
+    chosen = [names[int(i)] for i in session.mapped_classes]
+    return raster(session.posteriors.astype(np.float32), fill=np.nan), chosen
+
+
+def _check_ending(path: Path, suffix: str, what: str) -> None:
+    if path.suffix.lower() != suffix:
+        raise ParameterError(f"{path.name}: {what} is written as {suffix}")
+
+
+def _check_labelled(editor: SessionEditor) -> None:
+    if not editor.session.strokes:
+        raise DataError("nothing is labelled yet; paint at least one stroke")
+
+
+def _rgb(color: str) -> tuple[int, int, int]:
+    return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

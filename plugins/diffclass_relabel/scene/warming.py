@@ -1,0 +1,102 @@
+"""Compiles every loop that a session may need, before its first stroke.
+
+A loop is compiled when it first meets arrays of some types, which takes seconds where no earlier
+run has left it on disk. A session on a thousand pixels of the same types meets them all.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from diffclass import markov_operator
+from diffclass.exceptions import DiffclassError
+from diffclass.kernels import SharedNeighbors
+from diffclass.progress import Audience, listening, stage
+from diffclass.relabel import RelabelSession
+from diffclass_relabel.scene.workspace import Workspace
+
+_MOST_POINTS = 1024  # more than are solved densely, so that the eigensolver's loops are met too
+_N_ERRANDS = 18
+_LATE = 512  # steps after which columns are nearly constant, and take a series
+
+
+def warm_up(workspace: Workspace) -> None:
+    """Meet all loops that strokes, questions and suggestions run; a second time costs little.
+
+    Parameters
+    ----------
+    workspace : Workspace
+    """
+    with (
+        stage("loops", parts=_N_ERRANDS) as part_done,
+        listening(Audience(())),  # nobody wants to hear of the parts
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # of so small a graph
+        for errand in _errands(_small_session(workspace)):
+            _done_if_possible(errand)
+            part_done()
+
+
+def _small_session(workspace: Workspace) -> RelabelSession:
+    few = np.linspace(0, len(workspace.features) - 1, _MOST_POINTS).astype(np.intp)
+    features = workspace.features[np.unique(few)]
+    settings = workspace.settings
+    operator = markov_operator(
+        features,
+        n_neighbors=min(settings.neighbors, max(len(features) - 1, 1)),
+        kernel=SharedNeighbors(),
+        random_state=settings.seed,
+    )
+    return RelabelSession(
+        operator, ["one", "two"], label_mode=settings.label_mode, tau=settings.tau, max_time=_LATE
+    )
+
+
+def _errands(session: RelabelSession) -> list[Callable[[], object]]:
+    n = session.label_ids.size
+    thirds = [np.arange(n // 3), np.arange(n // 3, 2 * n // 3), np.arange(2 * n // 3, n)]
+
+    def paint(class_id: int, points: np.ndarray) -> Callable[[], object]:
+        return lambda: _apply(session, {"op": "stroke", "class": class_id, "points": points})
+
+    def apply(**operation: object) -> Callable[[], object]:
+        return lambda: _apply(session, operation)
+
+    return [
+        paint(1, thirds[0][:8]),
+        paint(2, thirds[1][:8]),
+        paint(2, thirds[2][:8]),
+        apply(op="erase", points=thirds[2][:4]),
+        session.audit,
+        lambda: session.explain(0),
+        lambda: session.tau_preview(2),
+        session.margin_curve,
+        lambda: session.suggest(2),
+        lambda: session.suggest(2, rule="unexplored"),
+        lambda: session.suggest(2, rule="uncertainty"),
+        lambda: session.suggest(2, rule="distance"),
+        lambda: session.suggest(2, rule="model-change"),
+        session.refine,
+        apply(op="tau", tau=_LATE),
+        *(apply(op="label_mode", mode=mode) for mode in ("free", "absorbing", "summed")),
+        apply(op="tau", tau="margin"),
+        apply(op="warp"),
+        lambda: session.suggest(2),
+    ]
+
+
+def _apply(session: RelabelSession, operation: dict[str, object]) -> None:
+    session.apply(operation)
+    session.update()
+
+
+def _done_if_possible(errand: Callable[[], object]) -> None:
+    """Do one thing; where so few pixels do not allow it, its loops wait until they are needed."""
+    try:
+        errand()
+    except DiffclassError:
+        return

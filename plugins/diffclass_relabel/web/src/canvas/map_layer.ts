@@ -1,0 +1,78 @@
+// A map on the canvas, as areas of colour or as outlines.
+
+import type { Window } from "../base/raster";
+import type { Session } from "../session/session";
+import { type Border, borderPixels, classBorders, Kept } from "./contours";
+import { RasterImage, type Table } from "./raster_image";
+import type { View } from "./view";
+
+// CSS pixels per raster pixel from which borders are lines; below, they would hide what they bound.
+const LINES_FROM = 3;
+
+export function hasLines(view: View): boolean {
+  return view.scale >= LINES_FROM * view.ratio;
+}
+
+export class MapLayer {
+  private readonly areas = new RasterImage();
+  private readonly borders = new RasterImage();
+  private ids: Uint8Array = new Uint8Array();
+  private table: Table = new Uint32Array(256);
+  private bordersDone = false;
+  private readonly lines = new Kept<Map<number, Border>>();
+
+  constructor(private readonly session: Session, private readonly view: View) {}
+
+  resize(rows: number, columns: number): void {
+    this.areas.resize(rows, columns);
+    this.borders.resize(rows, columns);
+  }
+
+  /** Takes the class of each pixel and the colour of each class; others than before lie in a window. */
+  set(ids: Uint8Array, table: Table, window?: Window): void {
+    [this.ids, this.table, this.bordersDone] = [ids, table, false];
+    this.lines.forget();
+    this.areas.fill(ids, table, window);
+  }
+
+  /** Draws in raster coordinates. */
+  draw(context: CanvasRenderingContext2D, { opacity, asOutlines }: { opacity: number; asOutlines: boolean }): void {
+    if (opacity === 0) return;
+    if (asOutlines && hasLines(this.view)) return this.drawBorders(context);
+    context.globalAlpha = asOutlines ? 1 : opacity;
+    context.drawImage(asOutlines ? this.borderImage() : this.areas.canvas, 0, 0, this.view.columns, this.view.rows);
+  }
+
+  private borderImage(): CanvasImageSource {
+    const { rows, columns } = this.view;
+    if (!this.bordersDone) this.borders.fill(borderPixels({ ids: this.ids, rows, columns }), this.table);
+    this.bordersDone = true;
+    return this.borders.canvas;
+  }
+
+  /** Each class's border as a line of its colour just inside it, on a dark ground. */
+  private drawBorders(context: CanvasRenderingContext2D): void {
+    const { rows, columns, ratio, scale, window } = this.view;
+    const borders = this.lines.of(window, () => classBorders({ ids: this.ids, rows, columns }, window));
+    const width = (1.5 * ratio) / scale;
+    context.globalAlpha = 1;
+    context.lineCap = "square";
+    for (const halo of [true, false]) {
+      context.lineWidth = halo ? width * 1.8 : width;
+      for (const [id, border] of borders) {
+        const shown = this.session.classOf(id);
+        if (!shown || shown.hidden) continue;
+        context.strokeStyle = halo ? "rgb(0 0 0 / 0.55)" : shown.color;
+        border.forEach((path, side) => strokeShifted(context, path, side, width / 2));
+      }
+    }
+  }
+}
+
+function strokeShifted(context: CanvasRenderingContext2D, path: Path2D, side: number, shift: number): void {
+  const dx = side === 2 ? shift : side === 3 ? -shift : 0;
+  const dy = side === 0 ? shift : side === 1 ? -shift : 0;
+  context.translate(dx, dy);
+  context.stroke(path);
+  context.translate(-dx, -dy);
+}

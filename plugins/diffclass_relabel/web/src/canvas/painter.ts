@@ -1,0 +1,233 @@
+// Draws the scene and its layers; repaints at most once per frame, only when something changed.
+
+import { overlap, type Window } from "../base/raster";
+import { NO_DATA } from "../session/protocol.generated";
+import type { Session } from "../session/session";
+import { doubtColor } from "./colors";
+import { allBorders, Kept } from "./contours";
+import type { Layers } from "./layers";
+import { hasLines, MapLayer } from "./map_layer";
+import { classTable, greyOf, maskTable, RasterImage, scaleTable, type Table } from "./raster_image";
+import type { View } from "./view";
+
+const DOUBT = scaleTable((margin) => doubtColor(1 - margin));
+const NOTHING_CHANGED = maskTable(0, [16, 17, 18]);
+
+/** What is shown left of a divider, which lies at a share of the width. */
+export interface Compared {
+  /** Classes of another map; null: the picture alone. */
+  ids: Uint8Array | null;
+  share: number;
+}
+
+export class Painter {
+  /** Whether a stroke is being drawn. */
+  painting = false;
+  /** Called after each repaint. */
+  painted: () => void = () => {};
+  private readonly context: CanvasRenderingContext2D;
+  private picture: CanvasImageSource | null = null;
+  private greyPicture: CanvasImageSource | null = null;
+  private readonly labels = new RasterImage();
+  private readonly labelLines = new Kept<Path2D>();
+  private readonly map: MapLayer;
+  /** What the map is compared with, left of the divider. */
+  private readonly other: MapLayer;
+  private readonly doubt = new RasterImage();
+  private readonly changes = new RasterImage();
+  private table: Table = new Uint32Array(256);
+  // Made when they are first laid: most maps are replaced before anybody looks at these.
+  private doubtDone = false;
+  private changesDone = false;
+  private anyChange = false;
+  private wasPreview = false;
+  private hadMap = false;
+  private compared: Compared | null = null;
+  private due = false;
+
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    private readonly session: Session,
+    private readonly view: View,
+    private readonly layers: Layers,
+  ) {
+    this.context = canvas.getContext("2d", { willReadFrequently: false })!;
+    this.map = new MapLayer(session, view);
+    this.other = new MapLayer(session, view);
+    session.on("scene", () => this.resize());
+    session.on("state", () => this.recolor());
+    session.on("labels", () => this.relabel());
+    session.on("map", (window) => this.remap(window));
+    session.on("preview", () => this.remap());
+    session.on("changes", () => {
+      this.changesDone = false;
+      this.request();
+    });
+  }
+
+  setPicture(picture: ImageBitmap): void {
+    this.picture = picture;
+    this.greyPicture = greyOf(picture);
+    this.request();
+  }
+
+  /** Shows pixels of a stroke that is being drawn. */
+  patchLabels(pixels: number[]): void {
+    this.labels.patch(pixels, this.session.labels.shown, this.table);
+    this.labelLines.forget();
+    this.request();
+  }
+
+  request(): void {
+    if (this.due) return;
+    this.due = true;
+    requestAnimationFrame(() => {
+      this.due = false;
+      this.paint();
+      this.painted();
+    });
+  }
+
+  /** Shows something else left of a divider; null: nothing. */
+  compare(compared: Compared | null): void {
+    const isNew = compared?.ids !== this.compared?.ids;
+    this.compared = compared;
+    if (isNew && compared?.ids) this.other.set(compared.ids, this.table);
+    this.request();
+  }
+
+  /** Draws at once; for tests that read the canvas. */
+  paint(): void {
+    const { context, view } = this;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, view.width, view.height);
+    context.imageSmoothingEnabled = false;
+    const split = this.compared ? Math.round(this.compared.share * view.width) : 0;
+    if (split > 0) this.within(0, split, () => this.layOther());
+    this.within(split, view.width, () => this.layPresent());
+  }
+
+  /** Draws in raster coordinates between two device columns. */
+  private within(left: number, right: number, draw: () => void): void {
+    const { context, view } = this;
+    context.save();
+    context.beginPath();
+    context.rect(left, 0, right - left, view.height);
+    context.clip();
+    context.setTransform(view.scale, 0, 0, view.scale, view.x, view.y);
+    draw();
+    context.restore();
+  }
+
+  private layPresent(): void {
+    this.layPicture(this.hasAreas);
+    if (this.session.shownMap) this.layMap(this.map);
+    this.layDoubt();
+    this.layLabels();
+    this.layChanges();
+  }
+
+  /** What the map is compared with: another one over the picture, or the picture alone. */
+  private layOther(): void {
+    const isMap = this.compared!.ids !== null;
+    this.layPicture(isMap && this.layers.greyUnder && !this.asOutlines);
+    if (isMap) this.layMap(this.other);
+  }
+
+  private layPicture(grey: boolean): void {
+    if (this.picture) this.lay(grey ? this.greyPicture! : this.picture, this.layers.opacity("raw"));
+  }
+
+  /** Whether areas of colour lie over the picture, whose own colours would falsify theirs. */
+  private get hasAreas(): boolean {
+    if (!this.layers.greyUnder || !this.session.hasMap) return false;
+    return this.layers.opacity("doubt") > 0 || (this.layers.opacity("map") > 0 && !this.asOutlines);
+  }
+
+  private layDoubt(): void {
+    const map = this.session.shownMap;
+    const opacity = this.layers.opacity("doubt");
+    if (!map || opacity === 0) return;
+    if (!this.doubtDone) this.doubt.fill(map.margin, DOUBT);
+    this.doubtDone = true;
+    this.lay(this.doubt.canvas, opacity);
+  }
+
+  private layChanges(): void {
+    const { changes, map } = this.session;
+    const opacity = this.layers.opacity("changes");
+    if (!changes || opacity === 0) return;
+    if (!this.changesDone) {
+      this.anyChange = changes.some((value, k) => value !== 0 && map?.ids[k] !== NO_DATA);
+      this.changes.fill(changes, NOTHING_CHANGED);
+      this.changesDone = true;
+    }
+    if (this.anyChange) this.lay(this.changes.canvas, opacity);
+  }
+
+  private get asOutlines(): boolean {
+    return this.layers.outlines || (this.layers.outlinesWhilePainting && this.painting);
+  }
+
+  private lay(picture: CanvasImageSource, opacity: number): void {
+    if (opacity === 0) return;
+    this.context.globalAlpha = opacity;
+    this.context.drawImage(picture, 0, 0, this.view.columns, this.view.rows);
+  }
+
+  private layMap(layer: MapLayer): void {
+    layer.draw(this.context, { opacity: this.layers.opacity("map"), asOutlines: this.asOutlines });
+  }
+
+  private layLabels(): void {
+    const opacity = this.layers.opacity("labels");
+    this.lay(this.labels.canvas, opacity);
+    if (opacity === 0 || !hasLines(this.view)) return;
+    const { rows, columns, scale, ratio, window } = this.view;
+    this.context.lineWidth = ratio / scale;
+    this.context.lineCap = "square";
+    this.context.strokeStyle = "rgb(0 0 0 / 0.75)";
+    this.context.stroke(this.labelLines.of(window, () => allBorders({ ids: this.shownLabels(), rows, columns }, window)));
+  }
+
+  /** The labels without those of hidden classes. */
+  private shownLabels(): Uint8Array {
+    const labels = this.session.labels.shown;
+    if (!this.session.classes.some((item) => item.hidden)) return labels;
+    return labels.map((id) => (this.table[id] ? id : 0));
+  }
+
+  private resize(): void {
+    const { rows, columns } = this.session.scene!;
+    for (const image of [this.labels, this.map, this.other, this.doubt, this.changes]) image.resize(rows, columns);
+    this.view.setRaster(rows, columns);
+    this.request();
+  }
+
+  private recolor(): void {
+    const { classes, hasMap } = this.session;
+    const table = classTable(classes.filter((item) => !item.hidden).map((item) => [item.id, item.color]));
+    if (hasMap !== this.hadMap) this.request(); // the picture turns grey, or back
+    this.hadMap = hasMap;
+    if (table.every((color, id) => color === this.table[id])) return;
+    this.table = table;
+    if (this.compared?.ids) this.other.set(this.compared.ids, table);
+    this.relabel();
+    this.remap();
+  }
+
+  private relabel(): void {
+    this.labels.fill(this.session.labels.shown, this.table);
+    this.labelLines.forget();
+    this.request();
+  }
+
+  private remap(window?: Window): void {
+    const map = this.session.shownMap;
+    this.doubtDone = false;
+    // What a preview has left outside the window is gone with it.
+    if (map) this.map.set(map.ids, this.table, this.wasPreview ? undefined : window);
+    this.wasPreview = this.session.preview !== null;
+    if (!window || overlap(window, this.view.window)) this.request();
+  }
+}

@@ -1,0 +1,250 @@
+// The classes: legend and chooser in one; add, rename, recolour, hide, lock, merge, remove.
+
+import { count, el, iconButton, renew, section, swatch, textButton } from "../base/dom";
+import { ICONS } from "../base/icons";
+import { type ClassState, LONGEST_NAME } from "../session/protocol.generated";
+import type { Session } from "../session/session";
+import { onMenu } from "../tools/long_press";
+import type { Ui } from "../tools/ui";
+import { Menu } from "./menu";
+
+const TWO_DIGITS = 700; // ms within which a second digit joins the first
+const MENU_WIDTH = 168; // CSS pixels, as in the style sheet
+
+/** What a row shows; its counts follow later. */
+type ShownClass = Omit<ClassState, "pixels" | "mapped" | "since">;
+
+export class ClassList {
+  readonly element: HTMLElement;
+  private readonly list = el("div", { class: "classes", attributes: { role: "group", "aria-label": "Class to paint" } });
+  private readonly menu = new Menu("Class");
+  private readonly empty = el("div", { class: "empty" }, textButton("Add a class", "Begin with what you want to find", () => this.add()));
+  private digits = "";
+  private digitsAt = 0;
+  /** The rows on the screen by class, and what they show: one that shows the same again is left alone. */
+  private rows = new Map<number, { shows: string; row: HTMLElement }>();
+  /** The class that is being named, the field for it, and what that stands in for. */
+  private naming: { id: number; field: HTMLInputElement; name: Element | null } | null = null;
+  private isPlacing = false;
+  /** When the class in hand was added, as far as the server has said. */
+  private since = 0;
+
+  constructor(private readonly session: Session, private readonly ui: Ui) {
+    const add = iconButton(ICONS.plus, "Add a class", () => this.add());
+    this.element = section("Classes", this.list, this.empty, this.menu.element);
+    this.element.classList.add("class-section");
+    this.element.querySelector("h2")!.append(add);
+    session.on("state", () => this.update()); // what is painted with must not lag behind
+    session.on("news", () => this.showCounts());
+    session.on("numbered", ({ from, to }) => this.renumber(from, to));
+    ui.on("class", (id) => {
+      this.since = session.classOf(id)?.since ?? 0;
+      this.mark();
+      this.list.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  /** A number key: the class at that place of the list; two digits soon after each other join. */
+  pressDigit(digit: string, now: number): void {
+    const joined = now - this.digitsAt < TWO_DIGITS ? this.digits + digit : digit;
+    const place = this.session.classes[Number(joined) - 1] ? joined : digit;
+    const found = this.session.classes[Number(place) - 1];
+    [this.digits, this.digitsAt] = [place, now];
+    if (found) this.ui.setClass(found.id);
+  }
+
+  private add(): void {
+    const id = this.session.addClass();
+    if (!id) return;
+    this.ui.setClass(id);
+    this.rename(id);
+  }
+
+  private update(): void {
+    const { classes } = this.session;
+    this.keepHand();
+    this.empty.hidden = classes.length > 0;
+    const before = this.rows;
+    this.rows = new Map(classes.map((item, k) => [item.id, this.rowOf(item, k + 1)]));
+    const isSame = before.size === this.rows.size && [...this.rows].every(([id, { row }], k) => this.list.children[k] === row && before.has(id));
+    if (!isSame) this.placing(() => renew(this.list, ...[...this.rows.values()].map(({ row }) => row)));
+    this.placeField();
+    if (isSame) return;
+    this.showCounts();
+    this.mark();
+  }
+
+  /** Leaves in hand what is there, but not another class in its place. Of a list that was empty the
+   *  first is taken. */
+  private keepHand(): void {
+    const { session, ui, since } = this;
+    const item = session.classOf(ui.classId);
+    const isIt = item && (!since || !item.since || item.since === since);
+    const other = this.rows.size ? 0 : (session.classes[0]?.id ?? 0);
+    if (isIt) this.since = item.since;
+    else if (ui.classId !== other) ui.setClass(other);
+  }
+
+  private renumber(from: number, to: number): void {
+    this.menu.close();
+    if (this.naming?.id === from) this.naming.id = to;
+  }
+
+  /** The row of a class: the one on the screen if it would show the same. */
+  private rowOf({ pixels: _, mapped: __, since: ___, ...item }: ClassState, place: number): { shows: string; row: HTMLElement } {
+    const shows = JSON.stringify([item, place]);
+    const known = this.rows.get(item.id);
+    return known?.shows === shows ? known : { shows, row: this.row(item, place) };
+  }
+
+  private row(item: ShownClass, place: number): HTMLElement {
+    const row = el("div", { class: "class-row", attributes: { "data-class": String(item.id) } });
+    row.classList.toggle("hidden-class", item.hidden);
+    onMenu(row, () => this.openMenu(item, row));
+    row.append(
+      el("span", { class: "key", text: String(place) }),
+      this.colorButton(item),
+      this.nameButton(item),
+      el("span", { class: "counts" }),
+      this.flag(item.hidden ? ICONS.eyeOff : ICONS.eye, item.hidden ? `Show ${item.name}` : `Hide ${item.name}`, item.hidden, () =>
+        void this.session.apply({ op: "hide_class", id: item.id, hidden: !item.hidden }),
+      ),
+      this.flag(item.locked ? ICONS.lock : ICONS.unlock, item.locked ? `Unlock ${item.name}` : `Lock ${item.name}: its labels cannot be painted over`, item.locked, () =>
+        void this.session.apply({ op: "lock_class", id: item.id, locked: !item.locked }),
+      ),
+      iconButton(ICONS.more, `Rename, hide, lock, merge or remove ${item.name}`, () => this.openMenu(item, row), "icon small"),
+    );
+    return row;
+  }
+
+  private colorButton(item: ShownClass): HTMLElement {
+    const input = el("input", {
+      title: `Colour of ${item.name}`,
+      attributes: { type: "color", "aria-label": `Colour of ${item.name}` },
+      on: { change: () => void this.session.apply({ op: "recolor_class", id: item.id, color: input.value }) },
+    });
+    input.value = item.color.toLowerCase();
+    return input;
+  }
+
+  private nameButton(item: ShownClass): HTMLElement {
+    return el("button", {
+      class: "class-name",
+      text: item.name,
+      title: `Paint ${item.name}; double click renames`,
+      attributes: { type: "button" },
+      on: { click: () => this.ui.setClass(item.id), dblclick: () => this.rename(item.id) },
+    });
+  }
+
+  private flag(icon: string, title: string, on: boolean, act: () => void): HTMLElement {
+    const button = iconButton(icon, title, act, "icon small flag");
+    button.setAttribute("aria-pressed", String(on));
+    return button;
+  }
+
+  private showCounts(): void {
+    for (const { id, pixels, mapped } of this.session.classes) {
+      const counts = this.rows.get(id)!.row.querySelector<HTMLElement>(".counts")!;
+      counts.textContent = pixels ? count(pixels) : "";
+      counts.title = `${count(pixels)} labelled, ${count(mapped)} in the map`;
+    }
+  }
+
+  private mark(): void {
+    for (const row of this.list.children as HTMLCollectionOf<HTMLElement>) {
+      const chosen = Number(row.dataset.class) === this.ui.classId;
+      row.classList.toggle("chosen", chosen);
+      row.querySelector(".class-name")?.setAttribute("aria-pressed", String(chosen));
+    }
+  }
+
+  /** Puts a field in the place of a class's name. */
+  private rename(id: number): void {
+    this.finish(true);
+    const field = el("input", { class: "class-name", attributes: { type: "text", maxlength: String(LONGEST_NAME), "aria-label": "Name of the class" } });
+    field.value = this.session.classOf(id)?.name ?? "";
+    field.addEventListener("blur", () => this.finish(true));
+    field.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Enter") this.finish(true);
+      if (event.key === "Escape") this.finish(false);
+    });
+    this.naming = { id, field, name: null };
+    this.placeField();
+    field.select();
+  }
+
+  /** Shows the field where the name is; rows that are made anew meanwhile do not disturb what is typed. */
+  private placeField(): void {
+    const { naming } = this;
+    if (!naming || naming.field.closest(".class-row") === this.rows.get(naming.id)?.row) return;
+    this.placing(() => {
+      if (naming.name) naming.field.replaceWith(naming.name); // the row may be that of another class now
+      naming.name = this.rows.get(naming.id)?.row.querySelector(".class-name") ?? null;
+      if (!naming.name) this.naming = null; // the class is gone
+      naming.name?.replaceWith(naming.field);
+    });
+    naming.field.focus();
+  }
+
+  /** Moves rows and the field, which is blurred by that but not left. */
+  private placing(move: () => void): void {
+    this.isPlacing = true;
+    move();
+    this.isPlacing = false;
+  }
+
+  private finish(keep: boolean): void {
+    const { naming } = this;
+    if (!naming || this.isPlacing) return;
+    this.naming = null; // taking the field away blurs it
+    const { id, field, name } = naming;
+    const text = field.value.trim();
+    field.replaceWith(name!);
+    if (keep && text && text !== this.session.classOf(id)?.name) void this.session.apply({ op: "rename_class", id, name: text });
+  }
+
+  /** Merges a class into another, which is then in hand in its place. */
+  private merge(source: number, into: number): void {
+    const wasInHand = this.ui.classId === source;
+    void this.session.apply({ op: "merge_classes", source, into });
+    if (wasInHand && !this.session.classOf(source)) this.ui.setClass(into);
+  }
+
+  private openMenu(item: ShownClass, row: HTMLElement): void {
+    const { session, menu } = this;
+    const others = session.classes.filter((other) => other.id !== item.id);
+    const entries: Node[] = [
+      menu.entry("Rename", "", () => this.rename(item.id)),
+      menu.entry(item.hidden ? "Show" : "Hide", "In the map and among the labels", () =>
+        void session.apply({ op: "hide_class", id: item.id, hidden: !item.hidden })),
+      menu.entry(item.locked ? "Unlock" : "Lock", "Locked labels cannot be painted over", () =>
+        void session.apply({ op: "lock_class", id: item.id, locked: !item.locked })),
+    ];
+    if (others.length) entries.push(el("p", { class: "muted", text: "Merge into" }));
+    for (const other of others) {
+      const entry = menu.entry(other.name, `${item.name} becomes ${other.name}`, () =>
+        this.merge(item.id, other.id));
+      entry.prepend(swatch(other.color));
+      entries.push(entry);
+    }
+    const remove = menu.entry("Remove", "Remove this class", () => void session.apply({ op: "remove_class", id: item.id }));
+    remove.disabled = (session.classOf(item.id)?.pixels ?? 0) > 0;
+    if (remove.disabled) remove.title = "It has labels: erase them first, or merge it";
+    const box = row.getBoundingClientRect();
+    menu.open([...entries, el("hr"), remove], box.right - MENU_WIDTH, box.bottom);
+  }
+}
+
+/** The hint beside a class in other lists. */
+export function className(session: Session, id: number): HTMLElement {
+  const item = session.classOf(id);
+  return classMark(item?.color, item?.name ?? (id ? `class ${id}` : "no class"));
+}
+
+/** A colour and a name, which is cut short where there is no room for it. */
+export function classMark(color: string | undefined, name: string): HTMLElement {
+  return el("span", { class: "class-mark", title: name }, swatch(color), el("span", { text: name }));
+}
+

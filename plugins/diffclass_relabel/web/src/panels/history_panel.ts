@@ -1,0 +1,116 @@
+// What was done, the newest first: a click goes back to the state after it, or forward again.
+
+import { count, el, iconButton } from "../base/dom";
+import { ICONS } from "../base/icons";
+import type { HistoryAnswer, HistoryStep } from "../session/protocol.generated";
+import type { Session } from "../session/session";
+import { classMark } from "./class_list";
+
+const DAY = 24 * 3600 * 1000; // ms
+
+export class HistoryPanel {
+  readonly element: HTMLElement;
+  private readonly list = el("div", { class: "items history", attributes: { role: "group", "aria-label": "States of the session, the newest first" } });
+  private readonly more = el("p", { class: "muted empty" });
+  private answer: HistoryAnswer | null = null;
+  private asked = -1; // version of the session
+  private asking = false;
+
+  private compared: number | null = null;
+
+  constructor(private readonly session: Session, private readonly compare: (step: number) => void) {
+    this.element = el("div", {}, this.list, this.more);
+    this.list.addEventListener("keydown", (event) => this.move(event));
+    session.on("news", () => this.show());
+  }
+
+  /** Called when the panel comes to the front, and with each state. */
+  show(): void {
+    if (!this.element.hidden) void this.ask();
+  }
+
+  /** Marks the state that the map is compared with. */
+  markCompared(step: number | null): void {
+    this.compared = step;
+    for (const button of this.list.querySelectorAll<HTMLElement>("[data-compare]")) {
+      button.setAttribute("aria-pressed", String(Number(button.dataset.compare) === step));
+    }
+  }
+
+  private async ask(): Promise<void> {
+    const version = this.session.state?.version;
+    if (this.asking || version === undefined || version === this.asked) return;
+    this.asking = true;
+    const answer = await this.session.ask({ ask: "history" });
+    this.asking = false;
+    if (!answer) return;
+    [this.answer, this.asked] = [answer, version];
+    this.draw(answer);
+    void this.ask(); // something was done meanwhile
+  }
+
+  private draw(answer: HistoryAnswer): void {
+    const { steps, n_steps } = answer;
+    const focused = (document.activeElement as HTMLElement | null)?.dataset.step;
+    const hidden = n_steps - steps.length;
+    const beginning = hidden ? [] : [this.row(0, null)];
+    this.list.replaceChildren(...[...steps].reverse().map((step) => this.row(step.step, step)), ...beginning);
+    this.more.hidden = hidden === 0;
+    this.more.textContent = `and ${count(hidden)} older ones, as you go back`;
+    this.list.querySelector<HTMLElement>(`[data-step="${focused}"]`)?.focus();
+    this.list.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
+  }
+
+  private row(number: number, step: HistoryStep | null): HTMLElement {
+    const present = this.answer!.step;
+    const row = el("button", {
+      class: "item",
+      title: step ? `${step.title} \u2013 ${number === present ? "You are here" : "Go here"}; done ${new Date(1000 * step.at).toLocaleString()}` : "Before the first change",
+      attributes: { type: "button", "data-step": String(number) },
+      on: { click: () => this.go(number) },
+    }, el("span", { class: "key", text: String(number) }), ...(step ? this.parts(step) : [el("span", { text: "beginning" })]));
+    row.classList.toggle("chosen", number === present);
+    row.classList.toggle("done", number > present);
+    if (number === present) row.setAttribute("aria-current", "step");
+    row.tabIndex = number === present ? 0 : -1;
+    const compare = iconButton(ICONS.compare, `Compare state ${number} with the present map`, () => this.compare(number), "icon small");
+    compare.dataset.compare = String(number);
+    compare.setAttribute("aria-pressed", String(number === this.compared));
+    compare.disabled = number === present;
+    return el("div", { class: "history-row" }, row, compare);
+  }
+
+  private parts(step: HistoryStep): HTMLElement[] {
+    const parts = [el("span", { class: "what muted", text: step.title })];
+    if (step.class) parts.unshift(this.mark(step));
+    const size = step.count === null ? "" : `${count(step.count)} px`;
+    return [...parts, el("span", { class: "muted end", text: size }), el("time", { class: "muted", text: clock(step.at) })];
+  }
+
+  /** The class, by its name at that time where it is gone by now. */
+  private mark(step: HistoryStep): HTMLElement {
+    const item = this.session.classOf(step.class);
+    return classMark(item?.color, item?.name ?? step.name);
+  }
+
+  private go(number: number): void {
+    const steps = number - this.session.state!.step; // the list may be older
+    if (steps) void this.session.apply({ op: steps < 0 ? "undo" : "redo", steps: Math.abs(steps) });
+  }
+
+  private move(event: KeyboardEvent): void {
+    const rows = [...this.list.querySelectorAll<HTMLElement>("[data-step]")];
+    const here = rows.indexOf(document.activeElement as HTMLElement);
+    const to = { ArrowDown: here + 1, ArrowUp: here - 1, Home: 0, End: rows.length - 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    rows[Math.min(Math.max(to, 0), rows.length - 1)].focus();
+  }
+}
+
+/** The hour of what was done within a day, else the date. */
+function clock(at: number): string {
+  const time = new Date(1000 * at);
+  if (Date.now() - time.getTime() < DAY) return time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+  return time.toLocaleDateString([], { day: "numeric", month: "short" });
+}

@@ -1,0 +1,147 @@
+// The time of the diffusion, chosen on the curve that shows what it does to the mean margin.
+
+import { el, textButton } from "../base/dom";
+import { svg } from "../base/svg";
+import type { CurveAnswer } from "../session/protocol.generated";
+import type { Session } from "../session/session";
+
+const STEPS = 1000; // of the slider
+const WIDTH = 1000; // of the curve's own coordinates
+const HEIGHT = 100;
+const IDLE = 2500; // ms after a map before the curve is asked for by itself
+const SMALL = 60_000; // pixels up to which that costs little
+
+export class TauSlider {
+  readonly element: HTMLElement;
+  private readonly range = el("input", {
+    attributes: { type: "range", min: "0", max: String(STEPS), step: "1", "aria-label": "Diffusion time tau, steps" },
+  });
+  private readonly curve = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  private readonly value = el("output", { class: "value" });
+  private readonly rule = textButton("auto", "Let the labels choose tau, as classify does", () => this.choose("auto"), "small");
+  /** Map version of the curve on the screen. */
+  private version = -1;
+  private asking = false;
+  private previewing = false;
+  private wanted: number | null = null;
+  private timer = 0;
+
+  constructor(private readonly session: Session) {
+    const track = el("div", { class: "tau-track" });
+    track.append(this.curve, this.range);
+    const label = el("span", { class: "tau-name", text: "\u03c4", title: "Diffusion time, steps" });
+    this.element = el("div", { class: "tau" }, label, track, this.value, this.rule);
+    this.range.addEventListener("input", () => this.slide());
+    this.range.addEventListener("change", () => this.choose(this.tau));
+    this.range.addEventListener("keydown", (event) => this.step(event));
+    track.addEventListener("pointerenter", () => void this.refresh());
+    this.range.addEventListener("focus", () => void this.refresh());
+    session.on("news", () => {
+      this.show();
+      this.refreshWhenIdle();
+    });
+  }
+
+  private get longest(): number {
+    return Math.max(this.session.state?.max_time ?? 256, 2);
+  }
+
+  /** tau under the slider; its scale is logarithmic. */
+  private get tau(): number {
+    return Math.round(Math.exp((Number(this.range.value) / STEPS) * Math.log(this.longest)));
+  }
+
+  private place(tau: number): number {
+    return Math.log(Math.max(tau, 1)) / Math.log(this.longest);
+  }
+
+  private show(): void {
+    const state = this.session.state!;
+    if (this.wanted !== null) return;
+    this.range.value = String(Math.round(STEPS * this.place(state.tau)));
+    this.write(state.tau, state.refined || state.tau_mode !== "auto");
+    const byRule = state.tau_mode !== "fixed";
+    this.rule.classList.toggle("on", byRule);
+    this.rule.setAttribute("aria-pressed", String(byRule));
+  }
+
+  private write(tau: number, isKnown = true): void {
+    this.value.textContent = isKnown ? String(tau) : "\u2026";
+    this.value.title = isKnown ? "Steps" : "A first map is shown while tau is being chosen";
+    this.range.setAttribute("aria-valuetext", isKnown ? `${tau} steps` : "being chosen");
+    this.range.title = `tau = ${tau} steps. The curve is the mean margin over tau; the ground, the share of the scene that labels reach.`;
+  }
+
+  /** Keys move by one step of tau or a tenth, whichever is more. */
+  private step(event: KeyboardEvent): void {
+    const up = event.key === "ArrowRight" || event.key === "ArrowUp";
+    if (!up && event.key !== "ArrowLeft" && event.key !== "ArrowDown") return;
+    event.preventDefault();
+    event.stopPropagation();
+    const tau = this.session.state?.tau ?? 1;
+    const step = Math.max(Math.round(tau * 0.1), 1);
+    this.choose(Math.min(Math.max(tau + (up ? step : -step), 1), this.longest));
+  }
+
+  private slide(): void {
+    this.wanted = this.tau;
+    this.write(this.wanted);
+    void this.preview();
+  }
+
+  /** Asks for one preview at a time; the last tau wins. */
+  private async preview(): Promise<void> {
+    if (this.previewing || !this.session.hasMap) return;
+    this.previewing = true;
+    let shown: number | null = null;
+    while (this.wanted !== null && this.wanted !== shown) {
+      shown = this.wanted;
+      await this.session.ask({ ask: "preview_tau", tau: shown });
+    }
+    this.previewing = false;
+    if (this.wanted === null) this.session.setPreview(null);
+  }
+
+  private async choose(tau: number | "auto"): Promise<void> {
+    if (tau === this.session.state?.tau && this.session.state.tau_mode === "fixed") {
+      this.wanted = null;
+      this.session.setPreview(null);
+      return;
+    }
+    this.wanted = null;
+    const done = this.session.apply({ op: "tau", tau });
+    this.show();
+    await done;
+    if (!this.session.state?.live && this.wanted === null) this.session.setPreview(null);
+  }
+
+  private refreshWhenIdle(): void {
+    clearTimeout(this.timer);
+    const { rows, columns } = this.session.scene!;
+    if (rows * columns <= SMALL) this.timer = window.setTimeout(() => void this.refresh(), IDLE);
+  }
+
+  private async refresh(): Promise<void> {
+    const version = this.session.map?.version;
+    if (version === undefined || !this.session.hasMap || version === this.version || this.asking) return;
+    this.asking = true;
+    const answer = await this.session.ask({ ask: "curve" });
+    this.asking = false;
+    if (!answer) return;
+    this.version = version;
+    this.draw(answer);
+  }
+
+  private draw({ times, margin, coverage }: CurveAnswer): void {
+    const top = Math.max(...margin, 1e-6) / 0.86;
+    const at = (time: number, height: number) =>
+      `${(WIDTH * this.place(time)).toFixed(1)} ${(HEIGHT * (1 - height)).toFixed(1)}`;
+    const line = times.map((time, k) => at(time, margin[k] / top)).join("L");
+    const reached = times.map((time, k) => at(time, coverage[k])).join("L");
+    const ground = `M${reached}L${WIDTH} ${HEIGHT}L0 ${HEIGHT}Z`;
+    this.curve.replaceChildren(
+      svg("path", { d: ground, class: "ground" }),
+      svg("path", { d: `M${line}`, class: "line", "vector-effect": "non-scaling-stroke" }),
+    );
+  }
+}

@@ -1,0 +1,123 @@
+// The top line: scene, live, tau, how fast and how fresh the map is, saved, undo, redo, export.
+
+import { count, el, iconButton, textButton } from "../base/dom";
+import { ICONS } from "../base/icons";
+import { toggleTheme } from "../base/theme";
+import type { SessionState } from "../session/protocol.generated";
+import type { Session } from "../session/session";
+import { exportButton } from "./export_menu";
+import { helpButton } from "./help";
+import { ImportMenu } from "./import_menu";
+import { TauSlider } from "./tau_slider";
+
+/** A map that stands in for the one that is being computed. */
+const FIRST = "first map";
+
+export function toolbar(session: Session): HTMLElement {
+  const undo = iconButton(ICONS.undo, "Undo (Ctrl+Z)", () => void session.apply({ op: "undo" }));
+  const redo = iconButton(ICONS.redo, "Redo (Ctrl+Shift+Z)", () => void session.apply({ op: "redo" }));
+  session.on("news", () => {
+    const { can_undo, can_redo } = session.state!;
+    undo.disabled = !can_undo;
+    redo.disabled = !can_redo;
+  });
+  return el(
+    "header",
+    { class: "toolbar" },
+    sceneName(session),
+    liveSwitch(session),
+    new TauSlider(session).element,
+    warpSwitch(session),
+    el("div", { class: "space" }),
+    badges(session),
+    el("div", { class: "group" }, undo, redo),
+    new ImportMenu(session).element,
+    exportButton(session),
+    el("div", { class: "group" }, iconButton(ICONS.light, "Dark or light", toggleTheme), helpButton()),
+  );
+}
+
+function sceneName(session: Session): HTMLElement {
+  const name = el("h1");
+  const size = el("span", { class: "muted" });
+  session.on("scene", ({ scene }) => {
+    name.textContent = scene.name;
+    size.textContent = `${count(scene.rows)} \u00d7 ${count(scene.columns)} \u00d7 ${count(scene.n_bands)}`;
+    size.title = "rows \u00d7 columns \u00d7 bands";
+    document.title = `${scene.name} \u2013 diffclass relabel`;
+  });
+  return el("div", { class: "scene" }, name, size);
+}
+
+/** The map follows each stroke, or waits for "Update", which can be pressed only then. */
+function liveSwitch(session: Session): HTMLElement {
+  const button = el("button", { class: "switch", attributes: { type: "button", role: "switch" } });
+  const label = el("span");
+  button.append(el("span", { class: "knob" }), label);
+  const update = textButton("Update", "Compute the map now (r)", () => void session.ask({ ask: "update" }), "primary");
+  button.addEventListener("click", () => {
+    void session.setLive(!session.state?.live);
+  });
+  session.on("news", () => {
+    const { live, stale, computing } = session.state!;
+    button.setAttribute("aria-checked", String(live));
+    label.textContent = live ? "Live" : "Live off";
+    button.title = live ? "The map follows each change (t)" : "The map waits for Update (t)";
+    update.disabled = live || !stale || computing;
+  });
+  return el("div", { class: "group" }, button, update);
+}
+
+function warpSwitch(session: Session): HTMLElement {
+  const button = textButton("Warp", "", () => {
+    void session.apply({ op: session.state?.warped ? "unwarp" : "warp" });
+  });
+  session.on("news", () => {
+    const { warped, strokes } = session.state!;
+    button.classList.toggle("on", warped);
+    button.setAttribute("aria-pressed", String(warped));
+    button.disabled = !warped && strokes.length === 0;
+    button.title = warped
+      ? "Back to one kernel for all classes"
+      : "A kernel of its own for each class, from the present map";
+  });
+  return button;
+}
+
+function badges(session: Session): HTMLElement {
+  const fresh = el("span", { class: "badge", attributes: { role: "status" } });
+  const latency = el("span", { class: "badge quiet latency" });
+  const saved = el("span", { class: "badge quiet" });
+  const show = () => {
+    const { state, isStale } = session;
+    if (!state) return;
+    const [text, kind] = freshness(state, isStale, session.hasMap);
+    fresh.textContent = text;
+    fresh.className = `badge ${kind}`;
+    fresh.title = state.problem ?? (text === FIRST ? firstMap(session) : "");
+    const pending = session.socket.pending.length;
+    saved.textContent = pending ? `saving ${pending}` : "saved";
+    saved.title = state.session ? `Every change is in ${state.session}` : "Every change is on disk";
+  };
+  session.on("news", show);
+  session.on("latency", (ms) => {
+    latency.textContent = `${Math.round(ms)} ms`;
+    latency.title = `From your stroke to its map on the screen; ${Math.round(session.computing ?? 0)} ms of it computing`;
+  });
+  return el("div", { class: "badges" }, fresh, latency, saved);
+}
+
+function freshness(state: SessionState, stale: boolean, any: boolean): [string, string] {
+  if (state.problem) return ["update failed", "bad"];
+  if (stale) return state.live || state.computing ? ["updating", "busy"] : ["map is stale", "warn"];
+  if (any && !state.refined) return [FIRST, "busy"];
+  return any ? ["up to date", "quiet"] : ["no map yet", "quiet"];
+}
+
+/** What a first map is made of, and what follows it. */
+function firstMap({ scene, state }: Session): string {
+  const groups = scene?.n_aggregates;
+  return groups
+    ? `Made of ${count(groups)} groups of similar pixels; that of every pixel is being computed and follows when painting rests`
+    : `Labels after ${count(state!.tau)} steps; tau is being chosen, and its map follows`;
+}

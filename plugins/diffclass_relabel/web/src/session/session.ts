@@ -1,0 +1,310 @@
+// The session as the page knows it: scene, state, planes; everything that the user does goes through here.
+
+import { Emitter } from "../base/emitter";
+import { overlap, type Window } from "../base/raster";
+import { type Hand, nextId, stateAfter } from "./ahead";
+import { News } from "./change_notice";
+import { type Frame, parseFrame, writeWindow } from "./frames";
+import { LabelPlane, operationOf } from "./label_plane";
+import { type ClassState, type Done, type Geography, type Hello, NO_DATA, type Operation, type Preset, type SceneInfo, type SessionState } from "./protocol.generated";
+import { type AnswerTo, type Ask, type QuestionOf, Socket } from "./socket";
+
+export interface ClassMap {
+  ids: Uint8Array;
+  /** 0..255 = 0..1 */
+  margin: Uint8Array;
+  /** Of the pixel's class, 0..255 = 0..1; none in a preview. */
+  probability: Uint8Array | null;
+  version: number;
+}
+
+/** A map, or as much of it as has arrived: the classes of what is in view come first. */
+export interface MapSoFar extends ClassMap {
+  probability: Uint8Array;
+  /** Pieces that are on their way; what they cover is still the map before. */
+  left: number;
+  /** Where classes have arrived. */
+  known: Window[];
+  /** Milliseconds that it took to compute. */
+  ms: number;
+}
+
+/** What is drawn listens to each of the first four; what lies beside the canvas listens to the news. */
+interface SessionEvents {
+  scene: Hello;
+  state: SessionState;
+  labels: void;
+  /** A part of the map has arrived. */
+  map: Window;
+  /** State, labels or map are others than they were when this was told last. */
+  news: void;
+  preview: ClassMap | null;
+  changes: Uint8Array;
+  /** What the map is compared with. */
+  compared: Uint8Array;
+  latency: number;
+  message: string;
+  /** A new class has another id than it was shown with. */
+  numbered: { from: number; to: number };
+}
+
+/** How an operation came about. */
+interface Circumstances {
+  /** When the user did it. */
+  asked?: number;
+  /** Version of the state that it goes by. */
+  seen?: number;
+  /** Id that a class which it adds is shown with. */
+  newId?: number;
+}
+
+/** Operations that leave the map as it is. */
+const UNMAPPED = new Set<Operation["op"]>(["add_class", "rename_class", "recolor_class", "hide_class", "lock_class"]);
+
+export class Session extends Emitter<SessionEvents> {
+  scene: SceneInfo | null = null;
+  geo: Geography | null = null;
+  presets: Preset[] = [];
+  /** As it will be once everything that was done here is done there. */
+  state: SessionState | null = null;
+  readonly labels = new LabelPlane();
+  map: MapSoFar | null = null;
+  /** What the map would be at the tau under the slider, while it is held. */
+  preview: ClassMap | null = null;
+  changes: Uint8Array | null = null;
+  /** Milliseconds from the last act to its map on the screen. */
+  latency: number | null = null;
+  /** Those of it in which the map was computed. */
+  computing: number | null = null;
+  readonly news = new News(() => this.state && this.emit("news", undefined), () => this.isAwaiting);
+  private clock: number | null = null;
+  /** Version of the session that the awaited map has to reflect. */
+  private awaited = 0;
+  /** What was in view when the present map was drawn; null while a part of it is not. */
+  private seen: Window | null = null;
+  /** The state as the server sent it last. */
+  private told: SessionState | null = null;
+  /** What was asked of the live switch and has no answer yet. */
+  private readonly lives: boolean[] = [];
+
+  constructor(readonly socket: Socket) {
+    super();
+    socket.on("hello", (hello) => this.greet(hello));
+    socket.on("state", (state) => this.setState(state));
+    socket.on("numbered", ({ from, to }) => this.renumber(from, to));
+    socket.on("pending", () => this.news.come());
+    socket.on("binary", (buffer) => this.receive(buffer));
+    socket.on("refused", (message) => this.emit("message", message));
+  }
+
+  /** Version of the state that the server has told of last. */
+  get version(): number {
+    return this.told?.version ?? 0;
+  }
+
+  get classes(): ClassState[] {
+    return this.state?.classes ?? [];
+  }
+
+  classOf(id: number): ClassState | undefined {
+    return this.classes.find((item) => item.id === id);
+  }
+
+  /** The map to show: the preview while tau is being chosen. */
+  get shownMap(): ClassMap | null {
+    return this.preview ?? this.map;
+  }
+
+  /** Whether the map says anything: the server has one of nothing before the first stroke. */
+  get hasMap(): boolean {
+    return Boolean(this.map && this.state?.strokes.length);
+  }
+
+  /** Whether a map is on its way to the screen. */
+  private get isAwaiting(): boolean {
+    return this.clock !== null || Boolean(this.map?.left) || Boolean(this.state?.computing);
+  }
+
+  /** Whether something that was done here is not in the state yet. */
+  get isUnanswered(): boolean {
+    return this.socket.ahead.length > 0 || this.socket.pending.length > 0;
+  }
+
+  /** Whether the map lags behind the labels. */
+  get isStale(): boolean {
+    return Boolean(this.state && (this.state.stale || this.isUnanswered));
+  }
+
+  /** Applies an operation; null where it was refused (the page says why by itself). It counts in the
+   *  state at once. */
+  async apply(operation: Operation, { asked = performance.now(), seen = this.version, newId = 0 }: Circumstances = {}): Promise<Done | null> {
+    const isMapped = !UNMAPPED.has(operation.op) && Boolean(this.state?.live);
+    if (isMapped) this.clock = asked;
+    const sent = this.socket.apply(operation, seen, newId);
+    this.lay();
+    const done = await sent.catch(() => null);
+    if (!done || newId) this.lay();
+    if (isMapped) this.awaited = done?.version ?? this.awaited;
+    if (isMapped && !done) this.clock = null;
+    return done;
+  }
+
+  /** Adds a class and returns its id, which the server may yet change; 0 where there is no room. */
+  addClass(): number {
+    const id = nextId(this.classes);
+    void this.apply({ op: "add_class" }, { newId: id });
+    return id;
+  }
+
+  /** The class of an id to paint with: it stays the same, whatever the server numbers it. */
+  handOf(id: number): Hand {
+    const hand = { id };
+    this.socket.ahead.find((item) => id && item.newId === id)?.hands.push(hand);
+    return hand;
+  }
+
+  /** Has the map follow each change, or wait. */
+  async setLive(on: boolean): Promise<void> {
+    this.lives.push(on);
+    this.lay();
+    const answer = await this.ask({ ask: "live", on });
+    this.lives.shift();
+    if (answer && this.told) this.told = { ...this.told, live: answer.on };
+    this.lay();
+  }
+
+  /** Paints or erases (id 0) pixels: sent and shown at once, taken back if refused. */
+  async paint(pixels: Set<number>, { id }: Hand): Promise<void> {
+    if (pixels.size === 0) return this.changeLabels();
+    const asked = performance.now();
+    const patch = this.labels.add(pixels, id);
+    const done = this.apply(operationOf(patch), { asked });
+    this.changeLabels();
+    if (await done) {
+      patch.confirmed = true;
+    } else {
+      this.labels.remove(patch);
+      this.changeLabels();
+    }
+  }
+
+  /** Asks a question; null where it was refused or the connection broke. */
+  async ask<A extends Ask>(question: QuestionOf<A>): Promise<AnswerTo<A> | null> {
+    if (question.ask === "update") [this.clock, this.awaited] = [performance.now(), this.state?.version ?? 0];
+    return this.socket.ask(question).catch(() => null);
+  }
+
+  /** Shows the labels again without a stroke that was broken off, and with what has come. */
+  changeLabels(): void {
+    if (!this.labels.rebuild()) return;
+    this.emit("labels", undefined);
+    this.news.come();
+  }
+
+  setPreview(preview: ClassMap | null): void {
+    this.preview = preview;
+    this.emit("preview", preview);
+  }
+
+  /** Called by the painter when what has come is on the screen, with the part that is in view. */
+  drawn(seen: Window): void {
+    this.seen = seen;
+    this.stopClock();
+  }
+
+  /** Stops the clock if the awaited map is on the screen, its classes everywhere in view. */
+  private stopClock(): void {
+    const { map, seen } = this;
+    if (this.clock === null || !map || !seen || this.socket.pending.length) return;
+    const isNewest = !this.isStale && map.version === this.state?.map_version; // not each change makes a map
+    if (!isKnown(map, seen) || (map.version < this.awaited && !isNewest)) return;
+    [this.latency, this.computing] = [performance.now() - this.clock, map.ms];
+    this.clock = null;
+    this.emit("latency", this.latency);
+    this.news.look();
+  }
+
+  private greet(hello: Hello): void {
+    [this.scene, this.geo, this.presets] = [hello.scene, hello.geo, hello.presets];
+    this.labels.resize(hello.scene.rows * hello.scene.columns);
+    this.emit("scene", hello);
+    this.setState(hello.state);
+  }
+
+  private setState(state: SessionState): void {
+    this.told = state;
+    if (state.problem) this.clock = null; // there will be no map
+    const taken = this.socket.ahead.map((item) => item.newId).filter((id) => id && state.classes.some((item) => item.id === id));
+    for (const id of taken) this.renumber(id, this.freeId());
+    this.lay();
+  }
+
+  /** An id that neither a class of the server's nor one that was added here has. */
+  private freeId(): number {
+    return nextId(stateAfter(this.told!, this.socket.ahead).classes);
+  }
+
+  /** Puts another id in the place of that of a new class. */
+  private renumber(from: number, to: number): void {
+    if (this.socket.ahead.some((item) => item.newId === to)) this.renumber(to, this.freeId());
+    this.socket.renumber(from, to);
+    this.labels.renumber(from, to);
+    this.emit("numbered", { from, to });
+    this.lay();
+    this.changeLabels();
+  }
+
+  /** Lays over the server's state what it does not include. */
+  private lay(): void {
+    if (!this.told) return;
+    const state = (this.state = { ...stateAfter(this.told, this.socket.ahead), live: this.lives.at(-1) ?? this.told.live });
+    this.labels.setLocked(state.classes.filter((item) => item.locked).map((item) => item.id));
+    this.emit("state", state);
+    this.stopClock();
+    this.news.come();
+  }
+
+  private receive(buffer: ArrayBuffer): void {
+    if (!this.scene) return;
+    const frame = parseFrame(buffer, this.scene.rows * this.scene.columns);
+    if (frame.kind === "labels") {
+      this.labels.receive(frame.planes[0], frame.window, this.scene.columns);
+      this.changeLabels();
+    } else if (frame.kind === "changes") {
+      this.changes = frame.planes[0];
+      this.emit("changes", this.changes);
+    } else if (frame.kind === "preview") {
+      const [ids, margin] = frame.planes;
+      this.setPreview({ ids, margin, probability: null, version: frame.version });
+    } else if (frame.kind === "compared") {
+      this.emit("compared", frame.planes[0]);
+    } else {
+      this.receiveMap(frame);
+    }
+  }
+
+  private receiveMap(frame: Frame): void {
+    const { rows, columns } = this.scene!;
+    const map = (this.map ??= emptyMap(rows * columns));
+    if (map.version !== frame.version) map.known = [];
+    const window = frame.window!;
+    frame.names!.forEach((name, k) => writeWindow(map[name], columns, frame.planes[k], window));
+    if (frame.names!.includes("ids")) map.known.push(window);
+    [map.version, map.left, map.ms] = [frame.version, frame.left!, frame.ms!];
+    this.preview = null;
+    if (this.seen && overlap(this.seen, window)) this.seen = null;
+    this.emit("map", window);
+    this.news.come();
+  }
+}
+
+/** A map of which nothing has arrived. */
+function emptyMap(pixels: number): MapSoFar {
+  const plane = () => new Uint8Array(pixels);
+  return { ids: plane().fill(NO_DATA), margin: plane(), probability: plane(), version: -1, left: 0, known: [], ms: 0 };
+}
+
+/** Whether all classes in a window have arrived. */
+function isKnown({ known, left }: MapSoFar, { top, left: first, bottom, right }: Window): boolean {
+  return left === 0 || known.some((part) => part.top <= top && part.left <= first && part.bottom >= bottom && part.right >= right);
+}

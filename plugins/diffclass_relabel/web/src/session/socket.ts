@@ -1,0 +1,300 @@
+// The connection: numbers every message, reconnects by itself and resends what has no answer.
+
+import { Emitter } from "../base/emitter";
+import { type Ahead, named, renumber } from "./ahead";
+import { type Answers, type Done, type Foreign, type Hello, type Moved, type Operation, PART_LENGTH, type Preparing, type Question, type SessionState, type Start, type TextMessage } from "./protocol.generated";
+import type { Closed, Conversation, Transport } from "./transport";
+
+const FIRST_WAIT = 250; // ms before the first new attempt; doubled up to LAST_WAIT
+const LAST_WAIT = 4000;
+/** Questions that the page asks by itself. */
+const UNASKED = new Set<Ask>(["spectrum", "curve", "preview_tau", "numbers", "view"]);
+
+export type Ask = keyof Answers;
+export type QuestionOf<A extends Ask> = { ask: A } & Extract<Question, { ask: A }>;
+export type AnswerTo<A extends Ask> = Answers[A];
+
+/** What is asked of a server that has nothing open: to show a folder, or to open a scene or session. */
+export type Wish = { look: string } | { open: string } | { recent: number };
+
+export type Connection = "connecting" | "open" | "lost" | "refused";
+
+interface SocketEvents {
+  connection: Connection;
+  hello: Hello;
+  /** What can be opened, as long as nothing is. */
+  start: Start;
+  /** Something was chosen, and is at another address. */
+  moved: Moved;
+  /** How far the scene is prepared; the greeting comes afterwards. */
+  preparing: Preparing;
+  /** Why the scene could not be prepared. */
+  failed: string;
+  state: SessionState;
+  binary: ArrayBuffer;
+  /** Why something was refused that the user had asked for. */
+  refused: string;
+  /** The number of operations that are not on the server's disk yet changed. */
+  pending: number;
+  /** The server has numbered a new class otherwise than the page. */
+  numbered: { from: number; to: number };
+}
+
+interface Waiting {
+  message: object;
+  operation: Operation | null;
+  /** Operations without which this one would mean another thing: it waits for their answers, and is
+   *  refused with them. */
+  needs: number[];
+  sent: boolean;
+  /** Asked by the page itself: a refusal is not shown to the user. */
+  quiet: boolean;
+  resolve: (answer: any) => void;
+  reject: (reason: Error) => void;
+}
+
+export class Socket extends Emitter<SocketEvents> {
+  connection: Connection = "connecting";
+  /** Why the server refused this page, once it has. */
+  reason = "";
+  private conversation: Conversation | null = null;
+  private readonly client = randomName();
+  /** Of the greeting; another session at the same address must not get what is kept for this one. */
+  private session = "";
+  private seq = 0;
+  private wait = FIRST_WAIT;
+  private greeted = false;
+  private readonly waiting = new Map<number, Waiting>();
+  /** Operations that are not in the newest state, oldest first. */
+  private readonly unincluded = new Map<number, Ahead>();
+  private included = 0;
+
+  constructor(readonly transport: Transport) {
+    super();
+  }
+
+  /** Operations that the server has not confirmed, oldest first. */
+  get pending(): { seq: number; operation: Operation }[] {
+    return [...this.waiting]
+      .filter(([, item]) => item.operation)
+      .map(([seq, item]) => ({ seq, operation: item.operation! }));
+  }
+
+  /** What was done here and is not in the newest state, oldest first. */
+  get ahead(): Ahead[] {
+    return [...this.unincluded.values()];
+  }
+
+  open(): void {
+    this.conversation = this.transport.converse(this.client, {
+      message: (data) => this.receive(data),
+      closed: (reason) => this.closed(reason),
+    }, this.session);
+  }
+
+  /** Sends an operation; resolves when it is on the server's disk, with what the server made.
+   *
+   *  `seen` is the version of the state in which it was done: the server refuses it where others have
+   *  changed what it is about. A new class has the id `newId` until the server has numbered it. */
+  apply(operation: Operation, seen: number, newId = 0): Promise<Done> {
+    const needs = this.neededBy(operation);
+    this.unincluded.set(this.seq + 1, { operation, newId, hands: [] });
+    const sent = this.send<Done>({ op: operation, seen }, { operation, needs });
+    this.emit("pending", this.pending.length);
+    return sent;
+  }
+
+  /** Puts another id in the place of that of a class which the server has not numbered yet. */
+  renumber(from: number, to: number): void {
+    for (const ahead of this.ahead) {
+      renumber(ahead.operation, from, to);
+      if (ahead.newId !== from) continue;
+      ahead.newId = to;
+      for (const hand of ahead.hands) hand.id = to;
+    }
+  }
+
+  /** Sends a question; resolves with the answer. */
+  ask<A extends Ask>(question: QuestionOf<A>): Promise<AnswerTo<A>> {
+    return this.send<AnswerTo<A>>(question, { quiet: UNASKED.has(question.ask) });
+  }
+
+  /** Says what to show or to open, where nothing is open yet. */
+  wish(wish: Wish): void {
+    this.transmit(JSON.stringify(wish));
+  }
+
+  /** Drops the connection as a lost network would; for tests. */
+  drop(): void {
+    this.conversation?.close();
+  }
+
+  private send<Answer>(message: object, about: Partial<Waiting>): Promise<Answer> {
+    const seq = ++this.seq;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(seq, { message, operation: null, needs: [], quiet: false, ...about, sent: false, resolve, reject });
+      this.flush();
+    });
+  }
+
+  /** Sends what waits, in its order: nothing passes what has to wait for an answer itself. */
+  private flush(): void {
+    if (!this.greeted) return;
+    for (const [seq, item] of this.waiting) {
+      if (item.sent) continue;
+      if (item.needs.some((needed) => this.waiting.has(needed))) return;
+      item.sent = true;
+      this.transmit(JSON.stringify({ seq, ...item.message }));
+    }
+  }
+
+  /** What an operation needs: that the classes it names were added; undo, that there is what it takes back. */
+  private neededBy(operation: Operation): number[] {
+    const ids = named(operation);
+    const adding = [...this.unincluded].filter(([seq, { newId }]) => newId && ids.includes(newId) && this.waiting.has(seq));
+    const { op } = operation;
+    const last = op === "undo" || op === "redo" ? this.pending.filter((item) => item.operation.op !== op).at(-1) : undefined;
+    return [...adding.map(([seq]) => seq), ...(last ? [last.seq] : [])];
+  }
+
+  /** Sends a message, in parts if it is long: "+" and a part where more follow, "=" and the last. */
+  private transmit(text: string): void {
+    if (text.length <= PART_LENGTH) return this.conversation?.send(text);
+    for (let at = 0; at < text.length; at += PART_LENGTH) {
+      const mark = at + PART_LENGTH < text.length ? "+" : "=";
+      this.conversation?.send(mark + text.slice(at, at + PART_LENGTH));
+    }
+  }
+
+  private receive(data: string | ArrayBuffer): void {
+    if (typeof data !== "string") this.emit("binary", data);
+    else this.read(JSON.parse(data));
+  }
+
+  private read(message: TextMessage): void {
+    switch (message.kind) {
+      case "hello":
+        return this.hello(message);
+      case "start":
+        this.change("connecting");
+        return this.emit("start", message);
+      case "moved":
+        return this.emit("moved", message);
+      case "foreign":
+        return this.foreign(message);
+      case "preparing":
+        this.change("connecting");
+        return this.emit("preparing", message);
+      case "failed":
+        return this.emit("failed", message.message);
+      case "state":
+        this.include(message.included);
+        return this.emit("state", message.state);
+      case "done":
+        return this.done(message);
+      case "answer":
+        return this.settle(message.seq)?.resolve(message);
+      case "superseded":
+        return this.settle(message.seq)?.reject(new Error("asked again meanwhile"));
+      case "refused":
+        return this.refused(message.seq, message.message);
+    }
+  }
+
+  private hello(message: Hello): void {
+    this.greeted = true;
+    this.session = message.id;
+    this.reason = "";
+    this.wait = FIRST_WAIT;
+    this.include(message.included);
+    this.emit("hello", message);
+    this.change("open");
+    // The server knows by client and seq what it has done already.
+    for (const item of this.waiting.values()) item.sent = false;
+    this.flush();
+  }
+
+  /** The newest state has the operations up to a number. */
+  private include(seq: number): void {
+    this.included = seq;
+    this.prune();
+  }
+
+  /** Forgets what is in the newest state. That a class was added stays until its id is known. */
+  private prune(): void {
+    for (const [seq, { newId }] of this.unincluded) {
+      if (seq <= this.included && !(newId && this.waiting.has(seq))) this.unincluded.delete(seq);
+    }
+  }
+
+  private foreign({ scene }: Foreign): void {
+    this.reason = `another session is open there now, of ${scene}`;
+    this.change("refused");
+  }
+
+  private done(message: Done): void {
+    const item = this.settle(message.seq);
+    const newId = this.unincluded.get(message.seq)?.newId;
+    if (newId && message.class && message.class !== newId) this.emit("numbered", { from: newId, to: message.class });
+    this.prune();
+    item?.resolve(message);
+    this.flush();
+    this.emit("pending", this.pending.length);
+  }
+
+  private refused(seq: number | null, message: string): void {
+    const given = seq === null ? [] : this.giveUp(seq);
+    const more = given.length > 1 ? ` (and ${given.length - 1} more that went with it)` : "";
+    if (!given[0]?.quiet) this.emit("refused", message + more);
+    for (const item of given) item.reject(new Error(message));
+    this.flush();
+    this.emit("pending", this.pending.length);
+  }
+
+  /** Takes away what was refused, and what needs it. */
+  private giveUp(seq: number): Waiting[] {
+    const item = this.settle(seq);
+    this.unincluded.delete(seq);
+    const needing = [...this.waiting].filter(([, other]) => other.needs.includes(seq)).map(([other]) => other);
+    return [...(item ? [item] : []), ...needing.flatMap((other) => this.giveUp(other))];
+  }
+
+  private settle(seq: number): Waiting | undefined {
+    const item = this.waiting.get(seq);
+    this.waiting.delete(seq);
+    return item;
+  }
+
+  private closed({ refused, tooLong }: Closed): void {
+    this.greeted = false;
+    if (refused !== undefined) [this.reason, this.wait] = [refused, LAST_WAIT];
+    if (tooLong) this.giveUpLongest();
+    this.change(refused === undefined ? "lost" : "refused");
+    // Questions are not worth asking again: the page asks anew when it needs to know.
+    for (const [seq, item] of this.waiting) {
+      if (!item.operation) this.settle(seq)?.reject(new Error("the connection was lost"));
+    }
+    setTimeout(() => this.open(), this.wait);
+    this.wait = Math.min(2 * this.wait, LAST_WAIT);
+  }
+
+  /** Something on the way, such as a proxy, lets no message of that length pass: do not try for ever. */
+  private giveUpLongest(): void {
+    const [longest] = [...this.waiting].sort(([, a], [, b]) => lengthOf(b) - lengthOf(a));
+    if (longest) this.refused(longest[0], "This change is too long for the connection; paint it in several pieces.");
+  }
+
+  private change(connection: Connection): void {
+    this.connection = connection;
+    this.emit("connection", connection);
+  }
+}
+
+function lengthOf(item: Waiting): number {
+  return JSON.stringify(item.message).length;
+}
+
+/** Thirty-two random digits; `crypto.randomUUID` is missing where the connection is not encrypted. */
+function randomName(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

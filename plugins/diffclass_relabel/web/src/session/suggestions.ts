@@ -1,0 +1,89 @@
+// The queue of pixels to label next, and walking through it.
+
+import type { Place } from "../base/raster";
+import { MOST_SUGGESTIONS, type Question, type SuggestAnswer } from "./protocol.generated";
+import type { Session } from "./session";
+
+export type Rule = NonNullable<Extract<Question, { ask: "suggest" }>["rule"]>;
+
+/** Rules of the server: what the list says, and what it does. */
+export const RULES: Record<Rule, [string, string]> = {
+  hybrid: ["Explore first", "Where labels tell most about the scene, then where classes meet"],
+  margin: ["Least margin", "Where two classes are nearly as likely"],
+  uncertainty: ["Uncertain", "Small margins far from labels"],
+  unexplored: ["Unexplored", "Where few labels arrive"],
+  distance: ["Far and dense", "Far from labels, where many pixels are alike"],
+  vopt: ["Mean variance", "Lowers the mean variance of a Gaussian process most"],
+  "model-change": ["Most change", "Where a label would change the map most"],
+};
+
+export class Suggestions {
+  list: SuggestAnswer | null = null;
+  /** Which one was jumped to, -1 before the first. */
+  current = -1;
+  rule: Rule = "hybrid";
+  count = 10;
+  busy = false;
+  changed: () => void = () => {};
+  /** Pixels that were walked past without a label. */
+  private readonly passed = new Set<number>();
+
+  constructor(private readonly session: Session) {}
+
+  /** Where they are and whether each has a label by now. */
+  places(): { place: Place; pixel: number; done: boolean }[] {
+    const columns = this.session.scene?.columns ?? 1;
+    return (this.list?.pixels ?? []).map((pixel) => ({
+      place: { row: Math.floor(pixel / columns), column: pixel % columns },
+      pixel,
+      done: this.session.labels.shown[pixel] !== 0,
+    }));
+  }
+
+  /** Asks for a new list, passed-over pixels among them. */
+  async ask(): Promise<void> {
+    this.passed.clear();
+    await this.refill();
+  }
+
+  /** Asks for a list without the pixels that were passed over. */
+  private async refill(): Promise<void> {
+    this.busy = true;
+    this.changed();
+    const n = Math.min(this.count + this.passed.size, MOST_SUGGESTIONS);
+    const answer = await this.session.ask({ ask: "suggest", n, rule: this.rule });
+    this.busy = false;
+    if (answer) [this.list, this.current] = [this.fresh(answer), -1];
+    this.changed();
+  }
+
+  private fresh({ pixels, scores, rule }: SuggestAnswer): SuggestAnswer {
+    const kept = pixels.map((_, k) => k).filter((k) => !this.passed.has(pixels[k])).slice(0, this.count);
+    return { pixels: kept.map((k) => pixels[k]), scores: kept.map((k) => scores[k]), rule };
+  }
+
+  /** Goes to the next (1) or previous (-1) pixel without a label; asks for new ones at the end. */
+  async step(direction: 1 | -1): Promise<Place | null> {
+    if (this.busy) return null;
+    if (!this.list || (direction === 1 && this.next(1) === null)) {
+      for (const { pixel, done } of this.places()) if (!done) this.passed.add(pixel);
+      await this.refill();
+    }
+    const next = this.next(direction);
+    return next === null ? null : this.select(next);
+  }
+
+  select(index: number): Place {
+    this.current = index;
+    this.changed();
+    return this.places()[index].place;
+  }
+
+  private next(direction: 1 | -1): number | null {
+    const places = this.places();
+    for (let k = this.current + direction; k >= 0 && k < places.length; k += direction) {
+      if (!places[k].done) return k;
+    }
+    return null;
+  }
+}

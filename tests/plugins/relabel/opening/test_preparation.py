@@ -1,0 +1,213 @@
+"""Before the first stroke: the address at once, what is told meanwhile, nothing left to compile."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from diffclass.exceptions import DataError
+from diffclass.progress import listening, stage
+from diffclass_relabel.door.security import Gate
+from diffclass_relabel.hosts.servers import SessionServer, bound_socket
+from diffclass_relabel.opening.preparation import STEPS, Preparation
+
+from ..clients import PageClient
+
+
+def by_name(message):
+    return {step["name"]: step for step in message["steps"]}
+
+
+def test_steps_as_they_are_done():
+    told = []
+    preparation = Preparation("a.npy", lambda: told.append(preparation.message()))
+    assert preparation.message()["left"] is None
+    preparation.expect(dict.fromkeys(STEPS, 2.0))
+    # the map is within another step, and so no step of its own
+    with listening(preparation), stage("graph", parts=4) as part_done, stage("map"):
+        part_done()
+    found = by_name(told[-1])
+    assert found[STEPS["graph"]]["is"] == "done"
+    assert found[STEPS["map"]]["is"] == "waiting"
+    # the graph took far less than its two seconds, so that the others will too
+    assert told[-1]["left"] == pytest.approx(2.0 * 0.5 * (len(STEPS) - 1))
+    json.dumps(told, allow_nan=False)
+
+
+def test_a_step_that_takes_longer_than_expected(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("diffclass_relabel.opening.preparation.time.monotonic", lambda: now[0])
+    preparation = Preparation("a.npy")
+    preparation.expect(dict.fromkeys(STEPS, 0.0) | {"graph": 10.0})
+    preparation.begins("graph")
+    for seconds, left in ((4.0, 6.0), (9.5, 0.95), (40.0, 4.0)):
+        now[0] = seconds
+        assert preparation.message()["left"] == pytest.approx(left, abs=0.06)
+        assert by_name(preparation.message())[STEPS["graph"]]["share"] < 1
+
+
+class SlowOpening:
+    """Opens an editor once it is told to; `fail` makes it fail."""
+
+    def __init__(self, editor):
+        self.editor, self.error = editor, None
+        self.go_on = threading.Event()
+
+    def __call__(self, preparation):
+        preparation.expect(dict.fromkeys(STEPS, 10.0))
+        with listening(preparation), stage("opening"):
+            pass
+        with listening(preparation), stage("graph"):
+            assert self.go_on.wait(60)
+        if self.error:
+            raise self.error
+        return self.editor
+
+
+@pytest.fixture
+def slow(editor):
+    """A server whose session is not open yet: (opening, server, gate)."""
+    opening = SlowOpening(editor)
+    listening_socket = bound_socket("127.0.0.1", 0)
+    gate = Gate("127.0.0.1", listening_socket.getsockname()[1])
+    server = SessionServer(opening, gate, scene="scene.hdr")
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening_socket]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield opening, server, gate
+    opening.go_on.set()
+    server.should_exit = True
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_clients_hear_of_the_steps_and_are_then_greeted(slow, connect):
+    opening, _, gate = slow
+    client = connect(gate)
+    assert client.hear()["kind"] == "preparing"
+    while by_name(client.seen["preparing"])[STEPS["graph"]]["is"] != "running":
+        client.hear()
+    assert client.seen["preparing"]["scene"] == "scene.hdr"
+    assert client.seen["preparing"]["left"] > 10
+    opening.go_on.set()
+    assert client.hello()["scene"]["rows"] == 48
+    assert client.do("add_class")["kind"] == "done"
+
+
+def test_a_failure_is_told_and_ends_the_server(slow, connect):
+    opening, server, gate = slow
+    client = connect(gate)
+    client.hear()
+    opening.error = DataError("the scene is damaged")
+    opening.go_on.set()
+    client.end()
+    assert client.seen["failed"]["message"] == "the scene is damaged"
+    assert server.failure is opening.error
+
+
+def test_the_page_shows_the_steps(slow, browser):
+    opening, _, gate = slow
+    page = browser.new_context().new_page()
+    page.goto(gate.url)
+    panel = page.locator(".preparation")
+    panel.wait_for()
+    assert "Preparing scene.hdr" in panel.inner_text()
+    for name in STEPS.values():
+        assert name in panel.inner_text()
+    page.wait_for_function(
+        "() => document.querySelector('.preparation').innerText.includes('s left')"
+    )
+    assert panel.locator("li.running progress").count() == 1
+    others = [page.locator(name) for name in (".toolbar button", ".left button", ".zoom")]
+    assert not any(other.first.is_visible() for other in others)  # they would be of nothing
+    opening.go_on.set()
+    page.wait_for_function("() => window.diffclass.state")
+    assert not panel.is_visible()
+    assert all(other.first.is_visible() for other in others)
+    page.context.close()
+
+
+def test_the_page_shows_why_it_failed(slow, browser):
+    opening, _, gate = slow
+    page = browser.new_context().new_page()
+    page.goto(gate.url)
+    page.locator(".preparation").wait_for()
+    opening.error = DataError("the scene is damaged")
+    opening.go_on.set()
+    page.wait_for_function(
+        "() => document.querySelector('.preparation').innerText.includes('the scene is damaged')"
+    )
+    page.context.close()
+
+
+NOTHING_LEFT_TO_COMPILE = """
+import sys
+from numba.core import event
+from diffclass_relabel.session.editor import open_editor
+from diffclass_relabel.queries.answers import audit, curve, preview_frame, suggestions, why
+from diffclass_relabel.scene.warming import warm_up
+settings = {"components": 6, "label_mode": sys.argv[3]}
+editor = open_editor(sys.argv[1], sys.argv[2], settings=settings)
+warm_up(editor.workspace)
+editor.session.prepare()
+editor.update()
+with event.install_recorder("numba:compile") as compiled:
+    def do(name, **fields):
+        editor.apply({"op": name} | fields)
+        editor.update()
+    for class_id, pixels in ((1, [100, 20]), (2, [900, 20]), (1, [1500, 9])):
+        if class_id == 2 or not editor.session.classes:
+            do("add_class")
+        do("stroke", **{"class": class_id, "pixels": pixels})
+    do("erase", pixels=[105, 5])
+    why(editor, 200), audit(editor), curve(editor), preview_frame(editor, 5)
+    for rule in ("hybrid", "margin", "vopt", "unexplored"):
+        suggestions(editor, 3, rule)
+    do("tau", tau=100)
+    do("tau", tau="margin")
+    do("warp")
+    do("undo")
+late = [one for _, one in compiled.buffer if one.is_start]
+assert not late, [one.data["dispatcher"] for one in late]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label_mode", ["summed", "free", "absorbing"])
+def test_nothing_is_compiled_after_the_preparation(
+    label_mode, scene_folder, tmp_path, process_environment
+):
+    arguments = [str(scene_folder / "scene.hdr"), str(tmp_path / "s.jsonl"), label_mode]
+    command = [sys.executable, "-c", NOTHING_LEFT_TO_COMPILE, *arguments]
+    subprocess.run(command, check=True, env=process_environment | {"DIFFCLASS_NUMBA_CACHE": "0"})
+
+
+@pytest.mark.slow
+def test_the_address_comes_before_anything_is_loaded(scene_folder, tmp_path, process_environment):
+    code = "from diffclass.command_line.main import main; main()"
+    scene, session = str(scene_folder / "scene.hdr"), str(tmp_path / "s.jsonl")
+    command = [sys.executable, "-X", "importtime", "-c", code, "relabel", scene, "--json"]
+    with (tmp_path / "said.txt").open("w") as said:
+        process = subprocess.Popen(
+            [*command, "--session", session, "--no-browser"],
+            stdout=subprocess.PIPE, stderr=said, text=True, env=process_environment,
+        )  # fmt: skip
+        try:
+            url = json.loads(process.stdout.readline())["url"]
+            port, token = url.split(":")[2].split("/")[0], url.split("token=")[1]
+            client = PageClient(Gate("127.0.0.1", int(port), token=token))
+            client.hello()
+            client.close()
+        finally:
+            process.kill()
+            process.communicate()
+    before = (tmp_path / "said.txt").read_text().split("http://")[0]
+    loaded = {line.rpartition("|")[2].strip() for line in before.splitlines()}
+    assert "starlette" in loaded
+    assert not loaded & {"numpy", "numba", "scipy"}

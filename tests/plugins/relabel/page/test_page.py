@@ -1,0 +1,519 @@
+"""The page in a real browser: what is painted, shown and steered, compared with the engine."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from diffclass_hyperspectral import read_labels
+
+from ..browser import engine_map
+from ..conftest import CLASSES as NAMES
+
+COLORS = ("#e69f00", "#56b4e9", "#009e73")  # the first of the default palette
+
+
+def test_first_visit(tab):
+    assert tab.page.title() == "scene.hdr \u2013 diffclass relabel"
+    assert tab.find(".hint").inner_text().startswith("Add a class")
+    tab.stroke((10, 10), (10, 12))
+    assert "no class to paint" in tab.find(".message").inner_text()
+    tab.add_class("water")
+    assert tab.find(".hint").inner_text().startswith("Choose a class")
+    assert tab.state["classes"][0]["color"].lower() == COLORS[0]
+    assert tab.js("diffclass.classId") == 1
+
+
+def test_strokes_make_the_map(tab, editor, places):
+    for name in NAMES:
+        tab.add_class(name)
+    for class_id, seeds in places.items():
+        for row, column in seeds:
+            tab.paint(class_id, (row, column), (row, column + 1))
+    np.testing.assert_array_equal(tab.map, engine_map(editor))
+    assert tab.state["version"] == tab.js("diffclass.lastMapVersion") == editor.version
+    tab.show_map_only()
+    colors = dict(zip((1, 2, 3), COLORS, strict=True))
+    ids = engine_map(editor)
+    for row in range(1, 48, 5):
+        for column in range(2, 50, 6):
+            if ids[row, column] in colors:
+                assert tab.color(row, column) == colors[ids[row, column]]
+
+
+def test_a_stroke_is_seen_before_the_server_knows(painted, editor):
+    tab = painted
+    before = len(editor.session.strokes)
+    tab.key("2")
+    tab.press((30, 20), (30, 26))
+    tab.js("diffclass.layers.setOpacity('labels', 1)")
+    assert tab.color(30, 23) == COLORS[1]
+    assert len(editor.session.strokes) == before
+    tab.release()
+    tab.idle()
+    assert len(editor.session.strokes) == before + 1
+    np.testing.assert_array_equal(tab.labels[29:32, 20:27], 2)
+
+
+def test_a_fast_hand_leaves_no_gap(painted):
+    tab = painted
+    tab.key("1", "[", "[")
+    tab.move(40, 5)
+    tab.page.mouse.down()
+    tab.move(44, 45)  # one event, forty pixels on
+    tab.release()
+    tab.idle()
+    columns = np.nonzero(tab.labels[40:45].any(axis=0))[0]
+    assert set(range(5, 46)) <= set(columns)
+
+
+def test_a_drag_that_ends_outside_keeps_its_stroke(painted):
+    tab = painted
+    strokes = len(tab.state["strokes"])
+    tab.key("1")
+    tab.press((40, 40))
+    tab.page.mouse.move(1200, 500, steps=5)
+    tab.release()
+    tab.idle()
+    assert len(tab.state["strokes"]) == strokes + 1
+    assert tab.labels[40, 40] == 1
+
+
+def test_undo_and_redo(painted, editor):
+    tab = painted
+    before = tab.map
+    tab.paint(3, (24, 5), (24, 40))
+    after = tab.map
+    assert (before != after).any()
+    tab.key("Control+z")
+    tab.idle()
+    np.testing.assert_array_equal(tab.map, before)
+    tab.find("[aria-label^=Redo]").click()
+    tab.idle()
+    np.testing.assert_array_equal(tab.map, after)
+    np.testing.assert_array_equal(tab.map, engine_map(editor))
+
+
+def test_eraser(painted):
+    tab = painted
+    tab.paint(1, (40, 10), (40, 20))
+    tab.key("e")
+    tab.stroke((40, 14), (40, 16))
+    tab.idle()
+    assert (tab.labels[39:42, 13:18] == 0).all()
+    assert (tab.labels[40, [10, 20]] == 1).all()
+
+
+def test_polygon_and_lasso(painted):
+    tab = painted
+    corners = [(10, 30), (10, 40), (20, 40), (20, 30)]
+    tab.key("2", "g")
+    for place in corners:
+        tab.click(*place)
+    tab.key("Enter")
+    tab.idle()
+    assert (tab.labels[11:20, 31:40] == 2).all()
+    tab.key("3", "a")
+    tab.stroke(*corners)
+    tab.idle()
+    assert (tab.labels[11:20, 31:40] == 3).all()
+
+
+def test_a_polygon_can_be_broken_off(painted):
+    tab = painted
+    before = tab.state["version"]
+    tab.key("g")
+    for place in [(10, 30), (10, 40), (20, 40)]:
+        tab.click(*place)
+    tab.key("Escape", "Enter")
+    tab.idle()
+    assert tab.state["version"] == before
+
+
+def test_fill_a_piece_of_the_map(painted, editor, places):
+    tab = painted
+    row, column = places[2][1]
+    pieces, _ = ndimage.label(engine_map(editor) == engine_map(editor)[row, column])
+    piece = pieces == pieces[row, column]
+    version = tab.state["version"]
+    tab.key("3", "f")
+    tab.click(row, column)
+    tab.wait(f"diffclass.state.version === {version + 1}")
+    tab.idle()
+    assert set(np.unique(tab.labels[piece])) <= {2, 3}
+
+
+def test_two_digits_choose_a_class(tab):
+    for k in range(12):
+        tab.add_class(f"kind {k + 1}")
+    tab.key("1", "2")
+    assert tab.js("diffclass.classId") == 12
+    tab.page.wait_for_timeout(800)  # another number begins
+    tab.key("3")
+    assert tab.js("diffclass.classId") == 3
+
+
+def test_class_list(painted):
+    tab = painted
+    row = tab.find("[data-class='2']")
+    row.locator("button.class-name").dblclick()
+    row.locator("input.class-name").fill("epithelium")
+    tab.key("Enter")
+    tab.wait("diffclass.state.classes[1].name === 'epithelium'")
+    row.locator("input[type=color]").fill("#123456")
+    tab.wait("diffclass.state.classes[1].color.toLowerCase() === '#123456'")
+    row.locator("[aria-label^=Hide]").click()
+    tab.wait("diffclass.state.classes[1].hidden")
+    tab.find("[aria-label='Rename, hide, lock, merge or remove nuclei']").click()
+    tab.find(".menu-item").filter(has_text="stroma").click()
+    tab.wait("diffclass.state.classes.length === 2")
+    tab.idle()
+    assert set(np.unique(tab.labels)) == {0, 2, 3}
+
+
+def test_hidden_classes_are_not_drawn(painted, places):
+    tab = painted
+    tab.show_map_only()
+    row, column = places[1][0]
+    assert tab.color(row, column) == COLORS[0]
+    tab.find("[aria-label='Hide nuclei']").click()
+    tab.wait("diffclass.state.classes[0].hidden")
+    assert tab.color(row, column) != COLORS[0]
+
+
+def test_locked_labels_stay(painted, places):
+    tab = painted
+    row, column = places[1][0]
+    tab.find("[aria-label^='Lock nuclei']").click()
+    tab.wait("diffclass.state.classes[0].locked")
+    tab.key("2")
+    tab.press((row, column), (row, column + 3))
+    assert tab.labels[row, column] == 1  # at once, not only after the server's answer
+    tab.release()
+    tab.idle()
+    assert tab.labels[row, column] == 1
+
+
+def test_what_is_refused_is_taken_back_and_said(painted, editor):
+    tab = painted
+    tab.key("1", "[", "[")
+    tab.click(20, 31)  # a pixel without data
+    tab.wait("diffclass.pending === 0")
+    tab.find(".message").wait_for()
+    assert "data" in tab.find(".message").inner_text()
+    assert tab.labels[20, 31] == 0
+
+
+def test_layers(painted, places):
+    tab = painted
+    row, column = places[1][0]
+    mixed = tab.color(row + 3, column)
+    tab.key("i")
+    alone = tab.color(row + 3, column)
+    assert alone != mixed
+    tab.key("i")
+    assert tab.color(row + 3, column) == mixed
+    tab.key("m", "l")
+    assert tab.color(row + 3, column) == alone
+    tab.key("u")
+    assert tab.color(row + 3, column) != alone
+    assert tab.find("[data-layer=doubt]").get_attribute("aria-pressed") == "true"
+
+
+def test_changes_light_up(painted, editor):
+    tab = painted
+    before = tab.map
+    tab.paint(3, (24, 5), (24, 40))
+    changed = (tab.map != before) & (tab.map != 255)
+    assert tab.state["n_changed"] == changed.sum() > 0
+    tab.show_map_only()
+    tab.key("c")
+    colors = {*COLORS}
+    for mask, lit in ((changed, True), (~changed & (tab.map != 255), False)):
+        row, column = (int(k) for k in np.argwhere(mask)[len(np.argwhere(mask)) // 2])
+        assert (tab.color(row, column) in colors) == lit
+
+
+def test_outlines_while_painting(painted, places):
+    tab = painted
+    tab.show_map_only()
+    row, column = places[3][0]
+    assert tab.color(row, column) == COLORS[2]
+    tab.key("1")
+    tab.press((40, 5), (40, 15))
+    assert tab.color(row, column) != COLORS[2]
+    tab.release()
+    tab.idle()
+    tab.key("o")
+    assert tab.find("label", has_text="Map as outlines").locator("input").is_checked()
+    assert tab.js("diffclass.layers.outlines")
+
+
+def test_zoom_stays_at_the_pointer(painted):
+    tab = painted
+    tab.move(20, 20)
+    before = tab.js("diffclass.hover")
+    scale = tab.js("diffclass.view.scale")
+    tab.page.mouse.wheel(0, -400)
+    tab.wait(f"diffclass.view.scale > {scale}")
+    x, y = tab.at(20, 20)
+    tab.page.mouse.move(x, y)
+    assert tab.js("diffclass.hover") == before == {"row": 20, "column": 20}
+    assert tab.js("([x, y]) => diffclass.pixelAt(x, y)", [x, y]) == before
+    tab.key("h")
+    assert tab.js("diffclass.view.scale") == scale
+
+
+@pytest.mark.parametrize("way", ["space", "middle"])
+def test_pan(painted, way):
+    tab = painted
+    version = tab.state["version"]
+    before = tab.at(20, 20)
+    tab.move(20, 20)
+    if way == "space":
+        tab.page.keyboard.down(" ")
+    tab.page.mouse.down(button="middle" if way == "middle" else "left")
+    tab.page.mouse.move(before[0] + 60, before[1] - 30, steps=4)
+    tab.page.mouse.up(button="middle" if way == "middle" else "left")
+    tab.page.keyboard.up(" ")
+    after = tab.at(20, 20)
+    assert after == pytest.approx((before[0] + 60, before[1] - 30), abs=1)
+    assert tab.state["version"] == version
+
+
+def test_high_density_and_small(open_tab, painted, editor):
+    tab = open_tab(painted.url, width=1280, height=720, device_scale_factor=2)
+    tab.idle()
+    assert tab.js("diffclass.view.ratio") == 2
+    canvas = tab.find(".area canvas").first
+    assert canvas.evaluate("c => c.width") == 2 * canvas.evaluate("c => c.clientWidth")
+    tab.show_map_only()
+    ids = engine_map(editor)
+    for row, column in [(3, 3), (25, 25), (44, 40)]:
+        assert tab.color(row, column) == COLORS[ids[row, column] - 1]
+    whole = "(({scrollWidth, scrollHeight}) => [scrollWidth, scrollHeight])"
+    assert tab.js(f"{whole}(document.documentElement)") == [1280, 720]
+
+
+def test_under_the_pointer(painted, editor, tissue):
+    tab = painted
+    tab.move(24, 30)
+    tab.wait("document.querySelector('.note').textContent === 'at 24, 30'")
+    text = tab.find(".status").inner_text()
+    name = NAMES[engine_map(editor)[24, 30] - 1]
+    assert "row 24  column 30" in text
+    assert "E 500061  N 4469951" in text
+    assert f"{name} " in text
+    assert "margin" in text
+
+
+def test_suggestions(painted, editor):
+    tab = painted
+    tab.key("n")
+    tab.wait("diffclass.suggestions.current === 0")
+    first = tab.js("diffclass.suggestions")["pixels"][0]
+    row, column = divmod(first, 50)
+    x, y = tab.at(row, column)
+    assert tab.js("([x, y]) => diffclass.pixelAt(x, y)", [x, y]) == {"row": row, "column": column}
+    tab.key("n")
+    tab.wait("diffclass.suggestions.current === 1")
+    tab.key("b")
+    tab.wait("diffclass.suggestions.current === 0")
+    tab.paint(2, (row, column))
+    assert tab.find(".item.done").count() >= 1
+    np.testing.assert_array_equal(tab.map, engine_map(editor))
+
+
+def test_suggestions_passed_over_do_not_come_again(painted):
+    tab = painted
+    first = None
+    for _ in range(11):
+        before = tab.js("diffclass.suggestions")
+        tab.key("n")
+        old = json.dumps(before, separators=(",", ":"))
+        now = "JSON.stringify(diffclass.suggestions)"
+        tab.wait(f"diffclass.suggestions.current >= 0 && {now} !== '{old}'")
+        first = first or tab.js("diffclass.suggestions")["pixels"]
+    assert not set(first) & set(tab.js("diffclass.suggestions")["pixels"])
+
+
+def test_why_names_first_the_stroke_with_the_largest_share_and_its_class(painted, editor):
+    tab = painted
+    tab.move(24, 30)
+    tab.key("w")
+    tab.find(".item.why").first.wait_for()
+    point = editor.workspace.point_of(24 * 50 + 30)
+    best = editor.session.explain(point)[0]
+    text = tab.find(".item.why").first.inner_text()
+    assert f"stroke {best.stroke}" in text
+    assert NAMES[best.class_id - 1] in text
+
+
+def test_audit_finds_a_wrong_stroke(painted, editor):
+    tab = painted
+    sure = (tab.map == 2) & (tab.labels == 0)
+    margin = np.zeros(tab.map.size)
+    margin[editor.workspace.pixels] = editor.session.margin
+    row, column = divmod(int((margin * sure.ravel()).argmax()), 50)
+    tab.key("[", "[")
+    tab.paint(3, (row, column))
+    number = tab.state["strokes"][-1]["number"]
+    tab.find("[data-tab=Audit]").click()
+    tab.page.click("text=Check labels")
+    tab.find(f".item[title^=Row][title$='stroke {number}']").first.click()
+    tab.page.click("text=Stroke to cytoplasm")
+    tab.wait(f"diffclass.labels[{row * 50 + column}] === 2")
+
+
+def test_strokes_can_be_moved_and_removed(painted):
+    tab = painted
+    tab.find("[data-tab=Strokes]").click()
+    tab.find(".tab-panel:visible .item").first.click()
+    newest = tab.state["strokes"][-1]
+    tab.find(".item-actions select").select_option("1")
+    tab.wait("diffclass.state.strokes.at(-1).class === 1")
+    tab.find(f"[aria-label='Remove stroke {newest['number']}']").click()
+    tab.wait(f"!diffclass.state.strokes.some(item => item.number === {newest['number']})")
+
+
+def test_tau(painted, editor):
+    tab = painted
+    before = tab.map
+    tab.find(".tau input").focus()
+    tab.find(".tau .line").wait_for(state="attached")
+    box = tab.find(".tau input").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    tab.page.mouse.move(box["x"] + 0.6 * box["width"], middle)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + 0.1 * box["width"], middle, steps=4)
+    tab.wait("diffclass.previewing")
+    assert tab.state["tau"] == 12  # sliding changes nothing
+    tab.page.mouse.up()
+    tab.wait("diffclass.state.tau < 12 && !diffclass.previewing")
+    tab.idle()
+    assert tab.state["tau"] == editor.session.tau
+    np.testing.assert_array_equal(tab.map, engine_map(editor))
+    tab.page.click("text=auto")
+    tab.wait("diffclass.state.tau_mode === 'auto' && diffclass.state.refined")
+    tab.key("Control+z", "Control+z")
+    tab.wait("diffclass.state.tau === 12")
+    tab.idle()
+    np.testing.assert_array_equal(tab.map, before)
+
+
+def test_live_off_waits_for_update(painted, editor):
+    tab = painted
+    before = tab.map
+    tab.key("t")
+    tab.wait("!diffclass.state.live")
+    tab.key("3")
+    tab.stroke((24, 5), (24, 40))
+    tab.wait("diffclass.state.stale")
+    assert tab.find(".badge.warn").inner_text() == "map is stale"
+    np.testing.assert_array_equal(tab.map, before)  # the old one stays
+    tab.find("button.primary").click()
+    tab.wait("!diffclass.state.stale")
+    tab.idle()
+    np.testing.assert_array_equal(tab.map, engine_map(editor))
+    assert tab.find(".switch").get_attribute("aria-checked") == "false"
+
+
+def test_warp_and_back(painted, editor):
+    tab = painted
+    before = tab.map
+    tab.page.click("text=Warp")
+    tab.wait("diffclass.state.warped")
+    tab.idle()
+    np.testing.assert_array_equal(tab.map, engine_map(editor))
+    tab.page.click("text=Warp")
+    tab.wait("!diffclass.state.warped")
+    tab.idle()
+    np.testing.assert_array_equal(tab.map, before)
+
+
+def test_export(painted, editor, tmp_path):
+    tab = painted
+    tab.page.click("text=Export")
+    with tab.page.expect_download() as waiting:
+        tab.find("[title='Labels as NumPy (.npy)']").click()
+    waiting.value.save_as(tmp_path / "labels.npy")
+    labels = np.load(tmp_path / "labels.npy")
+    np.testing.assert_array_equal(labels, np.where(tab.labels == 255, 0, tab.labels))
+    with tab.page.expect_download() as waiting:
+        tab.find("[title='Report as JSON (.json)']").click()
+    waiting.value.save_as(tmp_path / "report.json")
+    assert json.loads((tmp_path / "report.json").read_text())
+
+
+def test_an_envi_export_has_its_header(painted, tmp_path):
+    tab = painted
+    files = []
+    tab.page.on("download", lambda file: files.append(file))
+    tab.page.click("text=Export")
+    tab.find("[title='Map as ENVI (.img)']").click()
+    tab.find("#export-menu .files").wait_for()
+    while len(files) < 2:
+        tab.page.wait_for_timeout(20)
+    for file in files:
+        file.save_as(tmp_path / file.suggested_filename)
+    table = read_labels(tmp_path / "scene_map.img").table
+    assert [entry.name for entry in table] == list(NAMES)
+
+
+def test_pictures(painted):
+    tab = painted
+    tab.key("i")
+    seen = set()
+    for choice in ("true", "false", "mnf"):
+        with tab.page.expect_response(lambda answer: "picture.png" in answer.url):
+            tab.find("[aria-label=Picture]").last.select_option(choice)
+        tab.idle()
+        seen.add(tuple(tab.color(row, 20) for row in range(5, 45, 8)))
+    assert len(seen) == 3
+    with tab.page.expect_response("**/picture.png?bands=*"):
+        tab.find("select[aria-label=Picture]").select_option("bands")
+    with tab.page.expect_response(lambda got: "?bands=4%2C" in got.url) as answer:
+        tab.find("[aria-label='Red: band']").fill("5")
+        tab.key("Enter")
+    assert answer.value.ok
+
+
+def test_dark_and_light(gate, open_tab):
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    grounds = [open_tab(gate.url, color_scheme=scheme).js(ground) for scheme in ("light", "dark")]
+    assert grounds[0] != grounds[1]
+    tab = open_tab(gate.url, color_scheme="light")
+    tab.find("[aria-label='Dark or light']").click()
+    assert tab.js(ground) == grounds[1]
+    tab.page.reload()
+    tab.wait("window.diffclass?.connection === 'open'")
+    assert tab.js(ground) == grounds[1]  # the choice is kept
+
+
+def test_every_control_has_a_name_and_can_be_reached(painted):
+    tab = painted
+    nameless = tab.js(
+        """[...document.querySelectorAll("button, input, select")]
+           .filter(item => item.checkVisibility())
+           .filter(item => !(item.ariaLabel || item.textContent.trim() || item.labels?.length))
+           .map(item => item.outerHTML)"""
+    )
+    assert nameless == []
+    reached = set()
+    for _ in range(80):
+        tab.key("Tab")
+        reached.add(
+            tab.js("document.activeElement.ariaLabel || document.activeElement.textContent")
+        )
+    assert {"Brush", "Undo (Ctrl+Z)", "Warp", "Add a class", "Opacity of map"} <= reached
+
+
+def test_keys_are_listed(tab):
+    tab.key("?")
+    assert tab.find("dialog.help").is_visible()
+    assert "next suggestion" in tab.find("dialog.help").inner_text()
+    tab.key("Escape")
+    assert not tab.find("dialog.help").is_visible()

@@ -1,0 +1,376 @@
+"""Operations in, engine, disk: what is refused, what is kept, what comes back."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from diffclass import __version__, diffuse_labels
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_hyperspectral import LabelImage, read_labels
+from diffclass_relabel.files import session_log
+from diffclass_relabel.files.line_chain import HASH, chained
+from diffclass_relabel.files.sidecar import address_file
+from diffclass_relabel.hub.states import session_state
+from diffclass_relabel.maps.shown import NO_DATA
+from diffclass_relabel.queries.exports import class_table
+from diffclass_relabel.session.editor import open_editor
+from diffclass_relabel.session.label_imports import label_import
+
+from ..conftest import COLORS, HOLES, NAMES
+from ..strokes import three_classes, truth_stroke
+
+
+def forged(path, old, new):
+    """Replace a text in a session file, with hashes that fit; return the path."""
+    text = path.read_text()
+    assert old in text
+    lines = [json.loads(line) for line in text.replace(old, new).splitlines()]
+    lines = [{k: v for k, v in line.items() if k != HASH} for line in lines]
+    path.write_bytes(chained(lines)[0])
+    address_file(path).unlink()  # which knows the last step as it was
+    return path
+
+
+def apply_all(editor, operations):
+    for operation in operations:
+        editor.apply(operation)
+
+
+def test_map_is_that_of_the_labels(editor, tissue, workspace):
+    apply_all(editor, three_classes(tissue))
+    shown = editor.update()
+    ids = editor.labels.ids.ravel()[workspace.pixels].astype(int)
+    y = np.where(ids > 0, ids, -1)
+    fresh = diffuse_labels(workspace.operator, y, label_mode="summed", tau=editor.session.tau)
+    found = shown.ids.ravel()[workspace.pixels]
+    np.testing.assert_array_equal(found, fresh.classes[fresh.codes])
+    np.testing.assert_allclose(
+        shown.margin.ravel()[workspace.pixels] / 255, fresh.margin, atol=1 / 255
+    )
+    np.testing.assert_allclose(
+        shown.probability.ravel()[workspace.pixels] / 255,
+        fresh.posteriors.max(axis=1),
+        atol=1 / 255,
+    )
+
+
+def test_no_data_is_no_class(editor, tissue):
+    apply_all(editor, three_classes(tissue))
+    shown = editor.update()
+    holes = tuple(np.transpose(HOLES))
+    assert (shown.ids[holes] == NO_DATA).all()
+    assert (shown.ids == NO_DATA).sum() == len(HOLES)
+    assert not shown.margin[holes].any()
+
+
+def test_a_stroke_goes_around_holes(editor):
+    editor.apply({"op": "add_class"})
+    done = editor.apply({"op": "stroke", "class": 1, "pixels": [0, 4]})
+    assert done["pixels"] == [1, 3]
+    with pytest.raises(ParameterError, match="has data"):
+        editor.apply({"op": "stroke", "class": 1, "pixels": [0, 1]})
+
+
+def test_a_new_class_is_completed_and_kept_so(editor):
+    first = editor.apply({"op": "add_class"})
+    assert first == {"op": "add_class", "id": 1, "name": "class 1", "color": "#e69f00"}
+    editor.apply({"op": "rename_class", "id": 1, "name": "class 2"})
+    assert editor.apply({"op": "add_class"})["name"] == "class 2 (2)"
+    assert editor.apply({"op": "add_class", "id": 254})["id"] == 254
+    assert editor.apply({"op": "add_class"})["id"] == 3  # the least that is free
+    assert editor.log.entries[0]["op"] == first
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        None, 7, "undo", [], {}, {"op": 3}, {"op": "nix"}, {"op": "undo", "more": 1},
+        {"op": "stroke"}, {"op": "stroke", "class": 1}, {"op": "stroke", "pixels": [1, 2]},
+        {"op": "stroke", "class": 9, "pixels": [1, 2]},
+        {"op": "stroke", "class": "1", "pixels": [1, 2]},
+        {"op": "stroke", "class": True, "pixels": [1, 2]},
+        {"op": "stroke", "class": 1.0, "pixels": [1, 2]},
+        {"op": "stroke", "class": 1, "pixels": [2399, 2]},
+        {"op": "stroke", "class": 1, "pixels": [-1, 2]},
+        {"op": "stroke", "class": 1, "pixels": []}, {"op": "stroke", "class": 1, "pixels": [1]},
+        {"op": "stroke", "class": 1, "points": [1]}, {"op": "stroke", "class": 0, "pixels": [1, 2]},
+        {"op": "stroke", "class": 2**80, "pixels": [1, 2]},
+        {"op": "erase", "pixels": [1900, 2]}, {"op": "move", "stroke": 99, "class": 1},
+        {"op": "remove", "stroke": 99}, {"op": "add_class", "id": 1}, {"op": "add_class", "id": 0},
+        {"op": "add_class", "id": 255}, {"op": "add_class", "color": "red"},
+        {"op": "add_class", "name": "a\nb"}, {"op": "add_class", "name": "\ud800"},
+        {"op": "add_class", "name": "a" * 201}, {"op": "rename_class", "id": 1, "name": " "},
+        {"op": "recolor_class", "id": 1, "color": "#12345"},
+        {"op": "hide_class", "id": 1, "hidden": 1},
+        {"op": "lock_class", "id": 9, "locked": True},
+        {"op": "merge_classes", "source": 1, "into": 1},
+        {"op": "remove_class", "id": 1}, {"op": "tau", "tau": 0}, {"op": "tau", "tau": "most"},
+        {"op": "tau", "tau": 1.5}, {"op": "unwarp"}, {"op": "redo"},
+    ],
+)  # fmt: skip
+def test_refused_and_nothing_changed(editor, tissue, operation):
+    apply_all(editor, three_classes(tissue))
+    state, labels = session_state(editor), editor.labels
+    lines = editor.log.path.read_bytes()
+    with pytest.raises(ParameterError) as caught:
+        editor.apply(operation)
+    assert len(str(caught.value)) < 400
+    assert session_state(editor) == state
+    assert editor.labels is labels
+    assert editor.log.path.read_bytes() == lines
+
+
+def test_reopened_is_the_same_to_the_bit(editor, new_editor, tissue):
+    apply_all(editor, three_classes(tissue))
+    editor.update()
+    more = [
+        truth_stroke(tissue, 2, 30, start=30),
+        {"op": "tau", "tau": "margin"},
+        truth_stroke(tissue, 3, 30, start=30),
+        {"op": "undo"},
+        {"op": "warp"},
+        {"op": "lock_class", "id": 2, "locked": True},
+        {"op": "rename_class", "id": 1, "name": "nuclei, all"},
+        truth_stroke(tissue, 1, 30, start=30),
+    ]
+    apply_all(editor, more)
+    shown, state = editor.update(), session_state(editor)
+    probability = editor.session.posteriors
+    editor.close()
+    again = new_editor()
+    assert np.array_equal(again.labels.ids, editor.labels.ids)
+    for name in ("ids", "margin", "probability"):
+        assert np.array_equal(getattr(again.update(), name), getattr(shown, name))
+    assert again.session.posteriors.tobytes() == probability.tobytes()
+    apart = {"ms", "n_changed"}
+    assert {k: v for k, v in session_state(again).items() if k not in apart} == {
+        k: v for k, v in state.items() if k not in apart
+    }
+
+
+def test_undo_reaches_over_a_restart(editor, new_editor, tissue):
+    apply_all(editor, three_classes(tissue))
+    before = editor.labels.ids
+    editor.apply(truth_stroke(tissue, 1, 40, start=20))
+    editor.close()
+    again = new_editor()
+    again.apply({"op": "undo"})
+    assert np.array_equal(again.labels.ids, before)
+    assert session_state(again)["can_redo"]
+
+
+def test_sent_twice_is_done_once(editor, new_editor):
+    assert editor.apply({"op": "add_class"}, client="a", number=3)
+    assert editor.apply({"op": "add_class"}, client="a", number=3) == {}
+    assert editor.apply({"op": "add_class"}, client="b", number=3)
+    assert editor.apply({"op": "add_class"}, number=3)
+    editor.close()
+    again = new_editor()
+    assert again.version == 3
+    assert again.apply({"op": "add_class"}, client="a", number=3) == {}
+    # a number that was never done is not taken for done because a later one was
+    assert again.apply({"op": "add_class"}, client="a", number=2)
+    assert again.apply({"op": "add_class"}, client="a", number=4)
+
+
+def test_refused_once_is_refused_when_sent_again(editor, new_editor):
+    unknown = {"op": "rename_class", "id": 1, "name": "corn"}
+    for _ in range(2):
+        with pytest.raises(ParameterError, match="no class 1"):
+            editor.apply(unknown, client="a", number=1)
+        if not editor.session.classes:
+            editor.apply({"op": "add_class"}, client="a", number=2)
+    editor.close()
+    again = new_editor()  # also after a crash: what was done afterwards counts on it
+    with pytest.raises(ParameterError, match="no class 1"):
+        again.apply(unknown, client="a", number=1)
+    for each in (editor, again):
+        assert each.version == each.log.n_operations == 1
+        (refusal,) = [entry for entry in each.log.entries if "refused" in entry]
+        assert (refusal["name"], refusal["client"], refusal["seq"]) == ("rename_class", "a", 1)
+    again.apply(unknown, client="b", number=1)
+
+
+def test_a_refusal_of_nobody_known_is_not_that_of_others(editor):
+    unknown = {"op": "rename_class", "id": 1, "name": "corn"}
+    with pytest.raises(ParameterError, match="no class 1"):
+        editor.apply(unknown, number=1)
+    editor.apply({"op": "add_class"}, number=2)
+    assert editor.apply(unknown, number=1)
+
+
+def test_without_room_for_a_refusal_it_is_known_all_the_same(editor, monkeypatch):
+    unknown = {"op": "rename_class", "id": 1, "name": "corn"}
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session_log.os, "fsync", full)
+        with pytest.raises(ParameterError, match="no class 1"):
+            editor.apply(unknown, client="a", number=1)
+    editor.apply({"op": "add_class"}, client="a", number=2)
+    with pytest.raises(ParameterError, match="no class 1"):
+        editor.apply(unknown, client="a", number=1)
+
+
+def test_a_session_of_a_newer_version_is_refused(editor, scene_folder):
+    editor.close()
+    path = forged(editor.log.path, __version__, "999.0")
+    with pytest.raises(DataError, match=r"made by diffclass 999\.0, newer"):
+        open_editor(scene_folder / "scene.hdr", path)
+
+
+def test_a_stroke_that_cannot_be_written_is_taken_back(editor, tissue, monkeypatch):
+    apply_all(editor, three_classes(tissue))
+    state, labels = session_state(editor), editor.labels.ids.copy()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session_log.os, "fsync", full)
+        with pytest.raises(DataError, match="make room"):
+            editor.apply({"op": "undo"}, client="a", number=1)
+    assert session_state(editor) == state
+    assert np.array_equal(editor.labels.ids, labels)
+    assert editor.apply({"op": "undo"}, client="a", number=1)
+
+
+def test_a_session_of_another_scene_is_refused(scene_folder, tissue, tmp_path):
+    np.save(tmp_path / "other.npy", tissue.cube[::-1])
+    session = tmp_path / "a.jsonl"
+    open_editor(scene_folder / "scene.hdr", session, settings={"components": 6}).close()
+    with pytest.raises(DataError, match="another scene"):
+        open_editor(tmp_path / "other.npy", session)
+    open_editor(scene_folder / "scene.hdr", session).close()
+
+
+def test_settings_are_the_sessions(scene_folder, tmp_path):
+    scene, session = scene_folder / "scene.hdr", tmp_path / "a.jsonl"
+    settings = {"components": 5, "tau": 16, "features": "spatial", "seed": None}
+    open_editor(scene, session, settings=settings).close()
+    editor = open_editor(scene, session)
+    assert editor.session.tau == 16
+    assert editor.workspace.features.shape[1] == 10
+    editor.close()
+    with pytest.raises(ParameterError, match="begun with tau 16, not 32"):
+        open_editor(scene, session, settings={"tau": 32})
+
+
+def test_begun_with_labels(scene_folder, tmp_path, tissue):
+    scene, session = scene_folder / "scene.hdr", tmp_path / "a.jsonl"
+    labels = scene_folder / "strokes.hdr"
+    editor = open_editor(scene, session, labels=labels, settings={"components": 6})
+    assert np.array_equal(editor.labels.ids, tissue.labels)
+    table = class_table(editor)
+    assert {entry.id: entry.name for entry in table} == NAMES
+    assert {entry.id: entry.color for entry in table} == COLORS
+    assert editor.version == editor.log.header["first_steps"] == 6
+    editor.close()
+    editor = open_editor(scene, session, labels=labels)  # the same command again continues
+    assert editor.version == 6
+    editor.close()
+
+
+def test_labels_are_added_to_a_session_that_exists_once_and_as_one_operation(
+    scene_folder, tmp_path, tissue
+):
+    scene, session = scene_folder / "scene.hdr", tmp_path / "a.jsonl"
+    labels = scene_folder / "strokes.hdr"
+    editor = open_editor(scene, session, settings={"components": 6})
+    editor.apply({"op": "add_class", "name": "stroma"})
+    editor.apply({"op": "add_class", "name": "fat"})
+    editor.close()
+    for _ in range(2):  # the same command again adds nothing
+        editor = open_editor(scene, session, labels=labels)
+        names = {entry.name: entry.id for entry in editor.session.classes}
+        # a class of the same name is that class; ids that are taken give way
+        assert names == {"stroma": 1, "fat": 2, "nuclei": 4, "cytoplasm": 5}
+        given = np.array([0, 4, 5, 1])[tissue.labels]
+        given[~editor.workspace.scene.valid] = 0
+        assert np.array_equal(editor.labels.ids, given)
+        assert editor.version == 3
+        editor.close()
+    editor = open_editor(scene, session)
+    editor.apply({"op": "undo"})
+    assert not editor.labels.ids.any()
+    assert len(editor.session.classes) == 2
+    editor.close()
+
+
+def test_what_cannot_begin_leaves_no_file(scene_folder, tmp_path):
+    session = tmp_path / "a.jsonl"
+    with pytest.raises(DataError):
+        open_editor(tmp_path / "none.hdr", session)
+    with pytest.raises(DataError):
+        open_editor(scene_folder / "scene.hdr", session, labels=tmp_path / "none.hdr")
+    with pytest.raises(ParameterError, match="neighbors"):
+        open_editor(scene_folder / "scene.hdr", session, settings={"neighbors": 5000})
+    assert not session.exists()
+
+
+def test_labels_of_odd_names_and_ids(workspace):
+    ids = np.zeros(workspace.shape, dtype=int)
+    ids[5, 5], ids[6, 6], ids[7, 7] = 3, 7, 9
+    labels = LabelImage.from_array(ids, names={3: "corn", 7: "corn", 9: " \n"})
+    operations = label_import(labels, workspace).steps
+    assert [op["name"] for op in operations[:3]] == ["corn", "corn (2)", "class"]
+    assert [op["class"] for op in operations[3:]] == [3, 7, 9]
+    ids[8, 8] = 300
+    with pytest.raises(ParameterError, match="class id 300 is too large"):
+        label_import(LabelImage.from_array(ids), workspace)
+    alone = np.zeros(workspace.shape, dtype=int)
+    alone[0, 0] = 1
+    with pytest.raises(ParameterError, match="no labelled pixel has data"):
+        label_import(LabelImage.from_array(alone), workspace)
+    with pytest.raises(DataError, match="rows"):
+        label_import(LabelImage.from_array(ids.T), workspace)
+
+
+def test_a_changed_file_says_which_step(editor, new_editor):
+    editor.apply({"op": "add_class"})
+    editor.close()
+    forged(editor.log.path, '"add_class"', '"no_class"')
+    with pytest.raises(DataError, match="step 1 cannot be repeated"):
+        new_editor()
+
+
+def test_header(editor, workspace, scene_folder):
+    header = json.loads(editor.log.path.read_text().splitlines()[0])
+    assert header["scene"] == str(scene_folder / "scene.hdr")
+    assert header["sha256"] == workspace.fingerprint
+    assert header["settings"]["components"] == 6
+    assert {"kernel", "version", "settings", "shape"} <= header.keys()
+
+
+def test_labels_are_what_the_file_says(scene_folder, tissue):
+    assert np.array_equal(read_labels(scene_folder / "strokes.hdr").ids, tissue.labels)
+
+
+def test_a_session_that_is_opened_again_has_changed_nothing(editor, new_editor, tissue):
+    apply_all(editor, three_classes(tissue))
+    editor.update()
+    editor.close()
+    again = new_editor()
+    shown = again.update()
+    assert shown.n_changed == 0
+    assert not shown.changed.any()
+    again.apply({"op": "undo"})
+    assert again.update().n_changed > 0
+
+
+def test_refusals_are_in_the_words_of_the_page(editor):
+    editor.apply({"op": "add_class"})
+    editor.apply({"op": "stroke", "class": 1, "pixels": [100, 3]})
+    for operation, says in (
+        ({"op": "remove_class", "id": 1}, "class 1 (class 1) has 3 labelled pixels; erase"),
+        ({"op": "erase", "pixels": [200, 3]}, "none of these pixels is labelled"),
+        ({"op": "merge_classes", "source": 1, "into": 1}, "class 1 cannot be merged"),
+    ):
+        with pytest.raises(ParameterError) as refused:
+            editor.apply(operation)
+        assert str(refused.value).startswith(says)
