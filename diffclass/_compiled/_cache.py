@@ -1,10 +1,10 @@
 """Compiled loops on disk: one file per loop and signature, safe for many processes at once.
 
-Numba keeps an index beside numbered files. Two processes that start together can give one number
-to two signatures, a file that is damaged or a disk that is full ends the program, and a loop that
-calls a changed loop of another file is not compiled again. Here the name of a file is a hash of all
-that its contents depend on, a file appears whole or not at all, and what cannot be read is compiled
-again.
+Numba keeps numbered files and an index of them. Two processes that start together can give one
+number to two signatures, a file that is damaged or a disk that is full ends the program, and a loop
+that calls a changed loop of another file is not compiled again. Here the name of a file is a hash
+of all that its contents depend on, a file appears whole or not at all, and what cannot be read is
+compiled again.
 
 The folder is Numba's choice: NUMBA_CACHE_DIR, or the folder of the package, or, where that is
 read-only, the user's cache folder.

@@ -49,7 +49,7 @@ class _Team:
             self.n_working += n_threads
 
     def join_if_allowed(self, n_threads: int) -> int:
-        """Count in as many of the threads as are allowed beside those at work; return how many."""
+        """Count in as many of the threads as the limit leaves; return how many."""
         with self.lock:
             n_joined = max(0, min(n_threads, allowed_threads() - self.n_working))
             self.n_working += n_joined

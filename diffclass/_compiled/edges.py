@@ -52,7 +52,7 @@ def field_distances(part, indptr, indices, X, Y, V, W, along, across, out):
             for j in range(X.shape[1]):
                 product += V[x, j] * W[y, j]
             flip = product < 0
-            length, ahead, total, beside = zero, zero, zero, zero
+            length, ahead, total, sideways = zero, zero, zero, zero
             for j in range(X.shape[1]):
                 direction = V[x, j] - W[y, j] if flip else V[x, j] + W[y, j]
                 difference = X[x, j] - Y[y, j]
@@ -63,8 +63,8 @@ def field_distances(part, indptr, indices, X, Y, V, W, along, across, out):
             for j in range(X.shape[1]):
                 direction = V[x, j] - W[y, j] if flip else V[x, j] + W[y, j]
                 residual = X[x, j] - Y[y, j] - part * direction
-                beside += residual * residual
-            out[e] = along * total + across * beside
+                sideways += residual * residual
+            out[e] = along * total + across * sideways
 
 
 @parallel

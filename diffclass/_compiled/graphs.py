@@ -203,8 +203,8 @@ def spread_hops(indptr, indices, hops):
 def fill_by_fronts(indptr, indices, data, is_empty, is_lost, values):
     """Fill the rows of lost points with means of their neighbours' rows, front by front.
 
-    The first front are the lost points beside points that are not empty, the next one those beside
-    the first, and so on. With F the fronts before that of x, and the points that are not empty,
+    The first front are the lost points next to points that are not empty, the next one those next
+    to the first, and so on. With F the fronts before that of x, and the points that are not empty,
 
         values(x, c) = sum over y in F of K(x, y) values(y, c) / sum over y in F of K(x, y).
 

@@ -194,7 +194,7 @@ class FreeColumns:
         self._find_limits()
 
     def _find_limits(self) -> None:
-        """Find the columns of which nothing is left beside the limit, and take out the rest."""
+        """Find the columns that are their limits to the last digit; set the rest to 0."""
         most = np.zeros_like(self.limits)
         for g in np.flatnonzero(self._is_late & ~self._is_limit):
             np.maximum.at(most[:, g], self.operator.components, np.abs(self.state[:, g]))
