@@ -253,7 +253,7 @@ def test_an_error_in_the_program_is_that_of_one_operation(editor, serve, connect
     apply = editor.session.apply
 
     def wrong(operation):
-        if operation.get("name") == "wrong":
+        if operation.name == "wrong":
             raise RuntimeError("no such thing")
         apply(operation)
 

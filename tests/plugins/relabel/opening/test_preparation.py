@@ -209,5 +209,5 @@ def test_the_address_comes_before_anything_is_loaded(scene_folder, tmp_path, pro
             process.communicate()
     before = (tmp_path / "said.txt").read_text().split("http://")[0]
     loaded = {line.rpartition("|")[2].strip() for line in before.splitlines()}
-    assert "starlette" in loaded
+    assert "diffclass_relabel.files.sidecar" in loaded
     assert not loaded & {"numpy", "numba", "scipy"}
