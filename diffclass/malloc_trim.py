@@ -6,6 +6,8 @@ import ctypes
 import sys
 from contextlib import suppress
 
+__all__ = ["return_large_arrays"]
+
 _M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
 _LARGE = 2**20
 

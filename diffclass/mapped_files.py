@@ -14,6 +14,8 @@ import numpy as np
 
 from diffclass.exceptions import DataError, is_full
 
+__all__ = ["create_mapped", "map_under", "release_pages"]
+
 _SHARED = ("r", "r+", "w+")
 
 

@@ -20,6 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+__all__ = ["TemporaryFolder", "lock", "sweep"]
+
 ENDING = ".part"
 _SEARCHED = 16  # numbers under which folders of killed processes are searched
 

@@ -23,20 +23,30 @@ same.
 from diffclass.blocks.arrays import BlockArrays
 from diffclass.blocks.build import build_operator
 from diffclass.blocks.classifier import BlockClassifier
+from diffclass.blocks.costs import scratch_costs
+from diffclass.blocks.dask_engine import cluster_at, local_cluster
 from diffclass.blocks.diffusion import BlockDiffusion, diffuse_in_blocks
 from diffclass.blocks.engine import Engine, SerialEngine
 from diffclass.blocks.operator import BlockOperator, OperatorBlock
-from diffclass.blocks.scratch import Scratch
+from diffclass.blocks.plan import BlockPlan
+from diffclass.blocks.scratch import JOB, FolderInUseError, Scratch, room_in
 
 __all__ = [
+    "JOB",
     "BlockArrays",
     "BlockClassifier",
     "BlockDiffusion",
     "BlockOperator",
+    "BlockPlan",
     "Engine",
+    "FolderInUseError",
     "OperatorBlock",
     "Scratch",
     "SerialEngine",
     "build_operator",
+    "cluster_at",
     "diffuse_in_blocks",
+    "local_cluster",
+    "room_in",
+    "scratch_costs",
 ]

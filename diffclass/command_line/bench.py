@@ -83,7 +83,7 @@ def bench(given: _Given, console: Console) -> None:
 def _forecast(n: int, n_classes: int) -> Forecast:
     from diffclass.classifier import DiffusionClassifier
     from diffclass.kernels import SharedNeighbors
-    from diffclass.label_diffusion.costs import DIFFUSING
+    from diffclass.label_diffusion.costs import DIFFUSING_BYTES
     from diffclass.point_graph import graph_costs
     from diffclass.relabel.columns import painting_cost
 
@@ -92,7 +92,7 @@ def _forecast(n: int, n_classes: int) -> Forecast:
     return Forecast.of(
         {"points": Cost(points, points + 4 * n * _FEATURES)}
         | graph_costs(size, SharedNeighbors())
-        | {"fit": Cost(DIFFUSING * n * n_classes), "relabel": painting_cost(size)}
+        | {"fit": Cost(DIFFUSING_BYTES * n * n_classes), "relabel": painting_cost(size)}
     )
 
 
@@ -183,9 +183,9 @@ def _time_powers(operator: MarkovOperator, n_columns: int, seed: int) -> list[di
     """Time A^t of all classes by plain steps and by the Chebyshev series, three times each."""
     import numpy as np
 
-    from diffclass.operators.chebyshev import TOLERANCE, power_coefficients
+    from diffclass.operators.chebyshev import SERIES_TOLERANCE, power_coefficients
 
-    tolerance = TOLERANCE["f"]
+    tolerance = SERIES_TOLERANCE["f"]
     f = np.random.default_rng(seed).random((len(operator), n_columns), dtype=np.float32)
     rows = []
     for t in (16, 32, 64, 128, 256, 1024):

@@ -12,6 +12,7 @@ joins the graph with what the features say.
 from __future__ import annotations
 
 from diffclass.label_diffusion.calibration import Calibration, calibrate
+from diffclass.label_diffusion.costs import RESULT_BYTES, diffusion_costs
 from diffclass.label_diffusion.diffusion import LabelDiffusion, diffuse_labels
 from diffclass.label_diffusion.feature_opinion import FeatureOpinion, join_features
 from diffclass.label_diffusion.labels import Labels
@@ -22,6 +23,7 @@ from diffclass.label_diffusion.reach import Reach
 from diffclass.label_diffusion.stopping_time import MarginCurve, StoppingRule
 
 __all__ = [
+    "RESULT_BYTES",
     "Calibration",
     "Decision",
     "DiffusionRules",
@@ -34,6 +36,7 @@ __all__ = [
     "calibrate",
     "decide",
     "diffuse_labels",
+    "diffusion_costs",
     "join_features",
     "map_scores",
     "posteriors_of",

@@ -7,7 +7,7 @@ from diffclass.label_diffusion.held_out_labels import MOST_HELD_OUT, most_column
 from diffclass.sizes import LOCAL_ORDER_POINTS
 
 # Bytes of a point and class: of a result with a copy in single precision, and of a diffusion.
-RESULT, DIFFUSING = 24, 40
+RESULT_BYTES, DIFFUSING_BYTES = 24, 40
 _WARPED = 36  # more
 STEPS = 64  # of a walk to its end
 _SECONDS, _SECONDS_HELD_OUT = 2.6e-10, 1.5e-10  # of an edge, column and step
@@ -34,8 +34,8 @@ def diffusion_costs(size: Size, *, warped: bool = False) -> dict[str, Cost]:
     held_out = 0 if warped else 8 * n * most_columns(n)
     return {
         "diffusion": Cost(
-            in_order + (DIFFUSING + _WARPED * warped) * values,
-            in_order + RESULT * values,
+            in_order + (DIFFUSING_BYTES + _WARPED * warped) * values,
+            in_order + RESULT_BYTES * values,
             _SECONDS * m * size.classes * STEPS,
         ),
         "calibration": Cost(held_out, 0, _SECONDS_HELD_OUT * m * MOST_HELD_OUT * STEPS),

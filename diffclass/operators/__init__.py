@@ -7,6 +7,7 @@ or, in `cuda`, a device.
 
 from __future__ import annotations
 
+from diffclass.operators.chebyshev import SERIES_TOLERANCE, power_coefficients
 from diffclass.operators.cuda import Cuda, processor_of
 from diffclass.operators.energy import dirichlet_energy, rayleigh_ritz
 from diffclass.operators.laplacians import (
@@ -24,6 +25,7 @@ from diffclass.operators.processor import Processor
 from diffclass.operators.warped import Warp, WarpedOperator, warped_operator
 
 __all__ = [
+    "SERIES_TOLERANCE",
     "Cuda",
     "MarkovOperator",
     "Processor",
@@ -33,6 +35,7 @@ __all__ = [
     "generator",
     "generator_eigenvalues",
     "heat_steps",
+    "power_coefficients",
     "processor_of",
     "random_walk_laplacian",
     "rayleigh_ritz",

@@ -21,7 +21,7 @@ import scipy.fft
 from diffclass.operators.processor import HOST, Columns, Processor
 
 # The largest sum of dropped coefficients by default, in single and in double precision.
-TOLERANCE = {"f": 1e-6, "d": 1e-12}
+SERIES_TOLERANCE = {"f": 1e-6, "d": 1e-12}
 
 
 def power_coefficients(times: Sequence[int], tolerance: float) -> np.ndarray:

@@ -27,7 +27,7 @@ from diffclass._validation import Graph, check_affinity, check_positive
 from diffclass.exceptions import ParameterError
 from diffclass.neighbors import kept_edges
 from diffclass.operators.chebyshev import (
-    TOLERANCE,
+    SERIES_TOLERANCE,
     chebyshev_series,
     power_coefficients,
     sum_coefficients,
@@ -440,7 +440,7 @@ class MarkovOperator:
 
     def _checked_tolerance(self, tolerance: float | None) -> float:
         if tolerance is None:
-            return TOLERANCE[self.dtype.char]
+            return SERIES_TOLERANCE[self.dtype.char]
         return check_positive(tolerance, "tolerance", zero=True)
 
     def backward(self, columns: np.ndarray, out: np.ndarray) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from diffclass.relabel.audit import Contradiction, Share
 from diffclass.relabel.background import background
+from diffclass.relabel.columns import painting_cost
 from diffclass.relabel.edits import free_name
 from diffclass.relabel.operations import (
     LARGEST_CLASS_ID,
@@ -93,6 +94,7 @@ __all__ = [
     "decoded",
     "free_name",
     "name_of",
+    "painting_cost",
     "printable_text",
     "purpose_of",
     "shortened",

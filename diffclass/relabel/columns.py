@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from diffclass.costs import Cost, Size
-from diffclass.label_diffusion.costs import DIFFUSING
+from diffclass.label_diffusion.costs import DIFFUSING_BYTES
 from diffclass.label_diffusion.walks import FreeColumns
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.strokes import Stroke
@@ -148,7 +148,7 @@ def painting_cost(size: Size) -> Cost:
     """
     values = size.points * size.classes
     columns = min(32 * values, _MOST_BYTES) + 16 * values
-    return Cost(9 * size.edges + columns + DIFFUSING * values, 0, _SECONDS * size.points)
+    return Cost(9 * size.edges + columns + DIFFUSING_BYTES * values, 0, _SECONDS * size.points)
 
 
 def with_padded_rows(operator: MarkovOperator) -> MarkovOperator:

@@ -6,8 +6,6 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -47,7 +45,6 @@ def test_the_core_is_read():
     assert len(list(imported())) > 300
 
 
-@pytest.mark.xfail(strict=False, reason="the plugins' imports are rewritten when their files stand")
 def test_plugins_import_public_names_alone():
     private = [one for one in imported() if not is_public(*one[1:])]
     assert private == [], "\n".join(f"{file}: {module}.{name}" for file, module, name in private)

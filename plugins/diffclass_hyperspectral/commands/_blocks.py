@@ -117,7 +117,7 @@ def opened_blocks(
     if not chosen.is_in_blocks:
         yield None
         return
-    from diffclass.blocks.scratch import JOB, FolderInUseError
+    from diffclass.blocks import JOB, FolderInUseError
     from diffclass_hyperspectral.workflows.classification import BlockRun
     from diffclass_hyperspectral.workflows.classification.forecasts import forecast_classification
 

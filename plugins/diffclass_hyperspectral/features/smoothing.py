@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from diffclass import MarkovOperator
 from diffclass.exceptions import ParameterError
-from diffclass.operators.chebyshev import TOLERANCE, power_coefficients
+from diffclass.operators import SERIES_TOLERANCE, power_coefficients
 from diffclass_hyperspectral.features.streamed_quantile import streamed_quantile
 from diffclass_hyperspectral.features.windows import Window, windows
 from diffclass_hyperspectral.io.rasters import Raster
@@ -192,7 +192,7 @@ class GridDiffusion:
     @cached_property
     def reach(self) -> int:
         """As many rows as the series that makes the steps has terms, and what the Gaussian sees."""
-        series = power_coefficients([self.n_steps], TOLERANCE["f"])
+        series = power_coefficients([self.n_steps], SERIES_TOLERANCE["f"])
         return min(self.n_steps, series.shape[1] - 1) + self._guide.reach
 
     @property

@@ -22,9 +22,7 @@ from typing import Any
 import numpy as np
 
 from diffclass import __version__
-from diffclass.blocks import BlockClassifier, Engine, Scratch
-from diffclass.blocks.plan import BlockPlan
-from diffclass.blocks.scratch import room_in
+from diffclass.blocks import BlockClassifier, BlockPlan, Engine, Scratch, room_in
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Size
 from diffclass.exceptions import ParameterError
@@ -114,7 +112,7 @@ class BlockRun:
             scratch = stack.enter_context(opened)
             engine: Engine | None = None
             if n_workers is not None or scheduler is not None:
-                from diffclass.blocks.dask_engine import cluster_at, local_cluster
+                from diffclass.blocks import cluster_at, local_cluster
 
                 workers = (
                     cluster_at(scheduler)

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from diffclass.acquisition import N_PAIRS
-from diffclass.blocks.costs import scratch_costs
-from diffclass.blocks.plan import BlockPlan
+from diffclass.blocks import BlockPlan, scratch_costs
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Cost, Forecast, Size, base_bytes, seconds_of
 from diffclass.kernels import SharedNeighbors, check_kernel
-from diffclass.label_diffusion.costs import RESULT, diffusion_costs
+from diffclass.label_diffusion import RESULT_BYTES, diffusion_costs
 from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
 from diffclass_hyperspectral.features.feature_costs import feature_cost
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
@@ -55,7 +54,7 @@ def forecast_classification(
     costs = feature_costs(scene, features, size.points) | graph_costs(size, kernel)
     values = size.points * n_classes
     if warped or kernel.uses_scores:  # of an earlier map
-        costs["neighbors"] += Cost(RESULT * values, RESULT * values)
+        costs["neighbors"] += Cost(RESULT_BYTES * values, RESULT_BYTES * values)
     if kernel.uses_scores:  # and the kernel that it came by, for new points
         kept = graph_costs(size, SharedNeighbors())["affinities"].kept - 8 * size.edges
         costs["neighbors"] += Cost(kept)
@@ -64,7 +63,7 @@ def forecast_classification(
     is_known = classifier.kernel is None and not warped and not classifier.join_features
     if suggesting:
         # three vectors of each eigenpair: its own, scaled by degrees, and weighed by the labels
-        costs["suggestions"] = Cost((44 - RESULT) * values + 8 * size.points * 3 * N_PAIRS)
+        costs["suggestions"] = Cost((44 - RESULT_BYTES) * values + 8 * size.points * 3 * N_PAIRS)
     found = Forecast.of(costs | {"writing": Cost()})
     if not is_known or suggesting or classifier.device != "cpu":
         return found
@@ -137,5 +136,5 @@ def forecast_prediction(scene: Scene, model: SceneModel) -> Forecast:
     size = scene_size(scene, model.features)
     making = feature_costs(scene, model.features, 0)
     answering = {"prediction": model.cost(size.points, size.features)}
-    writing = {"writing": Cost(RESULT * size.points * len(model.classifier.classes_))}
+    writing = {"writing": Cost(RESULT_BYTES * size.points * len(model.classifier.classes_))}
     return Forecast.of(making | answering | writing)

@@ -16,8 +16,7 @@ from diffclass.kernels import DensityWeighted, SharedNeighbors
 from diffclass.mode_clustering import DiffusionModes
 from diffclass.point_graph import BYTES_OF_A_POINT, graph_costs
 from diffclass.progress import stage
-from diffclass.spectral import eigenpairs_cost
-from diffclass.spectral.gap import MOST_COMPONENTS
+from diffclass.spectral import MOST_COMPONENTS, eigenpairs_cost
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import ClassTable, LabelImage
 from diffclass_hyperspectral.io.rasters import row_blocks
