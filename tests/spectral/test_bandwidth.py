@@ -201,7 +201,7 @@ def test_curves_can_be_drawn(rng):
     mpl.use("Agg")
     X, _ = make_circle(200, random_state=0)
     for curve in (semigroup_bandwidth(X), slope_bandwidth(X)):
-        display = BandwidthDisplay.from_curve(curve)
+        display = BandwidthDisplay(curve).plot()
         assert "epsilon" in display.ax_.get_xlabel()
 
 

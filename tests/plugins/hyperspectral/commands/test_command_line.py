@@ -248,11 +248,11 @@ def test_the_first_run_says_that_it_compiles_and_the_second_has_no_need_to(folde
 
 
 def test_programs_hear_of_the_compilation_too(capsys):
-    speaking.speak(speaking.Messages(as_json=True))
+    speaking.use_messages(speaking.Messages(as_json=True))
     console = Console()
     with console.timing():
         logging.getLogger("diffclass.compiling").info("one loop")
-    speaking.speak(speaking.Messages())
+    speaking.use_messages(speaking.Messages())
     said = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert [one["type"] for one in said] == ["message"]
     assert said[0]["text"].startswith("compiling loops for this processor")
