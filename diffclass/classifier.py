@@ -101,8 +101,8 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         Further rounds of diffusion, each by operators that are warped class by class with the
         posteriors before; see `diffclass.Warp`. By default there are none.
     join_features : bool, default=False
-        Whether a smooth function of the features may count beside the graph. It does where held-out
-        labels say by more than their error that it names classes better; see
+        Whether a smooth function of the features may count together with the graph. It does where
+        held-out labels say by more than their error that it names classes better; see
         `diffclass.label_diffusion.feature_opinion`. `fit` then also finds the calibration.
     affinity : "precomputed", optional
         ``X`` in `fit` is then a symmetric (n, n) affinity, sparse or dense, and in `predict` the
@@ -255,7 +255,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         groups : array-like of shape (n,), optional
             Labels of a class with the same value are one observation, like the pixels of a stroke;
             missing values stand for labels of their own. They matter for tau, and for calibration
-            and prediction sets, which would otherwise learn from labels beside labels.
+            and prediction sets, which would otherwise learn from labels next to labels.
 
         Returns
         -------

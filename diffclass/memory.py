@@ -76,7 +76,7 @@ def _group_rooms(root: Path) -> list[int]:
 
 
 def _statistic(group: Path, name: str) -> int:
-    """Return a number of memory.stat: pages of files count as used, but are given up on demand."""
+    """Return a number of memory.stat: pages of files count as used, but are released on demand."""
     for line in _text(group / "memory.stat").splitlines():
         key, _, value = line.partition(" ")
         if key == name:

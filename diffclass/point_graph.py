@@ -486,7 +486,7 @@ def _checked_affinities(X_new: ArrayLike, n_points: int, dtype: np.dtype | type)
 
 
 def graph_costs(size: Size, kernel: Kernel, *, extends: bool = True) -> dict[str, Cost]:
-    """Return what building a graph costs, beside the features of its points.
+    """Return what building a graph costs, apart from the features of its points.
 
     Parameters
     ----------

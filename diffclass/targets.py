@@ -182,7 +182,7 @@ def _as_array(y: Any) -> np.ndarray:
     if isinstance(y, np.ndarray):
         return y
     if hasattr(y, "to_numpy"):
-        # pandas' own types would turn integers beside missing values into floats
+        # pandas' own types would turn integers with missing values into floats
         own_kind = hasattr(y, "isna") and not isinstance(getattr(y, "dtype", None), np.dtype)
         return y.to_numpy(dtype=object) if own_kind else np.asarray(y.to_numpy())
     values = np.asarray(y)
@@ -191,7 +191,7 @@ def _as_array(y: Any) -> np.ndarray:
 
 
 def _plain_numbers(classes: np.ndarray) -> np.ndarray:
-    """Turn objects that are numbers (beside None) into numbers: scikit-learn scores no others."""
+    """Turn objects that are numbers (or None) into numbers: scikit-learn scores no others."""
     if classes.dtype == object and len(classes):
         plain = np.array(classes.tolist())
         return plain if plain.dtype.kind in "biuf" else classes

@@ -33,7 +33,7 @@ SHARE_BYTES = 2**19  # arguments of a share: tens of microseconds at the least, 
 PATIENCE = 5e-4  # seconds of work after which help pays: waking a thread takes about 1e-4
 SMALL_SEARCH = 2**27  # multiplications that one thread does in some 50 milliseconds
 _PAUSE_HARD = 2  # OpenMP's own number for "free all that can be freed"
-SHARES_PER_THREAD = 16  # rows differ in length; who is done early takes another share
+SHARES_PER_THREAD = 16  # rows differ in length; a thread that is done early takes another share
 
 
 class _Team:

@@ -1,6 +1,6 @@
 """Products of a sparse matrix with several columns, and what goes with them in a step.
 
-As in `diffclass._compiled.products`, sums in the same order. Threads beside one another take the
+As in `diffclass._compiled.products`, sums in the same order. Neighbouring threads take the
 columns of a row, so that they read a row of ``f`` at once. Row pointers are of 64 bits.
 """
 

@@ -128,7 +128,7 @@ def _with_lost(
 def _next_front(
     block: WalkBlock, held: tuple[np.ndarray, np.ndarray], pieces: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Fill the lost points that are beside points with values."""
+    """Fill the lost points that have neighbours with values."""
     values, lost = held
     if not len(lost):
         return held

@@ -1,8 +1,9 @@
 """A folder for what does not fit into memory, and for what a killed run has already done.
 
-Every array is a ``.npy`` file that appears whole (written beside, then renamed), so that a process
-that reads it sees all of it, whoever is killed when. Its name is "stage/array". A stage that is
-complete leaves its facts in a JSON file; a resumed run takes them and goes on with the next stage.
+Every array is a ``.npy`` file that is written under another name, then renamed. A process that
+reads it sees all of it, whatever process is killed at any time. Its name is "stage/array". A stage
+that is complete leaves its facts in a JSON file; a resumed run takes them and goes on with the next
+stage.
 """
 
 from __future__ import annotations

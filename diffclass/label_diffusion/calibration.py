@@ -57,11 +57,11 @@ class Calibration:
     map_temperature : float
         T by the map alone.
     n_held_out : int
-        Number of labels, or groups of them, that were left out; with 0 the map alone decides.
+        Number of labels, or groups of them, that were held out; with 0 the map alone decides.
     log_loss_before, log_loss_after : float
         Mean log loss of the held-out labels, before and after calibration; NaN without any.
     conformity : ndarray of shape (n_held_out,)
-        Calibrated probability of its own class at each label left out, ascending.
+        Calibrated probability of its own class at each held-out label, ascending.
     """
 
     temperature: float
@@ -155,7 +155,7 @@ def calibrate(
 
 
 def calibrate_by(operator: Operator, diffusion: LabelDiffusion, left: HeldOutLabels) -> Calibration:
-    """Find the temperature of posteriors by labels that are already left out.
+    """Find the temperature of posteriors by labels that are already held out.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ _SECONDS, _SECONDS_HELD_OUT = 2.6e-10, 1.5e-10  # of an edge, column and step
 
 
 def diffusion_costs(size: Size, *, warped: bool = False) -> dict[str, Cost]:
-    """Return what diffusing labels costs, and probabilities from labels that are left out.
+    """Return what diffusing labels costs, and probabilities from held-out labels.
 
     Parameters
     ----------

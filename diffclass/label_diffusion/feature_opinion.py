@@ -70,7 +70,7 @@ class FeatureOpinion:
     error : float
         Standard error of the gain.
     n_held_out : int
-        Number of labels that were left out.
+        Number of labels that were held out.
     """
 
     labelled: np.ndarray
@@ -139,7 +139,7 @@ def join_features(
     X : ndarray of shape (n, d)
         The features of the points.
     labels : Labels
-        Those of one group are left out together.
+        Those of one group are held out together.
     diffusion : LabelDiffusion
         Of these labels.
 
@@ -208,7 +208,7 @@ def _opinion(
 
 
 def _learnt_from(labels: Labels, left: HeldOutLabels) -> Labels:
-    """Return labels that count, those left out among them."""
+    """Return labels that count, those held out among them."""
     labels = labels.only(labels.counted)
     if len(labels.points) <= _MOST_LABELS:
         return labels

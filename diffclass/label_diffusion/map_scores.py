@@ -5,7 +5,7 @@
 is the probability that the walk from x is in class i of the map after three steps: 1 inside a
 class, less at its borders.
 
-Posteriors of absorbing labels do not serve: they are 1 at a label and much lower right beside it.
+Posteriors of absorbing labels do not serve: they are 1 at a label and much lower next to it.
 To a kernel that sees such scores, labels are unlike their neighbours, and the walk that it shapes
 hardly ever meets them. (On digits with one label per class, `diffclass.kernels.Directed` left one
 of twelve steps into the labels.) S knows labels only by the map, so that a label looks like its

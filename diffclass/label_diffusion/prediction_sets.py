@@ -30,7 +30,7 @@ def sets_at(probabilities: np.ndarray, conformity: np.ndarray, *, level: float) 
     probabilities : ndarray of shape (..., n_classes)
         NaN where nothing is known: no class is in the set then.
     conformity : ndarray of shape (m,)
-        Probability of its own class at each labelled point, with its label left out; ascending.
+        Probability of its own class at each labelled point, with its label held out; ascending.
     level : float
         Between 0 and 1.
 

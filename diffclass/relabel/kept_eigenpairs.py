@@ -17,11 +17,11 @@ _MOST_BYTES = 6e8  # next to the maps of a million pixels; of 18,000 points all 
 class KeptEigenpairs:
     """Eigenpairs of one walk, computed when a rule first needs them; more as labels use them up.
 
-    Those of a walk that is warped are of the mean of its walks. They take as long, and so are kept
-    until it is warped anew.
+    The eigenpairs of a warped walk are those of the mean of its walks. They are kept until it is
+    warped again.
 
-    Threads may ask at once: the second waits for what the first computes. Who is given up leaves
-    what was found until then.
+    Threads may ask at the same time: the second waits for the first. A cancelled computation keeps
+    the eigenpairs that it has found.
 
     Parameters
     ----------

@@ -253,12 +253,12 @@ class RelabelSession:
             self._engine.prepare(self._state.label_mode)
 
     def _newest_map(self) -> tuple[State, ClassMap]:
-        """Return a state and its map; one of a time or walk that was left meanwhile is given up."""
+        """Return a state and its map; those of a time or walk left meanwhile are cancelled."""
         while True:
             state = self._state
             with suppress(CancelledError), cancellable(partial(self._walks_as, state)):
                 return state, self._engine.map_of(state)
-            checkpoint()  # was it given up from outside?
+            checkpoint()  # was it cancelled from outside?
 
     def _walks_as(self, state: State) -> bool:
         return self._state.walk_key == state.walk_key

@@ -81,7 +81,7 @@ class TimeSweep:
         return self._frames[tau]
 
     def _frame_at(self, time: int) -> Frame:
-        """Walk on to a time of the curve; a walk that was given up on its way begins again."""
+        """Walk on to a time of the curve; an interrupted walk begins again."""
         try:
             self._walk.advance_map(time)
         except CancelledError:

@@ -7,7 +7,7 @@ first use, so that importing the plugin costs nothing. The chapters, from the pa
 - `opening`: a session is opened while pages are told how far it is
 - `hub`: messages of all pages go in, results go to all concerned
 - `queries`: what a page can ask, and how each answer is computed
-- `door`: who is let in, at which address; connected pages
+- `door`: who may connect, at which address; connected pages
 - `session`: operations are checked, applied, logged and shown
 - `scene`, `maps`: features, graph and pixels; rasters of bytes
 - `protocol`, `files`: the shapes of messages; logs and what lies next to them

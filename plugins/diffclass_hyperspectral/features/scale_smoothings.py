@@ -25,7 +25,7 @@ def bytes_per_pixel(k: int) -> int:
 def window_rows(
     rows: int, columns: int, k: int, *, reach: int, window_bytes: int | None = None
 ) -> int:
-    """Return how many rows of its own a window has, beside those that smoothing reaches.
+    """Return how many rows of its own a window has, apart from those that smoothing reaches.
 
     Parameters
     ----------

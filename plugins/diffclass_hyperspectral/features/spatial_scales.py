@@ -1,4 +1,4 @@
-"""Components at several spatial scales, made by windows of rows beside the components themselves.
+"""Components at several spatial scales, made by windows of rows, and the components themselves.
 
 The points of a picture hold k columns per scale. Its components come in the first k; each scale is
 smoothed from there into its own columns, the first one last, and then all columns are weighed and

@@ -24,7 +24,7 @@ def is_table(path: str | os.PathLike[str]) -> bool:
         return False
     try:
         return np.load(place, mmap_mode="r", allow_pickle=False).ndim == 2
-    except Exception:  # whoever opens it as a scene says what is wrong
+    except Exception:  # opening it as a scene says what is wrong
         return False
 
 

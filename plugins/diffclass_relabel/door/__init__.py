@@ -1,4 +1,4 @@
-"""Who is let in, at which address, and how messages of connected pages pass."""
+"""Access: who may connect, at which address, and how messages of connected pages pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page and its WebSocket, whatever is spoken there: who is let in, and how messages pass.
+"""The page and its WebSocket, for any protocol: who may connect, and how messages pass.
 
 A server has a room that clients join: the `diffclass_relabel.opening.opening_page` of a session, or
 the `diffclass_relabel.hosts.scene_chooser` where a scene is chosen.

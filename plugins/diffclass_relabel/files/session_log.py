@@ -270,7 +270,7 @@ def _locked(stream: BinaryIO) -> bool:
 
 
 def _is_at(path: Path, stream: BinaryIO) -> bool:
-    """Tell whether a file is still there under its name: whoever had it may have replaced it."""
+    """Tell whether a file is still there under its name; another process may have replaced it."""
     if os.name == "nt":
         return True
     try:

@@ -27,7 +27,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # 32 bytes
 
 @dataclass(frozen=True)
 class Address:
-    """Where a session's server answers, and to whom.
+    """Where a session's server answers, and with which token.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ def _kept(session: Path, *, is_secret: bool) -> dict[str, Any]:
 def _keep(session: Path, **facts: Any) -> None:
     """Add facts to the file, which is replaced as a whole.
 
-    It is written under one name: whoever has the session locked finds that of a killed process.
+    It has one name, so the process that has the session locked finds that of a killed one.
     """
     text = json.dumps(_kept(session, is_secret=True) | facts)
     place = address_file(session)

@@ -1,4 +1,4 @@
-"""Running the server until it is told to stop."""
+"""Running the server until it has to stop."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Queries:
         Raises
         ------
         CancelledError
-            Where it was given up: labels have changed, or the server ends.
+            Where it was cancelled: labels have changed, or the server ends.
         """
         await self._workers.refine("refine", self._editor.session.refine)
 

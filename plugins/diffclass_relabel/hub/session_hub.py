@@ -167,7 +167,7 @@ class SessionHub:
         return await self._workers.read_scene(self._pictures.png, preset, bands, contrast)
 
     async def hear(self, client: Client, text: str) -> None:
-        """Do what a message asks and answer it; what is wrong with it is told to the client."""
+        """Do what a message asks and answer it; errors in it are sent to the client."""
         number: Any = None
         try:
             message = _parsed(text)
@@ -262,7 +262,7 @@ class SessionHub:
         return self._newest.state
 
     def _included(self, client: Client) -> int:
-        """Return the number of a client's newest operation in the state that is told."""
+        """Return the number of a client's newest operation in the state that is sent."""
         return self._newest.included.get(client.name or "", 0)
 
     def _follow(self) -> None:
@@ -299,7 +299,7 @@ class SessionHub:
         me = asyncio.current_task()
         try:
             if self._editor.workspace.coarse_answers:
-                # the work is long, and most of it would be given up while somebody paints
+                # the work is long, and most of it would be cancelled while somebody paints
                 await asyncio.sleep(_REST)
                 if self._refining is not me or self._state["stale"]:
                     return

@@ -1,4 +1,4 @@
-"""What every client is told about the session: at the beginning, and after each operation."""
+"""What every client gets to know of the session: at the beginning, and after each operation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from diffclass_relabel.queries import FORMATS, drawn_bands, file_name, preset_ba
 from diffclass_relabel.scene import Workspace
 from diffclass_relabel.session import SessionEditor
 
-MOST_STROKES = 500  # that a page is told of
+MOST_STROKES = 500  # that a page gets
 
 
 def scene_facts(workspace: Workspace) -> SceneFacts:

@@ -45,7 +45,7 @@ class Workers:
         return await _run(self._writing, function, *arguments)
 
     async def compute_map(self, function: Callable[..., _T], *arguments: Any) -> _T:
-        """Run what computes the map; it is given up only where the server ends."""
+        """Run what computes the map; it is cancelled only where the server ends."""
 
         def run() -> _T:
             with cancellable(lambda: not self._is_closed):
@@ -67,14 +67,14 @@ class Workers:
         Parameters
         ----------
         key : hashable
-            Work of the same key that runs or waits is given up.
+            Work of the same key that runs or waits is cancelled.
         function : callable
         *arguments
 
         Raises
         ------
         CancelledError
-            Where it was given up itself: for newer work, or because the server ends.
+            Where it was cancelled itself: for newer work, or because the server ends.
         """
         return await self._in_background(self._slow_answers, key, function, *arguments)
 
@@ -87,7 +87,7 @@ class Workers:
         self._newest.pop(key, None)
 
     async def close(self) -> None:
-        """Finish what is being written or drawn; all that is being computed is given up."""
+        """Finish what is being written or drawn; cancel all computations."""
         self._is_closed = True
         foreground = self._writing, self._mapping, self._reading
         for pool in (*foreground, self._quick_answers, self._slow_answers, self._refining):

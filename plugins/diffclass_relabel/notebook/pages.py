@@ -3,7 +3,7 @@
 The notebook's channel takes whatever it is given and says nothing of what has arrived. A page
 therefore confirms what it has heard, and few messages are on their way at a time: on a slow line a
 newer map replaces the one that waits, as everywhere (`diffclass_relabel.door.clients`). A page that
-confirms nothing for long has gone or sleeps; should it wake up it is told so, and joins again.
+confirms nothing for long has gone or sleeps; if it wakes up, it gets to know and joins again.
 """
 
 from __future__ import annotations

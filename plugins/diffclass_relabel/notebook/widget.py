@@ -1,7 +1,7 @@
 """The page in a notebook: JupyterLab, VS Code, Colab.
 
 It is the server's page, in a frame, and speaks with the same hub; its messages take the notebook's
-own channel, so that no port is open and whoever reaches the notebook reaches the page.
+own channel, so that no port is open: access to the notebook is access to the page.
 """
 
 from __future__ import annotations

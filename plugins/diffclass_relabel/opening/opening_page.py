@@ -89,7 +89,7 @@ class OpeningPage:
             await self.hub.close()
 
     def join(self, client: Client) -> None:
-        """Take a client in: it is told how far the preparation is, or greeted by the hub."""
+        """Take a client in: it gets the progress of the preparation, or the greeting of the hub."""
         if self.hub is not None:
             self.hub.join(client)
         else:

@@ -98,7 +98,7 @@ class Preparation:
             self._tell()
 
     def message(self) -> Preparing:
-        """Return what a page is told."""
+        """Return the message to the pages."""
         with self._lock:
             now = time.monotonic()
             left = [step.left(now, self._pace()) for step in self._steps.values()]

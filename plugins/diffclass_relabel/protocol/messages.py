@@ -238,7 +238,7 @@ class Refused(TypedDict):
 
 
 class Superseded(TypedDict):
-    """A question was given up, because the same client has asked the same again."""
+    """A question was cancelled: the same client has asked it again."""
 
     kind: Literal["superseded"]
     seq: int

@@ -23,7 +23,7 @@ from diffclass.relabel import (
 from diffclass_relabel.protocol import HistoryAnswer, HistoryStep
 from diffclass_relabel.session.operations import BatchOverPixels
 
-_MOST_STEPS = 500  # that a page is told of
+_MOST_STEPS = 500  # that a page gets
 _LEAST_BEFORE = 100  # of these before the present one, however far back it is
 
 # completed with the operation's own fields; {class_name} is that of the class it takes away

@@ -170,7 +170,7 @@ def turn_onto(
         return as_they_are
     if own.crs is None or grid.crs is None:
         if own.crs != grid.crs and _apart(own.bounds(shape), grid.bounds(shape)):
-            return as_they_are  # numbers of two systems, as counted pixels beside metres
+            return as_they_are  # numbers of two systems, as counted pixels and metres
     else:
         try:
             box = transformed_bounds(own.bounds(shape), own.crs, grid.crs)

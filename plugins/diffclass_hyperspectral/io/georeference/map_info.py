@@ -42,7 +42,7 @@ class MapInfo(tuple[str, ...]):
         georeference: Georeference | None = None,
         uneven: UnevenCentres | None = None,
     ) -> MapInfo:
-        """Make the tuple and keep the coordinates beside."""
+        """Make the tuple and keep the coordinates."""
         made = super().__new__(cls, tuple(texts))
         made.georeference = georeference
         made.uneven = uneven
@@ -53,7 +53,7 @@ class MapInfo(tuple[str, ...]):
 
 
 def map_info_of(georeference: Georeference) -> MapInfo:
-    """Return coordinates as ENVI writes them; a sheared grid keeps its transform beside."""
+    """Return coordinates as ENVI writes them; a sheared grid keeps its transform too."""
     a, b, c, d, e, f = georeference.transform
     turn = math.atan2(d, a)
     sizes = [math.hypot(a, d), b * math.sin(turn) - e * math.cos(turn)]

@@ -58,8 +58,8 @@ def read_vector_labels(
     Parameters
     ----------
     path : path-like
-        ``.geojson``, ``.json``, ``.shp`` (with ``.shx`` and ``.dbf`` beside), ``.gpkg``, ``.fgb``
-        or ``.kml`` (where the class may be the placemark's name).
+        ``.geojson``, ``.json``, ``.shp`` (with ``.shx`` and ``.dbf`` in the same folder),
+        ``.gpkg``, ``.fgb`` or ``.kml`` (where the class may be the placemark's name).
     grid : Scene, LabelImage or LookupTable
         With map coordinates.
     class_field : str, optional

@@ -47,7 +47,7 @@ def save_palette_png(path: Path, ids: Raster, table: ClassTable) -> None:
 
 
 def save_class_png(path: Path, ids: Raster, table: ClassTable) -> None:
-    """Save the map in the table's colours, beside it names and pixel counts.
+    """Save the map in the table's colours, with names and pixel counts.
 
     The pixels that are drawn are squares of whole screen pixels: nothing is mixed.
     """

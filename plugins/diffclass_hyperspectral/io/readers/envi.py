@@ -290,7 +290,7 @@ def _calibration(header: Path, fields: dict[str, Any], ignored: float | None) ->
         if gains is None and offsets is None:
             continue
         if kind == "data" and "reflectance scale factor" in fields:
-            return None  # gains to radiances, beside a factor to reflectances
+            return None  # gains to radiances as well as a factor to reflectances
         made = Calibration(
             np.ones(n_bands) if gains is None else gains,
             np.zeros(n_bands) if offsets is None else offsets,

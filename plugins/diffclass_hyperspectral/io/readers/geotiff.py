@@ -5,7 +5,7 @@ Wavelengths stand in the tags of the bands ("wavelength" with "wavelength_units"
 or in the names of the bands ("450.3 nm"; in products of Wyvern, whose files are called so, also
 "Band_503": opengeos/HyperCoast, wyvern.py). An alpha band is no measurement but, as a mask is, says
 which pixels have data. Names of classes stand in the band's tag that `geotiff_writer` makes, in the
-flags of a map that xarray wrote, or in the ``.aux.xml`` beside.
+flags of a map that xarray wrote, or in the ``.aux.xml`` next to it.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def _product_of_xml(path: Path) -> str:
 
 
 def _format_of(path: Path) -> str:
-    """Return the reader's module: by the first bytes, the suffix, then a header beside."""
+    """Return the reader's module: by the first bytes, the suffix, then a header next to it."""
     with path.open("rb") as stream:
         head = stream.read(128)
     suffix = path.suffix.lower()

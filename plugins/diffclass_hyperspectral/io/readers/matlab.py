@@ -78,8 +78,8 @@ def _load(path: Path, name: str) -> np.ndarray:
 def pick(listing: Listing, variable: str | None, *, n_axes: int) -> np.ndarray:
     """Load the array that is meant, as (rows, columns, bands) or (rows, columns).
 
-    A scene may also be a (bands, pixels) matrix with scalars ``nRow`` and ``nCol`` beside it,
-    pixels in column-major order, as unmixing data sets have it.
+    A scene may also be a (bands, pixels) matrix with scalars ``nRow`` and ``nCol`` in the same
+    file, pixels in column-major order, as unmixing data sets have it.
     """
     if variable is not None:
         return _named(listing, variable, n_axes=n_axes)

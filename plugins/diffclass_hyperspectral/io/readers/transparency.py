@@ -1,4 +1,4 @@
-"""What a GeoTIFF says of its pixels beside their values: alpha bands, masks, no-data by band."""
+"""What a GeoTIFF says of its pixels besides values: alpha bands, masks, no-data by band."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Transparency:
     alpha : int or None
         The band that is 0 where a pixel is transparent.
     has_mask : bool
-        Whether the file has a mask of its own, in it or as ``.msk`` beside.
+        Whether the file has a mask of its own, in it or as ``.msk`` next to it.
     nodata : tuple of float or None
         Of each band in ``bands``, where they differ or something else masks pixels too: a pixel
         that has all of them has no data.
@@ -52,7 +52,7 @@ class Transparency:
 
     @property
     def masks(self) -> bool:
-        """Whether anything beside one common no-data value masks pixels."""
+        """Whether anything but one common no-data value masks pixels."""
         return self.alpha is not None or self.has_mask or self.nodata is not None
 
     def missing(self, source: Any, window: Any, block: np.ndarray) -> np.ndarray:

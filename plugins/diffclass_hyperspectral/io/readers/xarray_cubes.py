@@ -267,7 +267,7 @@ def _nodata(array: Any) -> float | None:
 
 
 def _stored_type(array: Any) -> np.dtype[Any]:
-    """Return the type of the values, unsigned where NetCDF-3 could only say so beside them."""
+    """Return the type of the values, unsigned where NetCDF-3 could only say so in an attribute."""
     is_unsigned = str(array.attrs.get("_Unsigned", "")).lower() == "true"
     signed = np.dtype(array.dtype)
     return np.dtype(f"u{signed.itemsize}") if is_unsigned and signed.kind == "i" else signed

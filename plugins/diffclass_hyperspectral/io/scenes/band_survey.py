@@ -5,7 +5,7 @@ counts as empty until a block has a finite value of it. All pixels before that b
 that is not empty: they are not valid, and what was gathered from them is dropped.
 
 A value beyond the limit is no measurement but a fill value that the file does not state, as the
--3.4e38 and 9.97e36 that GDAL and NetCDF write by default. It counts as missing, and is told.
+-3.4e38 and 9.97e36 that GDAL and NetCDF write by default. It counts as missing, and is reported.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ changes by one factor in all bands. A band's factor is that of the two quantiles
     the factor is above 4 in nine bands of ten, or below 1/4 in nine of ten.
 
 Between a scene and its parts down to 10 x 10 pixels, and between these parts, that factor was at
-most 2.8 (a lake beside the land; Jasper Ridge); between the parts of seven other scenes, and of the
-tiles of an eighth, at most 1.6. Only clouds or snow beside water can be brighter by 4 in all bands.
-Of the pairs of these scenes' halves and tiles units were found to be others in 92 % where they
-differ by 10, in 99.8 % by 100, in all by 1,000 and more, 10 x 10 pixels too.
+most 2.8 (a lake next to land; Jasper Ridge); between the parts of seven other scenes, and of the
+tiles of an eighth, at most 1.6. Only clouds or snow next to water can be brighter by 4 in all
+bands. Of the pairs of these scenes' halves and tiles units were found to be others in 92 % where
+they differ by 10, in 99.8 % by 100, in all by 1,000 and more, 10 x 10 pixels too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from diffclass_hyperspectral.io.scenes.scene import Scene
 _SHARES = (0.5, 0.95)
 _LEAST = 4.0
 _FEW_BANDS = 0.1  # of them may have smaller factors
-_SAMPLED = 4_000  # pixels: next to nothing beside a window of rows
+_SAMPLED = 4_000  # pixels: little compared with a window of rows
 _NEAR_TEN = 0.25  # decades to a power of ten, which is then what is meant
 
 

@@ -179,7 +179,7 @@ def _check_bands(scenes: list[Scene]) -> None:
 def _check_units(scenes: list[Scene]) -> None:
     """Warn of scenes of which one states its scale factor and another does not.
 
-    Not more, as a tile of clouds beside one of water may look so.
+    Not more, as a tile of clouds next to one of water may look so.
     """
     first = scenes[0]
     if first.n_bands < _LEAST_BANDS or len(scenes) < 2:

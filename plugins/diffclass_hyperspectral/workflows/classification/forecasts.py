@@ -122,7 +122,7 @@ def forecast_blocks(
 
 
 def forecast_prediction(scene: Scene, model: SceneModel) -> Forecast:
-    """Say what `apply_model` will need, beside the model, which is loaded.
+    """Say what `apply_model` will need in addition to the loaded model.
 
     Parameters
     ----------

@@ -121,7 +121,7 @@ def _row(row: tuple[str, int, int | None], width: int, n_data: int, area: str) -
 
 
 def area_texts(square_metres: Sequence[float]) -> list[str]:
-    """Return areas to read beside each other, all in one unit: "34.0 ha", "0.09 ha"."""
+    """Return areas to compare, all in one unit: "34.0 ha", "0.09 ha"."""
     largest = max(square_metres, default=0.0)
     unit, size = next((name, size) for below, name, size in _AREA_UNITS if largest < below)
     return [f"{_area(area / size, whole=size == 1)} {unit}" for area in square_metres]

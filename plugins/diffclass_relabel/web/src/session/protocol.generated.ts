@@ -328,7 +328,7 @@ export interface Refused {
   message: string;
 }
 
-/** A question was given up, because the same client has asked the same again. */
+/** A question was cancelled: the same client has asked it again. */
 export interface Superseded {
   kind: "superseded";
   seq: number;
