@@ -512,8 +512,7 @@ class DiffusionClassifier(ClassifierMixin, BaseEstimator):
         labels = Labels.of(y, label_weight, groups)
         if labels.classes.dtype.kind == "f":
             _refuse_continuous(labels.classes)
-        if labels.n_points != n_points:
-            raise DataError(f"y has {labels.n_points} entries; X has {n_points} points")
+        labels.check_number(n_points, of="X")
         return labels
 
     def _graph(

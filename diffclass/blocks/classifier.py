@@ -164,8 +164,7 @@ class BlockClassifier(ClassifierMixin, BaseEstimator):
         scratch = self._scratch()
         path = self._file_of(X, scratch)
         n, p = np.load(path, mmap_mode="r").shape
-        if labels.n_points != n:
-            raise DataError(f"y has {labels.n_points} entries; X has {n} points")
+        labels.check_number(n, of="X")
         workers = 1 if self.engine is None else self.engine.n_workers
         size = Size(n, p, self.n_neighbors, len(self.classes_))
         plan = BlockPlan.within(self.memory, size, n_workers=workers)

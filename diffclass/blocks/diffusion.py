@@ -194,9 +194,9 @@ def diffuse_in_blocks(
     Raises
     ------
     ParameterError
-        If labels are to count in another way, or as `diffclass.diffuse_labels`.
+        If labels are to count in another way.
     DataError
-        If codes has another length, holds no label, or a class has none.
+        If the labels are those of another number of points.
     ClusterError
         If the cluster cannot go on.
 

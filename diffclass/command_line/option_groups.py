@@ -2,7 +2,7 @@
 
 A dataclass is a group of options: ``title`` heads them in the help text, and a command gets their
 values as one object. ``--help`` shows the usual options first and leaves out the hidden ones, which
-``--help-all`` shows: rare ones and those that commands share (`shared_options`).
+``--help-all`` shows: rare ones and those that commands share.
 
 >>> from dataclasses import dataclass
 >>> @dataclass(frozen=True)

@@ -105,10 +105,10 @@ class Labels:
         codes[self.points] = self.codes
         return codes
 
-    def check_number(self, n_points: int) -> None:
-        """Raise `DataError` unless these are labels of so many points."""
+    def check_number(self, n_points: int, *, of: str = "the operator") -> None:
+        """Raise `DataError` unless these are labels of so many points; ``of`` says of what."""
         if self.n_points != n_points:
-            raise DataError(f"y has {self.n_points} entries; the operator has {n_points} points")
+            raise DataError(f"y has {self.n_points} entries; {of} has {n_points} points")
 
     def only(self, which: np.ndarray | slice) -> Labels:
         """Return some of the labels, as an index of an array of shape (m,)."""

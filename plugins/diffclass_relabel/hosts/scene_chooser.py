@@ -7,7 +7,6 @@ session by its number: it can reach no other file (`diffclass_relabel.files.scen
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +16,17 @@ from diffclass.exceptions import DiffclassError, ParameterError
 from diffclass_relabel.door import Client
 from diffclass_relabel.files import Listing, RecentSession, SceneFolder, recent_sessions
 from diffclass_relabel.opening import default_session
-from diffclass_relabel.protocol import Moved, OfferedScene, OfferedSession, Start
+from diffclass_relabel.protocol import (
+    Moved,
+    OfferedScene,
+    OfferedSession,
+    Start,
+    parsed_message,
+)
 
 log = logging.getLogger("diffclass_relabel")
 
-_WISHES = {"look": str, "open": str, "recent": int}
+_REQUESTS = {"look": str, "open": str, "recent": int}
 _FAREWELL = 0.3  # seconds for the new address to reach the pages
 
 
@@ -75,8 +80,8 @@ class SceneChooser:
         """Show a folder, or begin with a scene."""
         path = ""
         try:
-            wish, what = _wish(text)
-            if wish == "look":
+            request, what = _request(text)
+            if request == "look":
                 await self._show(client, what, None)
                 return
             path = what.rpartition("/")[0] if isinstance(what, str) else ""
@@ -134,16 +139,13 @@ class SceneChooser:
         }
 
 
-def _wish(text: str) -> tuple[str, Any]:
+def _request(text: str) -> tuple[str, Any]:
     """Return what a page wants, and of what: a path, or the number of a recent session."""
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ParameterError(f"a message has to be JSON ({str(error)[:80]})") from error
-    wish, what = next(iter(message.items())) if _is_single(message) else ("", None)
-    if type(what) is not _WISHES.get(wish, object):
+    message = parsed_message(text)
+    request, what = next(iter(message.items())) if _is_single(message) else ("", None)
+    if type(what) is not _REQUESTS.get(request, object):
         raise ParameterError('a message is {"look": path}, {"open": path} or {"recent": number}')
-    return wish, what
+    return request, what
 
 
 def _is_single(message: Any) -> bool:

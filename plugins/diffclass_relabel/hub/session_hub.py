@@ -8,7 +8,6 @@ strokes painted meanwhile cost one map together.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
@@ -439,10 +438,7 @@ class SessionHub:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ParameterError(f"a message has to be JSON ({str(error)[:80]})") from error
+    message = protocol.parsed_message(text)
     if not isinstance(message, dict):
         raise ParameterError("a message has to be a JSON object")
     return message

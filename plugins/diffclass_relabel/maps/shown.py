@@ -11,7 +11,17 @@ NO_DATA = 255
 
 
 @dataclass(frozen=True, eq=False)
-class ShownLabels:
+class _ShownIds:
+    version: int
+    ids: np.ndarray
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Pixels of each class id, int of shape (256,)."""
+        return np.bincount(self.ids.ravel(), minlength=256)
+
+
+class ShownLabels(_ShownIds):
     """The labels after an operation.
 
     Attributes
@@ -22,17 +32,9 @@ class ShownLabels:
         Class ids; 0 = unlabelled.
     """
 
-    version: int
-    ids: np.ndarray
-
-    @cached_property
-    def counts(self) -> np.ndarray:
-        """Pixels of each class id, int of shape (256,)."""
-        return np.bincount(self.ids.ravel(), minlength=256)
-
 
 @dataclass(frozen=True, eq=False)
-class ShownMap:
+class ShownMap(_ShownIds):
     """The map of an update.
 
     Attributes
@@ -50,15 +52,8 @@ class ShownMap:
         What the engine took.
     """
 
-    version: int
-    ids: np.ndarray
     margin: np.ndarray
     probability: np.ndarray
     changed: np.ndarray
     n_changed: int
     milliseconds: float
-
-    @cached_property
-    def counts(self) -> np.ndarray:
-        """Pixels of each class id, int of shape (256,)."""
-        return np.bincount(self.ids.ravel(), minlength=256)

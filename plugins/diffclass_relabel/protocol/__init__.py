@@ -69,7 +69,7 @@ from diffclass_relabel.protocol.messages import (
     Superseded,
     TextMessage,
 )
-from diffclass_relabel.protocol.parts import PART_LENGTH, Parts, TooLongError
+from diffclass_relabel.protocol.parts import PART_LENGTH, Parts, TooLongError, parsed_message
 
 __all__ = [
     "PART_LENGTH",
@@ -138,4 +138,5 @@ __all__ = [
     "UpdateAnswer",
     "ViewAnswer",
     "WhyAnswer",
+    "parsed_message",
 ]

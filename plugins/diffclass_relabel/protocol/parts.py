@@ -1,4 +1,6 @@
-"""Messages of a page that come in parts, because they are too long for one.
+"""The text of a page's messages: put together where it comes in parts, and read as JSON.
+
+Messages that are too long for one piece come in parts.
 
 A part begins with ``+`` where more follow and with ``=`` where it is the last; a message in one
 piece begins with a brace. The parts of a message come one after the other.
@@ -6,7 +8,9 @@ piece begins with a brace. The parts of a message come one after the other.
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 from diffclass.exceptions import ParameterError
 
@@ -15,6 +19,20 @@ PART_LENGTH = 2**19  # characters; a page sends no longer piece
 MOST_LENGTH = 2**26  # characters of a whole message: a chequered scene of 3,000 x 3,000 pixels
 
 _NUMBER = re.compile(r'\{"seq":(\d{1,15}),')
+
+
+def parsed_message(text: str) -> Any:
+    """Return the JSON value of a whole message.
+
+    Raises
+    ------
+    ParameterError
+        If the text is not JSON.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(f"a message has to be JSON ({str(error)[:80]})") from error
 
 
 class TooLongError(ParameterError):

@@ -22,7 +22,15 @@ from typing import Any
 import numpy as np
 
 from diffclass import __version__
-from diffclass.blocks import BlockClassifier, BlockPlan, Engine, Scratch, room_in
+from diffclass.blocks import (
+    BlockClassifier,
+    BlockPlan,
+    Engine,
+    Scratch,
+    cluster_at,
+    local_cluster,
+    room_in,
+)
 from diffclass.classifier import DiffusionClassifier
 from diffclass.costs import Size
 from diffclass.exceptions import ParameterError
@@ -112,8 +120,6 @@ class BlockRun:
             scratch = stack.enter_context(opened)
             engine: Engine | None = None
             if n_workers is not None or scheduler is not None:
-                from diffclass.blocks import cluster_at, local_cluster
-
                 workers = (
                     cluster_at(scheduler)
                     if scheduler is not None

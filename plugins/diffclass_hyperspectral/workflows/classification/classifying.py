@@ -109,7 +109,7 @@ def classify_scene(
     """Diffuse the labels of some pixels over all pixels of a scene.
 
     Labelled pixels of a class that touch count as one label; see
-    `diffclass_hyperspectral.workflows.classification.scene_classification`.
+    `diffclass_hyperspectral.io.labels.label_regions`.
 
     Parameters
     ----------
