@@ -108,8 +108,7 @@ def classify_scene(
 ) -> SceneClassification:
     """Diffuse the labels of some pixels over all pixels of a scene.
 
-    Labelled pixels of a class that touch count as one label; see
-    `diffclass_hyperspectral.io.labels.label_regions`.
+    Labelled pixels of a class that touch count as one label.
 
     Parameters
     ----------
