@@ -6,7 +6,7 @@ from diffclass.costs import Cost
 from diffclass_hyperspectral.features.scale_smoothings import ScaleSmoothings, bytes_per_pixel
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.features.streamed_quantile import quantile_bytes
-from diffclass_hyperspectral.io.rasters import rasters
+from diffclass_hyperspectral.io import rasters
 
 _BYTES_PER_VALUE = 56  # of working space for a value of a block
 _SECONDS = {False: 1e-8, True: 5e-8}  # of a pixel's band; spatial features take longer

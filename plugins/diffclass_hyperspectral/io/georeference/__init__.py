@@ -7,21 +7,21 @@ from diffclass_hyperspectral.io.georeference.alignment import (
     require_overlap,
     turn_onto,
 )
-from diffclass_hyperspectral.io.georeference.coordinate_systems import (
+from diffclass_hyperspectral.io.georeference.georeference import (
+    Georeference,
+    MapInfo,
+    Turn,
+    UnevenCentres,
     coordinate_system_string,
     crs_text,
-    parsed_crs,
-    same_crs,
-)
-from diffclass_hyperspectral.io.georeference.georeference import Georeference, Turn, UnevenCentres
-from diffclass_hyperspectral.io.georeference.lookup_table import LookupTable
-from diffclass_hyperspectral.io.georeference.map_info import (
-    MapInfo,
     from_envi,
     georeference_of,
     map_info_of,
+    parsed_crs,
     required_place,
+    same_crs,
 )
+from diffclass_hyperspectral.io.georeference.lookup_table import LookupTable
 
 __all__ = [
     "Georeference",

@@ -9,21 +9,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_hyperspectral.io.georeference.coordinate_systems import (
+from diffclass_hyperspectral.io.georeference.georeference import (
+    Georeference,
+    Turn,
     box_text,
+    georeference_of,
     same_crs,
     transformed_bounds,
     transformed_points,
+    uneven_of,
 )
-from diffclass_hyperspectral.io.georeference.georeference import Georeference, Turn
-from diffclass_hyperspectral.io.georeference.map_info import georeference_of, uneven_of
 
 _WHOLE = 0.05  # of a pixel, that two grids with pixels in common may be apart
-
 _NEAREST = 0.5 + _WHOLE  # of a pixel, within which a pixel's nearest on another grid is its own
-
 _EVEN = 1e-3  # of a step, that coordinates of an even grid may be off
-
 _COARSEST = 0.25  # of a step, that single precision may round them
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from diffclass.exceptions import ParameterError
-from diffclass_hyperspectral.io.georeference.map_info import MapInfo, georeference_of
+from diffclass_hyperspectral.io.georeference.georeference import MapInfo, georeference_of
 
 
 @dataclass(frozen=True, eq=False)

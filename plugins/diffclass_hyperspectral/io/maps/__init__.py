@@ -2,14 +2,13 @@
 
 from diffclass_hyperspectral.io.maps.map_files import (
     check_outputs,
+    mapped_file,
     orthorectification_line,
     place_of,
     write_class_map,
     write_raster,
 )
-from diffclass_hyperspectral.io.maps.npy_files import mapped_file
-from diffclass_hyperspectral.io.maps.png_maps import new_figure
-from diffclass_hyperspectral.io.maps.scale_bar import metres_of_a_pixel
+from diffclass_hyperspectral.io.maps.png_maps import metres_of_a_pixel, new_figure
 
 __all__ = [
     "check_outputs",

@@ -6,7 +6,6 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +35,10 @@ def pair(path: Path) -> tuple[Path, Path]:
     return path, path.with_suffix(".hdr")
 
 
-def plain_name(name: str) -> str:
-    """Return a name as an ENVI list can hold it: commas become semicolons, braces brackets."""
-    return " ".join(name.translate(_PLAIN).split())
-
-
 def _header_name(name: str) -> str:
-    return to_ascii(plain_name(name))  # spectral writes in the encoding of the locale
+    """Return a name as an ENVI list can hold it: commas become semicolons, braces brackets."""
+    plain = " ".join(name.translate(_PLAIN).split())
+    return to_ascii(plain)  # spectral writes in the encoding of the locale
 
 
 def write_classification(
@@ -64,9 +60,7 @@ def write_classification(
         "data ignore value": "0",  # no class
         "class lookup": table.palette.ravel().tolist(),
     }
-    with replacing_pair(*pair(path), overwrite=overwrite) as (data, header):
-        found = _write_data(data, cast(ids, dtype, with_bands=True), _interleave(path))
-        _write_header(header, found.fields | fields)
+    _write(path, cast(ids, dtype, with_bands=True), fields, overwrite=overwrite)
 
 
 def write_standard(
@@ -79,29 +73,33 @@ def write_standard(
 ) -> None:
     """Write a float32 raster (rows, columns, bands); NaN is declared as "no data"."""
     fields = _georeference(map_info) | {"band names": [_header_name(n) for n in band_names]}
-    with replacing_pair(*pair(path), overwrite=overwrite) as (data, header):
-        found = _write_data(data, raster, _interleave(path))
-        if found.lacks_values:
-            fields["data ignore value"] = "nan"
-        _write_header(header, found.fields | fields)
+    _write(path, raster, fields, overwrite=overwrite)
 
 
-@dataclass(frozen=True)
-class _Written:
-    """What a header says of data that were written, and whether NaN is among them."""
-
-    fields: dict[str, Any]
-    lacks_values: bool
-
-
-def _interleave(path: Path) -> str:
-    ending = pair(path)[0].suffix.lower().removeprefix(".")
-    return ending if ending in {"bil", "bip"} else "bsq"
-
-
-def _write_data(path: Path, raster: Raster, interleave: str) -> _Written:
-    """Write a raster (rows, columns, bands), a block of rows at a time."""
+def _write(path: Path, raster: Raster, fields: dict[str, Any], *, overwrite: bool) -> None:
     envi = require("spectral.io.envi")
+    rows, columns, bands = raster.shape
+    ending = pair(path)[0].suffix.lower().removeprefix(".")
+    interleave = ending if ending in {"bil", "bip"} else "bsq"
+    layout = {
+        "lines": rows,
+        "samples": columns,
+        "bands": bands,
+        "header offset": 0,
+        "file type": "ENVI Standard",
+        "data type": envi.dtype_to_envi[raster.dtype.char],
+        "interleave": interleave,
+        "byte order": int(sys.byteorder == "big"),
+    }
+    with replacing_pair(*pair(path), overwrite=overwrite) as (data, header):
+        lacks_values = _write_data(data, raster, interleave)
+        missing = {"data ignore value": "nan"} if lacks_values else {}
+        envi.write_envi_header(os.fspath(header), layout | fields | missing)
+        header.write_text(from_ascii(header.read_text("ascii")), encoding="utf-8")
+
+
+def _write_data(path: Path, raster: Raster, interleave: str) -> bool:
+    """Write a raster, a block of rows at a time, and return whether it holds NaN."""
     rows, columns, bands = raster.shape
     plane, lacks_values = rows * columns * raster.dtype.itemsize, False
     with path.open("wb") as stream:
@@ -114,22 +112,7 @@ def _write_data(path: Path, raster: Raster, interleave: str) -> _Written:
             else:
                 ordered = block.transpose(0, 2, 1) if interleave == "bil" else block
                 stream.write(np.ascontiguousarray(ordered).data)
-    fields = {
-        "lines": rows,
-        "samples": columns,
-        "bands": bands,
-        "header offset": 0,
-        "file type": "ENVI Standard",
-        "data type": envi.dtype_to_envi[raster.dtype.char],
-        "interleave": interleave,
-        "byte order": int(sys.byteorder == "big"),
-    }
-    return _Written(fields, lacks_values)
-
-
-def _write_header(header: Path, fields: dict[str, Any]) -> None:
-    require("spectral.io.envi").write_envi_header(os.fspath(header), fields)
-    header.write_text(from_ascii(header.read_text("ascii")), encoding="utf-8")
+    return lacks_values
 
 
 def _names(table: ClassTable, n_classes: int) -> list[str]:

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.mapped_files import create_mapped
 from diffclass.output import replacing, require_writable
 from diffclass_hyperspectral.io.georeference import LookupTable
 from diffclass_hyperspectral.io.labels import ClassTable, class_id_raster
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.maps import envi_writer, geotiff_writer, png_maps
-from diffclass_hyperspectral.io.maps.npy_files import save_rows
-from diffclass_hyperspectral.io.maps.scale_bar import add_scale_bar
-from diffclass_hyperspectral.io.rasters import (
-    ComputedRaster,
-    Raster,
-    as_raster,
-    blocks_of,
-    cast,
-)
+from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster, as_raster, blocks_of, cast
 from diffclass_hyperspectral.io.scenes import Scene
 
 
@@ -32,11 +25,6 @@ def output_files(path: str | os.PathLike[str]) -> tuple[Path, ...]:
 
     ENVI has a data file and a header; a GeoTIFF has its category names in an ``.aux.xml`` too,
     where GDAL looks for them.
-
-    Raises
-    ------
-    ParameterError
-        Where the ending of ``path`` belongs to no format.
     """
     place = Path(path)
     suffix = place.suffix.lower()
@@ -81,16 +69,7 @@ def orthorectification_line(scene: Scene, paths: Sequence[str | os.PathLike[str]
 
 
 def require_outputs(path: str | os.PathLike[str], *, overwrite: bool = False) -> tuple[Path, ...]:
-    """Return the files that writing to ``path`` makes, or say why they cannot be written.
-
-    Call it before any long computation.
-
-    Raises
-    ------
-    ParameterError
-        Where the ending is unknown, a folder is missing, or one of the files exists and
-        ``overwrite`` is false.
-    """
+    """Return the files that writing to ``path`` makes, or say why they cannot be written."""
     return tuple(require_writable(file, overwrite=overwrite) for file in output_files(path))
 
 
@@ -218,12 +197,12 @@ def write_class_map(
     if suffix == ".npy":
         _save_npy(files[0], ids, overwrite=overwrite)
     elif suffix == ".png":
-        save = png_maps.save_class_png if legend else png_maps.save_palette_png
         with replacing(files[0], overwrite=overwrite) as temporary:
-            save(temporary, ids, full)
             if legend:
-                dots = png_maps.dots_of_a_pixel(ids.shape)
-                add_scale_bar(temporary, map_info, ids.shape, dots=dots)
+                png_maps.save_class_png(temporary, ids, full)
+                png_maps.add_scale_bar(temporary, map_info, ids.shape)
+            else:
+                png_maps.save_palette_png(temporary, ids, full)
     else:
         writer = geotiff_writer if suffix in geotiff_writer.ENDINGS else envi_writer
         writer.write_classification(Path(path), ids, full, overwrite=overwrite, map_info=map_info)
@@ -314,8 +293,16 @@ def _band_names(values: Raster, names: Sequence[str] | None) -> list[str]:
 
 
 def _save_npy(path: Path, raster: Raster, *, overwrite: bool) -> None:
-    with replacing(path, overwrite=overwrite, suffix=".npy") as temporary:
-        save_rows(temporary, raster)
+    """Save a raster as `numpy.save` does, a block of rows at a time."""
+    header = {
+        "descr": np.lib.format.dtype_to_descr(np.dtype(raster.dtype)),
+        "fortran_order": False,
+        "shape": tuple(int(size) for size in raster.shape),
+    }
+    with replacing(path, overwrite=overwrite) as temporary, temporary.open("wb") as stream:
+        np.lib.format.write_array_header_1_0(stream, header)
+        for _, block in blocks_of(raster):
+            stream.write(np.ascontiguousarray(block, dtype=raster.dtype).data)
 
 
 def _save_raster_png(
@@ -330,11 +317,38 @@ def _save_raster_png(
         raise ParameterError(
             f"{path}: a PNG shows one band, not {len(names)}; write .img, .tif or .npy"
         )
+    shape = values.shape[:2]
+    plane = ComputedRaster(shape, values.dtype, lambda rows: values[rows].reshape(-1, shape[1]))
     with replacing(path, overwrite=overwrite) as temporary:
-        plane = (
-            values
-            if len(values.shape) == 2
-            else ComputedRaster(values.shape[:2], values.dtype, lambda rows: values[rows][..., 0])
-        )
         png_maps.save_raster_png(temporary, plane, label=names[0])
-        add_scale_bar(temporary, map_info, plane.shape, dots=png_maps.dots_of_a_pixel(plane.shape))
+        png_maps.add_scale_bar(temporary, map_info, plane.shape)
+
+
+def mapped_file(path: str | os.PathLike[str]) -> Callable[[tuple[int, int]], np.ndarray]:
+    """Return what `SceneFeatures.fit_transform_points` takes to put its points into a file.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.npy`` file; what it holds is lost.
+
+    Returns
+    -------
+    callable
+        From a shape to a memory map of float32. It raises `DataError` where the disk has too little
+        room: the system would end a process that finds out later.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> create = mapped_file(tempfile.mkdtemp() + "/points.npy")
+    >>> create((5, 2)).shape
+    (5, 2)
+    """
+
+    def create(shape: tuple[int, int]) -> np.ndarray:
+        if 0 in shape:
+            return np.empty(shape, dtype=np.float32)
+        return create_mapped(path, shape, np.float32)
+
+    return create

@@ -1,4 +1,4 @@
-"""PNG pictures of maps: with a legend for people, or as a palette image for programs.
+"""PNG pictures of maps: with legend and scale bar for people, or as a palette image for programs.
 
 Drawing takes some 130 bytes of memory per pixel. Of maps with more than four million pixels every
 second, third, ... row and column is drawn; a palette image has them all.
@@ -6,16 +6,18 @@ second, third, ... row and column is drawn; a palette image has them all.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DiffclassError, ParameterError
+from diffclass_hyperspectral.io.georeference import Georeference, georeference_of, parsed_crs
 from diffclass_hyperspectral.io.labels import ClassTable, largest_id
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.rasters import Raster, blocks_of
@@ -47,10 +49,7 @@ def save_palette_png(path: Path, ids: Raster, table: ClassTable) -> None:
 
 
 def save_class_png(path: Path, ids: Raster, table: ClassTable) -> None:
-    """Save the map in the table's colours, with names and pixel counts.
-
-    The pixels that are drawn are squares of whole screen pixels: nothing is mixed.
-    """
+    """Save the map in the table's colours, not mixed anywhere, with names and pixel counts."""
     figure = new_figure()
     legend = _class_legend(figure, _counts(ids), table)
     picture = _magnified(table.palette[_thinned(ids)])
@@ -70,8 +69,8 @@ def save_raster_png(path: Path, band: Raster, *, label: str) -> None:
     figure = new_figure()
     array = _thinned(band)
     height, width = _magnified(array).shape
-    figure.set_size_inches((width + 110 + 2 * _GAP) / _DPI, (height + 2 * _GAP) / _DPI)
     total_width, total_height = width + 110 + 2 * _GAP, height + 2 * _GAP
+    figure.set_size_inches(total_width / _DPI, total_height / _DPI)
     axes = figure.add_axes(
         (_GAP / total_width, _GAP / total_height, width / total_width, height / total_height)
     )
@@ -122,10 +121,7 @@ def _literal(text: str) -> str:
 
 
 def dots_of_a_pixel(shape: tuple[int, ...]) -> float:
-    """Return how many dots of the screen wide a pixel of a map of this shape is drawn.
-
-    Below 1 where not all rows and columns are.
-    """
+    """Return how many dots wide a pixel of a map is drawn, below 1 where not all of them are."""
     step = _step(shape)
     drawn = tuple(-(-size // step) for size in shape[:2])
     return _times(drawn) / step
@@ -171,3 +167,64 @@ def _any_letters() -> Iterator[None]:
 def _save(figure: Figure, path: Path) -> None:
     with _any_letters():
         figure.savefig(path, dpi=_DPI, format="png")
+
+
+_DEGREE_METRES = 111_195.0  # of a great circle of the mean earth, radius 6371 km
+_MARGIN = 12
+_THICKNESS = 5
+_STRIP = 34
+_FONT_SIZE = 13
+
+
+def metres_of_a_pixel(place: Georeference, n_rows: int) -> float | None:
+    """Return the width of a pixel on the ground in metres, or None where it is not known.
+
+    Degrees are converted at the latitude of the middle of the picture.
+
+    Examples
+    --------
+    >>> metres_of_a_pixel(Georeference((30.0, 0, 5e5, 0, -30.0, 5.4e6), "EPSG:32633"), 10)
+    30.0
+    """
+    try:
+        crs = parsed_crs(place.crs)
+    except DiffclassError:
+        return None
+    width = math.hypot(place.transform[0], place.transform[3])
+    if crs is None:
+        return None
+    if crs.is_geographic:
+        latitude = place.transform[5] + place.transform[4] * n_rows / 2
+        return width * _DEGREE_METRES * math.cos(math.radians(latitude))
+    return width * crs.linear_units_factor[1] if crs.is_projected else None
+
+
+def bar_length(metres_of_dot: float, n_dots: int) -> float:
+    """Return the longest of 1, 2, 5, 10, ... metres that is a third of the picture at most."""
+    most = metres_of_dot * n_dots / 3
+    power = 10.0 ** math.floor(math.log10(most))
+    return max(step * power for step in (1, 2, 5) if step * power <= most)
+
+
+def add_scale_bar(path: Path, map_info: Sequence[str] | None, shape: tuple[int, ...]) -> None:
+    """Put a bar and its length under a PNG of a map, unless the scale is not known."""
+    dots = dots_of_a_pixel(shape)
+    place = georeference_of(map_info)
+    metres = None if place is None else metres_of_a_pixel(place, shape[0])
+    if not metres or not math.isfinite(metres) or metres < 0:
+        return
+    length = bar_length(metres / dots, round(shape[1] * dots))
+    images, draws = require("PIL.Image"), require("PIL.ImageDraw")
+    font = require("PIL.ImageFont").load_default(size=_FONT_SIZE)
+    with images.open(path) as picture:
+        longer = images.new("RGB", (picture.width, picture.height + _STRIP), "white")
+        longer.paste(picture.convert("RGB"), (0, 0))
+    top, end = longer.height - _STRIP + 8, _MARGIN + round(length * dots / metres)
+    draw = draws.Draw(longer)
+    draw.rectangle((_MARGIN, top, end - 1, top + _THICKNESS - 1), fill="black")
+    draw.text((end + 8, top + _THICKNESS / 2), _text(length), fill="black", font=font, anchor="lm")
+    longer.save(path, format="PNG")
+
+
+def _text(metres: float) -> str:
+    return f"{metres / 1000:g} km" if metres >= 1000 else f"{metres:g} m"

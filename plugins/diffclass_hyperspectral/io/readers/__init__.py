@@ -1,11 +1,11 @@
 """Readers, one file per format or family; `read_image` finds the one that a file needs."""
 
-from diffclass_hyperspectral.io.readers.class_flags import flags_of
 from diffclass_hyperspectral.io.readers.contents import (
     Color,
     Contents,
     color_of,
     color_text,
+    flags_of,
     names_as_json,
 )
 from diffclass_hyperspectral.io.readers.envi import DATA_ENDINGS, from_ascii, to_ascii

@@ -1,42 +1,29 @@
-"""What a reader hands over: an array, what its file says about it, and gains and offsets."""
+"""What a reader hands over: an array, what its file says about it, and names of classes.
+
+Classes are attributes of a variable by the CF conventions: ``flag_values`` lists the ids,
+``flag_meanings`` a word for each (blanks become underscores). ``flag_colors`` ("#rrggbb" each) is
+what others add too; ``class_names`` keeps the names as they are, as JSON. Written to a GeoTIFF by
+rioxarray they become tags, and are read back from there.
+
+Source: NetCDF Climate and Forecast (CF) Metadata Conventions 1.11, section 3.5, Flags.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.georeference import LookupTable
 
 Color: TypeAlias = tuple[int, int, int]
-_HEX = re.compile(r"#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})\Z")
-
-
-def color_of(text: str) -> Color | None:
-    """Return the colour that "#rrggbb" names, None for another text."""
-    found = _HEX.match(text)
-    return None if found is None else (int(found[1], 16), int(found[2], 16), int(found[3], 16))
-
-
-def color_text(color: Color) -> str:
-    """Return a colour as "#rrggbb"."""
-    return "#{:02x}{:02x}{:02x}".format(*color)
-
-
-def names_as_json(names: Mapping[int, str]) -> str:
-    """Return names of classes by id as one text, for files that have no other place for them."""
-    return json.dumps({str(i): name for i, name in names.items()})
-
-
-def names_of_json(text: str) -> dict[int, str]:
-    """Return the names that `names_as_json` wrote."""
-    return {int(key): str(name) for key, name in json.loads(text).items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +70,7 @@ _SMALLEST, _LARGEST = 1e-12, 1e12  # beyond, single precision would overflow or 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Gains and offsets of the bands.
-
-    Attributes
-    ----------
-    gains, offsets : ndarray of shape (bands,)
-    ignored : float or None
-        The stored value that becomes NaN.
-    """
+    """Gains and offsets (bands,) of the bands, and the stored value that becomes NaN."""
 
     gains: np.ndarray
     offsets: np.ndarray
@@ -120,3 +100,88 @@ class Calibration:
         if self.ignored is not None:
             values[block == self.ignored] = np.nan
         return values
+
+
+_HEX = re.compile(r"#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})\Z")
+
+
+def color_of(text: str) -> Color | None:
+    """Return the colour that "#rrggbb" names, None for another text."""
+    found = _HEX.match(text)
+    return None if found is None else (int(found[1], 16), int(found[2], 16), int(found[3], 16))
+
+
+def color_text(color: Color) -> str:
+    """Return a colour as "#rrggbb"."""
+    return "#{:02x}{:02x}{:02x}".format(*color)
+
+
+def names_as_json(names: Mapping[int, str]) -> str:
+    """Return names of classes by id as one text, for files that have no other place for them."""
+    return json.dumps({str(i): name for i, name in names.items()})
+
+
+def names_of_json(text: str) -> dict[int, str]:
+    """Return the names that `names_as_json` wrote."""
+    return {int(key): str(name) for key, name in json.loads(text).items()}
+
+
+_NOT_IN_A_WORD = re.compile(r"[^A-Za-z0-9_\-.+@]+")
+
+
+class _Entry(Protocol):
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def color(self) -> Color: ...
+
+
+def flags_of(entries: Iterable[_Entry], dtype: DTypeLike) -> dict[str, Any]:
+    """Return the attributes that say what the values of a class map mean.
+
+    Parameters
+    ----------
+    entries : iterable of ClassEntry
+        Without 0, which no class has.
+    dtype : dtype
+        Of the map: flag values have the same.
+    """
+    classes = list(entries)
+    return {
+        "flag_values": np.array([entry.id for entry in classes], dtype=dtype),
+        "flag_meanings": " ".join(_word(entry.name) for entry in classes),
+        "flag_colors": " ".join(color_text(entry.color) for entry in classes),
+        "class_names": names_as_json({entry.id: entry.name for entry in classes}),
+    }
+
+
+def classes_of_flags(attributes: Mapping[str, Any]) -> tuple[dict[int, str], dict[int, Color]]:
+    """Return names and colours of the classes that attributes or tags declare, if any."""
+    values = [
+        int(float(text)) for text in re.findall(r"-?\d+(?:\.0*)?", _text(attributes, "flag_values"))
+    ]
+    names = dict(zip(values, _text(attributes, "flag_meanings").split(), strict=False))
+    colors = {
+        value: color
+        for value, text in zip(values, _text(attributes, "flag_colors").split(), strict=False)
+        if (color := color_of(text)) is not None
+    }
+    return names | _full_names(attributes), colors
+
+
+def _full_names(attributes: Mapping[str, Any]) -> dict[int, str]:
+    try:
+        return names_of_json(str(attributes.get("class_names", "{}")))
+    except (ValueError, AttributeError):
+        return {}  # an attribute of another meaning
+
+
+def _text(attributes: Mapping[str, Any], name: str) -> str:
+    value = attributes.get(name, "")
+    return value if isinstance(value, str) else " ".join(str(v) for v in np.atleast_1d(value))
+
+
+def _word(name: str) -> str:
+    return _NOT_IN_A_WORD.sub("_", name.strip()) or "_"

@@ -32,18 +32,7 @@ _NEEDED = ("lines", "samples", "bands", "data type", "interleave", "byte order")
 
 
 def read(path: Path) -> Contents:
-    """Map an ENVI image into memory, read-only, with what its header states.
-
-    Parameters
-    ----------
-    path : Path
-        The header, or the data file that has a header beside it.
-
-    Raises
-    ------
-    DataError
-        Where a file of the pair is missing, or header and data contradict each other.
-    """
+    """Map an ENVI image, named by its header or data file, into memory with its facts."""
     envi = require("spectral.io.envi")
     header = path if is_header(path) else _require_header(path)
     with reading(header, "an ENVI header"), _ascii_copy(header) as readable:
@@ -63,13 +52,7 @@ def read(path: Path) -> Contents:
 
 
 def values_of_bands(header: Path, names: Sequence[str], *, n_bands: int) -> list[np.ndarray | None]:
-    """Return fields of a header that have a number for each band of some other file.
-
-    Raises
-    ------
-    DataError
-        Where the header cannot be read, or a field has another number of values.
-    """
+    """Return fields of a header that have a number for each band of some other file."""
     envi = require("spectral.io.envi")
     with reading(header, "an ENVI header"), _ascii_copy(header) as readable:
         fields = _read_fields(envi, readable)

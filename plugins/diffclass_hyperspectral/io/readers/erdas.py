@@ -17,13 +17,7 @@ _HEADER_BYTES = 128
 
 
 def read(path: Path) -> Contents:
-    """Map an ERDAS LAN or GIS file into memory, read-only.
-
-    Raises
-    ------
-    DataError
-        Where the file is not an ERDAS file, is cut short, or has values of an unreadable type.
-    """
+    """Map an ERDAS LAN or GIS file into memory, read-only."""
     erdas = require("spectral.io.erdas")
     _check_magic(path)
     with reading(path, "an ERDAS LAN/GIS image"):

@@ -19,34 +19,32 @@ from xml.etree import ElementTree
 import numpy as np
 
 from diffclass_hyperspectral.io.libraries import reading
-from diffclass_hyperspectral.io.readers.class_flags import classes_of_flags
-from diffclass_hyperspectral.io.readers.contents import Calibration, Color, Contents, names_of_json
-from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
-from diffclass_hyperspectral.io.readers.products import desis, enmap
-from diffclass_hyperspectral.io.readers.tiff_blocks import check_raster, map_info, opened, scaled
-from diffclass_hyperspectral.io.readers.transparency import Transparency
-from diffclass_hyperspectral.io.readers.wavelengths import (
-    in_nanometres,
-    one_unit,
-    unit_in_name,
+from diffclass_hyperspectral.io.readers.contents import (
+    Calibration,
+    Color,
+    Contents,
+    classes_of_flags,
+    names_of_json,
 )
+from diffclass_hyperspectral.io.readers.pictures import NAMES_KEY
+from diffclass_hyperspectral.io.readers.tiff_blocks import (
+    Transparency,
+    check_raster,
+    map_info,
+    opened,
+    scaled,
+)
+from diffclass_hyperspectral.io.readers.tiff_products import image_of, read_product
+from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, one_unit, unit_in_name
 
 
 def read(path: Path) -> Contents:
-    """Open a GeoTIFF with what its tags state; its pixels are read when asked for.
-
-    Raises
-    ------
-    DataError
-        Where the file is damaged or holds complex numbers.
-    """
-    if desis.is_desis(path):
-        return desis.read(path)
+    """Open a GeoTIFF with what its tags state, or the files of its product beside it."""
     with reading(path, "a GeoTIFF"), opened(path) as raster:
         check_raster(path, raster)
-        metadata = enmap.metadata_beside(path)
-        if metadata is not None:
-            return enmap.described(path, raster, metadata)
+        product = read_product(path, raster)
+        if product is not None:
+            return product
         shown = Transparency.of_raster(raster)
         places = np.array(shown.bands) - 1
         names = _band_names(raster)
@@ -64,6 +62,11 @@ def read(path: Path) -> Contents:
             "class_colors": _class_colors(raster),
         }
         return scaled(path, raster, calibration, shown, format="GeoTIFF", **facts)
+
+
+def read_by_metadata(path: Path) -> Contents:
+    """Open the spectral image that belongs to a METADATA.xml of EnMAP or DESIS."""
+    return read(image_of(path))
 
 
 def _wavelengths(raster: Any, bands: tuple[int, ...]) -> np.ndarray | None:

@@ -1,4 +1,4 @@
-"""What HDF5 products have in common: blocks of rows, checked attributes and text, by ``h5py``."""
+"""What HDF5 readers share: blocks of rows, checked datasets, attributes and text, by ``h5py``."""
 
 from __future__ import annotations
 
@@ -18,43 +18,38 @@ from diffclass_hyperspectral.io.georeference import (
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.rasters import BlockArray
 
+# Which axes of a dataset are rows, columns and bands.
+AS_STORED, BANDS_FIRST, REVERSED = (0, 1, 2), (1, 2, 0), (2, 1, 0)
 
-def stored_blocks(path: Path, stored: Any, *, bands_first: bool = False) -> BlockArray:
-    """Return a dataset as an array (rows, columns, bands) that reads its rows when asked.
 
-    Parameters
-    ----------
-    path : Path
-    stored : h5py.Dataset
-        Of the axes (rows, columns, bands), or (bands, rows, columns).
-    bands_first : bool, default=False
-    """
-    name, first = stored.name, 1 if bands_first else 0
-    step = 1 if stored.chunks is None else stored.chunks[first]
+def stored_blocks(path: Path, stored: Any, axes: tuple[int, int, int] = AS_STORED) -> BlockArray:
+    """Return a dataset as an array (rows, columns, bands) that reads its rows when asked."""
+    name, row_axis = stored.name, axes[0]
 
     def read_rows(start: int, stop: int) -> np.ndarray:
-        h5py = require("h5py")
-        with h5py.File(path, "r") as file:
-            if bands_first:
-                return file[name][:, start:stop].transpose(1, 2, 0)
-            return file[name][start:stop]
+        part = [slice(None)] * 3
+        part[row_axis] = slice(start, stop)
+        with require("h5py").File(path, "r") as file:
+            return file[name][tuple(part)].transpose(axes)
 
-    shape = (*stored.shape[1:], stored.shape[0]) if bands_first else stored.shape
+    rows, columns, bands = (stored.shape[axis] for axis in axes)
+    step = 1 if stored.chunks is None else stored.chunks[row_axis]
+    shape = (rows, columns, bands)
     return BlockArray(shape, stored.dtype, read_rows=read_rows, path=path, step=step)
 
 
 def without_fill(
-    path: Path, data: BlockArray, fill: float | None, missing: str | None = None
+    path: Path,
+    data: BlockArray,
+    fill: float | None,
+    *,
+    missing: str | None = None,
+    gain: float = 1.0,
+    offset: float = 0.0,
 ) -> BlockArray:
-    """Return a cube as float32 with NaN for each value that is the fill value.
+    """Return gain * stored + offset as float32, with NaN for each value that is the fill value.
 
-    Parameters
-    ----------
-    path : Path
-    data : BlockArray
-    fill : float or None
-    missing : str, optional
-        Name of a dataset (rows, columns) that is not 0 where a pixel has no data.
+    ``missing`` names a dataset (rows, columns) that is not 0 where a pixel has no data.
     """
 
     def read_rows(start: int, stop: int) -> np.ndarray:
@@ -64,10 +59,11 @@ def without_fill(
         if fill is not None:
             values[block == np.asarray(fill).astype(block.dtype)] = np.nan
         if missing is not None:
-            h5py = require("h5py")
-            with h5py.File(path, "r") as file:
+            with require("h5py").File(path, "r") as file:
                 values[np.asarray(file[missing][start:stop]) != 0] = np.nan
-        return values
+        return (
+            values if (gain, offset) == (1, 0) else values * np.float32(gain) + np.float32(offset)
+        )
 
     return BlockArray(data.shape, np.float32, read_rows=read_rows, path=path, step=data.step)
 
@@ -83,8 +79,8 @@ def cube_of(path: Path, file: Any, name: str) -> Any:
     return stored
 
 
-def centres_of(path: Path, file: Any, name: str, *, length: int) -> np.ndarray:
-    """Return the band centres that a dataset of a file holds, as `numbers`."""
+def dataset_numbers(path: Path, file: Any, name: str, *, length: int) -> np.ndarray:
+    """Return a dataset that the product has to have, as `numbers`."""
     return numbers(path, member(path, file, name)[()], name, length=length)
 
 
@@ -92,6 +88,13 @@ def good_wavelengths(path: Path, holder: Any, *, length: int) -> np.ndarray | No
     """Return which bands the ``good_wavelengths`` of a group or of attributes do not call 0."""
     name = "good_wavelengths"
     return numbers(path, holder[name], name, length=length) != 0 if name in holder else None
+
+
+def attribute_numbers(path: Path, attributes: Any, name: str, *, length: int) -> np.ndarray:
+    """Return an attribute that the product has to have, as `numbers`."""
+    if name not in attributes:
+        raise DataError(f"{path}: lacks the attribute {name}; fetch the file again")
+    return numbers(path, attributes[name], name, length=length)
 
 
 def numbers(path: Path, values: Any, name: str, *, length: int) -> np.ndarray:
@@ -127,23 +130,14 @@ def text_of(value: Any) -> str:
 
 
 def placed_by_gdal(path: Path, values: Any, name: str, crs: str) -> MapInfo:
-    """Return coordinates of GDAL's six numbers, which an attribute holds.
-
-    They are x of the corner, width, shear, y of the corner, shear and height.
-    """
+    """Return coordinates of GDAL's order: left, width, shear, top, shear and height."""
     c, a, b, f, d, e = numbers(path, values, name, length=6).tolist()
     return placed(path, (a, b, c, d, e, f), crs)
 
 
 def placed(path: Path, transform: tuple[float, ...], crs: str) -> MapInfo:
-    """Return coordinates of a transform as rasterio's ``Affine`` has it and any name of a system.
-
-    Raises
-    ------
-    DataError
-        Where the numbers are not finite, or the system is unknown.
-    """
-    if len(transform) != 6 or not np.isfinite(transform).all():
+    """Return coordinates of rasterio's ``Affine`` and any name of a coordinate system."""
+    if not np.isfinite(transform).all():
         raise DataError(f"{path}: its coordinates are not six finite numbers; fetch it again")
     a, b, c, d, e, f = transform
     return map_info_of(Georeference((a, b, c, d, e, f), crs_text(parsed_crs(crs))))

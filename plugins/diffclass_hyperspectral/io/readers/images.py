@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +16,26 @@ from diffclass.exceptions import DataError, ExtensionError, ParameterError
 from diffclass.extensions import READERS, extension_names, load_extension
 from diffclass_hyperspectral.io import readers
 from diffclass_hyperspectral.io.libraries import reading, require_file
-from diffclass_hyperspectral.io.readers import envi, xarray_cubes
+from diffclass_hyperspectral.io.readers import envi, sentinel2, xarray_cubes
 from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.envi import header_beside
-from diffclass_hyperspectral.io.readers.products import desis, sentinel2
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray
 
 # Module and function that reads each format, below `readers`.
 _READERS = {
-    "desis": ("products.desis", "read"),
-    "enmap": ("products.enmap", "read"),
     "envi": ("envi", "read"),
     "erdas": ("erdas", "read"),
     "geotiff": ("geotiff", "read"),
     "hdf5": ("hdf5", "read"),
     "matlab": ("matlab", "read"),
-    "matlab73": ("matlab73", "read"),
+    "matlab73": ("hdf5", "read_matlab"),
     "netcdf": ("hdf5", "read_netcdf"),
     "npy": ("numpy_files", "read_array"),
     "npz": ("numpy_files", "read_archive"),
     "photograph": ("pictures", "read_photograph"),
     "png": ("pictures", "read_labels"),
-    "sentinel2": ("products.sentinel2", "read"),
+    "sentinel2": ("sentinel2", "read"),
+    "tiff product": ("geotiff", "read_by_metadata"),
 }
 _WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5", "netcdf", "npz", "sentinel2"})
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -113,9 +111,9 @@ def read_image(
     if place.suffix.lower() in (".hdr", *envi.DATA_ENDINGS):
         envi.mend(place)
     require_file(place)
-    added = _added_reader(place)
+    added = _read_by_extension(place, variable)
     if added is not None:
-        return _read_by(added, place, variable)
+        return added
     with reading(place, "an image"):
         name = _format_of(place)
         if name == "png" and n_axes == 3:  # a picture of labels is a picture too
@@ -131,24 +129,6 @@ def read_image(
     return read(place)
 
 
-def _added_reader(path: Path) -> Callable[[Path], Contents] | None:
-    """Return another package's reader for the suffix of a file, None if no package adds one.
-
-    The name of its entry point in the group "diffclass.readers" is the suffix, ".xyz" in small
-    letters. What the file begins with is then not looked at.
-
-    Raises
-    ------
-    ExtensionError
-        If the reader cannot be loaded.
-    """
-    own = {*_BY_SUFFIX, *envi.DATA_ENDINGS, ".xml"}
-    reader: Callable[[Path], Contents] | None = load_extension(
-        READERS, path.suffix.lower(), own=own
-    )
-    return reader
-
-
 def images_among(places: Iterable[Path]) -> list[Path]:
     """Return those files and folders for which there is a reader, in their order.
 
@@ -160,7 +140,16 @@ def images_among(places: Iterable[Path]) -> list[Path]:
     return [place for place in found if place not in headers]
 
 
-def _read_by(reader: Callable[[Path], Contents], path: Path, variable: str | None) -> Contents:
+def _read_by_extension(path: Path, variable: str | None) -> Contents | None:
+    """Read a file by another package's reader for its suffix; None if no package adds one.
+
+    The name of the entry point in the group "diffclass.readers" is the suffix, ".xyz" in small
+    letters. What the file begins with is not looked at.
+    """
+    own = {*_BY_SUFFIX, *envi.DATA_ENDINGS, ".xml"}
+    reader = load_extension(READERS, path.suffix.lower(), own=own)
+    if reader is None:
+        return None
     if variable is not None:
         raise ParameterError(f"variable={variable!r} applies to no {path.suffix} file ({path})")
     with reading(path, f"a {path.suffix} file"):
@@ -190,21 +179,15 @@ def _metadata_in(path: Path) -> Path:
     return metadata if path.is_dir() and metadata.is_file() else path
 
 
-def _product_of_xml(path: Path) -> str:
-    if path.name.startswith("MTD_MSI"):
-        return "sentinel2"
-    return "desis" if desis.is_desis(path) else "enmap"
-
-
 def _format_of(path: Path) -> str:
-    """Return the reader's module: by the first bytes, the suffix, then a header next to it."""
+    """Return the name of the reader: by the first bytes, the suffix, then a header beside it."""
     with path.open("rb") as stream:
         head = stream.read(128)
     suffix = path.suffix.lower()
     if head.startswith(_HDF5):
         return "matlab73" if suffix == ".mat" else "hdf5"
     if suffix == ".xml":
-        return _product_of_xml(path)
+        return "sentinel2" if path.name.startswith("MTD_MSI") else "tiff product"
     for start, name in _BY_START.items():
         if head.startswith(start):
             return name

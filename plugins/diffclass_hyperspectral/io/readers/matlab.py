@@ -1,4 +1,4 @@
-"""MATLAB ``.mat`` files up to version 7, by ``scipy.io``; 7.3 is in `matlab73`.
+"""MATLAB ``.mat`` files up to version 7, by ``scipy.io``; 7.3 is read by `hdf5`.
 
 ``loadmat`` looks types up by the number in the file without a check, and a damaged number ends the
 process (scipy issue 6072, pull requests 25349 and 25829). The tags of the elements are checked
@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -31,15 +31,7 @@ NUMERIC = frozenset(
 
 @dataclass(frozen=True)
 class Listing:
-    """The numeric arrays of one file and the way to load one.
-
-    Attributes
-    ----------
-    shapes : dict of str to tuple of int
-        In MATLAB's order of axes.
-    load : callable
-        Name to array, in MATLAB's order of axes.
-    """
+    """The shapes of the numeric arrays of one file, and what loads one, axes as in MATLAB."""
 
     path: Path
     shapes: dict[str, tuple[int, ...]]
@@ -47,13 +39,7 @@ class Listing:
 
 
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
-    """Read the named array of a ``.mat`` file, or the only one with ``n_axes`` axes.
-
-    Raises
-    ------
-    DataError
-        Where the file is damaged, or no array or several arrays fit.
-    """
+    """Read the named array of a ``.mat`` file, or the only one with ``n_axes`` axes."""
     with reading(path, "a MATLAB .mat file"):
         listing = Listing(path, _shapes(path), lambda name: _load(path, name))
         return Contents(pick(listing, variable, n_axes=n_axes), "MATLAB")
@@ -94,10 +80,7 @@ def pick(listing: Listing, variable: str | None, *, n_axes: int) -> np.ndarray:
         )
     matrix = _pixel_matrix(listing, list(listing.shapes)) if n_axes == 3 else None
     if matrix is None:
-        raise DataError(
-            f"{listing.path}: no numeric array with {n_axes} axes; it holds "
-            f"{_described(listing, listing.shapes) or 'no numeric array'}"
-        )
+        raise DataError(f"{listing.path}: no numeric array with {n_axes} axes; {_all(listing)}")
     return matrix
 
 
@@ -108,10 +91,7 @@ def _fits(shape: tuple[int, ...], n_axes: int) -> bool:
 
 def _named(listing: Listing, variable: str, *, n_axes: int) -> np.ndarray:
     if variable not in listing.shapes:
-        raise DataError(
-            f"{listing.path}: no numeric array {variable!r}; it holds "
-            f"{_described(listing, listing.shapes) or 'no numeric array'}"
-        )
+        raise DataError(f"{listing.path}: no numeric array {variable!r}; {_all(listing)}")
     if n_axes == 3 and len(listing.shapes[variable]) == 2:
         matrix = _pixel_matrix(listing, [variable])
         if matrix is not None:
@@ -135,11 +115,12 @@ def _pixel_matrix(listing: Listing, names: list[str]) -> np.ndarray | None:
     return matrix.reshape(matrix.shape[0], rows, columns, order="F").transpose(1, 2, 0)
 
 
-def _described(listing: Listing, names: object) -> str:
-    return ", ".join(
-        f"{name} {' x '.join(map(str, listing.shapes[name]))}"
-        for name in names  # type: ignore[attr-defined]
-    )
+def _all(listing: Listing) -> str:
+    return f"it holds {_described(listing, listing.shapes) or 'no numeric array'}"
+
+
+def _described(listing: Listing, names: Iterable[str]) -> str:
+    return ", ".join(f"{name} {' x '.join(map(str, listing.shapes[name]))}" for name in names)
 
 
 _MATRIX, _COMPRESSED = 14, 15

@@ -31,13 +31,7 @@ _WAVELENGTHS = ("wavelengths", "wavelength", "wavelengths_nm")
 
 
 def read_archive(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
-    """Read the named or only array of so many axes into memory.
-
-    Raises
-    ------
-    DataError
-        Where the file is damaged, or no array or several arrays fit.
-    """
+    """Read the named or only array of so many axes into memory."""
     with reading(path, "a NumPy .npz archive"), np.load(path, allow_pickle=False) as archive:
         kinds = _checked(archive)
         numeric = {name: shape for name, (shape, kind) in kinds.items() if kind in "biuf"}

@@ -20,13 +20,7 @@ NAMES_KEY = "diffclass class names"
 
 
 def read_labels(path: Path) -> Contents:
-    """Read a grey or palette PNG.
-
-    Raises
-    ------
-    DataError
-        Where it is a colour picture, whose colours name no class, or is damaged.
-    """
+    """Read a grey or palette PNG; the colours of a colour picture name no class."""
     images = require("PIL.Image")
     with reading(path, "a PNG image"), images.open(path) as image:
         image.load()
@@ -62,13 +56,7 @@ _ALPHA = ("LA", "PA", "RGBA", "La", "RGBa")
 
 
 def read_photograph(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
-    """Read a photograph: red, green and blue, or one grey band; transparent pixels are NaN.
-
-    Raises
-    ------
-    DataError
-        Where the file is damaged, or labels are wanted of a JPEG, which has changed their numbers.
-    """
+    """Read a photograph: red, green and blue, or one grey band; transparent pixels are NaN."""
     images = require("PIL.Image")
     with reading(path, "a photograph"), images.open(path) as image:
         if n_axes == 2:

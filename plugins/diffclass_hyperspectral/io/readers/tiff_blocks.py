@@ -1,10 +1,11 @@
-"""What GeoTIFF products have in common: blocks of rows by ``rasterio``, scale and coordinates."""
+"""What GeoTIFF readers share, by ``rasterio``: blocks, scale, coordinates, missing pixels."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from diffclass_hyperspectral.io.georeference import (
 from diffclass_hyperspectral.io.libraries import quiet, require
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
-from diffclass_hyperspectral.io.readers.transparency import Transparency
 
 
 def scaled(
@@ -45,10 +45,7 @@ def scaled(
 
 @contextmanager
 def opened(path: Path, *, driver: str | None = "GTiff") -> Iterator[Any]:
-    """Yield rasterio's dataset of a TIFF, without a warning where it has no coordinates.
-
-    With ``driver`` None it may be of any format that GDAL reads.
-    """
+    """Yield rasterio's dataset of a TIFF, or with None of any format, without its warnings."""
     rasterio = require("rasterio", extra="maps")
     with quiet(), rasterio.open(os.path.abspath(path), driver=driver) as raster:
         yield raster
@@ -59,10 +56,10 @@ def check_raster(path: Path, raster: Any) -> None:
     if any("complex" in kind for kind in raster.dtypes):
         raise DataError(f"{path}: complex numbers; a scene or label image needs real ones")
     there = path.stat().st_size
-    last = [(size - 1) // block for size, block in zip(raster.shape, raster.block_shapes[0],
-                                                       strict=True)]  # fmt: skip
+    sizes = zip(raster.shape, raster.block_shapes[0], strict=True)
+    row, column = ((size - 1) // block for size, block in sizes)
     for band in (1, raster.count):
-        name = f"{last[1]}_{last[0]}"
+        name = f"{column}_{row}"
         offset = raster.get_tag_item(f"BLOCK_OFFSET_{name}", "TIFF", bidx=band)
         length = raster.get_tag_item(f"BLOCK_SIZE_{name}", "TIFF", bidx=band)
         if offset and length and int(offset) + int(length) > there:
@@ -107,3 +104,72 @@ def map_info(raster: Any) -> MapInfo | None:
     if transform.is_identity or transform.determinant == 0:
         return None
     return map_info_of(Georeference(tuple(transform)[:6], crs_text(raster.crs)))
+
+
+_SAMPLED_ROWS = 32
+_MOST_BETWEEN = 0.1  # of an alpha band's values: edges are feathered, measurements are all between
+
+
+@dataclass(frozen=True)
+class Transparency:
+    """Which bands, from 1, are measurements, and what else tells where there are none."""
+
+    bands: tuple[int, ...]
+    alpha: int | None = None  # the band that is 0 where a pixel is transparent
+    has_mask: bool = False  # a mask of its own, in the file or as .msk next to it
+    # Of each of the bands, where they differ or something else masks pixels too: a pixel that has
+    # all of them has no data.
+    nodata: tuple[float | None, ...] | None = None
+
+    @classmethod
+    def of_raster(cls, raster: Any) -> Transparency:
+        """Return what rasterio's dataset says."""
+        enums = require("rasterio.enums", extra="maps")
+        named = [i for i, kind in enumerate(raster.colorinterp, 1)
+                 if kind == enums.ColorInterp.alpha and raster.count > 1]  # fmt: skip
+        alpha = next((band for band in named if _is_transparency(raster, band)), None)
+        bands = tuple(band for band in range(1, raster.count + 1) if band != alpha)
+        flags = raster.mask_flag_enums[bands[0] - 1]
+        has_mask = enums.MaskFlags.per_dataset in flags and enums.MaskFlags.alpha not in flags
+        values = tuple(raster.nodatavals[band - 1] for band in bands)
+        differ = len({repr(value) for value in values}) > 1
+        beside = (alpha is not None or has_mask) and any(value is not None for value in values)
+        return cls(bands, alpha, has_mask, values if differ or beside else None)
+
+    @property
+    def masks(self) -> bool:
+        """Whether anything but one common no-data value masks pixels."""
+        return self.alpha is not None or self.has_mask or self.nodata is not None
+
+    def missing(self, source: Any, window: Any, block: np.ndarray) -> np.ndarray:
+        """Return which pixels of a block (rows, columns, bands) have no data, bool."""
+        missing = np.zeros(block.shape[:2], dtype=bool)
+        if self.alpha is not None:
+            missing |= source.read(self.alpha, window=window) == 0
+        if self.has_mask:
+            missing |= source.read_masks(self.bands[0], window=window) == 0
+        if self.nodata is not None:
+            pairs = zip(np.moveaxis(block, 2, 0), self.nodata, strict=True)
+            missing |= np.all([_is_nodata(plane, value) for plane, value in pairs], axis=0)
+        return missing
+
+
+def _is_nodata(plane: np.ndarray, value: float | None) -> np.ndarray:
+    if value is None:
+        return np.zeros(plane.shape, dtype=bool)
+    return np.isnan(plane) if np.isnan(value) else plane == np.asarray(value).astype(plane.dtype)
+
+
+def _is_transparency(raster: Any, band: int) -> bool:
+    """Tell whether a band that is called alpha is one.
+
+    GDAL calls the fourth band of any four of bytes alpha unless it is told otherwise, also where
+    it is the near infrared.
+    """
+    dtype = np.dtype(raster.dtypes[band - 1])
+    full = np.iinfo(dtype).max if dtype.kind in "iu" else 1
+    step = max(1, raster.height // _SAMPLED_ROWS)
+    rows = [raster.read(band, window=((row, row + 1), (0, raster.width)))
+            for row in range(0, raster.height, step)]  # fmt: skip
+    sample = np.concatenate(rows)
+    return float(((sample != 0) & (sample != full)).mean()) <= _MOST_BETWEEN

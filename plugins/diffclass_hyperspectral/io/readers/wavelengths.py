@@ -32,19 +32,10 @@ _UNSTATED = {"", "unknown", "none", "<unspecified>"}
 
 
 def in_nanometres(values: np.ndarray, unit: str | None) -> np.ndarray | None:
-    """Convert wavelengths to nanometres.
+    """Return wavelengths (bands,) in nanometres; None where the unit measures no length.
 
-    Parameters
-    ----------
-    values : ndarray of shape (bands,)
-    unit : str or None
-        As the file writes it. Where it is absent, values below 100 are taken as micrometres
-        (no imager sees below 100 nm or beyond 100 micrometres).
-
-    Returns
-    -------
-    ndarray of shape (bands,) or None
-        None where the unit measures no length (band index, frequency).
+    Where the unit is absent, values below 100 are taken as micrometres: no imager sees below 100 nm
+    or beyond 100 micrometres.
     """
     name = (unit or "").strip().lower()
     if name in _UNSTATED:
@@ -56,13 +47,7 @@ def in_nanometres(values: np.ndarray, unit: str | None) -> np.ndarray | None:
 
 
 def unit_in_name(name: str) -> tuple[float, str] | None:
-    """Return the wavelength in a band's name and its unit, "nm" or "um", or None.
-
-    Examples
-    --------
-    >>> unit_in_name("band 3 (0.56 micrometers)")
-    (0.56, 'um')
-    """
+    """Return the wavelength in a band's name and its unit, "nm" or "um", or None."""
     found = _IN_NAME.search(name)
     if found is None:
         return None

@@ -31,8 +31,7 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
 )
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.io.readers.class_flags import classes_of_flags
-from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.contents import Contents, classes_of_flags
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres, one_unit, unit_in_name
 
 _ROWS = {"y", "row", "rows", "lat", "latitude", "northing", "downtrack", "line", "lines",
@@ -62,21 +61,7 @@ def name_of(source: Any) -> Path:
 
 
 def read(source: Any, *, variable: str | None = None, n_axes: int = 3) -> Contents:
-    """Open an array of xarray; its values are asked for when they are needed.
-
-    Parameters
-    ----------
-    source : DataArray or Dataset
-    variable : str, optional
-        The variable of a dataset that holds several.
-    n_axes : {3, 2}
-        Whether a cube or a picture of class ids is wanted.
-
-    Raises
-    ------
-    DataError
-        Where no variable or several fit, or the dimensions cannot be told apart.
-    """
+    """Open a cube, or with two axes a picture of class ids; values are read when needed."""
     array = picked(source, variable=variable, n_axes=n_axes)
     path = name_of(array)
     axes = picture_axes(array, n_axes=n_axes)

@@ -145,7 +145,7 @@ def test_components_asked_for_and_bands_left_out(cube, metric):
 
 def test_blocks_of_rows_change_nothing(cube, monkeypatch):
     whole = SceneFeatures(metric="angle").fit_transform(cube)
-    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", 1)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.BLOCK_VALUES", 1)
     rows = SceneFeatures(metric="angle").fit_transform(cube)
     np.testing.assert_allclose(cdist(whole[:50], whole), cdist(rows[:50], rows), atol=1e-3)
 

@@ -22,7 +22,7 @@ from diffclass_hyperspectral.io.scenes.band_survey import BandSurvey
 
 from ..io.test_geotiff import write_tiff
 
-BLOCKS = "diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES"
+BLOCKS = "diffclass_hyperspectral.io.rasters.BLOCK_VALUES"
 
 
 @pytest.fixture

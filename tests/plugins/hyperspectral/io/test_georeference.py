@@ -28,7 +28,7 @@ from diffclass_hyperspectral.io.georeference import (
     parsed_crs,
     same_crs,
 )
-from diffclass_hyperspectral.io.georeference.coordinate_systems import transformed_bounds
+from diffclass_hyperspectral.io.georeference.georeference import transformed_bounds
 
 from ..writers import save_envi
 from .test_geotiff import write_tiff

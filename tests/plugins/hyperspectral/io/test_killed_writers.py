@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# One process that forks at every step: starting a new one each time would take a minute.
+# One process that forks at every step: starting a new one each time would take minutes.
 SCRIPT = """
 import os, signal, sys
 import numpy as np
@@ -53,34 +53,52 @@ def state(path):
             return which
     return "mixed"
 
-path, begins_with = sys.argv[1:]
-for count in range(1, 30):
-    if begins_with == "old":
-        write(path, "old")
-        files = sorted(os.listdir())
-    status = overwrite_and_die(path, count)
-    print(state(path), flush=True)
-    write(path, "new")
-    assert begins_with == "nothing" or sorted(os.listdir()) == files, os.listdir()
-    assert not any(name.startswith(".") for name in os.listdir())
-    if begins_with == "nothing":
-        for name in os.listdir():
-            os.unlink(name)
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
-        break
+def states_of(path, begins_with):
+    states = []
+    for count in range(1, 30):
+        if begins_with == "old":
+            write(path, "old")
+            files = sorted(os.listdir())
+        status = overwrite_and_die(path, count)
+        states.append(state(path))
+        write(path, "new")
+        assert begins_with == "nothing" or sorted(os.listdir()) == files, os.listdir()
+        assert not any(name.startswith(".") for name in os.listdir())
+        if begins_with == "nothing":
+            for name in os.listdir():
+                os.unlink(name)
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
+            return states
+    return states
+
+for path in sys.argv[1:]:
+    for begins_with in ("old", "nothing"):
+        folder = f"{begins_with} {path}"
+        os.mkdir(folder)
+        os.chdir(folder)
+        print(folder, *states_of(path, begins_with), flush=True)
+        os.chdir("..")
 """
+NAMES = ["map.img", "map.hdr", "map.dat", "map.tif", "map.png", "map.npy"]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    """Return what files were after each kill, by what was there before and the name."""
+    command = [sys.executable, "-W", "ignore", "-c", SCRIPT, *NAMES]
+    folder = tmp_path_factory.mktemp("killed")
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return {(before, name): states for before, name, *states in lines}, done.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork there")
-@pytest.mark.parametrize("name", ["map.img", "map.hdr", "map.dat", "map.tif", "map.png", "map.npy"])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("begins_with", ["old", "nothing"])
-def test_killed_at_every_step(tmp_path, name, begins_with):
-    if name == "map.tif":
-        pytest.importorskip("rasterio")
-    command = [sys.executable, "-W", "ignore", "-c", SCRIPT, name, begins_with]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    states = done.stdout.split()
-    assert len(states) > 3
-    assert (states[0], states[-1]) == ("old" if begins_with == "old" else "refused", "new")
-    assert set(states) == {states[0], "new"}
+def test_killed_at_every_step(found, name, begins_with):
+    states, errors = found
+    assert (begins_with, name) in states, errors
+    first, *_, last = seen = states[begins_with, name]
+    assert len(seen) > 3
+    assert (first, last) == ("old" if begins_with == "old" else "refused", "new")
+    assert set(seen) == {first, "new"}

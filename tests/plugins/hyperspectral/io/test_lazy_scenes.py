@@ -37,7 +37,7 @@ def test_opening_reads_nothing_and_blocks_give_the_same(tmp_path, kind, monkeypa
         "_checked",
         lambda self, *rows: (asked.append(rows), checked(self, *rows))[1],
     )
-    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", 1)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.BLOCK_VALUES", 1)
     scene = open_scene(path)
     assert isinstance(scene.data, BlockArray)
     assert asked == []

@@ -9,7 +9,7 @@ import pytest
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
-from diffclass_hyperspectral.io.readers.products.emit import read_lookup_table
+from diffclass_hyperspectral.io.readers.hdf5_products import read_emit_table
 
 from .test_products import COLUMNS, ROWS, write_emit
 
@@ -17,7 +17,7 @@ from .test_products import COLUMNS, ROWS, write_emit
 @pytest.fixture
 def table(tmp_path):
     write_emit(tmp_path / "emit.nc")
-    return read_lookup_table(tmp_path / "emit.nc")
+    return read_emit_table(tmp_path / "emit.nc")
 
 
 def test_maps_go_to_the_map_and_labels_back(table):
@@ -78,4 +78,4 @@ def test_a_table_that_is_damaged(tmp_path, name):
             if value is not None:
                 file[name] = value
         with pytest.raises(DataError, match=word):
-            read_lookup_table(path)
+            read_emit_table(path)

@@ -19,7 +19,7 @@ from diffclass_hyperspectral.io.maps import mapped_file, png_maps, write_raster
 from diffclass_hyperspectral.io.maps.map_files import output_files
 from diffclass_hyperspectral.io.rasters import ComputedRaster, PointPicture
 
-BLOCKS = "diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES"
+BLOCKS = "diffclass_hyperspectral.io.rasters.BLOCK_VALUES"
 NAMES = ["m.img", "m.bil", "m.bip", "m.npy", "m.tif"]
 
 

@@ -225,7 +225,7 @@ def test_enmap_metadata_of_another_product(tmp_path):
     metadata.write_text(text)
     fails(metadata, "no SPECTRAL_IMAGE.TIF")
     (tmp_path / "other.xml").write_text(text)
-    fails(tmp_path / "other.xml", "no EnMAP METADATA.XML")
+    fails(tmp_path / "other.xml", "no METADATA.XML of EnMAP")
 
 
 # --- HDF5 in general -----------------------------------------------------------------------------

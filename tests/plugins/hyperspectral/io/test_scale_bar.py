@@ -7,7 +7,7 @@ from PIL import Image
 from diffclass_hyperspectral import write_class_map, write_raster
 from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, map_info_of
 from diffclass_hyperspectral.io.maps import metres_of_a_pixel
-from diffclass_hyperspectral.io.maps.scale_bar import bar_length
+from diffclass_hyperspectral.io.maps.png_maps import bar_length
 
 IDS = np.arange(48 * 60).reshape(48, 60) % 4
 UTM = map_info_of(Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633"))

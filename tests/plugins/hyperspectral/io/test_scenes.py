@@ -269,7 +269,7 @@ def test_blocks_of_rows_join(monkeypatch, cube):
     data = cube.astype(np.float32)
     data[2, 3] = np.nan
     whole = Scene.from_array(data).spectra()
-    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", 1)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.BLOCK_VALUES", 1)
     blocks = Scene.from_array(data)
     np.testing.assert_array_equal(blocks.spectra(), whole)
     np.testing.assert_array_equal(blocks.spectra(slice(1, 4)), whole[COLUMNS : 4 * COLUMNS])

@@ -210,7 +210,7 @@ def test_desis_without_its_files(tmp_path):
     fails(image, "lacks its header")
     header.write_text(text)
     image.unlink()
-    fails(metadata, "no SPECTRAL_IMAGE.tif")
+    fails(metadata, "no SPECTRAL_IMAGE.TIF")
 
 
 # --- Sentinel-2 ----------------------------------------------------------------------------------

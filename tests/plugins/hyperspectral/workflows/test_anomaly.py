@@ -201,7 +201,7 @@ def test_components_are_partly_whitened_ones(cube):
 
 def test_statistics_do_not_depend_on_blocks(cube, monkeypatch):
     whole = BandStatistics.from_scene(Scene.from_array(cube))
-    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", 700)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.BLOCK_VALUES", 700)
     parts = BandStatistics.from_scene(Scene.from_array(cube))
     np.testing.assert_allclose(parts.covariance, whole.covariance, rtol=1e-12)
     valid = np.isfinite(cube).all(axis=2)

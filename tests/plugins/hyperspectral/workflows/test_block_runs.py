@@ -163,7 +163,7 @@ def test_every_stage_says_how_long_the_rest_will_take(works, monkeypatch):
         heard.setdefault(name, []).append((done, parts))
 
     monkeypatch.setattr(Console, "advances", advances)
-    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", 10_000)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.BLOCK_VALUES", 10_000)
     report = works("--memory", BUDGET, "--features", "spatial", "--probability", "found.npy")
     for name in STAGES:
         assert name in heard, name

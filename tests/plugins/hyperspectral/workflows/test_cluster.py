@@ -223,7 +223,7 @@ def test_equal_pixels_and_few(tmp_path, monkeypatch, capsys, method):
 def test_spectra_do_not_depend_on_blocks(cube, truth, monkeypatch):
     scene, ids = Scene.from_array(cube), np.where(np.isnan(cube[..., 0]), 0, np.minimum(truth, 3))
     whole = mean_spectra(scene, ids, 3)
-    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", 700)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.BLOCK_VALUES", 700)
     parts = mean_spectra(scene, ids, 3)
     np.testing.assert_allclose(parts.means, whole.means, rtol=1e-12)
     np.testing.assert_allclose(parts.deviations, whole.deviations, rtol=1e-9)

@@ -268,7 +268,7 @@ def test_a_system_that_does_not_say(tmp_path, monkeypatch):
 def test_a_scene_opened_lazily_is_never_read_whole(reader, labels, monkeypatch, spatial, metric):
     rows_at_once = 6
     values = rows_at_once * 20 * 16
-    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.rasters.BLOCK_VALUES", values)
+    monkeypatch.setattr("diffclass_hyperspectral.io.rasters.BLOCK_VALUES", values)
     features = SceneFeatures(5, metric=metric, spatial=spatial)
     result = classify_scene(reader.scene, labels, features=features)
     assert reader.n_reads > 120 / rows_at_once

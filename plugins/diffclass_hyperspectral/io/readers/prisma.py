@@ -23,10 +23,9 @@ from diffclass_hyperspectral.io.georeference import Georeference, MapInfo, map_i
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers.contents import Contents
-from diffclass_hyperspectral.io.readers.hdf5_blocks import cube_of, numbers
+from diffclass_hyperspectral.io.readers.hdf5_blocks import attribute_numbers, cube_of
 
 _SWATH = "HDFEOS/SWATHS/PRS_L2D_HCO"
-_FIELDS = f"{_SWATH}/Data Fields"
 _STEPS = 65535.0
 _METRES = 30.0
 
@@ -42,19 +41,10 @@ class _Detector:
     highest: float
 
 
-def is_prisma(file: Any) -> bool:
-    """Tell whether an HDF5 file is laid out as PRISMA's L2D."""
-    return _SWATH in file
-
-
-def read(path: Path, file: Any) -> Contents:
-    """Open both cubes of a PRISMA file as one scene.
-
-    Raises
-    ------
-    DataError
-        Where a cube or an attribute is missing or has the wrong size.
-    """
+def read_prisma(path: Path, file: Any) -> Contents | None:
+    """Open both cubes of a PRISMA file as one scene; return None for another file."""
+    if _SWATH not in file:
+        return None
     detectors = tuple(_detector(path, file, name) for name in ("Vnir", "Swir"))
     shapes = {file[one.cube].shape[::2] for one in detectors}
     if len(shapes) != 1:
@@ -73,39 +63,32 @@ def read(path: Path, file: Any) -> Contents:
         data,
         "PRISMA",
         wavelengths=wavelengths,
-        map_info=_map_info(path, file.attrs, (rows, columns)),
+        map_info=_map_info(path, file, (rows, columns)),
     )
 
 
 def _detector(path: Path, file: Any, name: str) -> _Detector:
-    cube = f"{_FIELDS}/{name.upper()}_Cube"
+    cube = f"{_SWATH}/Data Fields/{name.upper()}_Cube"
     n_bands = cube_of(path, file, cube).shape[1]
-    centres = _attribute(path, file.attrs, f"List_Cw_{name}", length=n_bands)
+    centres = attribute_numbers(path, file.attrs, f"List_Cw_{name}", length=n_bands)
     there = centres > 0
     if f"List_Cw_{name}_Flags" in file.attrs:
-        there &= _attribute(path, file.attrs, f"List_Cw_{name}_Flags", length=n_bands) != 0
+        there &= attribute_numbers(path, file.attrs, f"List_Cw_{name}_Flags", length=n_bands) != 0
     bands = np.flatnonzero(there)
     bands = bands[np.argsort(centres[bands], kind="stable")]
-    lowest, highest = (
-        float(_attribute(path, file.attrs, f"L2Scale{name}{end}")[0]) for end in ("Min", "Max")
-    )
+    lowest, highest = (_number(path, file, f"L2Scale{name}{end}") for end in ("Min", "Max"))
     if len(bands) == 0 or not highest > lowest:
         raise DataError(f"{path}: no band or no range of values in {name}; fetch the file again")
-    return _Detector(
-        cube=cube, bands=bands, wavelengths=centres[bands], lowest=lowest, highest=highest
-    )
+    return _Detector(cube, bands, centres[bands], lowest, highest)
 
 
-def _attribute(path: Path, attributes: Any, name: str, *, length: int = 1) -> np.ndarray:
-    if name not in attributes:
-        raise DataError(f"{path}: lacks the attribute {name}; fetch the file again")
-    return numbers(path, attributes[name], name, length=length)
+def _number(path: Path, file: Any, name: str) -> float:
+    return float(attribute_numbers(path, file.attrs, name, length=1)[0])
 
 
 def _reader(path: Path, detectors: tuple[_Detector, ...]) -> Callable[[int, int], np.ndarray]:
     def read_rows(start: int, stop: int) -> np.ndarray:
-        h5py = require("h5py")
-        with h5py.File(path, "r") as file:
+        with require("h5py").File(path, "r") as file:
             stored = [file[one.cube][start:stop].transpose(0, 2, 1) for one in detectors]
         empty = ~np.any([block.any(axis=2) for block in stored], axis=0)
         pairs = zip(detectors, stored, strict=True)
@@ -123,13 +106,12 @@ def _reflectance(stored: np.ndarray, one: _Detector) -> np.ndarray:
     return values
 
 
-def _map_info(path: Path, attributes: Any, shape: tuple[int, int]) -> MapInfo | None:
+def _map_info(path: Path, file: Any, shape: tuple[int, int]) -> MapInfo | None:
     names = [f"Product_{corner}corner_{axis}"
              for corner in ("UL", "LR") for axis in ("easting", "northing")]  # fmt: skip
-    if "Epsg_Code" not in attributes or any(name not in attributes for name in names):
+    if any(name not in file.attrs for name in ("Epsg_Code", *names)):
         return None
-    left, top, right, bottom = (float(_attribute(path, attributes, name)[0]) for name in names)
-    code = int(_attribute(path, attributes, "Epsg_Code")[0])
+    left, top, right, bottom = (_number(path, file, name) for name in names)
     steps = np.array([right - left, top - bottom]) / _METRES
     # Corners are centres of pixels; a file whose corners are a pixel further apart means edges.
     half = 0.0 if np.allclose(steps, shape[::-1], atol=0.25) else _METRES / 2
@@ -139,4 +121,4 @@ def _map_info(path: Path, attributes: Any, shape: tuple[int, int]) -> MapInfo | 
             f"cubes have {shape[1]} columns x {shape[0]} rows; fetch the file again"
         )
     place = (_METRES, 0.0, left - half, 0.0, -_METRES, top + half)
-    return map_info_of(Georeference(place, f"EPSG:{code}"))
+    return map_info_of(Georeference(place, f"EPSG:{int(_number(path, file, 'Epsg_Code'))}"))

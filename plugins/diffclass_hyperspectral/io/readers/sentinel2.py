@@ -14,6 +14,8 @@ IMG_DATA; the meaning of the offset: Sentinel-2 Processing Baseline 04.00.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,7 +25,7 @@ import numpy as np
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.libraries import reading
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.io.readers.contents import Contents
+from diffclass_hyperspectral.io.readers.contents import Calibration, Contents
 from diffclass_hyperspectral.io.readers.tiff_blocks import map_info, opened
 
 METADATA = "MTD_MSIL2A.xml"
@@ -36,19 +38,7 @@ _BAND_FILE = re.compile(r"_(B\d[\dA])(?:_\d\dm)?\.(?:jp2|tif)\Z", re.I)
 
 
 def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Contents:
-    """Open the bands of a product.
-
-    Parameters
-    ----------
-    path : Path
-        Its MTD_MSIL2A.xml.
-    variable : {"R20m", "R10m", "R60m"}, optional
-
-    Raises
-    ------
-    DataError
-        Where the product is of another level, or bands are missing or differ in size.
-    """
+    """Open the bands of a product by its MTD_MSIL2A.xml; ``variable`` names a resolution."""
     if path.name != METADATA:
         raise DataError(f"{path}: no {METADATA}; only products of level 2A are read")
     resolution = variable or "R20m"
@@ -59,61 +49,51 @@ def read(path: Path, *, variable: str | None = None, n_axes: int = 3) -> Content
         root = ElementTree.parse(path).getroot()
         quantification = _number(path, _first(root, "BOA_QUANTIFICATION_VALUE"))
         offsets = _offsets(path, root)
-        centres = _centres(path, root)
-        nodata = _nodata(path, root)
+        centres = _centres(root)
+        nodata = _nodata(root)
     names = sorted(files, key=lambda name: centres[name])
-    gains = np.full(len(names), 1 / quantification, dtype=np.float32)
-    added = np.array([offsets.get(name, 0.0) / quantification for name in names], dtype=np.float32)
-    stack = _Stack([files[name] for name in names], gains, added, nodata)
+    calibration = Calibration(
+        np.full(len(names), 1 / quantification),
+        np.array([offsets.get(name, 0.0) / quantification for name in names]),
+        nodata,
+    )
+    with _band(files[names[0]]) as raster:
+        place = map_info(raster)
     return Contents(
-        stack.blocks(path),
+        _blocks(path, [files[name] for name in names], calibration),
         "Sentinel-2",
         wavelengths=np.array([centres[name] for name in names]),
         band_names=tuple(names),
-        map_info=stack.map_info(),
+        map_info=place,
     )
 
 
-class _Stack:
-    """Files of one band each, read side by side."""
+@contextmanager
+def _band(file: Path) -> Iterator[Any]:
+    with reading(file, "an image of a band"), opened(file, driver=None) as raster:
+        yield raster
 
-    def __init__(
-        self, files: list[Path], gains: np.ndarray, offsets: np.ndarray, nodata: float | None
-    ):
-        self.files = files
-        self.gains = gains
-        self.offsets = offsets
-        self.nodata = nodata
 
-    def blocks(self, path: Path) -> BlockArray:
-        shapes, steps = set(), []
-        for file in self.files:
-            with reading(file, "an image of a band"), opened(file, driver=None) as raster:
-                shapes.add(raster.shape)
-                steps.append(raster.block_shapes[0][0])
-        if len(shapes) != 1:
-            raise DataError(f"{path}: its bands differ in rows or columns; fetch the product again")
-        rows, columns = shapes.pop()
-        shape = (rows, columns, len(self.files))
-        return BlockArray(shape, np.float32, read_rows=self._rows, path=path, step=max(steps))
+def _blocks(path: Path, files: list[Path], calibration: Calibration) -> BlockArray:
+    """Return files of one band each, read side by side."""
+    shapes, steps = set(), []
+    for file in files:
+        with _band(file) as raster:
+            shapes.add(raster.shape)
+            steps.append(raster.block_shapes[0][0])
+    if len(shapes) != 1:
+        raise DataError(f"{path}: its bands differ in rows or columns; fetch the product again")
+    rows, columns = shapes.pop()
 
-    def map_info(self) -> Any:
-        with (
-            reading(self.files[0], "an image of a band"),
-            opened(self.files[0], driver=None) as raster,
-        ):
-            return map_info(raster)
+    def read_rows(start: int, stop: int) -> np.ndarray:
+        planes = []
+        for file in files:
+            with _band(file) as raster:
+                planes.append(raster.read(1, window=((start, stop), (0, raster.width))))
+        return calibration.apply(np.stack(planes, axis=2))
 
-    def _rows(self, start: int, stop: int) -> np.ndarray:
-        bands = []
-        for file, gain, offset in zip(self.files, self.gains, self.offsets, strict=True):
-            with reading(file, "an image of a band"), opened(file, driver=None) as raster:
-                stored = raster.read(1, window=((start, stop), (0, raster.width)))
-            values = stored.astype(np.float32) * gain + offset
-            if self.nodata is not None:
-                values[stored == self.nodata] = np.nan
-            bands.append(values)
-        return np.stack(bands, axis=2)
+    shape = (rows, columns, len(files))
+    return BlockArray(shape, np.float32, read_rows=read_rows, path=path, step=max(steps))
 
 
 def _band_files(path: Path, resolution: str) -> dict[str, Path]:
@@ -160,7 +140,7 @@ def _offsets(path: Path, root: Any) -> dict[str, float]:
     return found
 
 
-def _centres(path: Path, root: Any) -> dict[str, float]:
+def _centres(root: Any) -> dict[str, float]:
     centres = dict(_CENTRES)
     for node in root.iter():
         if _bare(node) == "Spectral_Information":
@@ -172,7 +152,7 @@ def _centres(path: Path, root: Any) -> dict[str, float]:
     return centres
 
 
-def _nodata(path: Path, root: Any) -> float | None:
+def _nodata(root: Any) -> float | None:
     for node in root.iter():
         if _bare(node) == "Special_Values" and _first(node, "SPECIAL_VALUE_TEXT") == "NODATA":
             text = _first(node, "SPECIAL_VALUE_INDEX")
