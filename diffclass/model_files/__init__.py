@@ -1,16 +1,16 @@
 """Files of fitted models: arrays and JSON in a zip file, from which nothing is ever executed.
 
-`archive` reads and writes the file, `forms` states which values a model may hold and checks them,
-`classifiers` states the parts of a `DiffusionClassifier`; `saving` puts the three together.
+`forms` states which values a model may hold and checks them, `classifiers` states the parts of a
+`DiffusionClassifier`, `archive` reads and writes the file.
 """
 
 from __future__ import annotations
 
+from diffclass.model_files.archive import read_model, write_model
 from diffclass.model_files.classifiers import CLASSIFIER
 from diffclass.model_files.forms import (
     Array,
     Choice,
-    Codes,
     Flag,
     Form,
     Listed,
@@ -22,13 +22,11 @@ from diffclass.model_files.forms import (
     Text,
     Whole,
 )
-from diffclass.model_files.saving import read_model, write_model
 
 __all__ = [
     "CLASSIFIER",
     "Array",
     "Choice",
-    "Codes",
     "Flag",
     "Form",
     "Listed",

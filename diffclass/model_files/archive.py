@@ -1,4 +1,4 @@
-"""The file: a zip of ``manifest.json`` and arrays as ``.npy``, all stored as they are.
+"""Models in files: a zip of ``manifest.json`` and arrays as ``.npy``, all stored as they are.
 
 The manifest states the kind of the file, its format's version, that of diffclass, the facts, and of
 each array its bytes and SHA-256. Reading executes nothing, and what a file claims is compared with
@@ -22,7 +22,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from diffclass.exceptions import DataError
+from diffclass.exceptions import DataError, ParameterError
+from diffclass.model_files.forms import Form, Parts
+from diffclass.output import replacing
 
 FORMAT = 2
 _MANIFEST = "manifest.json"
@@ -37,6 +39,68 @@ _HEADER = re.compile(
 )
 
 
+def write_model(
+    path: str | os.PathLike[str],
+    model: Any,
+    form: Form,
+    *,
+    kind: str,
+    version: str,
+    overwrite: bool = False,
+) -> None:
+    """Write a model to a file, which appears whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+    model : object
+    form : Form
+        Of the model.
+    kind : str
+        What the file holds.
+    version : str
+        Of diffclass.
+    overwrite : bool, default=False
+        Whether a file that exists may be replaced.
+
+    Raises
+    ------
+    ParameterError
+        Where the model has a part that no file can hold, such as a function of the user's own, or
+        nothing can be written there.
+    """
+    try:
+        parts = Parts({})
+        facts = form.kept(model, parts)
+    except ValueError as error:
+        raise ParameterError(f"{path}: the model cannot be kept in a file: {error}") from error
+    with replacing(path, overwrite=overwrite) as temporary:
+        write_archive(temporary, kind, facts, parts.arrays, version=version)
+
+
+def read_model(path: str | os.PathLike[str], form: Form, *, kind: str) -> Any:
+    """Read a model that `write_model` wrote; nothing of the file is executed.
+
+    Parameters
+    ----------
+    path : path-like
+    form : Form
+    kind : str
+        As it was written.
+
+    Raises
+    ------
+    DataError
+        Where the file is missing, damaged, or holds something else.
+    """
+    facts, arrays = read_archive(path, kind)
+    try:
+        return form.restored(facts, Parts(arrays))
+    except Exception as error:  # the libraries that index the points may raise anything
+        said = " ".join(str(error).split())[:300]
+        raise DataError(f"{path}: is no {kind} that makes sense ({said})") from error
+
+
 def write_archive(
     path: str | os.PathLike[str],
     kind: str,
@@ -45,19 +109,10 @@ def write_archive(
     *,
     version: str,
 ) -> None:
-    """Write a file; `diffclass.output.replacing` gives the name to write it under.
+    """Write facts that JSON can hold and arrays of real numbers or bools, named as files are.
 
-    Parameters
-    ----------
-    path : path-like
-    kind : str
-        What the file holds; has to be the same where it is read.
-    facts : object
-        Values that JSON can hold.
-    arrays : mapping of str to ndarray
-        Of real numbers or bools; the names are those of files.
-    version : str
-        Of diffclass, for the message where another one cannot read the file.
+    ``kind`` has to be the same where the file is read; ``version`` is that of diffclass, for the
+    message where another one cannot read it. `diffclass.output.replacing` gives the path.
     """
     sums = {}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED, allowZip64=True) as file:
@@ -77,23 +132,9 @@ def write_archive(
 
 
 def read_archive(path: str | os.PathLike[str], kind: str) -> tuple[Any, dict[str, np.ndarray]]:
-    """Read a file that `write_archive` wrote.
+    """Return the facts and arrays that `write_archive` wrote.
 
-    Parameters
-    ----------
-    path : path-like
-    kind : str
-        As it was written.
-
-    Returns
-    -------
-    facts : object
-    arrays : dict of str to ndarray
-
-    Raises
-    ------
-    DataError
-        Where the file is missing, damaged, of another kind, or of another version of the format.
+    A file that is missing, damaged, or of another kind or version of the format is a `DataError`.
     """
     size = Path(path).stat().st_size if Path(path).is_file() else None
     if size is None:

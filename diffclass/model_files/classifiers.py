@@ -32,7 +32,6 @@ from diffclass.label_diffusion import Calibration, FeatureOpinion, StoppingRule
 from diffclass.model_files.forms import (
     Array,
     Choice,
-    Codes,
     Flag,
     Form,
     Listed,
@@ -168,7 +167,7 @@ _FEATURE_OPINION = Record(FeatureOpinion, {
 
 _NEW_POINTS = Record(NewPoints, {
     "class_weight": Array(("c",)), "labelled": Array(("m", "d")),
-    "labelled_codes": Codes(("m",), below="c"), "steps": _STEPS,
+    "labelled_codes": Array(("m",), "iu", below="c"), "steps": _STEPS,
     "values": OneOf({
         "plain": Record(PlainValues, {"values": _OF_CLASSES}),
         "warped": Record(WarpedValues, {

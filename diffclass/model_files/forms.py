@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-_FLOATS, _WHOLES = "f", "iu"
+_FLOATS = "f"
 Shape = tuple[str | int | None, ...]  # letters and numbers; None: any size
 
 
@@ -56,30 +56,6 @@ class Form(Protocol):
 
     def restored(self, fact: Any, parts: Parts) -> Any:
         """Return the value, or raise `ValueError` where it is none of this form."""
-
-
-def kept_parts(form: Form, value: Any) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return the facts and arrays that a value is written as.
-
-    Raises
-    ------
-    ValueError
-        Where it has a part that its form does not know.
-    """
-    parts = Parts({})
-    facts = form.kept(value, parts)
-    return facts, parts.arrays
-
-
-def restored(form: Form, facts: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """Return the value that was written as facts and arrays.
-
-    Raises
-    ------
-    ValueError
-        Where they do not fit the form.
-    """
-    return form.restored(facts, Parts(dict(arrays)))
 
 
 @dataclass(frozen=True)
@@ -212,11 +188,15 @@ class Listed:
 
 @dataclass(frozen=True)
 class Array:
-    """An array of floats, or of NumPy's other ``kinds``; finite, if not ``may_be_infinite``."""
+    """An array of floats, or of NumPy's other ``kinds``; finite, if not ``may_be_infinite``.
+
+    With ``below`` its numbers are codes from 0, each below that size.
+    """
 
     shape: Shape
     kinds: str = _FLOATS
     may_be_infinite: bool = False
+    below: str | None = None
 
     def fits(self, value: Any) -> bool:
         """Return whether it is an array."""
@@ -237,21 +217,10 @@ class Array:
         is_strange = np.isnan(array) if self.may_be_infinite else ~np.isfinite(array)
         if array.dtype.kind not in self.kinds or is_strange.any():
             raise ValueError(f"an array of {array.dtype} has another type, or is not finite")
-        return array
-
-
-@dataclass(frozen=True)
-class Codes(Array):
-    """Whole numbers from 0, each below a size."""
-
-    kinds: str = _WHOLES
-    below: str = ""
-
-    def restored(self, fact: Any, parts: Parts) -> np.ndarray:
-        """Return the array."""
-        array = super().restored(fact, parts)
-        if array.size and not 0 <= array.min() <= array.max() < parts.sizes[self.below]:
-            raise ValueError(f"numbers from {array.min()} to {array.max()} number nothing")
+        if self.below is not None and array.size:
+            least, most = array.min(), array.max()
+            if not 0 <= least <= most < parts.sizes[self.below]:
+                raise ValueError(f"numbers from {least} to {most} number nothing")
         return array
 
 

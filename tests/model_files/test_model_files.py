@@ -33,10 +33,10 @@ from diffclass.model_files.forms import (
     Listed,
     Maybe,
     Number,
+    Parts,
     Record,
     Sparse,
     Whole,
-    restored,
 )
 from diffclass.neighbors import ExactSearch, InvertedFileSearch, NNDescentSearch
 
@@ -254,7 +254,7 @@ def test_facts_that_do_not_fit(form, facts):
     with pytest.raises(
         ValueError, match=r"is no|has shape|names no|another type|has not the parts"
     ):
-        restored(form, facts, SOME)
+        form.restored(facts, Parts(dict(SOME)))
 
 
 @pytest.mark.parametrize(
@@ -272,11 +272,11 @@ def test_sparse_matrices_point_inside(change):
     good = {"data": np.ones(3), "indices": np.array([0, 2, 1], np.int32),
             "indptr": np.array([0, 1, 2, 3], np.int32)}  # fmt: skip
     facts = {"d": "d", "s": {name: name for name in good}}
-    found = restored(form, facts, {"d": np.zeros(3), **good})
+    found = form.restored(facts, Parts({"d": np.zeros(3), **good}))
     np.testing.assert_array_equal(found["s"].toarray(), np.eye(3)[[0, 2, 1]])
     assert isinstance(found["s"], sp.csr_array)
     with pytest.raises(ValueError, match="outside of it"):
-        restored(form, facts, {"d": np.zeros(3), **good, **change})
+        form.restored(facts, Parts({"d": np.zeros(3), **good, **change}))
 
 
 @pytest.mark.parametrize("kernel", [None, SharedNeighbors(LocalDiscriminant(Directed()))])

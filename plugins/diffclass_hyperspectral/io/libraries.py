@@ -14,24 +14,7 @@ from diffclass.exceptions import DataError, DiffclassError, ParameterError
 
 
 def require(module: str, *, extra: str = "hyperspectral") -> Any:
-    """Import and return a module, or say which extra brings it.
-
-    Parameters
-    ----------
-    module : str
-        Dotted name, ``"spectral.io.envi"``.
-    extra : str, default="hyperspectral"
-        The extra of diffclass that installs it.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    ParameterError
-        Where the library is not installed.
-    """
+    """Import and return a module; a `ParameterError` names the extra that brings it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,15 +1,20 @@
-"""What is kept of a run: its report as JSON, and hashes of the files it read, to find changes."""
+"""What is kept of a run: its report as JSON, and hashes and stamps of files, to find changes."""
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from diffclass.exceptions import DataError
+from diffclass.mapped_files import map_under
 from diffclass.output import replacing
+from diffclass_hyperspectral.io.rasters import BlockArray
 
 
 def write_json(
@@ -27,16 +32,13 @@ _COMPANIONS = (
 
 
 def input_files(path: Path) -> list[Path]:
-    """Return a file with those that are read with it: header and data, parts of a shapefile.
-
-    Of a folder, as of labels or of a Sentinel-2 product, all files in it.
-    """
+    """Return a file with those that are read with it, such as its header; of a folder all files."""
     if path.is_dir():
         return sorted(file for file in path.rglob("*") if file.is_file())
     files = [path, Path(f"{path}.aux.xml"), Path(f"{path}.msk"), Path(f"{path}.hdr")]
     for endings in _COMPANIONS:
         if path.suffix.lower() in endings:
-            files += [other for other in sorted(path.parent.glob(f"{_escaped(path.stem)}*"))
+            files += [other for other in sorted(path.parent.glob(f"{glob.escape(path.stem)}*"))
                       if other.stem == path.stem and other.suffix.lower() in endings]  # fmt: skip
     return [file for file in dict.fromkeys(files) if file.is_file()]
 
@@ -55,10 +57,10 @@ def changed(known: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = []
     for entry in known:
         file = Path(entry["path"])
-        if not file.is_file():
+        size = file.stat().st_size if file.is_file() else None
+        if size is None:
             lines.append(f"{file}: is not there any more")
-        elif file.stat().st_size != entry["bytes"]:
-            size = file.stat().st_size
+        elif size != entry["bytes"]:
             lines.append(f"{file}: has changed ({size} bytes, {entry['bytes']} before)")
         elif sha256_of(file) != entry["sha256"]:
             lines.append(f"{file}: has changed (the same size, another content)")
@@ -71,5 +73,55 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _escaped(name: str) -> str:
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+@dataclass(frozen=True)
+class FileStamp:
+    """What a file looked like when it was opened: bytes, and nanoseconds since 1970."""
+
+    path: Path
+    size: int
+    modified: int
+
+    @classmethod
+    def of_data(cls, data: object) -> FileStamp | None:
+        """Return the stamp of the file under a memory map or `BlockArray`, else None."""
+        path = _file_under(data)
+        try:
+            return None if path is None else cls(path, *_size_and_time(path))
+        except OSError:
+            return None  # reading will say what is wrong
+
+    def check(self) -> None:
+        """Raise `DataError` if the file is another one now, shorter, or gone.
+
+        Call it before each block as well as at the end: the system ends a process that reads a
+        memory map beyond the end of its file.
+        """
+        try:
+            size, modified = _size_and_time(self.path)
+        except OSError as error:
+            raise DataError(
+                f"{self.path}: cannot be found any more ({error.strerror}); put the file back and "
+                "start again"
+            ) from error
+        if size < self.size:
+            raise DataError(
+                f"{self.path}: was cut from {self.size} to {size} bytes while it was read; fetch "
+                "the file again"
+            )
+        if (size, modified) != (self.size, self.modified):
+            raise DataError(
+                f"{self.path}: was changed while it was read; start again when nothing writes to "
+                "it any more"
+            )
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    facts = path.stat()
+    return facts.st_size, facts.st_mtime_ns
+
+
+def _file_under(data: object) -> Path | None:
+    if isinstance(data, BlockArray):
+        return Path(data.path).absolute()
+    name = getattr(map_under(data), "filename", None)
+    return None if name is None else Path(name).absolute()

@@ -29,24 +29,10 @@ def is_table(path: str | os.PathLike[str]) -> bool:
 
 
 def read_table(path: str | os.PathLike[str]) -> tuple[np.ndarray, list[str]]:
-    """Read a table of points.
+    """Read points (n, d) and the names of their columns, "1", "2" and so on where there are none.
 
-    Parameters
-    ----------
-    path : path-like
-        ``.csv`` or ``.tsv``, a first line of names is optional, empty cells are NaN; or ``.npy``.
-
-    Returns
-    -------
-    points : ndarray of shape (n, d)
-        Floats.
-    names : list of str
-        Of the columns; "1", "2" and so on where there are none.
-
-    Raises
-    ------
-    DataError
-        For a file that is missing, empty, ragged, or holds anything other than numbers.
+    In ``.csv`` and ``.tsv`` a first line of names is optional and empty cells are NaN. A file that
+    is missing, empty, ragged, or holds anything other than numbers is a `DataError`.
     """
     place = Path(path)
     if place.suffix.lower() == ".npy":
@@ -76,11 +62,8 @@ def write_table(
 def _read_text(place: Path) -> tuple[np.ndarray, list[str]]:
     try:
         with place.open(newline="", encoding="utf-8-sig") as file:
-            lines = [
-                line
-                for line in csv.reader(file, delimiter=_DELIMITERS[place.suffix.lower()])
-                if line
-            ]
+            rows = csv.reader(file, delimiter=_DELIMITERS[place.suffix.lower()])
+            lines = [cells for cells in rows if cells]
     except FileNotFoundError:
         raise DataError(f"{place}: there is no such file") from None
     except (UnicodeDecodeError, csv.Error) as error:

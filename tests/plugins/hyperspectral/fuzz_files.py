@@ -26,10 +26,10 @@ from diffclass_hyperspectral import (
 )
 
 from .io.test_geotiff import write_tiff
-from .io.test_products import COLUMNS as PRODUCT_COLUMNS
-from .io.test_products import ROWS as PRODUCT_ROWS
-from .io.test_products import write_emit, write_enmap, write_prisma
 from .io.test_vector_labels import COLUMNS, ROWS, SCENE, write
+from .products import COLUMNS as PRODUCT_COLUMNS
+from .products import ROWS as PRODUCT_ROWS
+from .products import write_emit, write_enmap, write_prisma
 from .writers import save_envi, save_mat73, write_lan
 
 SHAPE = (ROWS, COLUMNS)

@@ -11,10 +11,62 @@ from rasterio.transform import Affine
 
 ROWS, COLUMNS = 9, 6
 GRID = Affine(30, 0, 4e5, 0, -30, 5.8e6)
+SWATH = "HDFEOS/SWATHS/PRS_L2D_HCO"
 
 
 def _cube(bands, seed):
     return np.random.default_rng(seed).random((ROWS, COLUMNS, bands)).astype(np.float32)
+
+
+def write_emit(path, *, chunks=True):
+    """Write the layout of EMITL2ARFL.001."""
+    rng = np.random.default_rng(0)
+    cube = rng.random((ROWS, COLUMNS, 5)).astype(np.float32)
+    cube[2, 3] = -9999
+    with h5py.File(path, "w") as file:
+        stored = file.create_dataset(
+            "reflectance", data=cube, chunks=(4, 3, 2) if chunks else None, fillvalue=-9999
+        )
+        stored.attrs["_FillValue"] = np.float32([-9999])
+        bands = file.create_group("sensor_band_parameters")
+        bands["wavelengths"] = np.float32([381.0, 388.4, 1380.0, 2000.0, 2492.9])
+        bands["fwhm"] = np.float32([8.4, 8.4, 8.5, 8.8, 8.7])
+        bands["good_wavelengths"] = np.float32([1, 1, 0, 1, 1])
+        place = file.create_group("location")
+        place["lat"] = np.full((ROWS, COLUMNS), 45.0)
+        place["lon"] = np.full((ROWS, COLUMNS), 10.0)
+        # the map grid is the sensor's, upside down, with an empty first column
+        columns, rows = np.meshgrid(np.arange(COLUMNS + 1), np.arange(ROWS, 0, -1))
+        place["glt_x"] = columns.astype(np.int32)
+        place["glt_y"] = np.where(columns > 0, rows, 0).astype(np.int32)
+        file.attrs["geotransform"] = np.array([10.0, 0.001, 0.0, 45.0, 0.0, -0.001])
+        file.attrs["spatial_ref"] = rasterio.CRS.from_epsg(4326).to_wkt()
+    return cube
+
+
+def write_prisma(path, *, corners="centres"):
+    """Write the layout of PRISMA's L2D: (row, band, column), descending, with absent bands."""
+    rng = np.random.default_rng(1)
+    cubes = {"Vnir": rng.integers(1, 65535, (ROWS, 4, COLUMNS), dtype=np.uint16),
+             "Swir": rng.integers(1, 65535, (ROWS, 3, COLUMNS), dtype=np.uint16)}  # fmt: skip
+    centres = {"Vnir": [977.0, 700.0, 406.0, 0.0], "Swir": [2497.0, 1500.0, 943.0]}
+    ranges = {"Vnir": (0.0, 0.8), "Swir": (-0.01, 0.6)}
+    half = 0 if corners == "centres" else 15
+    with h5py.File(path, "w") as file:
+        for name, cube in cubes.items():
+            cube[4, :, 5] = 0
+            file[f"{SWATH}/Data Fields/{name.upper()}_Cube"] = cube
+            file.attrs[f"List_Cw_{name}"] = np.float32(centres[name])
+            file.attrs[f"List_Cw_{name}_Flags"] = np.array(centres[name]).astype(bool).astype("u1")
+            file.attrs[f"L2Scale{name}Min"], file.attrs[f"L2Scale{name}Max"] = (
+                np.float32(value) for value in ranges[name]
+            )
+        file.attrs["Epsg_Code"] = np.int32(32632)
+        file.attrs["Product_ULcorner_easting"] = np.float32(500015 - half)
+        file.attrs["Product_ULcorner_northing"] = np.float32(5000085 + half)
+        file.attrs["Product_LRcorner_easting"] = np.float32(500015 + 30 * (COLUMNS - 1) + half)
+        file.attrs["Product_LRcorner_northing"] = np.float32(5000085 - 30 * (ROWS - 1) - half)
+    return cubes
 
 
 def write_pace(path):
@@ -118,6 +170,30 @@ def write_aviris3(path, *, transform=True):
         file["easting"] = 4e5 + 30 * (np.arange(COLUMNS) + 0.5)
         file["northing"] = 5.8e6 - 30 * (np.arange(ROWS) + 0.5)
     return cube
+
+
+def write_enmap(folder, *, gains=(1e-4, 1e-4, 1e-4), name="ENMAP01-____L2A-DT0-SPECTRAL_IMAGE"):
+    """Write the files of EnMAP L2A: GeoTIFF and METADATA.XML."""
+    cube = np.random.default_rng(2).integers(0, 6000, (ROWS, COLUMNS, 3)).astype(np.int16)
+    cube[0, 0] = -32768
+    image = folder / f"{name}.TIF"
+    with rasterio.open(
+        image, "w", driver="GTiff", height=ROWS, width=COLUMNS, count=3, dtype="int16",
+        crs="EPSG:32633", transform=GRID,
+    ) as raster:  # fmt: skip
+        raster.write(cube.transpose(2, 0, 1))
+    root = ElementTree.Element("level_X")
+    specific = ElementTree.SubElement(root, "specific")
+    ElementTree.SubElement(specific, "backgroundValue").text = "-32768"
+    bands = ElementTree.SubElement(specific, "bandCharacterisation")
+    for number, (centre, gain) in enumerate(zip((418.4, 902.0, 2445.3), gains, strict=True)):
+        band = ElementTree.SubElement(bands, "bandID", number=str(number + 1))
+        for tag, value in {"wavelengthCenterOfBand": centre, "FWHMOfBand": 6.0,
+                           "GainOfBand": gain, "OffsetOfBand": 0}.items():  # fmt: skip
+            ElementTree.SubElement(band, tag).text = str(value)
+    metadata = folder / f"{name.split('SPECTRAL')[0]}METADATA.XML"
+    ElementTree.ElementTree(root).write(metadata)
+    return cube, image, metadata
 
 
 def write_desis(folder, *, gains="0.0001"):

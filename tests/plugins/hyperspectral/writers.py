@@ -1,10 +1,28 @@
-"""Real files in every format, for the tests of the readers."""
+"""Real files in every format, for the tests of the readers, and what is said of bad ones."""
 
 from __future__ import annotations
 
 import h5py
 import numpy as np
+import pytest
 import spectral.io.envi as envi
+
+from diffclass.exceptions import DataError
+from diffclass_hyperspectral.io.readers import read_image
+
+
+def refuses(read, path, *words, named=None, **options):
+    """Assert that reading ends in one clear line that names the file and has some words."""
+    with pytest.raises(DataError) as caught:
+        read(path, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    for word in (path.stem if named is None else named, *words):
+        assert word in message, message
+
+
+def pixels_of(path, **options):
+    return np.asarray(read_image(path, **options).data)
 
 
 def save_envi(folder, cube, name="scene.hdr", **options):

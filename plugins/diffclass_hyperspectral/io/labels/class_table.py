@@ -13,10 +13,7 @@ import numpy as np
 
 from diffclass.exceptions import ParameterError
 from diffclass.plots import DEFAULT_PALETTE
-from diffclass.targets import MOST_CLASSES
 from diffclass_hyperspectral.io.readers import Color, color_of
-
-__all__ = ["LARGEST_BYTE", "MOST_CLASSES", "largest_id"]
 
 LARGEST_BYTE = 255
 # By format. ENVI lists a name for every id and the one after the largest has to fit into 16 bits.
@@ -118,12 +115,11 @@ class ClassTable:
         if wanted[0] < 0:
             raise ParameterError(f"class id {wanted[0]} is negative; ids are 1, 2, ... and 0")
         names, colors = names or {}, colors or {}
-        return cls(
-            tuple(
-                ClassEntry(i, names.get(i) or default_name(i), colors.get(i) or default_color(i))
-                for i in wanted
-            )
+        entries = (
+            ClassEntry(i, names.get(i) or default_name(i), colors.get(i) or default_color(i))
+            for i in wanted
         )
+        return cls(tuple(entries))
 
     @property
     def ids(self) -> tuple[int, ...]:
@@ -145,16 +141,9 @@ class ClassTable:
 
     def including(self, ids: Iterable[int]) -> ClassTable:
         """Return the table with entries for ``ids`` too."""
-        known = {entry.id: entry for entry in self.entries}
         more = ClassTable.from_ids(ids).entries
-        return ClassTable(
-            tuple(
-                sorted(
-                    (known | {e.id: e for e in more if e.id not in known}).values(),
-                    key=lambda entry: entry.id,
-                )
-            )
-        )
+        by_id = {entry.id: entry for entry in (*more, *self.entries)}  # those of the table count
+        return ClassTable(tuple(by_id[i] for i in sorted(by_id)))
 
     def __iter__(self) -> Iterator[ClassEntry]:
         return (entry for entry in self.entries if entry.id != 0)

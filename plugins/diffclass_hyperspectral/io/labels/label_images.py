@@ -14,8 +14,9 @@ from typing import Protocol
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.targets import MOST_CLASSES
 from diffclass_hyperspectral.io.georeference import turn_onto
-from diffclass_hyperspectral.io.labels.class_table import MOST_CLASSES, UNUSED, ClassTable
+from diffclass_hyperspectral.io.labels.class_table import UNUSED, ClassTable
 from diffclass_hyperspectral.io.rasters import ComputedRaster, Raster
 from diffclass_hyperspectral.io.readers import Color, Contents
 
@@ -85,10 +86,7 @@ class LabelImage:
         """
         place = Path(path)
         checked = _as_ids(_single_band(np.asarray(ids), place), place)
-        contents = Contents(
-            checked, "array", class_names=dict(names or {}), class_colors=dict(colors or {})
-        )
-        return cls(checked, _table(checked, contents), place)
+        return cls(checked, _table(checked, names, colors), place)
 
     @classmethod
     def from_contents(cls, contents: Contents, path: str | os.PathLike[str]) -> LabelImage:
@@ -104,7 +102,7 @@ class LabelImage:
         ids = _as_ids(band, place, ignore_value=contents.ignore_value)
         return cls(
             ids=ids,
-            table=_table(ids, contents),
+            table=_table(ids, contents.class_names, contents.class_colors),
             path=place,
             format=contents.format,
             map_info=contents.map_info,
@@ -127,9 +125,8 @@ class LabelImage:
 
     def counts(self) -> dict[int, int]:
         """Return the number of pixels of every class of the table, absent ones included."""
-        present = dict(
-            zip(*(a.tolist() for a in np.unique(self.ids, return_counts=True)), strict=True)
-        )
+        ids, counts = np.unique(self.ids, return_counts=True)
+        present = dict(zip(ids.tolist(), counts.tolist(), strict=True))
         return {class_id: present.get(class_id, 0) for class_id in self.table.ids}
 
     def check_trainable(self) -> None:
@@ -168,11 +165,9 @@ class LabelImage:
                 + ("transpose one of them" if swapped else "give the labels of this scene")
             )
         turn = turn_onto(self.map_info, grid.map_info, self.shape, (self.path, grid.path))
-        return (
-            self
-            if all(part.step == 1 for part in turn)
-            else replace(self, ids=np.ascontiguousarray(self.ids[turn]), map_info=grid.map_info)
-        )
+        if all(part.step == 1 for part in turn):
+            return self
+        return replace(self, ids=np.ascontiguousarray(self.ids[turn]), map_info=grid.map_info)
 
 
 def _single_band(array: np.ndarray, path: Path) -> np.ndarray:
@@ -223,10 +218,9 @@ def _as_ids(
         raise DataError(f"{path}: holds {array.dtype} values; class ids are whole numbers")
     if array.dtype == bool:
         array = array.astype(np.uint8)
-    ignored = np.zeros(array.shape, bool) if ignore_value is None else array == ignore_value
-    if ignore_value is not None and np.isnan(ignore_value):
-        ignored = np.isnan(array)
-    values = np.where(ignored, np.zeros((), array.dtype), array)
+    values = array.copy()
+    if ignore_value is not None:
+        values[np.isnan(array) if np.isnan(ignore_value) else array == ignore_value] = 0
     _check_ids(values, path, first_row)
     ids = values.astype(np.int32)
     ids[ids == -1] = 0
@@ -253,15 +247,15 @@ def _check_ids(values: np.ndarray, path: Path, first_row: int) -> None:
         raise DataError(f"{path}: class id {values.max():g} is too large for a class number")
 
 
-def _table(ids: np.ndarray, contents: Contents) -> ClassTable:
+def _table(
+    ids: np.ndarray, names: Mapping[int, str] | None, colors: Mapping[int, Color] | None
+) -> ClassTable:
     """Make the table of the classes present and of the declared ones that are not fillers."""
     present = set(np.unique(ids).tolist())
-    names = {
-        i: name
-        for i, name in (contents.class_names or {}).items()
-        if name and (i in present or name != UNUSED)
+    declared = {
+        i: name for i, name in (names or {}).items() if name and (i in present or name != UNUSED)
     }
-    return ClassTable.from_ids(present | set(names), names=names, colors=contents.class_colors)
+    return ClassTable.from_ids(present | set(declared), names=declared, colors=colors)
 
 
 def label_regions(ids: np.ndarray) -> np.ndarray:

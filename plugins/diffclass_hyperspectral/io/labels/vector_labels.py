@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from diffclass.exceptions import DataError
+from diffclass.targets import MOST_CLASSES
 from diffclass_hyperspectral.io.georeference import (
     Georeference,
     parsed_crs,
@@ -25,13 +26,12 @@ from diffclass_hyperspectral.io.georeference import (
     required_place,
     same_crs,
 )
-from diffclass_hyperspectral.io.labels.class_table import MOST_CLASSES, ClassTable, default_name
+from diffclass_hyperspectral.io.labels.class_table import ClassTable, default_name
 from diffclass_hyperspectral.io.labels.label_images import Grid, LabelImage
 from diffclass_hyperspectral.io.libraries import quiet, reading, require, require_file
 from diffclass_hyperspectral.io.readers import Color, color_of
 
 _USUAL_FIELDS = ("class", "class_id", "classname", "class_name", "label", "category", "id_class")
-
 ENDINGS = (".geojson", ".json", ".shp", ".gpkg", ".fgb", ".kml")
 
 
@@ -53,35 +53,11 @@ def read_vector_labels(
     layer: str | None = None,
     known: ClassTable | None = None,
 ) -> LabelImage:
-    """Put the classes of a vector file on the pixels of a scene.
+    """Put the classes of a vector file on the pixels of a scene; see `read_labels`.
 
-    Parameters
-    ----------
-    path : path-like
-        ``.geojson``, ``.json``, ``.shp`` (with ``.shx`` and ``.dbf`` in the same folder),
-        ``.gpkg``, ``.fgb`` or ``.kml`` (where the class may be the placemark's name).
-    grid : Scene, LabelImage or LookupTable
-        With map coordinates.
-    class_field : str, optional
-        The field that holds the class; the only one, or "class", "class_id", "label" and the like,
-        by default.
-    layer : str, optional
-        Needed where the file has several.
-    known : ClassTable, optional
-        Classes whose numbers classes of the same name get, if the file has names alone; those that
-        it lacks get the next numbers. Without it names are numbered in the order of the alphabet.
-
-    Returns
-    -------
-    LabelImage
-        On the grid; where shapes of several classes cover a pixel the last one wins, with a
-        warning.
-
-    Raises
-    ------
-    DataError
-        Where the file is damaged, the field or layer is missing or not the only one, the field
-        has more than 254 classes, the grid has no map coordinates, or the two do not overlap.
+    The only field, or else one that is called "class", "class_id", "label" and the like, holds the
+    class by default; of KML it may be the placemark's name. Where shapes of several classes cover a
+    pixel the last one wins, with a warning.
     """
     features, target = _features_on(grid, path, layer)
     place = features.path
@@ -144,22 +120,18 @@ def _features_on(
     place = Path(path)
     require_file(place)
     _check_shapefile(place)
-    target = _placed(grid, place)
+    target = required_place(
+        grid.map_info,
+        grid.path,
+        purpose=f"to put {place.name} on",
+        cure="give an image of the scene's rows and columns",
+    )
     return _read(place, layer), target
 
 
 def _drawn(shapes: np.ndarray) -> np.ndarray:
     """Return which shapes are there and not empty."""
     return np.array([shape is not None and not shape.is_empty for shape in shapes], dtype=bool)
-
-
-def _placed(grid: Grid, place: Path) -> Georeference:
-    return required_place(
-        grid.map_info,
-        grid.path,
-        purpose=f"to put {place.name} on",
-        cure="give an image of the scene's rows and columns",
-    )
 
 
 def _read(path: Path, layer: str | None) -> _Features:
@@ -277,18 +249,14 @@ def _text_of(value: Any) -> str:
 
 
 def _names_beside(features: _Features, field: str, ids: np.ndarray) -> dict[int, str]:
+    names = {i: default_name(i) for i in np.unique(ids).tolist() if i}
     by_lower = {name.lower(): values for name, values in features.fields.items()}
     for name in (f"{field.lower()}_name", "class_name", "classname"):
         texts = by_lower.get(name)
         if texts is not None and texts.dtype.kind == "O":
             given = zip(ids.tolist(), texts, strict=True)
-            return {i: str(text) for i, text in given if i and text} | _defaults(ids, texts)
-    return {int(i): default_name(int(i)) for i in np.unique(ids) if i}
-
-
-def _defaults(ids: np.ndarray, texts: np.ndarray) -> dict[int, str]:
-    named = {i for i, text in zip(ids.tolist(), texts, strict=True) if text}
-    return {int(i): default_name(int(i)) for i in np.unique(ids) if i and i not in named}
+            return names | {i: str(text) for i, text in given if i and text}
+    return names
 
 
 def _colors(features: _Features, ids: np.ndarray) -> dict[int, Color]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -114,6 +114,12 @@ def color_of(text: str) -> Color | None:
 def color_text(color: Color) -> str:
     """Return a colour as "#rrggbb"."""
     return "#{:02x}{:02x}{:02x}".format(*color)
+
+
+def colors_of(values: Sequence[int]) -> dict[int, Color]:
+    """Return the colours by index of a list with red, green and blue of each in turn."""
+    colors = zip(values[::3], values[1::3], values[2::3], strict=False)
+    return dict(enumerate(colors))
 
 
 def names_as_json(names: Mapping[int, str]) -> str:

@@ -23,7 +23,7 @@ from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral.io.georeference import MapInfo, from_envi
 from diffclass_hyperspectral.io.libraries import reading, require, require_file
 from diffclass_hyperspectral.io.rasters import BlockArray
-from diffclass_hyperspectral.io.readers.contents import Calibration, Color, Contents
+from diffclass_hyperspectral.io.readers.contents import Calibration, Color, Contents, colors_of
 from diffclass_hyperspectral.io.readers.wavelengths import in_nanometres
 
 DATA_ENDINGS = (".img", ".dat", ".bsq", ".bil", ".bip", ".raw", ".bin")
@@ -310,10 +310,7 @@ def _class_colors(fields: dict[str, Any]) -> dict[int, Color]:
         values = [min(255, max(0, int(float(text)))) for text in _texts(fields, "class lookup")]
     except ValueError:
         return {}  # colours are decoration: a damaged list costs only them
-    return {
-        index: (values[3 * index], values[3 * index + 1], values[3 * index + 2])
-        for index in range(len(values) // 3)
-    }
+    return colors_of(values)
 
 
 _OTHER = re.compile(r"[^\x00-\x7f]")

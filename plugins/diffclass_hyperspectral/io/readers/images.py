@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,59 +22,36 @@ from diffclass_hyperspectral.io.readers.contents import Contents
 from diffclass_hyperspectral.io.readers.envi import header_beside
 from diffclass_hyperspectral.io.readers.xarray_cubes import is_xarray
 
-# Module and function that reads each format, below `readers`.
-_READERS = {
-    "envi": ("envi", "read"),
-    "erdas": ("erdas", "read"),
-    "geotiff": ("geotiff", "read"),
-    "hdf5": ("hdf5", "read"),
-    "matlab": ("matlab", "read"),
-    "matlab73": ("hdf5", "read_matlab"),
-    "netcdf": ("hdf5", "read_netcdf"),
-    "npy": ("numpy_files", "read_array"),
-    "npz": ("numpy_files", "read_archive"),
-    "photograph": ("pictures", "read_photograph"),
-    "png": ("pictures", "read_labels"),
-    "sentinel2": ("sentinel2", "read"),
-    "tiff product": ("geotiff", "read_by_metadata"),
-}
-_WITH_VARIABLES = frozenset({"matlab", "matlab73", "hdf5", "netcdf", "npz", "sentinel2"})
-_HDF5 = b"\x89HDF\r\n\x1a\n"
-_BY_START = {
-    b"\x93NUMPY": "npy",
-    b"CDF\x01": "netcdf",
-    b"CDF\x02": "netcdf",
-    b"PK\x03\x04": "npz",
-    b"\x89PNG\r\n\x1a\n": "png",
-    b"\xff\xd8\xff": "photograph",
-    b"HEAD74": "erdas",
-    b"HEADER": "erdas",
-    b"MATLAB 7.3": "matlab73",
-    b"MATLAB 5.0": "matlab",
-    b"II*\x00": "geotiff",
-    b"MM\x00*": "geotiff",
-    b"II+\x00": "geotiff",
-    b"MM\x00+": "geotiff",
-    b"ENVI": "envi",
-    b"\xef\xbb\xbfENVI": "envi",
-}
-_BY_SUFFIX = {
-    ".npy": "npy",
-    ".npz": "npz",
-    ".png": "png",
-    ".jpg": "photograph",
-    ".jpeg": "photograph",
-    ".lan": "erdas",
-    ".gis": "erdas",
-    ".mat": "matlab",
-    ".tif": "geotiff",
-    ".tiff": "geotiff",
-    ".hdr": "envi",
-    ".nc": "hdf5",
-    ".he5": "hdf5",
-    ".h5": "hdf5",
-    ".hdf5": "hdf5",
-}
+
+@dataclass(frozen=True)
+class _Format:
+    """Which module and function read a format, and what its files begin and end with."""
+
+    module: str
+    function: str = "read"
+    starts: tuple[bytes, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    has_variables: bool = False  # arrays with names
+
+
+_FORMATS = {
+    "envi": _Format("envi", starts=(b"ENVI", b"\xef\xbb\xbfENVI"), suffixes=(".hdr",)),
+    "erdas": _Format("erdas", starts=(b"HEAD74", b"HEADER"), suffixes=(".lan", ".gis")),
+    "geotiff": _Format("geotiff", "read", (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+                       (".tif", ".tiff")),
+    "hdf5": _Format("hdf5", "read", (b"\x89HDF\r\n\x1a\n",), (".nc", ".he5", ".h5", ".hdf5"),
+                    has_variables=True),
+    "matlab": _Format("matlab", "read", (b"MATLAB 5.0",), (".mat",), has_variables=True),
+    "matlab73": _Format("hdf5", "read_matlab", (b"MATLAB 7.3",), has_variables=True),
+    "netcdf": _Format("hdf5", "read_netcdf", (b"CDF\x01", b"CDF\x02"), has_variables=True),
+    "npy": _Format("numpy_files", "read_array", (b"\x93NUMPY",), (".npy",)),
+    "npz": _Format("numpy_files", "read_archive", (b"PK\x03\x04",), (".npz",), has_variables=True),
+    "photograph": _Format("pictures", "read_photograph", (b"\xff\xd8\xff",), (".jpg", ".jpeg")),
+    "png": _Format("pictures", "read_labels", (b"\x89PNG\r\n\x1a\n",), (".png",)),
+    "sentinel2": _Format("sentinel2", has_variables=True),
+    "tiff product": _Format("geotiff", "read_by_metadata"),
+}  # fmt: skip
+_BY_SUFFIX = {suffix: name for name, one in _FORMATS.items() for suffix in one.suffixes}
 _HINT = (
     "ENVI (its .hdr in the same folder), ERDAS LAN/GIS, GeoTIFF, EMIT, PACE and AVIRIS-3 .nc, "
     "PRISMA .he5, NEON and Tanager .h5, EnMAP, DESIS, Sentinel-2, other HDF5 and NetCDF, MATLAB "
@@ -118,9 +96,10 @@ def read_image(
         name = _format_of(place)
         if name == "png" and n_axes == 3:  # a picture of labels is a picture too
             name = "photograph"
-    module, function = _READERS[name]
-    read = getattr(importlib.import_module(f"{readers.__name__}.{module}"), function)
-    if name in _WITH_VARIABLES or (name == "photograph" and variable is None):
+    wanted = _FORMATS[name]
+    module = importlib.import_module(f"{readers.__name__}.{wanted.module}")
+    read = getattr(module, wanted.function)
+    if wanted.has_variables or (name == "photograph" and variable is None):
         return read(place, variable=variable, n_axes=n_axes)
     if variable is not None:
         raise ParameterError(
@@ -184,13 +163,13 @@ def _format_of(path: Path) -> str:
     with path.open("rb") as stream:
         head = stream.read(128)
     suffix = path.suffix.lower()
-    if head.startswith(_HDF5):
-        return "matlab73" if suffix == ".mat" else "hdf5"
+    found = next((name for name, one in _FORMATS.items() if head.startswith(one.starts)), None)
+    if found == "hdf5":
+        return "matlab73" if suffix == ".mat" else found
     if suffix == ".xml":
         return "sentinel2" if path.name.startswith("MTD_MSI") else "tiff product"
-    for start, name in _BY_START.items():
-        if head.startswith(start):
-            return name
+    if found is not None:
+        return found
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
     if header_beside(path) is not None:

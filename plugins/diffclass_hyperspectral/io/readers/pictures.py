@@ -7,13 +7,12 @@ colours that viewers show.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from diffclass.exceptions import DataError
 from diffclass_hyperspectral.io.libraries import reading, require
-from diffclass_hyperspectral.io.readers.contents import Color, Contents, names_of_json
+from diffclass_hyperspectral.io.readers.contents import Contents, colors_of, names_of_json
 
 # The text chunk in which `write_class_map` keeps class names, as JSON {id: name}.
 NAMES_KEY = "diffclass class names"
@@ -29,26 +28,13 @@ def read_labels(path: Path) -> Contents:
                 f"{path}: a colour picture (mode {image.mode}), whose colours name no classes; "
                 "save the labels as a greyscale or palette PNG, ENVI, .mat or .npy"
             )
-        data = np.array(image)
+        data, names = np.array(image), image.info.get(NAMES_KEY)
         return Contents(
             data.astype(np.uint8) if data.dtype == bool else data,
             "PNG",
-            class_names=_names(image),
-            class_colors=_palette(image) if image.mode == "P" else None,
+            class_names=None if names is None else names_of_json(names),
+            class_colors=colors_of(image.getpalette("RGB") or []) if image.mode == "P" else None,
         )
-
-
-def _palette(image: Any) -> dict[int, Color]:
-    values = image.getpalette("RGB") or []
-    return {
-        index: (values[3 * index], values[3 * index + 1], values[3 * index + 2])
-        for index in range(len(values) // 3)
-    }
-
-
-def _names(image: Any) -> dict[int, str] | None:
-    text = image.info.get(NAMES_KEY)
-    return None if text is None else names_of_json(text)
 
 
 _GREY = ("1", "L", "LA", "I", "I;16", "I;16B", "F")

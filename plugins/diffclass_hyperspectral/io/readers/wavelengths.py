@@ -7,26 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-_PER_UNIT = {
-    "nanometers": 1.0,
-    "nanometres": 1.0,
-    "nanometer": 1.0,
-    "nm": 1.0,
-    "micrometers": 1e3,
-    "micrometres": 1e3,
-    "micrometer": 1e3,
-    "microns": 1e3,
-    "um": 1e3,
-    "\u00b5m": 1e3,
-    "\u03bcm": 1e3,
-    "millimeters": 1e6,
-    "mm": 1e6,
-    "centimeters": 1e7,
-    "cm": 1e7,
-    "meters": 1e9,
-    "m": 1e9,
-    "angstroms": 0.1,
+_UNITS = {
+    1.0: "nanometers nanometres nanometer nm",
+    1e3: "micrometers micrometres micrometer microns um \u00b5m \u03bcm",
+    1e6: "millimeters mm",
+    1e7: "centimeters cm",
+    1e9: "meters m",
+    0.1: "angstroms",
 }
+_PER_UNIT = {name: factor for factor, names in _UNITS.items() for name in names.split()}
 _IN_NAME = re.compile(r"(\d+(?:\.\d+)?)\s*(nanomet\w+|micromet\w+|nm|um|\u00b5m|\u03bcm)\b", re.I)
 _UNSTATED = {"", "unknown", "none", "<unspecified>"}
 

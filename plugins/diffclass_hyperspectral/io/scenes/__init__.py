@@ -1,6 +1,5 @@
 """Scenes: cubes of spectra, opened from files, with the bands and pixels to work with."""
 
-from diffclass_hyperspectral.io.scenes.file_stamps import FileStamp
 from diffclass_hyperspectral.io.scenes.opening import open_scene
 from diffclass_hyperspectral.io.scenes.scene import Scene
 from diffclass_hyperspectral.io.scenes.selection import pixels_in
@@ -13,7 +12,6 @@ from diffclass_hyperspectral.io.scenes.value_levels import (
 )
 
 __all__ = [
-    "FileStamp",
     "Scene",
     "factor_text",
     "open_scene",

@@ -24,42 +24,18 @@ def largest_of(dtype: np.dtype) -> float:
 class BandSurvey:
     """What blocks of rows, added from the top down, say of pixels and bands.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows, columns and bands.
-    asked : ndarray of bool of shape (bands,)
-        Bands that a valid pixel has: the good ones. Among them empty ones do not count.
-    ignore_value : float or None
-        The stored value that means "no data" where all asked bands have it.
-    region : ndarray of bool of shape (rows, columns), optional
-        Pixels that count; all by default.
-    limit : float
-        Values farther from 0 count as missing.
-
-    Attributes
-    ----------
-    valid : ndarray of bool of shape (rows, columns)
-    filled : ndarray of bool of shape (bands,)
-        Bands with a finite value within the limit.
-    n_extreme : int
-        Pixels with a finite value beyond the limit in an asked band that is not the ignore value.
-    first_extreme : tuple of three int and a float, or None
-        Row, column, band (from 0) and value of the first of these.
-    lowest, highest : ndarray of shape (bands,) or None
-        Over valid pixels; None without any. Of use for asked bands that are filled.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> survey = BandSurvey((2, 1, 2), np.ones(2, dtype=bool), None)
-    >>> survey.add(slice(0, 1), np.array([[[1.0, np.nan]]]))
-    >>> survey.valid.ravel().tolist()
-    [True, False]
-    >>> survey.add(slice(1, 2), np.array([[[2.0, 5.0]]]))
-    >>> survey.valid.ravel().tolist(), survey.lowest.tolist()
-    ([False, True], [2.0, 5.0])
+    A valid pixel has data in all bands ``asked`` (bands,), empty ones aside, and not in all of them
+    the ignore value; ``region`` (rows, columns) says which pixels count. Values farther from 0 than
+    the limit count as missing.
     """
+
+    valid: np.ndarray  # (rows, columns)
+    filled: np.ndarray  # (bands,), with a finite value within the limit
+    # (bands,) of extremes over valid pixels; None without any. Of use for bands asked and filled.
+    lowest: np.ndarray | None
+    highest: np.ndarray | None
+    n_extreme: int  # pixels with a finite value beyond the limit that is not the ignore value
+    first_extreme: tuple[int, int, int, float] | None  # row, column, band from 0, and the value
 
     def __init__(
         self,
@@ -72,11 +48,9 @@ class BandSurvey:
     ):
         self.valid = np.zeros(shape[:2], dtype=bool)
         self.filled = np.zeros(shape[2], dtype=bool)
-        self.lowest: np.ndarray | None = None
-        self.highest: np.ndarray | None = None
+        self.lowest = self.highest = None
+        self.n_extreme, self.first_extreme = 0, None
         self._asked = asked
-        self.n_extreme = 0
-        self.first_extreme: tuple[int, int, int, float] | None = None
         self._ignore_value = ignore_value
         self._region = region
         self._limit = limit
@@ -138,10 +112,10 @@ class BandSurvey:
     ) -> np.ndarray:
         has = np.ones(block.shape[:2], dtype=bool)
         if finite is not None:
-            has &= _of_bands(finite, used).all(axis=2)
+            has &= of_bands(finite, used).all(axis=2)
         if self._ignore_value is None or not np.isfinite(self._ignore_value):
             return has
-        ignored = _equals(_of_bands(block, used), self._ignore_value).all(axis=2)
+        ignored = _equals(of_bands(block, used), self._ignore_value).all(axis=2)
         return np.asarray(has & ~ignored)
 
     def _extend(self, pixels: np.ndarray) -> None:
@@ -151,7 +125,8 @@ class BandSurvey:
         self.highest = high if self.highest is None else np.maximum(self.highest, high)
 
 
-def _of_bands(block: np.ndarray, bands: np.ndarray) -> np.ndarray:
+def of_bands(block: np.ndarray, bands: np.ndarray) -> np.ndarray:
+    """Return some bands of a block, itself where they are all."""
     return block if bands.all() else block[..., bands]
 
 

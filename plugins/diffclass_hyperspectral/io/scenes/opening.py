@@ -58,16 +58,6 @@ def open_scene(
     """
     source = picked(path, variable=variable) if is_xarray(path) else path
     contents = read_image(source, variable=None if is_xarray(source) else variable, n_axes=3)
-    scene = Scene.from_array(
-        contents.data,
-        path=name_of(source),
-        format=contents.format,
-        wavelengths=contents.wavelengths,
-        band_mask=contents.band_mask,
-        ignore_value=contents.ignore_value,
-        scale_factor=contents.scale_factor,
-        band_names=contents.band_names,
-        map_info=contents.map_info,
-        read_lookup_table=contents.read_lookup_table,
-    )
+    facts = {name: fact for name, fact in vars(contents).items() if not name.startswith("class_")}
+    scene = Scene.from_array(facts.pop("data"), path=name_of(source), **facts)
     return scene.select(bands=bands, mask=mask, roi=roi)

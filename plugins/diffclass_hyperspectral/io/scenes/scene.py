@@ -28,8 +28,8 @@ from diffclass_hyperspectral.io.georeference import (
     map_info_of,
 )
 from diffclass_hyperspectral.io.rasters import BlockArray, row_blocks
-from diffclass_hyperspectral.io.scenes.band_survey import LARGEST, BandSurvey, largest_of
-from diffclass_hyperspectral.io.scenes.file_stamps import FileStamp
+from diffclass_hyperspectral.io.records import FileStamp
+from diffclass_hyperspectral.io.scenes.band_survey import LARGEST, BandSurvey, largest_of, of_bands
 from diffclass_hyperspectral.io.scenes.selection import chosen_bands, pixels_in
 
 
@@ -414,7 +414,7 @@ class Scene:
     def _fill(self, out: np.ndarray, stored: np.ndarray, bands: np.ndarray) -> None:
         # Cast before dividing: int16 / float would make a float64 copy of the block.
         with np.errstate(over="ignore", invalid="ignore"):
-            out[...] = _take_bands(stored, bands)
+            out[...] = of_bands(stored, bands)
             if self.scale_factor != 1.0:
                 out /= np.float32(self.scale_factor)
 
@@ -429,10 +429,6 @@ def _check_cube(cube: np.ndarray | BlockArray, path: Path) -> None:
         )
     if cube.size == 0:
         raise DataError(f"{path}: an empty cube {cube.shape}; check how it was written")
-
-
-def _take_bands(block: np.ndarray, bands: np.ndarray) -> np.ndarray:
-    return block if bands.all() else block[..., bands]
 
 
 def _range(values: np.ndarray | None) -> list[float] | None:

@@ -44,27 +44,12 @@ class Banded(Protocol):
 
 
 def chosen_bands(wanted: str | Sequence[int] | np.ndarray, scene: Banded) -> np.ndarray:
-    """Return the bands that a text or an array names.
+    """Return the bands that a text or an array names, bool of shape (bands,).
 
-    Parameters
-    ----------
-    wanted : str or array-like
-        Text: terms between commas, each a number or a range with both ends. Numbers count from 1;
-        with "nm" or "um" they are wavelengths, and a unit holds for the terms before it too. A
-        range takes the bands whose centres lie in it, a single wavelength the nearest band. Arrays:
-        bool of shape (bands,), or numbers from 0.
-    scene : Scene
-
-    Returns
-    -------
-    ndarray of bool of shape (bands,)
-
-    Raises
-    ------
-    ParameterError
-        For a text that cannot be understood, and where a term names no band.
-    DataError
-        For wavelengths where the scene has none.
+    A text has terms between commas, each a number or a range with both ends. Numbers count from 1;
+    with "nm" or "um" they are wavelengths, and a unit holds for the terms before it too. A range
+    takes the bands whose centres lie in it, a single wavelength the nearest band. An array is bool
+    of shape (bands,), or has numbers from 0.
     """
     if not isinstance(wanted, str):
         return _by_array(np.asarray(wanted), scene)

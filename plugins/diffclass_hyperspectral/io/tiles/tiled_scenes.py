@@ -51,14 +51,7 @@ _LEAST_BANDS = 3  # a class map has one
 
 @dataclass(frozen=True, eq=False)
 class Tile:
-    """One of several scenes, and where it lies in their joint picture.
-
-    Attributes
-    ----------
-    scene : Scene
-    row, column : int
-        Of its upper left pixel.
-    """
+    """One of several scenes, and where its upper left pixel lies in their joint picture."""
 
     scene: Scene
     row: int

@@ -37,7 +37,8 @@ from diffclass.exceptions import ParameterError
 from diffclass.model_files import read_model, write_model
 from diffclass_hyperspectral.features.scene_features import SceneFeatures
 from diffclass_hyperspectral.io.labels import LabelImage
-from diffclass_hyperspectral.io.scenes import FileStamp, Scene
+from diffclass_hyperspectral.io.records import FileStamp
+from diffclass_hyperspectral.io.scenes import Scene
 from diffclass_hyperspectral.workflows.classification.classifying import LabelledPoints
 from diffclass_hyperspectral.workflows.classification.model_forms import FEATURES
 

@@ -12,70 +12,19 @@ import zlib
 import numpy as np
 import pytest
 import scipy.io
-import spectral.io.envi as envi
-from PIL import Image
 
 from diffclass.command_line.main import run
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import open_scene, read_labels
 
-from ..fuzz_files import SCENE_FILES
-from ..writers import save_envi, save_mat73, write_lan
+from ..fuzz_files import LABEL_FILES, SCENE_FILES
 from .test_geotiff import write_tiff
-from .test_products import write_emit, write_enmap, write_prisma
-from .test_vector_labels import SCENE, write
+from .test_vector_labels import SCENE
 
 CUBE = np.random.default_rng(0).integers(0, 900, (6, 5, 4)).astype(np.int16)
 IDS = CUBE[:, :, 0].astype(np.uint8) % 3
-ENVI_FACTS = {
-    "wavelength": [400, 500, 600, 700], "wavelength units": "nm", "bbl": [1, 1, 0, 1],
-    "data ignore value": -9999, "reflectance scale factor": 10000,
-    "map info": ["UTM", "1", "1", "5e5", "5e6", "30", "30", "33", "North", "WGS-84"],
-    "coordinate system string": '{PROJCS["x",GEOGCS["y"]]}',
-}  # fmt: skip
 ATTEMPTS = 25
 HEADER_BYTES = 2500
-
-
-def make_envi(folder):
-    return save_envi(folder, CUBE, metadata=ENVI_FACTS)
-
-
-def make_classes(folder):
-    names, colors = ["none", "corn", "soy"], [(0, 0, 0), (1, 2, 3), (4, 5, 6)]
-    path = str(folder / "labels.hdr")
-    envi.save_classification(path, IDS, class_names=names, class_colors=colors)
-    return folder / "labels.hdr"
-
-
-def make_mat(folder):
-    scipy.io.savemat(folder / "scene.mat", {"cube": CUBE})
-    return folder / "scene.mat"
-
-
-def make_npy(folder):
-    np.save(folder / "scene.npy", CUBE)
-    return folder / "scene.npy"
-
-
-def make_png(folder):
-    Image.fromarray(IDS).save(folder / "labels.png")
-    return folder / "labels.png"
-
-
-def make_tiled(folder):
-    layout = {"tiled": True, "blockxsize": 16, "blockysize": 16, "compress": "deflate"}
-    return write_tiff(folder / "scene.tif", CUBE, tags=[{"wavelength": 500}] * 4, **layout)
-
-
-def make_emit(folder):
-    write_emit(folder / "scene.nc")
-    return folder / "scene.nc"
-
-
-def make_prisma(folder):
-    write_prisma(folder / "scene.he5")
-    return folder / "scene.he5"
 
 
 def scene_of(path):
@@ -85,25 +34,13 @@ def scene_of(path):
 
 
 SCENES = {
-    "envi": make_envi,
-    "lan": lambda folder: write_lan(folder / "scene.lan", CUBE, packing=2),
-    "tiff": lambda folder: write_tiff(folder / "scene.tif", CUBE),
-    "tiled": make_tiled,
-    "mat": make_mat,
-    "mat73": lambda folder: save_mat73(folder / "scene.mat", {"cube": CUBE}),
-    "npy": make_npy,
-    "emit": make_emit,
-    "prisma": make_prisma,
-    "enmap xml": lambda folder: write_enmap(folder)[2],
-    "enmap tiff": lambda folder: write_enmap(folder)[1],
-}
+    kind: SCENE_FILES[kind]
+    for kind in ("ENVI bip", "LAN", "GeoTIFF of floats", "GeoTIFF in tiles", "MATLAB", "MATLAB 7.3",
+                 "NumPy", "EMIT", "PRISMA", "EnMAP by its XML", "EnMAP by its image")
+}  # fmt: skip
 LABELS = {
-    "envi": make_classes,
-    "png": make_png,
-    "tiff": lambda folder: write_tiff(folder / "labels.tif", IDS[:, :, None]),
-    "geojson": lambda folder: write(folder / "labels.geojson", {"class": ["a", "b"]}),
-    "shp": lambda folder: write(folder / "labels.shp", {"class": ["a", "b"]}),
-    "gpkg": lambda folder: write(folder / "labels.gpkg", {"class": ["a", "b"]}),
+    kind: LABEL_FILES[kind]
+    for kind in ("ENVI", "grey PNG", "GeoTIFF", "GeoJSON", "shapefile", "GeoPackage")
 }
 
 
@@ -153,14 +90,14 @@ def damage_many(path, read, *, seed, attempts=ATTEMPTS):
 
 @pytest.mark.parametrize("kind", SCENES)
 def test_damaged_scenes(tmp_path, kind):
-    for message in damage_many(SCENES[kind](tmp_path), scene_of, seed=1):
+    for message in damage_many(SCENES[kind](tmp_path)[0], scene_of, seed=1):
         assert "\n" not in message
         assert str(tmp_path) in message
 
 
 @pytest.mark.parametrize("kind", LABELS)
 def test_damaged_labels(tmp_path, kind):
-    path = LABELS[kind](tmp_path)
+    path = LABELS[kind](tmp_path)[0]
     for message in damage_many(path, lambda place: read_labels(place, grid=SCENE), seed=2):
         assert "\n" not in message
         assert str(tmp_path) in message
@@ -168,8 +105,8 @@ def test_damaged_labels(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", SCENES)
 def test_exit_code_of_a_damaged_scene(tmp_path, kind, capsys):
-    path = SCENES[kind](tmp_path)
-    cut = path.with_suffix(".img") if kind == "envi" else path  # a part of its header may do
+    path = SCENES[kind](tmp_path)[0]
+    cut = path.with_suffix(".img") if kind == "ENVI bip" else path  # a part of its header may do
     raw = cut.read_bytes()
     cut.write_bytes(raw[: len(raw) // 3])
     assert run(["info", str(path)]) == 3

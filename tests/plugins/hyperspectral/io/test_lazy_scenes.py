@@ -9,27 +9,28 @@ from diffclass_hyperspectral import SceneFeatures, open_scene
 from diffclass_hyperspectral.io.georeference import Georeference
 from diffclass_hyperspectral.io.rasters import BlockArray
 
+from .. import products
 from ..writers import save_mat73
 from .test_geotiff import CUBE, write_tiff
-from .test_products import write_emit, write_enmap, write_prisma
 
 
-def write_all(folder):
-    write_emit(folder / "emit.nc")
-    write_prisma(folder / "prisma.he5")
-    save_mat73(folder / "scene.mat", {"cube": CUBE})
-    return {
-        "emit": folder / "emit.nc",
-        "prisma": folder / "prisma.he5",
-        "enmap": write_enmap(folder)[1],
-        "tiff": write_tiff(folder / "scene.tif"),
-        "mat73": folder / "scene.mat",
-    }
+def write_scene(folder, kind):
+    if kind == "mat73":
+        return save_mat73(folder / "scene.mat", {"cube": CUBE})
+    if kind == "tiff":
+        return write_tiff(folder / "scene.tif")
+    if kind in ("enmap", "sentinel2"):
+        return getattr(products, f"write_{kind}")(folder)[1]
+    getattr(products, f"write_{kind}")(folder / "scene.h5")
+    return folder / "scene.h5"
 
 
-@pytest.mark.parametrize("kind", ["emit", "prisma", "enmap", "tiff", "mat73"])
+@pytest.mark.parametrize(
+    "kind",
+    ["emit", "prisma", "pace", "neon", "tanager", "enmap", "sentinel2", "tiff", "mat73"],
+)
 def test_opening_reads_nothing_and_blocks_give_the_same(tmp_path, kind, monkeypatch):
-    path = write_all(tmp_path)[kind]
+    path = write_scene(tmp_path, kind)
     asked = []
     checked = BlockArray._checked
     monkeypatch.setattr(
@@ -61,7 +62,6 @@ def test_features_of_a_scene_that_is_read_in_blocks(tmp_path):
 
 
 def test_georeference(tmp_path):
-    files = write_all(tmp_path)
-    assert open_scene(files["emit"]).georeference is None
+    assert open_scene(write_scene(tmp_path, "emit")).georeference is None
     place = Georeference((30.0, 0.0, 5e5, 0.0, -30.0, 5.4e6), "EPSG:32633")
-    assert open_scene(files["tiff"]).georeference == place
+    assert open_scene(write_scene(tmp_path, "tiff")).georeference == place

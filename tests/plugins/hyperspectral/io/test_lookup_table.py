@@ -11,7 +11,7 @@ from diffclass_hyperspectral import read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
 from diffclass_hyperspectral.io.readers.hdf5_products import read_emit_table
 
-from .test_products import COLUMNS, ROWS, write_emit
+from ..products import COLUMNS, ROWS, write_emit
 
 
 @pytest.fixture

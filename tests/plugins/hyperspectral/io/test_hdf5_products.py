@@ -1,42 +1,111 @@
-"""PACE, NEON, Tanager, AVIRIS-3, DESIS, Sentinel-2 and Wyvern: small files laid out as theirs."""
+"""EMIT, PRISMA, PACE, NEON, Tanager and AVIRIS-3: small files laid out as the products are."""
 
 from __future__ import annotations
+
+from functools import partial
 
 import h5py
 import numpy as np
 import pytest
 
-from diffclass.exceptions import DataError
 from diffclass_hyperspectral import open_scene
 from diffclass_hyperspectral.io.georeference import Georeference, georeference_of
-from diffclass_hyperspectral.io.rasters import BlockArray
 from diffclass_hyperspectral.io.readers import read_image
 
 from ..products import (
+    SWATH,
     write_aviris3,
-    write_desis,
+    write_emit,
     write_neon,
     write_pace,
-    write_sentinel2,
+    write_prisma,
     write_tanager,
-    write_wyvern,
 )
+from ..writers import pixels_of, refuses
 
-
-def fails(path, *words, **options):
-    with pytest.raises(DataError) as caught:
-        np.asarray(read_image(path, **options).data)
-    message = str(caught.value)
-    assert "\n" not in message
-    for word in words:
-        assert word in message, message
+fails = partial(refuses, pixels_of)
 
 
 def place(scene):
     return georeference_of(scene.map_info)
 
 
-# --- HDF5 ----------------------------------------------------------------------------------------
+# --- EMIT ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunks", [True, False])
+def test_emit(tmp_path, chunks):
+    cube = write_emit(tmp_path / "emit.nc", chunks=chunks)
+    scene = open_scene(tmp_path / "emit.nc")
+    assert (scene.format, scene.ignore_value, scene.map_info) == ("EMIT", -9999, None)
+    np.testing.assert_allclose(scene.wavelengths, [381, 388.4, 1380, 2000, 2492.9], rtol=1e-6)
+    assert scene.band_mask.tolist() == [True, True, False, True, True]
+    assert np.argwhere(~scene.valid).tolist() == [[2, 3]]
+    np.testing.assert_array_equal(np.asarray(scene.data), cube)
+
+
+def test_emit_without_its_parts(tmp_path):
+    path = tmp_path / "emit.nc"
+    for name, word in (("sensor_band_parameters/wavelengths", "wavelengths"), ("reflectance", "")):
+        write_emit(path)
+        with h5py.File(path, "r+") as file:
+            del file[name]
+        fails(path, word)
+    write_emit(path)
+    with h5py.File(path, "r+") as file:
+        del file["sensor_band_parameters/good_wavelengths"]
+        file["sensor_band_parameters/good_wavelengths"] = np.ones(4)
+    fails(path, "good_wavelengths", "5 finite numbers")
+
+
+# --- PRISMA --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("corners", ["centres", "edges"])
+def test_prisma(tmp_path, corners):
+    cubes = write_prisma(tmp_path / "prisma.he5", corners=corners)
+    scene = open_scene(tmp_path / "prisma.he5")
+    assert scene.format == "PRISMA"
+    assert scene.wavelengths.tolist() == [406, 700, 977, 943, 1500, 2497]
+    vnir = cubes["Vnir"][:, [2, 1, 0]].transpose(0, 2, 1) / 65535 * 0.8
+    swir = cubes["Swir"][:, ::-1].transpose(0, 2, 1) / 65535 * 0.61 - 0.01
+    expected = np.concatenate([vnir, swir], axis=2)
+    assert np.argwhere(~scene.valid).tolist() == [[4, 5]]
+    expected[4, 5] = np.nan
+    np.testing.assert_allclose(scene.data, expected, atol=1e-6)
+    assert place(scene) == Georeference((30, 0, 500000, 0, -30, 5000100), "EPSG:32632")
+
+
+@pytest.mark.parametrize("name", ["L2ScaleSwirMin", "List_Cw_Vnir"])
+def test_prisma_without_an_attribute(tmp_path, name):
+    path = tmp_path / "prisma.he5"
+    write_prisma(path)
+    with h5py.File(path, "r+") as file:
+        del file.attrs[name]
+    fails(path, f"lacks the attribute {name}")
+    with h5py.File(path, "r+") as file:
+        file.attrs[name] = np.float32([1, 2])
+    fails(path, name, "finite numbers are needed")
+
+
+def test_prisma_corners_that_do_not_fit(tmp_path):
+    path = tmp_path / "prisma.he5"
+    write_prisma(path)
+    with h5py.File(path, "r+") as file:
+        file.attrs["Product_LRcorner_easting"] = np.float32(600000)
+        file.attrs["Product_LRcorner_northing"] = np.float32(4000000)
+    fails(path, "30 m apart", "6 columns x 9 rows")
+
+
+def test_prisma_without_a_cube(tmp_path):
+    path = tmp_path / "prisma.he5"
+    write_prisma(path)
+    with h5py.File(path, "r+") as file:
+        del file[f"{SWATH}/Data Fields/SWIR_Cube"]
+    fails(path, "lacks", "SWIR_Cube")
+
+
+# --- PACE, NEON, Tanager and AVIRIS-3 ------------------------------------------------------------
 
 
 def test_pace(tmp_path):
@@ -139,7 +208,7 @@ def test_parts_that_are_missing_or_of_another_size(tmp_path, write, name):
             file[name] = np.bytes_("nothing known")
         else:
             file[name] = np.ones(77)
-    fails(path, "scene.h5")
+    fails(path)
     with h5py.File(path, "r+") as file:
         del file[name]
     if write is write_aviris3:  # without wavelengths it is any HDF5 file
@@ -165,102 +234,29 @@ def test_a_named_array_of_a_product_is_taken_as_stored(tmp_path):
     assert cube.shape == (9, 6, 4)
 
 
-@pytest.mark.parametrize("keep", [0.02, 0.4, 0.95])
-@pytest.mark.parametrize("write", [write_pace, write_neon, write_tanager, write_aviris3])
+# --- HDF5 in general -----------------------------------------------------------------------------
+
+
+def test_hdf5_arrays_as_stored(tmp_path):
+    cube = np.arange(24).reshape(2, 3, 4)
+    with h5py.File(tmp_path / "scene.h5", "w") as file:
+        file["a/cube"] = cube
+        file["labels"] = cube[:, :, 0]
+    np.testing.assert_array_equal(open_scene(tmp_path / "scene.h5").data, cube)
+    np.testing.assert_array_equal(read_image(tmp_path / "scene.h5", n_axes=2).data, cube[:, :, 0])
+    with h5py.File(tmp_path / "scene.h5", "r+") as file:
+        file["b"] = cube + 1
+    fails(tmp_path / "scene.h5", "a/cube 2 x 3 x 4", "variable='a/cube'")
+    np.testing.assert_array_equal(open_scene(tmp_path / "scene.h5", variable="b").data, cube + 1)
+
+
+@pytest.mark.parametrize("keep", [0.01, 0.3, 0.7, 0.95, 0.97])
+@pytest.mark.parametrize(
+    "write", [write_emit, write_prisma, write_pace, write_neon, write_tanager, write_aviris3]
+)
 def test_truncated(tmp_path, write, keep):
     path = tmp_path / "scene.h5"
     write(path)
     raw = path.read_bytes()
     path.write_bytes(raw[: int(keep * len(raw))])
-    fails(path, "scene.h5")
-
-
-def test_opening_reads_no_pixel(tmp_path, monkeypatch):
-    paths = [tmp_path / f"{write.__name__}.h5" for write in (write_pace, write_neon, write_tanager)]
-    for write, path in zip((write_pace, write_neon, write_tanager), paths, strict=True):
-        write(path)
-    _, safe = write_sentinel2(tmp_path)
-    monkeypatch.setattr(BlockArray, "_checked", None)
-    for path in (*paths, safe):
-        assert isinstance(read_image(path).data, BlockArray)
-
-
-# --- DESIS ---------------------------------------------------------------------------------------
-
-
-def test_desis(tmp_path):
-    cube, image, metadata = write_desis(tmp_path)
-    for path in (image, metadata):
-        scene = open_scene(path)
-        assert (scene.format, scene.ignore_value) == ("DESIS", -32768)
-        assert scene.scale_factor == pytest.approx(10000)
-        assert scene.wavelengths.tolist() == [401.9, 650.25, 999.5]
-        assert np.argwhere(~scene.valid).tolist() == [[0, 0]]
-        np.testing.assert_array_equal(np.asarray(scene.data), cube)
-        assert place(scene).crs == "EPSG:32650"
-
-
-def test_desis_without_its_files(tmp_path):
-    _, image, metadata = write_desis(tmp_path)
-    header = image.with_suffix(".hdr")
-    text = header.read_text()
-    header.write_text(text.replace("401.9,  ", ""))
-    fails(image, "3 bands", "2 values of 'wavelength'")
-    header.unlink()
-    fails(image, "lacks its header")
-    header.write_text(text)
-    image.unlink()
-    fails(metadata, "no SPECTRAL_IMAGE.TIF")
-
-
-# --- Sentinel-2 ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("offset", [-1000, 0])
-def test_sentinel2(tmp_path, offset):
-    cube, safe = write_sentinel2(tmp_path, offset=offset)
-    for path in (safe, safe / "MTD_MSIL2A.xml"):
-        scene = open_scene(path)
-        assert (scene.format, scene.band_names) == ("Sentinel-2", ("B02", "B04", "B8A", "B12"))
-        assert scene.wavelengths.tolist() == [492.1, 664.6, 864.0, 2202.4]
-        expected = (cube + float(offset)) / 10000
-        expected[0, 0] = np.nan
-        np.testing.assert_allclose(np.asarray(scene.data), expected, atol=1e-6)
-        assert np.argwhere(~scene.valid).tolist() == [[0, 0]]
-        assert place(scene) == Georeference((20, 0, 6e5, 0, -20, 4.2e6), "EPSG:32610")
-    fine = open_scene(safe, variable="R10m")
-    assert fine.band_names == ("B02", "B04")
-    assert place(fine).transform[0] == 10
-
-
-def test_sentinel2_that_cannot_be_read(tmp_path):
-    _, safe = write_sentinel2(tmp_path)
-    fails(safe, "R10m, R20m, R60m", variable="R5m")
-    fails(safe, "0 folders", variable="R60m")
-    metadata = safe / "MTD_MSIL2A.xml"
-    text = metadata.read_text()
-    metadata.write_text(text.replace(">10000<", ">none<"))
-    fails(safe, "BOA_QUANTIFICATION_VALUE")
-    metadata.write_text(text[:300])
-    fails(safe, "Sentinel-2 metadata")
-    metadata.write_text(text)
-    image = next(safe.glob("GRANULE/*/IMG_DATA/R20m/*_B04_20m.jp2"))
-    image.write_bytes(image.read_bytes()[:90])
-    fails(safe, "B04_20m.jp2")
-    metadata.rename(safe / "MTD_MSIL1C.xml")
-    fails(safe / "MTD_MSIL1C.xml", "only products of level 2A")
-    fails(safe, "this is a folder")
-
-
-# --- Wyvern --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("tags", [True, False])
-def test_wyvern(tmp_path, tags):
-    cube = write_wyvern(tmp_path / "wyvern_dragonette-001_20240729T203112_3a5d0a9c.tiff", tags=tags)
-    scene = open_scene(tmp_path / "wyvern_dragonette-001_20240729T203112_3a5d0a9c.tiff")
-    assert (scene.format, scene.ignore_value) == ("GeoTIFF", -9999)
-    assert scene.wavelengths.tolist() == [503, 600, 799]
-    assert np.argwhere(~scene.valid).tolist() == [[3, 3]]
-    np.testing.assert_array_equal(np.asarray(scene.data), cube)
-    assert place(scene).crs == "EPSG:4326"
+    fails(path)
