@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -135,16 +135,7 @@ def names_of_json(text: str) -> dict[int, str]:
 _NOT_IN_A_WORD = re.compile(r"[^A-Za-z0-9_\-.+@]+")
 
 
-class _Entry(Protocol):
-    @property
-    def id(self) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def color(self) -> Color: ...
-
-
-def flags_of(entries: Iterable[_Entry], dtype: DTypeLike) -> dict[str, Any]:
+def flags_of(entries: Iterable[Any], dtype: DTypeLike) -> dict[str, Any]:
     """Return the attributes that say what the values of a class map mean.
 
     Parameters

@@ -299,14 +299,6 @@ def test_missing_file_folder_empty_file(tmp_path):
     fails(tmp_path / "empty.mat", "empty")
 
 
-@pytest.mark.parametrize("suffix", [".mat", ".npy", ".hdr", ".lan", ".png", ".img", ".txt"])
-@pytest.mark.parametrize("content", [b"just some text\n" * 40, b"\x00", b"\xff\xfe\x80\n"])
-def test_other_content_under_a_known_name(tmp_path, suffix, content):
-    path = tmp_path / f"scene{suffix}"
-    path.write_bytes(content)
-    fails(path)
-
-
 @pytest.mark.parametrize("keep", [0.02, 0.3, 0.7, 0.97])
 @pytest.mark.parametrize("kind", ["mat", "mat73", "npy", "lan", "envi"])
 def test_truncated(tmp_path, cube, kind, keep):
