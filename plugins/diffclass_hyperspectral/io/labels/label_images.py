@@ -84,9 +84,10 @@ class LabelImage:
         DataError
             Where the values are no class ids.
         """
-        place = Path(path)
-        checked = _as_ids(_single_band(np.asarray(ids), place), place)
-        return cls(checked, _table(checked, names, colors), place)
+        contents = Contents(
+            np.asarray(ids), "array", class_names=dict(names or {}), class_colors=dict(colors or {})
+        )
+        return cls.from_contents(contents, path)
 
     @classmethod
     def from_contents(cls, contents: Contents, path: str | os.PathLike[str]) -> LabelImage:
@@ -102,7 +103,7 @@ class LabelImage:
         ids = _as_ids(band, place, ignore_value=contents.ignore_value)
         return cls(
             ids=ids,
-            table=_table(ids, contents.class_names, contents.class_colors),
+            table=_table(ids, contents),
             path=place,
             format=contents.format,
             map_info=contents.map_info,
@@ -247,15 +248,15 @@ def _check_ids(values: np.ndarray, path: Path, first_row: int) -> None:
         raise DataError(f"{path}: class id {values.max():g} is too large for a class number")
 
 
-def _table(
-    ids: np.ndarray, names: Mapping[int, str] | None, colors: Mapping[int, Color] | None
-) -> ClassTable:
+def _table(ids: np.ndarray, contents: Contents) -> ClassTable:
     """Make the table of the classes present and of the declared ones that are not fillers."""
     present = set(np.unique(ids).tolist())
-    declared = {
-        i: name for i, name in (names or {}).items() if name and (i in present or name != UNUSED)
+    names = {
+        i: name
+        for i, name in (contents.class_names or {}).items()
+        if name and (i in present or name != UNUSED)
     }
-    return ClassTable.from_ids(present | set(declared), names=declared, colors=colors)
+    return ClassTable.from_ids(present | set(names), names=names, colors=contents.class_colors)
 
 
 def label_regions(ids: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import rasterio
 import rasterio.shutil
-from rasterio.transform import Affine
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import (
@@ -31,7 +30,6 @@ from diffclass_hyperspectral.io.georeference import (
 from diffclass_hyperspectral.io.georeference.georeference import transformed_bounds
 
 from ..writers import save_envi
-from .test_geotiff import write_tiff
 
 IDS = np.array([[0, 1, 10], [14, 10, 0]])
 TABLE = ClassTable.from_ids(
@@ -129,74 +127,6 @@ def test_a_system_that_is_none(tmp_path):
     assert read_labels(tmp_path / "map.tif").map_info.georeference.transform == ETRS.transform
 
 
-# --- class maps as GeoTIFF -----------------------------------------------------------------------
-
-
-def same_table(left, right):
-    assert [(e.id, e.name, e.color) for e in left.entries] == [
-        (e.id, e.name, e.color) for e in right.entries
-    ]
-
-
-@pytest.mark.parametrize("name", ["map.tif", "map.TIF"])
-def test_geotiff_class_map_reads_back(tmp_path, name):
-    files = write_class_map(tmp_path / name, IDS, TABLE, map_info=map_info_of(ETRS))
-    assert sorted(tmp_path.iterdir()) == sorted(files)
-    labels = read_labels(tmp_path / name)
-    np.testing.assert_array_equal(labels.ids, IDS)
-    same_table(labels.table, TABLE)
-    files[1].unlink()  # the names are in the TIFF too
-    same_table(read_labels(tmp_path / name).table, TABLE)
-
-
-def test_gdal_sees_palette_and_categories(tmp_path):
-    write_class_map(tmp_path / "map.tif", IDS, TABLE)
-    with pytest.warns(rasterio.errors.NotGeoreferencedWarning):
-        raster = rasterio.open(tmp_path / "map.tif")
-    with raster:
-        np.testing.assert_array_equal(raster.read(1), IDS)
-        assert raster.dtypes == ("uint8",)
-        assert raster.colormap(1)[10] == (1, 2, 3, 255)
-        rasterio.shutil.copy(raster, tmp_path / "map.vrt", driver="VRT")
-    text = (tmp_path / "map.vrt").read_text("utf-8")
-    assert "<Category>corn &amp; &lt;oats&gt;</Category>" in text
-    assert text.count("<Category>") == 15
-
-
-@pytest.mark.parametrize("greatest", [255, 256, 1000, 65535])
-def test_geotiff_widens_where_bytes_do_not_hold(tmp_path, greatest):
-    ids = np.array([[0, 1], [greatest, 2]])
-    write_class_map(tmp_path / "map.tif", ids, ClassTable.from_ids([greatest]))
-    labels = read_labels(tmp_path / "map.tif")
-    np.testing.assert_array_equal(labels.ids, ids)
-    assert labels.table.ids == (1, 2, greatest)
-
-
-def test_ids_too_large_for_a_geotiff(tmp_path):
-    with pytest.raises(ValueError, match="too large for a GeoTIFF"):
-        write_class_map(tmp_path / "map.tif", IDS + 65535)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_geotiff_raster_reads_back(tmp_path):
-    array = np.random.default_rng(0).random((4, 5, 3)).astype(np.float32)
-    array[1, 2] = np.nan
-    files = write_raster(tmp_path / "p.tif", array, band_names=["corn, sweet", "soy", "森"])
-    assert list(tmp_path.iterdir()) == list(files)
-    scene = open_scene(tmp_path / "p.tif")
-    np.testing.assert_array_equal(scene.data, array)
-    assert scene.band_names == ("corn, sweet", "soy", "森")
-    assert np.argwhere(~scene.valid).tolist() == [[1, 2]]
-
-
-def test_a_raster_takes_old_names_away(tmp_path):
-    write_class_map(tmp_path / "p.tif", IDS, TABLE)
-    with pytest.raises(ValueError, match="exists"):
-        write_raster(tmp_path / "p.tif", IDS / 7)
-    write_raster(tmp_path / "p.tif", IDS / 7, overwrite=True)
-    assert [file.name for file in tmp_path.iterdir()] == ["p.tif"]
-
-
 # --- labels and scene ----------------------------------------------------------------------------
 
 
@@ -226,13 +156,6 @@ def test_labels_of_another_place_are_refused():
     with pytest.raises(DataError, match=r"do not overlap|no place"):
         labels_at((3e-4, 0, 15.0, 0, -3e-4, 480.0), "EPSG:4326").on(scene)
     LabelImage.from_array(np.ones((2, 3))).on(scene)
-
-
-def test_transform_of_a_tiff_is_that_of_rasterio(tmp_path):
-    place = Affine(24, 18, 5e5, 9, -24, 5.4e6)
-    cube = np.ones((4, 5, 2), dtype=np.float32)
-    path = write_tiff(tmp_path / "scene.tif", cube, transform=place)
-    assert georeference_of(open_scene(path).map_info).transform == tuple(place)[:6]
 
 
 # --- without rasterio ----------------------------------------------------------------------------

@@ -129,6 +129,7 @@ def test_one_scale_and_several(tmp_path):
     [
         (NORTH_UP, "EPSG:32633"),
         (TURNED, "EPSG:32733"),
+        (Affine(24, 18, 5e5, 9, -24, 5.4e6), "EPSG:32633"),
         (Affine(1e-4, 0, 10, 0, -2e-4, 45), "EPSG:4326"),
         (Affine(25, 0, 4e6, 0, -25, 3e6), "EPSG:3035"),
         (Affine(1, 0, 5, 0, 1, 7), "EPSG:26917"),

@@ -7,6 +7,8 @@ import sys
 
 import numpy as np
 import pytest
+import rasterio
+import rasterio.shutil
 import spectral.io.envi as envi
 from PIL import Image
 
@@ -19,7 +21,13 @@ from diffclass_hyperspectral.io.maps.map_files import output_files, require_outp
 IDS = np.array([[0, 1, 10, 10], [14, 10, 0, 1], [14, 14, 1, 1]])
 TABLE = ClassTable.from_ids(
     [0, 1, 10, 14, 16],
-    names={0: "nothing", 1: "corn", 10: "lettuce, romaine 4wk", 14: "weeds {all}", 16: "vineyard"},
+    names={
+        0: "nothing",
+        1: "corn & <oats>",
+        10: "lettuce, romaine 4wk",
+        14: "weeds {all}",
+        16: "vineyard",
+    },
     colors={0: (255, 255, 255), 10: (1, 2, 3)},
 )
 
@@ -48,6 +56,18 @@ def test_envi_reads_back(tmp_path, name):
         same_table(labels.table, ClassTable.from_ids(names, names=names, colors=colors))
 
 
+@pytest.mark.parametrize("name", ["map.tif", "map.tiff", "map.TIF"])
+def test_geotiff_class_map_reads_back(tmp_path, name):
+    files = write_class_map(tmp_path / name, IDS, TABLE)
+    assert [file.name for file in files] == [name, f"{name}.aux.xml"]
+    assert sorted(tmp_path.iterdir()) == sorted(files)
+    labels = read_labels(tmp_path / name)
+    np.testing.assert_array_equal(labels.ids, IDS)
+    same_table(labels.table, TABLE)
+    files[1].unlink()  # the names are in the TIFF too
+    same_table(read_labels(tmp_path / name).table, TABLE)
+
+
 def test_envi_values_are_ids_and_gaps_have_no_name(tmp_path):
     write_class_map(tmp_path / "map.hdr", IDS, TABLE)
     image = envi.open(str(tmp_path / "map.hdr"))
@@ -59,9 +79,22 @@ def test_envi_values_are_ids_and_gaps_have_no_name(tmp_path):
     assert len(image.metadata["class lookup"]) == 17 * 3
 
 
+def test_gdal_sees_palette_and_categories(tmp_path):
+    write_class_map(tmp_path / "map.tif", IDS, TABLE)
+    with pytest.warns(rasterio.errors.NotGeoreferencedWarning):
+        raster = rasterio.open(tmp_path / "map.tif")
+    with raster:
+        np.testing.assert_array_equal(raster.read(1), IDS)
+        assert raster.dtypes == ("uint8",)
+        assert raster.colormap(1)[10] == (1, 2, 3, 255)
+        rasterio.shutil.copy(raster, tmp_path / "map.vrt", driver="VRT")
+    text = (tmp_path / "map.vrt").read_text("utf-8")
+    assert "<Category>corn &amp; &lt;oats&gt;</Category>" in text
+    assert text.count("<Category>") == 17
+
+
 @pytest.mark.parametrize("name", ["map.tif", "map.img"])
 def test_other_programs_see_no_class_in_gaps_and_none_in_0(tmp_path, name):
-    rasterio = pytest.importorskip("rasterio")
     ids = np.array([[0, 1, 5], [9, 5, 0]])
     write_class_map(tmp_path / name, ids)
     with quiet(), rasterio.open(tmp_path / name) as raster:
@@ -81,14 +114,19 @@ def test_other_programs_see_no_class_in_gaps_and_none_in_0(tmp_path, name):
     assert [entry.id for entry in read_labels(tmp_path / name).table] == [1, 5, 9]
 
 
-@pytest.mark.parametrize("greatest", [254, 255, 256, 300, 1000])
-def test_envi_widens_where_bytes_do_not_hold(tmp_path, greatest):
+@pytest.mark.parametrize(
+    ("name", "greatest"),
+    [("map.img", greatest) for greatest in (254, 255, 256, 1000, 65534)]
+    + [("map.tif", greatest) for greatest in (255, 256, 1000, 65535)],
+)
+def test_maps_widen_where_bytes_do_not_hold(tmp_path, name, greatest):
     ids = np.array([[0, 1], [greatest, 2]])
-    write_class_map(tmp_path / "map.img", ids)
-    labels = read_labels(tmp_path / "map.img")
+    write_class_map(tmp_path / name, ids, ClassTable.from_ids([greatest]))
+    labels = read_labels(tmp_path / name)
     np.testing.assert_array_equal(labels.ids, ids)
     assert labels.table.ids == (1, 2, greatest)
-    assert (tmp_path / "map.img").stat().st_size == 4 * (1 if greatest < 255 else 2)
+    if name == "map.img":
+        assert (tmp_path / name).stat().st_size == 4 * (1 if greatest < 255 else 2)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, np.uint8, bool])
@@ -136,16 +174,26 @@ def test_legend_png_shows_every_pixel_in_its_colour(tmp_path):
         read_labels(tmp_path / "map.png")
 
 
-@pytest.mark.parametrize("name", ["p.img", "p.hdr", "p.bip", "p.npy"])
+@pytest.mark.parametrize("name", ["p.img", "p.hdr", "p.bip", "p.npy", "p.tif", "p.TIFF"])
 def test_raster_reads_back(tmp_path, name):
     array = np.random.default_rng(0).random((4, 5, 3))
     array[1, 2] = np.nan
-    write_raster(tmp_path / name, array, band_names=["corn, sweet", "soy", "oats"])
+    files = write_raster(tmp_path / name, array, band_names=["corn, sweet", "soy", "森"])
+    assert sorted(tmp_path.iterdir()) == sorted(files)
     scene = open_scene(tmp_path / name)
     np.testing.assert_array_equal(scene.data, array.astype(np.float32))
-    assert (~scene.valid).sum() == 1
+    assert np.argwhere(~scene.valid).tolist() == [[1, 2]]
     if name != "p.npy":
-        assert scene.band_names == ("corn; sweet", "soy", "oats")
+        is_tiff = "tif" in name.lower()
+        assert scene.band_names == ("corn, sweet" if is_tiff else "corn; sweet", "soy", "森")
+
+
+def test_a_raster_takes_old_names_away(tmp_path):
+    write_class_map(tmp_path / "p.tif", IDS, TABLE)
+    with pytest.raises(ValueError, match="exists"):
+        write_raster(tmp_path / "p.tif", IDS / 7)
+    write_raster(tmp_path / "p.tif", IDS / 7, overwrite=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["p.tif"]
 
 
 def test_margin_of_two_axes(tmp_path):
@@ -211,15 +259,6 @@ def test_a_failed_write_leaves_nothing(tmp_path, monkeypatch):
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-@pytest.mark.parametrize("name", ["map.tiff", "map.TIF"])
-def test_the_other_endings_of_a_geotiff(tmp_path, name):
-    files = write_class_map(tmp_path / name, IDS)
-    assert [file.name for file in files] == [name, f"{name}.aux.xml"]
-    np.testing.assert_array_equal(read_labels(files[0]).ids, IDS)
-    (raster,) = write_raster(tmp_path / f"raster_{name}", IDS)
-    np.testing.assert_array_equal(np.asarray(open_scene(raster).data)[..., 0], IDS)
-
-
 def test_a_folder_is_no_output(tmp_path):
     with pytest.raises(ParameterError, match=r"is a folder; name a file in it, as .*map\.tif"):
         write_class_map(tmp_path, IDS)
@@ -236,6 +275,9 @@ def test_places_that_cannot_be_written(tmp_path):
         write_class_map(tmp_path / "map.img", np.array([[0.5]]))
     with pytest.raises(ParameterError, match="too large"):
         write_class_map(tmp_path / "map.img", np.array([[70000]]))
+    with pytest.raises(ParameterError, match="too large for a GeoTIFF"):
+        write_class_map(tmp_path / "map.tif", IDS + 65535)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_missing_matplotlib_names_the_extra(tmp_path, monkeypatch):
