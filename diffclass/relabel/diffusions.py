@@ -21,8 +21,7 @@ from diffclass.operators.warped import Operator, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
 from diffclass.relabel.columns import ColumnStore, Horizon
 from diffclass.relabel.edits import next_state
-from diffclass.relabel.refined_maps import RefinedMaps
-from diffclass.relabel.session_maps import ClassMap, ClassSums
+from diffclass.relabel.session_maps import ClassMap, ClassSums, RefinedMaps
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import new_stroke
 from diffclass.relabel.time_sweep import TimeSweep
@@ -34,16 +33,11 @@ Grouping = Callable[[np.ndarray], np.ndarray]
 class Diffusions:
     """Expensive results on one walk, computed once for each state that needs them.
 
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points; states are of these points.
-    rule : StoppingRule
-        Its limits are those of every rule.
-    grouping : callable, optional
-        Takes class ids, 0 where unlabelled, and returns the ``groups`` of `diffuse_labels`.
-    most_refined : int, default=2
-        Refined maps kept. With two, undo brings the one before back at once.
+    - `operator`: the walk on n points; states are of these points
+    - `rule`: its limits are those of every rule
+    - `grouping`: takes class ids, 0 where unlabelled, and returns the ``groups`` of
+      `diffuse_labels`
+    - `most_refined`: refined maps kept. With two, undo brings the one before back at once.
     """
 
     def __init__(
@@ -79,14 +73,9 @@ class Diffusions:
     def refined_map_of(self, state: State, operator: Operator, tau: int | None) -> ClassMap:
         """Return a state's map as `diffuse_labels` makes it.
 
-        Parameters
-        ----------
-        state : State
-            With at least one stroke.
-        operator : MarkovOperator or WarpedOperator
-            Its walk; see `operator_of`.
-        tau : int or None
-            Time in steps; None for the rule "auto", which chooses mode and weights too.
+        - `state`: with at least one stroke
+        - `operator`: its walk; see `operator_of`
+        - `tau`: time in steps; None for the rule "auto", which chooses mode and weights too
         """
         if tau is None:
             found = self._by_rule(state, operator)
@@ -154,7 +143,7 @@ class Diffusions:
     def operator_of(self, state: State) -> Operator:
         """Return the walk of a state; if warped, one walk for each of its classes."""
         source = state.warped_by
-        if source is None:
+        if source is None or not state.strokes:  # without labels there is no class to walk in
             return self.operator
         if source not in self._warps:
             # never by a refined map: whether there was one depends on how fast somebody painted

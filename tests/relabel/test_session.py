@@ -673,6 +673,15 @@ def test_a_warped_session(session, operator):
     assert bits(session) == plain
 
 
+def test_a_warped_session_may_lose_all_labels(session):
+    session.apply({"op": "warp"})
+    session.apply({"op": "erase", "points": list(range(N))})
+    session.update()
+    session.prepare_suggestions()
+    with pytest.raises(DataError, match="no map to go by"):
+        session.suggest()
+
+
 def test_warping_replays_whenever_it_was_updated(operator):
     operations = [
         {"op": "stroke", "class": 1, "points": [0, 1]},

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from diffclass_relabel.door.clients import LAST, MORE, PART_LENGTH, Parts, TooLongError
 from diffclass_relabel.door.page_service import MOST_BYTES
 from diffclass_relabel.protocol import parts
-from diffclass_relabel.protocol.parts import LAST, MORE, PART_LENGTH, Parts, TooLongError
 
 
 def test_a_message_in_one_piece_is_itself():

@@ -11,7 +11,7 @@ from PIL import Image
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LookupTable, open_scene, read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_relabel.maps.shown import NO_DATA
+from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.queries.exports import export
 
 from ..strokes import three_classes

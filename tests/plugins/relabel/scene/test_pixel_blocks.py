@@ -15,16 +15,15 @@ from diffclass.command_line import main as cli
 from diffclass_hyperspectral import SceneFeatures, read_labels
 from diffclass_relabel.door.clients import Outbox
 from diffclass_relabel.files.session_log import SessionLog
+from diffclass_relabel.maps import NO_DATA, ShownMap, pieces, unpack_frame
 from diffclass_relabel.maps import frames as map_messages
-from diffclass_relabel.maps.frames import pieces, unpack_frame
-from diffclass_relabel.maps.shown import NO_DATA, ShownMap
 from diffclass_relabel.queries.exports import describe_session, export
-from diffclass_relabel.queries.held_out import held_out
+from diffclass_relabel.queries.numbers import held_out
 from diffclass_relabel.scene import pixel_blocks, workspace
-from diffclass_relabel.scene.pixel_blocks import block_means, block_side, blocks_of
+from diffclass_relabel.scene.pixels import block_means, block_side, blocks_of
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
-from diffclass_relabel.session.editor import SessionEditor, session_header
-from diffclass_relabel.session.replaying import replayed
+from diffclass_relabel.session.editor import SessionEditor
+from diffclass_relabel.session.session_files import replayed, session_header
 
 from ..clients import PLANES
 from ..session.test_refinement import chosen, classified
