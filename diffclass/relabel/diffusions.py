@@ -103,10 +103,17 @@ class Diffusions:
         elif state.first_mode != "absorbing" and state.warped_by is None:
             diffusion = self._sums.diffusion_of(state.pieces(), tau, self.horizon_of(state))
         else:
-            diffusion = diffuse_labels(
-                self.operator_of(state), state.targets, label_mode=state.first_mode, tau=tau
-            )
+            diffusion = self._diffused_whole(state)
         return ClassMap(diffusion, state.n_points, tau)
+
+    def _diffused_whole(self, state: State) -> LabelDiffusion:
+        """Return the diffusion of all labels as they count, without columns."""
+        return diffuse_labels(
+            self.operator_of(state),
+            state.targets,
+            label_mode=state.first_mode,
+            tau=self.tau_of(state),
+        )
 
     def tau_of(self, state: State) -> int:
         """Return the time of a state's map: the given one, or that of the margin rule, kept."""
@@ -145,11 +152,13 @@ class Diffusions:
         source = state.warped_by
         if source is None or not state.strokes:  # without labels there is no class to walk in
             return self.operator
+        known, wanted = source.labelled_classes, state.labelled_classes
         if source not in self._warps:
             # never by a refined map: whether there was one depends on how fast somebody painted
             scores = self.provisional_map_of(source).posteriors
+            if known != source.mapped_classes:  # the map has one that counts nowhere
+                scores = self._diffused_whole(source).posteriors
             self._warps[source] = warped_operator(self.operator, scores, y=source.targets)
-        known, wanted = source.mapped_classes, state.mapped_classes
         if wanted == known:
             return self._warps[source]
         return self._warps[source].with_classes(

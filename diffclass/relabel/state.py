@@ -112,6 +112,12 @@ class State:
         """Ids of the classes with at least one labelled point, ascending."""
         return self.strokes.class_ids
 
+    @property
+    def labelled_classes(self) -> tuple[int, ...]:
+        """Ids in `label_ids`, ascending; on aggregates newer strokes may hide a class."""
+        ids = np.unique(self.label_ids)
+        return tuple(ids[ids > 0].tolist())
+
     def strokes_of(self, class_id: int) -> tuple[Stroke, ...]:
         """Return the strokes of a class, in order."""
         return tuple(stroke for stroke in self.strokes if stroke.class_id == class_id)
