@@ -52,7 +52,10 @@ _TEMPLATE = """<!doctype html>
 
 
 class BrowserOpening:
-    """Opens the page and cleans up after it.
+    """Opens the page in the user's browser, without its token in the list of processes.
+
+    The browser is given a file that only the user can read, which leads it to the page and is
+    removed as soon as the page was asked for.
 
     - `folder`: where the file is put. Browsers in a sandbox see the user's folders, but not the
       system's temporary one.

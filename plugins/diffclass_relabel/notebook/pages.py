@@ -144,7 +144,7 @@ _LONGEST_GOODBYE = 20.0  # seconds
 
 
 class SessionThread:
-    """Opens a session and keeps it for the pages of a notebook.
+    """Opens a session and keeps it for a notebook, with an event loop in a thread of its own.
 
     - `post`: see `NotebookPages`; called in this thread
     """
