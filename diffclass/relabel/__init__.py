@@ -6,7 +6,6 @@ Points are those of a `diffclass.MarkovOperator`; in `plugins/diffclass_relabel`
 from __future__ import annotations
 
 from diffclass.relabel.audit import Contradiction, Share
-from diffclass.relabel.background import background
 from diffclass.relabel.columns import painting_cost
 from diffclass.relabel.edits import free_name
 from diffclass.relabel.operations import (
@@ -47,7 +46,7 @@ from diffclass.relabel.operations import (
     table_of,
     whole_number,
 )
-from diffclass.relabel.session import RelabelSession
+from diffclass.relabel.session import RelabelSession, background
 from diffclass.relabel.session_maps import Change, ClassMap
 from diffclass.relabel.state import DEFAULT_TAU
 from diffclass.relabel.strokes import ClassInfo, Stroke

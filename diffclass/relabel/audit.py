@@ -65,20 +65,7 @@ def shares_at(
 
         A^t chi_S(x) = sum over y in S of pi(y) A^t delta_x(y) / pi(x).
 
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points.
-    strokes : tuple of Stroke
-        All strokes.
-    column : Column
-        The column of the point.
-    point : int
-
-    Returns
-    -------
-    list of Share
-        Largest share first, among equal ones the older stroke; empty if nothing has arrived.
+    - returns: largest share first, among equal ones the older stroke; empty if nothing has arrived
     """
     pi, components = operator.stationary_distribution, operator.components
     arrived = np.array([pi[s.points] @ column.at(s.points, components) for s in strokes])
@@ -100,22 +87,8 @@ def contradictions(
 
     A stroke that is the only one of its class is left out: the others do not know the class.
 
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points.
-    strokes : tuple of Stroke
-        All strokes.
-    columns : list of Column
-        The columns of the strokes.
+    - returns: largest margin first
 
-    Returns
-    -------
-    list of Contradiction
-        Largest margin first.
-
-    Notes
-    -----
     Cost: one number per labelled point and stroke; nothing is diffused. The others are summed
     without the stroke. Subtracting it from the sum of all would leave only rounding where it makes
     up nearly the whole sum.

@@ -35,33 +35,18 @@ _SECONDS = 1e-6  # of a point of a map
 
 @dataclass(frozen=True)
 class Horizon:
-    """How far columns are diffused, and whether they are summed.
+    """How far columns are diffused, and whether they are summed."""
 
-    Attributes
-    ----------
-    n_steps : int
-        Last step of the walk.
-    is_sum : bool
-        Whether a column is the sum over the walk, and not the walk at its last step.
-    """
-
-    n_steps: int
-    is_sum: bool
+    n_steps: int  # last step of the walk
+    is_sum: bool  # whether a column is the sum over the walk, and not the walk at its last step
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A diffused indicator, times HEIGHT: limits[component] + values.
+    """A diffused indicator, times HEIGHT: limits[component] + values."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n,)
-        In the operator's dtype; in double precision if it is a sum.
-    limits : ndarray of float64 of shape (n_components,)
-        All 0 while the column is young; see `FreeColumns`.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # (n,); in the operator's dtype; in double precision if it is a sum
+    # float64 (n_components,); all 0 while the column is young; see `FreeColumns`
     limits: np.ndarray
 
     def add_to(self, total: np.ndarray, components: np.ndarray) -> None:
@@ -79,16 +64,9 @@ class Column:
 class ColumnStore:
     """Columns of strokes, diffused on request and kept while there is room.
 
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points.
-    max_bytes : int, default=200,000,000
-        Above this the least recently used columns are dropped, but never columns that are requested
-        together.
+    - `max_bytes`: above this the least recently used columns are dropped, but never columns that
+      are requested together
 
-    Notes
-    -----
     Several threads may ask at once; what both lack is diffused twice, to the same bits.
 
     Memory: 8 n bytes per column if it is a sum, else 4 n in single precision, and one more copy of
@@ -174,18 +152,7 @@ def diffused_columns(
 ) -> list[Column]:
     """Diffuse the indicators of groups of points, each to the same bits as if it were alone.
 
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points.
-    groups : list of ndarray of int
-        Indices of points, each once per group.
-    horizon : Horizon
-
-    Returns
-    -------
-    list of Column
-        In the order of the groups.
+    - `groups` int: indices of points, each once per group
     """
     group = np.repeat(np.arange(len(groups)), [len(points) for points in groups])
     walk = FreeColumns(

@@ -21,8 +21,7 @@ from diffclass.operators.warped import Operator, WarpedOperator, warped_operator
 from diffclass.relabel.audit import Contradiction, Share, contradictions, shares_at
 from diffclass.relabel.columns import ColumnStore, Horizon
 from diffclass.relabel.edits import next_state
-from diffclass.relabel.refined_maps import RefinedMaps
-from diffclass.relabel.session_maps import ClassMap, ClassSums
+from diffclass.relabel.session_maps import ClassMap, ClassSums, RefinedMaps
 from diffclass.relabel.state import State
 from diffclass.relabel.strokes import new_stroke
 from diffclass.relabel.time_sweep import TimeSweep
@@ -34,16 +33,11 @@ Grouping = Callable[[np.ndarray], np.ndarray]
 class Diffusions:
     """Expensive results on one walk, computed once for each state that needs them.
 
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points; states are of these points.
-    rule : StoppingRule
-        Its limits are those of every rule.
-    grouping : callable, optional
-        Takes class ids, 0 where unlabelled, and returns the ``groups`` of `diffuse_labels`.
-    most_refined : int, default=2
-        Refined maps kept. With two, undo brings the one before back at once.
+    - `operator`: the walk on n points; states are of these points
+    - `rule`: its limits are those of every rule
+    - `grouping`: takes class ids, 0 where unlabelled, and returns the ``groups`` of
+      `diffuse_labels`
+    - `most_refined`: refined maps kept. With two, undo brings the one before back at once.
     """
 
     def __init__(
@@ -79,14 +73,9 @@ class Diffusions:
     def refined_map_of(self, state: State, operator: Operator, tau: int | None) -> ClassMap:
         """Return a state's map as `diffuse_labels` makes it.
 
-        Parameters
-        ----------
-        state : State
-            With at least one stroke.
-        operator : MarkovOperator or WarpedOperator
-            Its walk; see `operator_of`.
-        tau : int or None
-            Time in steps; None for the rule "auto", which chooses mode and weights too.
+        - `state`: with at least one stroke
+        - `operator`: its walk; see `operator_of`
+        - `tau`: time in steps; None for the rule "auto", which chooses mode and weights too
         """
         if tau is None:
             found = self._by_rule(state, operator)
@@ -114,10 +103,17 @@ class Diffusions:
         elif state.first_mode != "absorbing" and state.warped_by is None:
             diffusion = self._sums.diffusion_of(state.pieces(), tau, self.horizon_of(state))
         else:
-            diffusion = diffuse_labels(
-                self.operator_of(state), state.targets, label_mode=state.first_mode, tau=tau
-            )
+            diffusion = self._diffused_whole(state)
         return ClassMap(diffusion, state.n_points, tau)
+
+    def _diffused_whole(self, state: State) -> LabelDiffusion:
+        """Return the diffusion of all labels as they count, without columns."""
+        return diffuse_labels(
+            self.operator_of(state),
+            state.targets,
+            label_mode=state.first_mode,
+            tau=self.tau_of(state),
+        )
 
     def tau_of(self, state: State) -> int:
         """Return the time of a state's map: the given one, or that of the margin rule, kept."""
@@ -154,13 +150,15 @@ class Diffusions:
     def operator_of(self, state: State) -> Operator:
         """Return the walk of a state; if warped, one walk for each of its classes."""
         source = state.warped_by
-        if source is None:
+        if source is None or not state.strokes:  # without labels there is no class to walk in
             return self.operator
+        known, wanted = source.labelled_classes, state.labelled_classes
         if source not in self._warps:
             # never by a refined map: whether there was one depends on how fast somebody painted
             scores = self.provisional_map_of(source).posteriors
+            if known != source.mapped_classes:  # the map has one that counts nowhere
+                scores = self._diffused_whole(source).posteriors
             self._warps[source] = warped_operator(self.operator, scores, y=source.targets)
-        known, wanted = source.mapped_classes, state.mapped_classes
         if wanted == known:
             return self._warps[source]
         return self._warps[source].with_classes(

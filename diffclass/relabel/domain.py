@@ -3,12 +3,16 @@
 Sessions speak of points. A domain has results on one walk (`diffusions`), restricts states and
 points to what that walk is on, and lifts what was found there back to the points. On the points
 themselves both are the identity.
+
+On aggregates a state has the same strokes, of the aggregates they touch. An aggregate with points
+of several strokes belongs to all of them, and counts as labelled by the newest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,10 +21,65 @@ from diffclass.acquisition import Suggestions
 from diffclass.coarsening import CoarseGraph
 from diffclass.label_diffusion import LabelDiffusion
 from diffclass.relabel.audit import Contradiction
-from diffclass.relabel.coarse_states import CoarseStates
 from diffclass.relabel.diffusions import Diffusions
 from diffclass.relabel.session_maps import ClassMap
-from diffclass.relabel.state import State
+from diffclass.relabel.state import PersistentArray, State
+from diffclass.relabel.strokes import Stroke, StrokeMapping, new_stroke
+
+_KEPT = 4  # newest states
+
+
+class CoarseStates:
+    """States of aggregates by states of points.
+
+    Costs a pass over the points per state; of the strokes only those that are new.
+    """
+
+    def __init__(self, coarse: CoarseGraph):
+        self._coarse = coarse
+        self._strokes = StrokeMapping(self._restricted)
+        self._newest: dict[State, State] = {}
+        # one object for each state whose labels chose the time or warped the walk: results on the
+        # aggregates are kept by it
+        self._sources: WeakKeyDictionary[State, State] = WeakKeyDictionary()
+
+    def of(self, state: State) -> State:
+        """Return the state of the aggregates."""
+        known = self._newest.get(state)
+        if known is None:
+            known = self._made(state)
+            # replaced as a whole: other threads read it meanwhile
+            self._newest = {**dict(list(self._newest.items())[1 - _KEPT :]), state: known}
+        return known
+
+    def _made(self, state: State) -> State:
+        return replace(
+            state,
+            n_points=len(self._coarse),
+            owners=PersistentArray.of(self._owners(state)),
+            strokes=self._strokes.of(state.strokes),
+            chosen_for=self._source(state.chosen_for),
+            warped_by=self._source(state.warped_by),
+        )
+
+    def _source(self, state: State | None) -> State | None:
+        if state is None:
+            return None
+        if state not in self._sources:
+            self._sources[state] = self._made(state)
+        return self._sources[state]
+
+    def _owners(self, state: State) -> np.ndarray:
+        """Return the newest stroke of each aggregate, 0 for none."""
+        of_points = state.owners.whole()
+        held = np.flatnonzero(of_points)
+        owners = np.zeros(len(self._coarse), dtype=np.int32)
+        np.maximum.at(owners, self._coarse.aggregates[held], of_points[held])
+        return owners
+
+    def _restricted(self, stroke: Stroke) -> Stroke:
+        return new_stroke(stroke.number, stroke.class_id, self._coarse.restrict(stroke.points))
+
 
 # takes what is labelled, which are candidates (or None), and coordinates of all (or None)
 Suggest = Callable[[np.ndarray, ArrayLike | None, ArrayLike | None], Suggestions]
@@ -30,10 +89,7 @@ _OF_POINTS = "values", "codes", "probability", "margin"  # what a diffusion says
 class Points:
     """The points themselves.
 
-    Parameters
-    ----------
-    diffusions : Diffusions
-        On the walk on n points.
+    - `diffusions`: on the walk on n points
     """
 
     def __init__(self, diffusions: Diffusions):
@@ -85,12 +141,8 @@ class Points:
 class Aggregates:
     """Aggregates of the points: each point takes what was found for its aggregate.
 
-    Parameters
-    ----------
-    coarse : CoarseGraph
-        m aggregates of n points.
-    diffusions : Diffusions
-        On the walk on the aggregates.
+    - `coarse`: m aggregates of n points
+    - `diffusions`: on the walk on the aggregates
     """
 
     def __init__(self, coarse: CoarseGraph, diffusions: Diffusions):

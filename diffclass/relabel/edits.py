@@ -44,22 +44,8 @@ from diffclass.relabel.strokes import ClassInfo, new_stroke
 def next_state(state: State, operation: Operation | Mapping[str, Any]) -> State:
     """Return the state after an operation.
 
-    Parameters
-    ----------
-    state : State
-        Not changed.
-    operation : Operation or mapping
-        A mapping {"op": name, ...} is checked first. Undo and redo are not accepted: they need a
-        history.
-
-    Returns
-    -------
-    State
-
-    Raises
-    ------
-    ParameterError
-        If the operation is unknown, a field is missing or unknown, or it cannot be done.
+    - `operation`: a mapping {"op": name, ...} is checked first. Undo and redo are not accepted:
+      they need a history.
     """
     if not isinstance(operation, Operation):
         operation = decoded(operation, OPERATIONS)

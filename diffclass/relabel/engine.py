@@ -29,29 +29,19 @@ from diffclass.relabel.diffusions import Diffusions, Grouping
 from diffclass.relabel.domain import Aggregates, Domain, Points
 from diffclass.relabel.session_maps import ClassMap
 from diffclass.relabel.state import State
-from diffclass.relabel.time_sweep import LiftedSweep
+from diffclass.relabel.time_sweep import TimeSweep
 
 
 class Engine:
     """Maps of a session's states, and answers about them; all states and results are of points.
 
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points.
-    rule : StoppingRule
-        Its limits are those of every rule.
-    grouping : callable, optional
-        Takes class ids, 0 where unlabelled, and returns the ``groups`` of `diffuse_labels`.
-    coarse : CoarseGraph, optional
-        Of these points. Provisional maps are then those of its aggregates.
-    coarse_answers : bool, default=True
-        Whether answers and warped walks are those of the aggregates too, if there are any.
-
-    Attributes
-    ----------
-    answers : Domain
-        Where answers come from, walks are warped and the rule "margin" chooses the time.
+    - `rule`: its limits are those of every rule
+    - `grouping`: takes class ids, 0 where unlabelled, and returns the ``groups`` of
+      `diffuse_labels`
+    - `coarse`: of these points. Provisional maps are then those of its aggregates.
+    - `coarse_answers`: whether answers and warped walks are those of the aggregates too, if there
+      are any
+    - `answers`: where answers come from, walks are warped and the rule "margin" chooses the time
     """
 
     def __init__(
@@ -128,12 +118,8 @@ class Engine:
     def refined_map_of(self, state: State, operator: Operator) -> ClassMap:
         """Return a state's map as `diffuse_labels` makes it, with the time of "auto".
 
-        Parameters
-        ----------
-        state : State
-            With at least one stroke.
-        operator : MarkovOperator or WarpedOperator
-            Its walk; see `operator_of`.
+        - `state`: with at least one stroke
+        - `operator`: its walk; see `operator_of`
         """
         return self._refining(state).lift_map(self._refined_map(state, operator))
 
@@ -171,10 +157,9 @@ class Engine:
 
     # --- answers
 
-    def time_sweep_of(self, state: State) -> LiftedSweep:
-        """Return the maps of a state at other times; kept until labels or walk change."""
-        sweep = self.answers.diffusions.time_sweep_of(self.answers.restrict(state))
-        return LiftedSweep(sweep, self.answers.lift)
+    def time_sweep_of(self, state: State) -> TimeSweep:
+        """Return the maps of `answers` at other times; kept until labels or walk change."""
+        return self.answers.diffusions.time_sweep_of(self.answers.restrict(state))
 
     def classes_by(self, y: np.ndarray, *, label_mode: str, tau: int) -> np.ndarray:
         """Return the classes to which labels diffuse by the walk that is not warped, 0 for none."""

@@ -23,15 +23,8 @@ class KeptEigenpairs:
     Threads may ask at the same time: the second waits for the first. A cancelled computation keeps
     the eigenpairs that it has found.
 
-    Parameters
-    ----------
-    random_state : int, RandomState or None
-        Seeds the computation.
-
-    Attributes
-    ----------
-    known : Eigenpairs or None
-        Those computed last.
+    - `random_state`: seeds the computation
+    - `known`: those computed last
     """
 
     def __init__(self, random_state: RandomState):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from diffclass._compiled._threads import threads
 from diffclass._validation import RandomState, check_choice, check_positive
 from diffclass.acquisition import Rule, Suggestions, suggest
 from diffclass.coarsening import CoarseGraph
@@ -29,14 +30,12 @@ from diffclass.relabel.columns import Horizon
 from diffclass.relabel.diffusions import Grouping
 from diffclass.relabel.edits import next_state, with_classes
 from diffclass.relabel.engine import Engine
-from diffclass.relabel.history import History
 from diffclass.relabel.kept_eigenpairs import KeptEigenpairs
 from diffclass.relabel.operations import OPERATIONS, Operation, Redo, Undo, decoded
-from diffclass.relabel.provisional_maps import ProvisionalMaps
-from diffclass.relabel.session_maps import Change, ClassMap
-from diffclass.relabel.state import State
+from diffclass.relabel.session_maps import Change, ClassMap, ProvisionalMaps
+from diffclass.relabel.state import History, State
 from diffclass.relabel.strokes import ClassInfo, Stroke
-from diffclass.relabel.time_sweep import LiftedSweep
+from diffclass.relabel.time_sweep import TimeSweep
 
 
 class RelabelSession:
@@ -453,9 +452,10 @@ class RelabelSession:
             If nothing is labelled.
         """
         check_positive(tau, "tau", integer=True)
-        sweep = self._time_sweep()
+        sweep, lift = self._time_sweep(), self._engine.answers.lift
         with self._sweeping:
-            return sweep.at(int(tau))
+            ids, margin = sweep.at(int(tau))
+        return lift(ids), lift(margin)
 
     def classes_by(self, y: np.ndarray, *, label_mode: str, tau: int) -> np.ndarray:
         """Return the classes to which other labels diffuse, by the walk that is not warped.
@@ -478,7 +478,7 @@ class RelabelSession:
         """
         return self._engine.classes_by(y, label_mode=label_mode, tau=tau)
 
-    def _time_sweep(self) -> LiftedSweep:
+    def _time_sweep(self) -> TimeSweep:
         state = self._state
         if not state.strokes:
             raise DataError("nothing is labelled; paint a stroke first")
@@ -623,3 +623,24 @@ class RelabelSession:
     @property
     def _state(self) -> State:
         return self._history.present
+
+
+@contextmanager
+def background(is_wanted: Callable[[], bool]) -> Iterator[None]:
+    """Compute on one thread within the block, so that the other cores are the map's.
+
+    Background threads have no lower priority than the map's: one that holds the interpreter's lock
+    and gets no core would hold up the map as well.
+
+    Parameters
+    ----------
+    is_wanted : callable
+        As for `diffclass.progress.cancellable`.
+
+    Raises
+    ------
+    CancelledError
+        Once the result is not wanted.
+    """
+    with threads(1), cancellable(is_wanted):
+        yield

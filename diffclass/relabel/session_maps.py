@@ -1,14 +1,16 @@
-"""From strokes to a map: sums of columns per class, in the order of the strokes, then classes.
+"""The maps of a session: how they are made of strokes, and which of them are kept.
 
-A changed sum is formed anew, piece by piece, and never updated by adding or subtracting. A state
-therefore has one map to the last bit, whatever was done and undone before.
+Maps are sums of columns per class, in the order of the strokes, then classes. A changed sum is
+formed anew, piece by piece, and never updated by adding or subtracting. A state therefore has one
+map to the last bit, whatever was done and undone before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from diffclass.label_diffusion import LabelDiffusion, MarginCurve, Reach
 from diffclass.label_diffusion.walks import HEIGHT, least_arrived
 from diffclass.operators.markov import MarkovOperator
 from diffclass.relabel.columns import Column, ColumnStore, Horizon
+from diffclass.relabel.state import State
 from diffclass.relabel.strokes import Stroke
 
 MUCH_SURER = 0.1  # more margin than before: a label nearby speaks for the class
@@ -128,15 +131,8 @@ class Replaced:
 class ClassSums:
     """Maps of free or summed labels, made of the columns of their pieces; see `State.pieces`.
 
-    Parameters
-    ----------
-    operator : MarkovOperator
-        The walk on n points.
-    columns : ColumnStore
-        Columns of the same operator.
+    - `columns`: columns of the same operator
 
-    Notes
-    -----
     Cost of a map: the new columns, the sums of classes whose strokes differ from the map before,
     and two passes over n x n_classes numbers.
     """
@@ -212,3 +208,72 @@ class Change:
     n_changed: int
     changed: np.ndarray
     seconds: float
+
+
+_T = TypeVar("_T")
+
+# classes of refined maps that are kept, to compare with
+_MOST_IDS = 32
+_MOST_ID_BYTES = 2**26
+
+
+class RefinedMaps:
+    """The newest refined maps, by the labels, walk and time of their states.
+
+    - `most`: maps to keep whole
+
+    Several threads may ask while one adds.
+    """
+
+    def __init__(self, most: int):
+        self._most = most
+        self._maps: dict[object, ClassMap] = {}
+        self._ids: dict[object, np.ndarray] = {}
+
+    def add(self, state: State, refined: ClassMap) -> None:
+        """Keep the map of a state; the oldest goes."""
+        key = _labels_walk_and_time(state)
+        n_ids = max(min(_MOST_IDS, _MOST_ID_BYTES // state.n_points), 1)
+        # replaced as a whole: other threads read them meanwhile
+        self._maps = _newest(self._maps, self._most - 1) | {key: refined}
+        self._ids = _newest(self._ids, n_ids - 1) | {key: refined.ids}
+
+    def of(self, state: State) -> ClassMap | None:
+        """Return the map of a state, if it is kept."""
+        return self._maps.get(_labels_walk_and_time(state))
+
+    def ids_of(self, state: State) -> np.ndarray | None:
+        """Return the classes of that map, which are kept for longer."""
+        return self._ids.get(_labels_walk_and_time(state))
+
+
+def _newest(kept: dict[object, _T], number: int) -> dict[object, _T]:
+    """Return the entries that were added last."""
+    return dict(list(kept.items())[max(len(kept) - number, 0) :])
+
+
+def _labels_walk_and_time(state: State) -> tuple[object, ...]:
+    given = state.chosen_for or state.tau
+    return *state.labels_and_walk, "auto" if state.rule == "auto" else given
+
+
+class ProvisionalMaps:
+    """Remembers the last refined map, of which the next provisional maps keep what stays."""
+
+    def __init__(self) -> None:
+        self._newest: tuple[object, ClassMap] | None = None  # provisional map, and of what
+        self._replaced: tuple[object, Replaced] | None = None  # and by which walk
+
+    def shown(self, state: State, found: ClassMap) -> ClassMap:
+        """Return a state's map as it is shown: refined ones as they are.
+
+        - `found`: of the state, newer than all before
+        """
+        if found.is_refined:
+            if self._newest is not None and self._newest[0] == state.map_key:
+                self._replaced = state.walk_key, Replaced(self._newest[1], found)
+            return found
+        self._newest = state.map_key, found
+        if self._replaced is None or self._replaced[0] != state.walk_key:
+            return found
+        return replace(found, kept=self._replaced[1])

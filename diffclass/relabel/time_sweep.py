@@ -5,7 +5,6 @@ All labels of a class diffuse together here: one column per class, not per strok
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -24,18 +23,10 @@ Frame = tuple[np.ndarray, np.ndarray]
 class TimeSweep:
     """Class ids and margins at the times of the margin curve, and the curve itself.
 
-    Parameters
-    ----------
-    operator : MarkovOperator or WarpedOperator
-        The walk on n points.
-    y : ndarray of int of shape (n,)
-        Class ids, -1 where unlabelled.
-    label_mode : {"summed", "free", "absorbing"}
-    max_time : int
-        Last time of the curve.
+    - `y` int (n,): class ids, -1 where unlabelled
+    - `label_mode` {"summed", "free", "absorbing"}
+    - `max_time`: last time of the curve
 
-    Notes
-    -----
     Cost: one product with n_classes columns per step up to the latest requested time, and as many
     once for the curve. A time between those of the curve needs a new walk. Memory: 5 n bytes per
     time; there are about 40 times up to 1,024.
@@ -101,27 +92,3 @@ class TimeSweep:
 
     def _start(self) -> Walk:
         return start_walk(self._operator, self._labels, label_mode=self._label_mode)
-
-
-class LiftedSweep:
-    """A `TimeSweep` on a domain that tells of a session's points.
-
-    Parameters
-    ----------
-    sweep : TimeSweep
-    lift : callable
-        Takes values of the domain and returns those of the n points.
-    """
-
-    def __init__(self, sweep: TimeSweep, lift: Callable[[np.ndarray], np.ndarray]):
-        self._sweep, self._lift = sweep, lift
-
-    @property
-    def curve(self) -> MarginCurve:
-        """Mean margin and coverage on the domain at every time of the curve."""
-        return self._sweep.curve
-
-    def at(self, tau: int) -> Frame:
-        """Return class ids and margins of the points at any time, both of shape (n,)."""
-        ids, margin = self._sweep.at(tau)
-        return self._lift(ids), self._lift(margin)

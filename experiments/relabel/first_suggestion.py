@@ -23,7 +23,7 @@ import numpy as np
 from diffclass.relabel import RelabelSession, background
 from diffclass_hyperspectral import Scene
 from diffclass_relabel.queries.answers import LEAST_DISTANCE
-from diffclass_relabel.scene.warming import warm_up
+from diffclass_relabel.scene.preparing import warm_up
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
 from experiments.datasets import make_hyperspectral_scene
 from experiments.relabel.latency import LENGTH, Shape, place

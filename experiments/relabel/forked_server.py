@@ -137,13 +137,13 @@ class ForkedReplay(_Forked):
 
 def main(scene: Path, settings: dict[str, Any]) -> None:
     """Prepare the scene, then fork servers as they are asked for."""
-    from diffclass_relabel.scene import warming
+    from diffclass_relabel import scene as chapter
     from diffclass_relabel.scene.workspace import SessionSettings, Workspace
     from diffclass_relabel.session import editor
 
     workspace = Workspace.open(scene, SessionSettings(**settings))
-    warming.warm_up(workspace)
-    warming.warm_up = lambda prepared: None
+    chapter.warm_up(workspace)
+    chapter.warm_up = lambda prepared: None
 
     def opened(cls: type, *_: Any, on_scene: Any = None, **__: Any) -> Workspace:
         if on_scene is not None:

@@ -27,7 +27,8 @@ from diffclass_hyperspectral import Scene
 from diffclass_relabel.files.session_log import SessionLog
 from diffclass_relabel.hub.states import session_state
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
-from diffclass_relabel.session.editor import SessionEditor, session_header
+from diffclass_relabel.session.editor import SessionEditor
+from diffclass_relabel.session.session_files import session_header
 
 OUTPUT = Path(__file__).with_name("many_strokes.csv")
 WINDOW = 50

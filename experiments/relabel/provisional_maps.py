@@ -7,7 +7,7 @@ one row and class are painted, each where the last refined map is wrong by the t
 After each its provisional and its refined map are computed. Provisional maps are those of the
 pixels, or of aggregates of them as on scenes of more than 10,000 pixels. "alone" is the provisional
 map by itself, "shown" what the page shows: the refined map before, where the provisional one says
-nothing new (`diffclass.relabel.provisional_maps`).
+nothing new (`diffclass.relabel.session_maps`).
 
 Shares of pixels, in percent, means over all strokes: "wrong" differ from the refined map that
 follows, "flips" from the one before (what flickers). Of those that the two refined maps have

@@ -147,6 +147,25 @@ def test_a_warped_walk_is_that_of_the_aggregates(operator, coarse):
     assert len(session.map_ids) == N
 
 
+@pytest.mark.parametrize("is_hidden_when_warped", [True, False])
+def test_a_class_may_hide_behind_newer_strokes_of_the_same_aggregates(
+    operator, coarse, is_hidden_when_warped
+):
+    session = painted(operator, coarse, tau=7)
+    few = np.flatnonzero(coarse.aggregates == np.bincount(coarse.aggregates).argmax())
+    session.apply({"op": "add_class"})
+    session.apply({"op": "stroke", "class": 4, "points": few[:1]})
+    steps = [{"op": "warp"}, {"op": "stroke", "class": 1, "points": few[1:]}]
+    for operation in steps[::-1] if is_hidden_when_warped else steps:
+        session.apply(operation)
+        session.update()
+    assert session.mapped_classes == (1, 2, 3)
+    assert (session.map_ids[200:400] == 2).mean() > 0.9
+    session.apply({"op": "remove", "stroke": session.newest_stroke})
+    session.update()
+    assert session.mapped_classes == (1, 2, 3, 4)
+
+
 def test_without_labels_there_is_no_map(operator, coarse):
     session = RelabelSession(operator, ["a"], coarse=coarse)
     session.update()

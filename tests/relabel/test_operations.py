@@ -19,6 +19,7 @@ WRONG = {
     "class": [0, 255, -1, 2.0, "3", True, None, 10**40, [1]],
     "stroke": [0, 2**31, True, None],
     "hidden": [0, 1, "true", None],
+    "locked": ["yes", 1],
     "name": ["", " ", "a" * 201, "a\nb", "\ud800", b"a", 3],
     "color": ["red", "#12345", "#1234567", "#12345g", "#123456\n", 123456],
     "mode": ["c", "", None, ["auto"], 1],

@@ -24,7 +24,7 @@ from diffclass_hyperspectral.commands._scene import ScenePart
 from diffclass_hyperspectral.commands._tiles import only_one
 
 if TYPE_CHECKING:
-    from diffclass_relabel.hosts import Reach
+    from diffclass_relabel.door import Gate
 
 _SMALLER = "ask for fewer --components or --neighbors, or label a part of the scene with --roi"
 
@@ -142,10 +142,9 @@ class _Address:
     )
     no_browser: bool = option("Do not open the page, only print its address.")
 
-    def reach(self) -> Reach:
-        """Return who can reach the page."""
-        from diffclass_relabel.door import BaseUrl, checked_host, is_loopback
-        from diffclass_relabel.hosts import Reach
+    def gate(self) -> Gate:
+        """Return who can reach the page; port and token are those of the session in the end."""
+        from diffclass_relabel.door import BaseUrl, Gate, checked_host, is_loopback
 
         if not (self.public or is_loopback(self.host)):
             raise click.UsageError(
@@ -153,7 +152,7 @@ class _Address:
             )
         base = None if self.base_url is None else BaseUrl.parsed(self.base_url)
         names = frozenset(map(checked_host, self.allowed_hosts))
-        return Reach(self.host, self.port, self.public, base, names)
+        return Gate(self.host, self.port, self.public, base, names)
 
 
 @command(epilog="Example: diffclass relabel scene.tif")
@@ -191,7 +190,7 @@ def relabel(
 
     for library in ("starlette", "uvicorn", "websockets"):
         require(library, extra="relabel")
-    reach = address.reach()
+    gate = address.gate()
     from diffclass_relabel.files import holds_scenes
     from diffclass_relabel.hosts import Serving
     from diffclass_relabel.opening import default_session
@@ -199,7 +198,7 @@ def relabel(
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     before = forecast_sayer(console, _SMALLER, force=given.force)
     with_browser = not (address.no_browser or address.base_url)
-    serving = Serving(console, reach, with_browser=with_browser, before=before)
+    serving = Serving(console, gate, with_browser=with_browser, before=before)
     settings = asdict(diffusion) | part.words
     files = {name: getattr(given, name) for name in ("labels", "label_variable", "reference")}
     if given.match is not None and given.labels is None and given.reference is None:

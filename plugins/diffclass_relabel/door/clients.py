@@ -1,4 +1,8 @@
-"""A page that is connected: what it is called, and the messages on their way to it.
+"""A page that is connected: what it is called, and the messages on their way to it and from it.
+
+Messages that are too long for one piece come in parts. A part begins with ``+`` where more follow
+and with ``=`` where it is the last; a message in one piece begins with a brace. The parts of a
+message come one after the other.
 
 Pages wait for a session before NumPy is loaded, so that rasters are packed by imports of their own.
 """
@@ -9,10 +13,12 @@ import asyncio
 import itertools
 import json
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from diffclass_relabel.protocol import Parts, Refused, TooLongError
+from diffclass.exceptions import ParameterError
+from diffclass_relabel.protocol import Refused
 
 if TYPE_CHECKING:
     from diffclass_relabel.maps import ShownLabels
@@ -70,20 +76,10 @@ class Outbox:
 class Client:
     """One page.
 
-    Parameters
-    ----------
-    name : str or None
-        What it calls itself, to be recognized after a lost connection.
-    session : str or None
-        Id of the session that it was greeted by before.
-
-    Attributes
-    ----------
-    outbox : Outbox
-    seen : tuple of int or None
-        Top, left, bottom and right of what it shows of the raster, once it has said so.
-    is_foreign : bool
-        Whether it belongs to another session than the one that is open here.
+    - `name`: what it calls itself, to be recognized after a lost connection
+    - `session`: id of the session that it was greeted by before
+    - `seen`: top, left, bottom and right of what it shows of the raster, once it has said so
+    - `is_foreign`: whether it belongs to another session than the one that is open here
     """
 
     def __init__(self, name: str | None = None, session: str | None = None):
@@ -122,3 +118,71 @@ class Client:
         log.warning("refused: %s", message)
         refusal: Refused = {"kind": "refused", "seq": number, "message": message}
         self.tell(refusal)
+
+
+MORE, LAST = "+", "="
+PART_LENGTH = 2**19  # characters; a page sends no longer piece
+MOST_LENGTH = 2**26  # characters of a whole message: a chequered scene of 3,000 x 3,000 pixels
+
+_NUMBER = re.compile(r'\{"seq":(\d{1,15}),')
+
+
+def parsed_message(text: str) -> Any:
+    """Return the JSON value of a whole message."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(f"a message has to be JSON ({str(error)[:80]})") from error
+
+
+class TooLongError(ParameterError):
+    """A message is too long."""
+
+    def __init__(self, beginning: str):
+        found = _NUMBER.match(beginning)
+        self.number = int(found.group(1)) if found else None
+        super().__init__(
+            f"a change of more than {MOST_LENGTH >> 20} million characters is too much at once; "
+            "paint it in several pieces"
+        )
+
+
+class Parts:
+    """Puts the messages of one page together."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+        self._is_refused = False
+
+    def joined(self, text: str) -> str | None:
+        """Take a piece in; return the message that it completes, None if more is to come.
+
+        - `TooLongError` once for a message that is too long; its other parts are dropped
+        """
+        mark = text[:1]
+        if mark not in (MORE, LAST):
+            return text
+        error = self._taken(text[1:])
+        whole = None
+        if mark == LAST:
+            whole = None if self._is_refused else "".join(self._parts)
+            self._begin()
+        if error is not None:
+            raise error
+        return whole
+
+    def _taken(self, piece: str) -> TooLongError | None:
+        """Keep a piece, unless it makes the message too long."""
+        if self._is_refused:
+            return None
+        self._parts.append(piece)
+        self._length += len(piece)
+        if self._length <= MOST_LENGTH:
+            return None
+        error = TooLongError(self._parts[0][:40])
+        self._parts, self._is_refused = [], True
+        return error

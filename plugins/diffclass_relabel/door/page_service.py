@@ -1,6 +1,6 @@
 """The page and its WebSocket, for any protocol: who may connect, and how messages pass.
 
-A server has a room that clients join: the `diffclass_relabel.opening.opening_page` of a session, or
+A server has a room that clients join: the `diffclass_relabel.opening` of a session, or
 the `diffclass_relabel.hosts.scene_chooser` where a scene is chosen.
 """
 
@@ -25,7 +25,7 @@ from diffclass_relabel.door.security import Gate
 log = logging.getLogger("diffclass_relabel")
 
 STATIC = Path(__file__).parents[1] / "static"
-MOST_BYTES = 4 * 2**20  # of one piece of a message; see `diffclass_relabel.protocol.parts`
+MOST_BYTES = 4 * 2**20  # of one piece of a message; see `diffclass_relabel.door.clients`
 # Of one client, what is worked on. While it is listened to, its answers to pings are heard too, by
 # which the server knows that it is there.
 _MOST_AT_ONCE = 20_000  # messages
@@ -52,12 +52,7 @@ class Room(Protocol):
 class PageService:
     """The addresses that every server of the page has.
 
-    Parameters
-    ----------
-    room : Room
-    gate : Gate
-    on_page : callable, optional
-        Called whenever the page was asked for with the token.
+    - `on_page`: called whenever the page was asked for with the token
     """
 
     def __init__(self, room: Room, gate: Gate, on_page: Callable[[], None] | None = None):

@@ -1,22 +1,117 @@
-"""Who may speak to the server: the holder of the token, from the server's own page.
+"""Who may speak to the server, and at which address: the holder of the token, from its own page.
 
 A page of any other site can send requests to 127.0.0.1 from the user's own browser. Three checks
 prevent that: the token, which such a page does not know; the ``Origin`` of a WebSocket, which
 the browser fills in; and the ``Host``, which tells a foreign name that was made to resolve to this
 machine (DNS rebinding). Names and addresses that the user states count as the server's own.
+
+Browsers find the page elsewhere when something stands between: a tunnel has another port at its
+other end; a proxy has another name, often TLS, and puts the page below a prefix that it strips or
+keeps.
 """
 
 from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import secrets
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
-from diffclass_relabel.door.base_url import BaseUrl
+from diffclass.exceptions import ParameterError
+
+_PORTS = {"http": 80, "https": 443}
+_HOST = re.compile(r"([a-z0-9_]([a-z0-9_.-]{0,252})|\[[0-9a-f:.]{2,45}\])(:[0-9]{1,5})?")
+_PATH = re.compile(r"(/[A-Za-z0-9._~%!$&'()*+,=:@-]*)*")
+
+
+@dataclass(frozen=True)
+class BaseUrl:
+    """An address that the page lies below."""
+
+    scheme: str  # {"http", "https"}
+    host: str  # name in small letters, with the port unless it is the scheme's own
+    path: str = "/"  # prefix, with a slash at both ends
+
+    @classmethod
+    def parsed(cls, text: str) -> BaseUrl:
+        """Return the base of an address.
+
+        - `text`: ``https://name:port/prefix/``; port and prefix may be missing
+        - `ParameterError` where it is no such address, or has a user, a query or a fragment
+
+        >>> BaseUrl.parsed("HTTPS://Lab.example.org:443/user/anna")
+        BaseUrl(scheme='https', host='lab.example.org', path='/user/anna/')
+        """
+        try:
+            parts = urlsplit(text)
+            port = parts.port
+        except ValueError as error:
+            raise _no_address(text) from error
+        host = parts.netloc.lower()
+        known = parts.scheme in _PORTS and _HOST.fullmatch(host) and _PATH.fullmatch(parts.path)
+        # urlsplit leaves out line breaks
+        if not known or parts.query or parts.fragment or not text.isprintable():
+            raise _no_address(text)
+        if port == _PORTS[parts.scheme]:
+            host = host[: host.rindex(":")]
+        return cls(parts.scheme, host, parts.path.rstrip("/") + "/")
+
+    def __str__(self) -> str:
+        return self.origin + self.path
+
+    @property
+    def origin(self) -> str:
+        """What a browser sends as ``Origin`` from pages of this address."""
+        return f"{self.scheme}://{self.host}"
+
+    @property
+    def socket_origin(self) -> str:
+        """The same for WebSockets, as a policy names it."""
+        return f"{'wss' if self.scheme == 'https' else 'ws'}://{self.host}"
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """What a proxy may pass on as ``Host``: the scheme's own port is named or not."""
+        has_port = self.host.rpartition(":")[2].isdigit() and not self.host.endswith("]")
+        return frozenset({self.host} if has_port else {self.host, f"{self.host}:{self._port}"})
+
+    @property
+    def prefix(self) -> str:
+        """The path as servers see it: decoded, without a slash at the end."""
+        return unquote(self.path).rstrip("/")
+
+    @property
+    def _port(self) -> int:
+        return _PORTS[self.scheme]
+
+
+def checked_host(text: str) -> str:
+    """Return a host that requests may name, in small letters.
+
+    - `text`: ``name`` or ``name:port``, as in a browser's address bar
+
+    >>> checked_host("LocalHost:9000")
+    'localhost:9000'
+    """
+    if not _HOST.fullmatch(text.lower()):
+        raise ParameterError(
+            f"{text!r} is no host; give one name as in the browser's address bar, with its port "
+            "if one stands there: localhost:9000"
+        )
+    return text.lower()
+
+
+def _no_address(text: str) -> ParameterError:
+    return ParameterError(
+        f"{text!r} is no address of a page; give all that comes before the token in the browser's "
+        "address bar: https://labels.example.org/relabel/"
+    )
+
 
 # The page loads nothing from elsewhere; its pictures may come from canvases and blobs.
 _POLICY = (
@@ -28,27 +123,17 @@ _POLICY = (
 
 @dataclass(frozen=True)
 class Gate:
-    """Decides which requests are answered.
+    """Decides which requests are answered."""
 
-    Attributes
-    ----------
-    host, port : str, int
-        Where the server is bound.
-    is_public : bool
-        Whether it is bound to more than this machine; then it answers to any name.
-    base : BaseUrl or None
-        Where browsers find the page, if that is elsewhere: behind a proxy or a tunnel.
-    allowed_hosts : frozenset of str
-        Other names that it answers to; see `diffclass_relabel.door.base_url.checked_host`.
-    token : str
-        See `diffclass_relabel.files.sidecar`.
-    """
-
-    host: str
+    host: str  # host, port: where the server is bound
     port: int
+    # whether it is bound to more than this machine; then it answers to any name
     is_public: bool = False
+    # where browsers find the page, if that is elsewhere: behind a proxy or a tunnel
     base: BaseUrl | None = None
+    # other names that it answers to; see `diffclass_relabel.door.security.checked_host`
     allowed_hosts: frozenset[str] = frozenset()
+    # see `diffclass_relabel.files.sidecar`
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
     @property
@@ -114,8 +199,6 @@ class Gate:
 def is_loopback(host: str) -> bool:
     """Tell whether a host to bind to can be reached from this machine only.
 
-    Examples
-    --------
     >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.1.2.3")]
     [True, True, True, False, False]
     """

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from diffclass_relabel.files.line_chain import hash_of
-from diffclass_relabel.files.recent import RecentSession, recent_sessions, remember, state_folder
-from diffclass_relabel.files.scene_folder import Listing, SceneFolder, holds_scenes
-from diffclass_relabel.files.session_log import Line, SessionLog, done_in, read_session
+from diffclass_relabel.files.scenes import (
+    Listing,
+    RecentSession,
+    SceneFolder,
+    holds_scenes,
+    recent_sessions,
+    remember,
+    state_folder,
+)
+from diffclass_relabel.files.session_log import (
+    Line,
+    ReadOnlyLog,
+    SessionLog,
+    done_in,
+    hash_of,
+    read_session,
+)
 from diffclass_relabel.files.sidecar import (
     Address,
     address_file,
@@ -18,6 +31,7 @@ __all__ = [
     "Address",
     "Line",
     "Listing",
+    "ReadOnlyLog",
     "RecentSession",
     "SceneFolder",
     "SessionLog",

@@ -4,8 +4,8 @@ The first line is the header: which scene (and what its values hash to), feature
 seed, version. Every other line holds one step: ``{"n": 12, "at": 1764072000.5, "op": {...}}``, or
 ``"refused"`` and the reason in place of the operation, so that one that is sent again after a crash
 is refused again: what was done after it counts on that. Each line ends with a hash of itself and of
-the line before (`diffclass_relabel.files.line_chain`), so that a line that was changed, moved or
-taken out is found.
+the line before, so that a line that was changed, moved or taken out is found, by accident or by
+hand; without a secret it does not keep anybody from forging a session.
 
 A new session appears as a whole, header and first steps. From then on lines are written at the end
 and synced, so that a process killed at any moment leaves whole lines and, at most, one torn line at
@@ -16,6 +16,8 @@ the last step that is on disk is kept next to the file (`diffclass_relabel.files
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,8 +25,43 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from diffclass.exceptions import DataError, ParameterError
-from diffclass_relabel.files.line_chain import HASH, Line, chained, hash_of, parsed
 from diffclass_relabel.files.sidecar import Head, forget_head, keep_head, kept_head
+
+Line = dict[str, Any]  # of JSON
+HASH = "hash"  # the field
+_BYTES = 8
+
+
+def hash_of(line: Mapping[str, Any], last: str) -> str:
+    """Return the hash of a line that follows the line whose hash is ``last``.
+
+    >>> hash_of({"n": 1}, "")
+    '1239cbe2dd247e9e'
+    """
+    return hashlib.blake2b(last.encode() + _text(line), digest_size=_BYTES).hexdigest()
+
+
+def chained(lines: Iterable[Mapping[str, Any]], last: str = "") -> tuple[bytes, str]:
+    """Return lines as bytes, each with its hash, and the hash of the last one."""
+    pieces = []
+    for line in lines:
+        last = hash_of(line, last)
+        pieces.append(_text({**line, HASH: last}) + b"\n")
+    return b"".join(pieces), last
+
+
+def parsed(piece: bytes) -> Line | None:
+    """Return a line, its hash still in it; None where it is none."""
+    try:
+        line = json.loads(piece)
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) else None
+
+
+def _text(line: Mapping[str, Any]) -> bytes:
+    return json.dumps(line, separators=(",", ":"), allow_nan=False).encode()
+
 
 KIND = "diffclass relabel session 2"
 
@@ -208,15 +245,25 @@ class SessionLog:
         self._stream.seek(self._size)
 
 
+class ReadOnlyLog:
+    """The lines of a session file, for an editor that changes nothing."""
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path)
+        self.header, self.entries = read_session(path)
+        self.torn: Path | None = None
+
+    def append(self, *steps: Mapping[str, Any]) -> None:
+        """Write nothing: the steps are in the file already."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
 def read_session(path: str | os.PathLike[str]) -> tuple[Line, list[Line]]:
     """Return header and steps of a session file, which may be open elsewhere and is not changed.
 
     A torn last line is left out.
-
-    Raises
-    ------
-    DataError
-        Where the file is missing or not a session, a line is damaged, or lines are missing.
     """
     place = Path(path)
     if not place.is_file():

@@ -27,34 +27,18 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # 32 bytes
 
 @dataclass(frozen=True)
 class Address:
-    """Where a session's server answers, and with which token.
+    """Where a session's server answers, and with which token."""
 
-    Attributes
-    ----------
-    port : int
-        0 where none is known.
-    token : str
-    """
-
-    port: int = 0
+    port: int = 0  # 0 where none is known
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
 
 @dataclass(frozen=True)
 class Head:
-    """The last step of a session's log.
+    """The last step of a session's log."""
 
-    Attributes
-    ----------
-    session : str
-        Hash of the log's first line, which tells sessions apart.
-    step : int
-        Its number; 0 is the first line itself.
-    hash : str
-    """
-
-    session: str
-    step: int
+    session: str  # hash of the log's first line, which tells sessions apart
+    step: int  # its number; 0 is the first line itself
     hash: str
 
 
@@ -129,10 +113,7 @@ def _keep(session: Path, **facts: Any) -> None:
 def write_private(path: Path, text: str) -> None:
     """Write a text to a file that only its owner can read; it appears whole, also in place of one.
 
-    Raises
-    ------
-    OSError
-        Where it cannot be written; then the file is as it was.
+    - `OSError` where it cannot be written; then the file is as it was
     """
     with TemporaryFolder(f".{path.name}", parent=path.parent) as folder:
         new = folder.path / "new"

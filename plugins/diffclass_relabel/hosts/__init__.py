@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from diffclass_relabel.hosts.process import Reach, Serving
-from diffclass_relabel.hosts.session_app import build_app
+from diffclass_relabel.hosts.process import Serving
+from diffclass_relabel.hosts.servers import build_app
 
 __all__ = [
-    "Reach",
     "Serving",
     "build_app",
 ]

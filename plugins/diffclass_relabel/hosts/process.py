@@ -6,11 +6,14 @@ the session cannot be opened, the scene chooser takes that address over and says
 
 from __future__ import annotations
 
+import html
 import os
 import socket
+import threading
+import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +24,15 @@ from diffclass.costs import Forecast
 from diffclass.exceptions import DiffclassError
 from diffclass.malloc_trim import return_large_arrays
 from diffclass.progress import Listeners, listening
-from diffclass_relabel.door import BaseUrl, BrowserOpening, Gate
+from diffclass.temporary_folders import TemporaryFolder
+from diffclass_relabel.door import Gate
 from diffclass_relabel.files import (
     Address,
     SessionLog,
     address_file,
     keep_address,
     kept_address,
+    make_private,
     remember,
     state_folder,
 )
@@ -35,25 +40,67 @@ from diffclass_relabel.hosts.servers import ChooserServer, Server, SessionServer
 from diffclass_relabel.opening import Preparation, prepared_editor
 from diffclass_relabel.protocol import Moved
 
+_LONGEST = 60.0  # seconds until the browser has to have read the file
+
+_TEMPLATE = """<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={url}">
+<title>diffclass relabel</title>
+<p>This leads to <a href="{url}">the page</a>.</p>
+"""
+
+
+class BrowserOpening:
+    """Opens the page in the user's browser, without its token in the list of processes.
+
+    The browser is given a file that only the user can read, which leads it to the page and is
+    removed as soon as the page was asked for.
+
+    - `folder`: where the file is put. Browsers in a sandbox see the user's folders, but not the
+      system's temporary one.
+    """
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._arrived = threading.Event()
+        self._temporary: TemporaryFolder | None = None
+
+    def open(self, url: str) -> None:
+        """Open the page of an address.
+
+        - `OSError` where the file cannot be written
+        """
+        text = _TEMPLATE.format(url=html.escape(url))
+        self._temporary = TemporaryFolder("relabel-opening", parent=self._folder)
+        file = self._temporary.path / "page.html"
+        make_private(file, text)
+        # some browsers block until they are closed
+        threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
+        threading.Thread(target=self._wait, daemon=True).start()
+
+    def arrived(self) -> None:
+        """Take note that the page was asked for."""
+        self._arrived.set()
+
+    def close(self) -> None:
+        """Remove the file with its folder, if they are still there."""
+        self._arrived.set()
+        if self._temporary is not None:
+            self._temporary.remove()
+
+    def _wait(self) -> None:
+        self._arrived.wait(_LONGEST)
+        self.close()
+
 
 class Opening:
     """A session to be opened, once, while its server already answers.
 
-    Parameters
-    ----------
-    console : Console
-    scene : Path
-    session : Path
-        Its file is locked from now on.
-    options : mapping
-        Of `diffclass_relabel.session.editor.open_editor`.
-    before : callable
-        Called with the forecast of memory and time before anything is computed.
-
-    Raises
-    ------
-    DiffclassError
-        Where the file is no session, damaged, or open elsewhere.
+    - `session`: its file is locked from now on
+    - `options`: of `diffclass_relabel.session.open_editor`
+    - `before`: called with the forecast of memory and time before anything is computed
+    - `DiffclassError` where the file is no session, damaged, or open elsewhere
     """
 
     def __init__(
@@ -100,37 +147,6 @@ class Opening:
 
 
 @dataclass(frozen=True)
-class Reach:
-    """Where a command's servers are bound, and how browsers find them; see `Gate`.
-
-    Attributes
-    ----------
-    host, port : str, int
-        0 for a port of the session's own.
-    is_public : bool
-    base : BaseUrl or None
-    allowed_hosts : frozenset of str
-    """
-
-    host: str
-    port: int
-    is_public: bool = False
-    base: BaseUrl | None = None
-    allowed_hosts: frozenset[str] = frozenset()
-
-    def gate(self, address: Address) -> Gate:
-        """Return the gate of a server that is bound to an address."""
-        return Gate(
-            self.host,
-            address.port,
-            is_public=self.is_public,
-            base=self.base,
-            allowed_hosts=self.allowed_hosts,
-            token=address.token,
-        )
-
-
-@dataclass(frozen=True)
 class _Endpoint:
     """A bound socket with its port and token."""
 
@@ -139,38 +155,25 @@ class _Endpoint:
 
 
 class Serving:
-    """Serves a session, or lets pages choose one, until Ctrl-C.
-
-    Parameters
-    ----------
-    console : Console
-    reach : Reach
-    with_browser : bool
-        Whether to open the page.
-    before : callable
-        Called with the forecast of a session before anything is computed.
-    """
+    """Serves a session, or lets pages choose one, until Ctrl-C."""
 
     def __init__(
         self,
         console: Console,
-        reach: Reach,
+        gate: Gate,
         *,
         with_browser: bool,
         before: Callable[[Forecast], object],
     ):
         self._console = console
-        self._reach = reach
+        self._gate = gate
         self._with_browser = with_browser
         self._before = before
 
     def session(self, scene: Path, session: Path, options: dict[str, Any]) -> None:
         """Serve a session.
 
-        Raises
-        ------
-        DiffclassError
-            Where it cannot be opened, or the address cannot be bound.
+        - `DiffclassError` where it cannot be opened, or the address cannot be bound
         """
         opening = Opening(self._console, scene, session, options, before=self._before)
         try:
@@ -183,17 +186,8 @@ class Serving:
     def choice(self, folder: Path, settings: dict[str, Any]) -> None:
         """Serve the scene chooser, then the session that is chosen there.
 
-        Parameters
-        ----------
-        folder : Path
-            Scenes in it and below it may be chosen.
-        settings : mapping
-            Of a session that is begun.
-
-        Raises
-        ------
-        ParameterError
-            Where the address cannot be bound.
+        - `folder`: scenes in it and below it may be chosen
+        - `ParameterError` where the address cannot be bound
         """
         endpoint, problem = self._bound(Address()), None
         while (chosen := self._chosen(folder, settings, endpoint, problem)) is not None:
@@ -253,7 +247,7 @@ class Serving:
         """Bind where the session's last server was, if that is free, and keep the address."""
         session = opening.log.path
         kept = kept_address(session)
-        if current is not None and self._reach.port:
+        if current is not None and self._gate.port:
             endpoint = _Endpoint(current.listening, Address(current.address.port, kept.token))
         else:
             endpoint = self._bound(kept)
@@ -261,7 +255,7 @@ class Serving:
         return endpoint
 
     def _bound(self, rather: Address) -> _Endpoint:
-        listening = bound_socket(self._reach.host, self._reach.port, rather=rather.port)
+        listening = bound_socket(self._gate.host, self._gate.port, rather=rather.port)
         return _Endpoint(listening, Address(listening.getsockname()[1], rather.token))
 
     @contextmanager
@@ -270,18 +264,14 @@ class Serving:
     ) -> Iterator[tuple[Gate, dict[str, Any]]]:
         """Yield a server's gate, and what it calls to say that it answers.
 
-        Parameters
-        ----------
-        endpoint : _Endpoint
-        session : Path or None
-        place : Path or None
-            Folder for the file that leads a browser to the page; None to open none.
+        - `place`: folder for the file that leads a browser to the page; None to open none
         """
-        gate = self._reach.gate(endpoint.address)
+        address = endpoint.address
+        gate = replace(self._gate, port=address.port, token=address.token)
         page = BrowserOpening(place or Path())
 
         def ready() -> None:
-            if self._reach.is_public:
+            if self._gate.is_public:
                 click.echo(
                     "warning: other machines can reach this server, and what passes is not "
                     "encrypted",

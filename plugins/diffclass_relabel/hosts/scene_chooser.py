@@ -1,7 +1,7 @@
 """Where pages choose a scene: recent sessions, then what lies below a folder.
 
 A page is told of scenes by name and asks for one by its place below the folder, or for a recent
-session by its number: it can reach no other file (`diffclass_relabel.files.scene_folder`).
+session by its number: it can reach no other file (`diffclass_relabel.files.scenes`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from diffclass.exceptions import DiffclassError, ParameterError
-from diffclass_relabel.door import Client
+from diffclass_relabel.door import Client, parsed_message
 from diffclass_relabel.files import Listing, RecentSession, SceneFolder, recent_sessions
 from diffclass_relabel.opening import default_session
 from diffclass_relabel.protocol import (
@@ -21,7 +21,6 @@ from diffclass_relabel.protocol import (
     OfferedScene,
     OfferedSession,
     Start,
-    parsed_message,
 )
 
 log = logging.getLogger("diffclass_relabel")
@@ -33,16 +32,9 @@ _FAREWELL = 0.3  # seconds for the new address to reach the pages
 class SceneChooser:
     """Shows what can be opened, and begins with what is chosen.
 
-    Parameters
-    ----------
-    folder : Path
-    begin : callable
-        Called with scene and session file, in a thread; returns where pages have to go. What it
-        refuses by a `DiffclassError` is told to the page, which may choose again.
-    on_chosen : callable
-        Called once pages know where to go.
-    problem : str, optional
-        Why the last choice could not be opened, to be told to all pages.
+    - `begin`: called with scene and session file, in a thread; returns where pages have to go. What
+      it refuses by a `DiffclassError` is told to the page, which may choose again.
+    - `problem`: why the last choice could not be opened, to be told to all pages
     """
 
     def __init__(

@@ -1,27 +1,117 @@
-"""Running the server until it has to stop."""
+"""The web servers of a session and of the scene chooser: their addresses, and running them.
+
+A session's server answers before the scene is prepared, and so before NumPy is loaded: what
+computes is imported by the thread that prepares.
+"""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DiffclassError, ParameterError
 from diffclass_relabel.door import MOST_BYTES, Gate, Guarded, PageService
 from diffclass_relabel.hosts.scene_chooser import SceneChooser
-from diffclass_relabel.hosts.session_app import build_app
-from diffclass_relabel.opening import Preparation
+from diffclass_relabel.opening import OpeningPage, Preparation
 from diffclass_relabel.protocol import Moved
 
 if TYPE_CHECKING:
     from diffclass_relabel.session import SessionEditor
+
+
+def build_app(
+    opening: Callable[[Preparation], SessionEditor],
+    gate: Gate,
+    *,
+    scene: str = "",
+    on_page: Callable[[], None] | None = None,
+    on_failure: Callable[[BaseException], None] | None = None,
+) -> ASGIApp:
+    """Return the application that serves a session.
+
+    Parameters
+    ----------
+    opening : callable
+        Opens the session, in a thread of its own, and announces its stages to the listener that it
+        is given; the session is closed when the application ends. Until then pages are told how far
+        it is.
+    gate : Gate
+    scene : str, default=""
+        Name of the scene, for pages that wait.
+    on_page : callable, optional
+        Called whenever the page was asked for with the token.
+    on_failure : callable, optional
+        Called with the error if the session cannot be opened; pages have been told.
+
+    Returns
+    -------
+    ASGI application
+    """
+    opening_page = OpeningPage(opening, scene=scene, on_failure=on_failure)
+    service = _Service(opening_page, gate, on_page)
+
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        opening_page.start()
+        try:
+            yield
+        finally:
+            await opening_page.close()
+
+    more = [
+        Route("/picture.png", service.picture),
+        Route("/download/{name}", service.download),
+    ]
+    return Guarded(Starlette(routes=[*service.routes, *more], lifespan=lifespan), gate)
+
+
+class _Service(PageService):
+    """The addresses of the server of a session."""
+
+    def __init__(self, opening_page: OpeningPage, gate: Gate, on_page: Callable[[], None] | None):
+        super().__init__(opening_page, gate, on_page)
+        self._opening_page = opening_page
+
+    async def picture(self, request: Request) -> Response:
+        """Serve the scene as PNG: ?preset=true or ?bands=30,20,10; see `SessionHub.picture`."""
+        if not self.lets_in(request):
+            return self.refused(request)
+        hub = self._opening_page.hub
+        if hub is None:
+            return _not_yet()
+        try:
+            png = await hub.picture(request.query_params)
+        except DiffclassError as error:
+            return PlainTextResponse(str(error), 400)
+        return Response(png, media_type="image/png")
+
+    async def download(self, request: Request) -> Response:
+        """Serve a file that was exported."""
+        if not self.lets_in(request):
+            return self.refused(request)
+        if self._opening_page.hub is None:
+            return _not_yet()
+        name = request.path_params["name"]
+        file = self._opening_page.hub.downloads.files.get(name)
+        if file is None:
+            return PlainTextResponse(f"no exported file {name[:40]}; export it first", 404)
+        return FileResponse(file, filename=name, media_type="application/octet-stream")
+
+
+def _not_yet() -> Response:
+    return PlainTextResponse("The scene is still being prepared; ask again.", 503)
+
 
 _LONGEST_GOODBYE = 2  # seconds for open connections when the server ends
 _WAITING = 100  # connections that nobody has answered yet
@@ -30,18 +120,8 @@ _WAITING = 100  # connections that nobody has answered yet
 def bound_socket(host: str, port: int, *, rather: int = 0) -> socket.socket:
     """Return a listening socket, before any long work, so that a taken port is noticed at once.
 
-    Parameters
-    ----------
-    host : str
-    port : int
-        0 for any that is free.
-    rather : int, default=0
-        Where any will do: the one to take if it is free.
-
-    Raises
-    ------
-    ParameterError
-        Where the address cannot be bound.
+    - `port`: 0 for any that is free
+    - `rather`: where any will do: the one to take if it is free
     """
     if port == 0 and rather:
         with suppress(ParameterError):
@@ -61,14 +141,7 @@ def bound_socket(host: str, port: int, *, rather: int = 0) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """A uvicorn server that says when it answers.
-
-    Parameters
-    ----------
-    app : ASGI application
-    on_ready : callable, optional
-        Called once connections are answered.
-    """
+    """A uvicorn server that says when it answers."""
 
     def __init__(self, app: ASGIApp, *, on_ready: Callable[[], None] | None = None):
         self._on_ready = on_ready
@@ -104,22 +177,9 @@ class Server(uvicorn.Server):
 class SessionServer(Server):
     """A server that ends if the session cannot be opened.
 
-    Parameters
-    ----------
-    opening : callable
-        Opens the session; see `diffclass_relabel.hosts.session_app.build_app`.
-    gate : Gate
-    scene : str, default=""
-        Name of the scene, for pages that wait.
-    on_ready : callable, optional
-        Called once connections are answered, which is before the session is open.
-    on_page : callable, optional
-        Called whenever the page was asked for with the token.
-
-    Attributes
-    ----------
-    failure : BaseException or None
-        Why the session could not be opened.
+    - `opening`: opens the session; see `diffclass_relabel.hosts.servers.build_app`
+    - `on_ready`: called once connections are answered, which is before the session is open
+    - `on_page`: called whenever the page was asked for with the token
     """
 
     def __init__(
@@ -141,20 +201,7 @@ class SessionServer(Server):
 
 
 class ChooserServer(Server):
-    """A server of the scene chooser, which ends when a scene was chosen.
-
-    Parameters
-    ----------
-    folder : Path
-        Where scenes may be chosen.
-    begin : callable
-        See `diffclass_relabel.hosts.scene_chooser.SceneChooser`.
-    gate : Gate
-    problem : str, optional
-        Why the last choice could not be opened.
-    on_ready, on_page : callable, optional
-        As for a `SessionServer`.
-    """
+    """A server of the scene chooser, which ends when a scene was chosen."""
 
     def __init__(
         self,

@@ -36,8 +36,9 @@ from diffclass.relabel import (
     name_of,
     purpose_of,
 )
+from diffclass_relabel.door import PART_LENGTH
 from diffclass_relabel.maps import NO_DATA
-from diffclass_relabel.protocol import PART_LENGTH, TextMessage
+from diffclass_relabel.protocol import TextMessage
 from diffclass_relabel.queries import MOST_SUGGESTIONS, QUERIES
 from diffclass_relabel.session import PIXEL_OPERATIONS
 
@@ -81,8 +82,6 @@ def protocol_types() -> str:
 def typescript(hint: Any) -> str:
     """Return a type hint of JSON values in TypeScript.
 
-    Examples
-    --------
     >>> typescript(list[float | None])
     '(number | null)[]'
     >>> typescript(int | Literal["margin"])

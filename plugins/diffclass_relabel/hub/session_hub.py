@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from diffclass.exceptions import CancelledError, DataError, DiffclassError, ParameterError
 from diffclass.relabel import decoded, name_of
 from diffclass_relabel import protocol
-from diffclass_relabel.door import Client
+from diffclass_relabel.door import Client, parsed_message
 from diffclass_relabel.hub.queries import Queries
 from diffclass_relabel.hub.states import Snapshot, scene_facts, session_state
 from diffclass_relabel.hub.workers import Workers
@@ -56,17 +56,7 @@ class _Waiting:
 class SessionHub:
     """Takes the clients' messages and answers them.
 
-    Parameters
-    ----------
-    editor : SessionEditor
-        From now on only the hub changes it.
-
-    Attributes
-    ----------
-    downloads : Downloads
-        Files exported so far.
-    is_live : bool
-        Whether the map follows every operation.
+    - `editor`: from now on only the hub changes it
     """
 
     def __init__(self, editor: SessionEditor):
@@ -77,7 +67,7 @@ class SessionHub:
         self._workers = Workers()
         self._pictures = Pictures(editor.workspace)
         self._queries = Queries(editor, self._workers, self._pictures)
-        self._preparing: set[asyncio.Task[None]] = set()
+        self._preparing: asyncio.Task[None] | None = None
         self._waiting: deque[_Waiting] = deque()
         self._writing: asyncio.Task[None] | None = None
         self._update: asyncio.Task[bool] | None = None
@@ -133,13 +123,7 @@ class SessionHub:
         return self._editor
 
     async def update(self) -> None:
-        """Bring the map up to date.
-
-        Raises
-        ------
-        DataError
-            Where it cannot be computed.
-        """
+        """Bring the map up to date."""
         self._problem = None
         while self._state["stale"]:
             if self._update is None:
@@ -152,8 +136,7 @@ class SessionHub:
     def leave(self, client: Client) -> None:
         """Forget a client."""
         self._clients.discard(client)
-        self._queries.forget(client)
-        for ask in ("preview_tau", "compare", "match_reference"):
+        for ask in QUERIES:
             self._workers.give_up((client, ask))
 
     async def picture(self, query: Mapping[str, str]) -> bytes:
@@ -230,7 +213,7 @@ class SessionHub:
         self._keep(snapshot)
         self._problem = None
         if snapshot.state["stale"]:
-            self._queries.give_up_refining()
+            self._workers.give_up("refine")
         self._follow()
         labels = self._editor.labels
         if labels.ids is not before.ids:
@@ -302,7 +285,7 @@ class SessionHub:
                 await asyncio.sleep(_REST)
                 if self._refining is not me or self._state["stale"]:
                     return
-            await self._queries.refine()
+            await self._workers.refine("refine", self._editor.session.refine)
             self._keep(await self._workers.compute_map(self._snapshot))
         except CancelledError:
             return
@@ -317,11 +300,20 @@ class SessionHub:
 
     def _work_ahead(self) -> None:
         """Prepare suggestions and choose the time of the map while the user paints."""
-        task = asyncio.create_task(self._queries.prepare())
-        self._preparing.add(task)
-        task.add_done_callback(self._preparing.discard)
+        if self._preparing is None:
+            self._preparing = asyncio.create_task(self._prepare())
         if not self._state["refined"]:
             self._refining = asyncio.create_task(self._refine())
+
+    async def _prepare(self) -> None:
+        """Compute what suggestions need while nobody has asked for them yet."""
+        try:
+            work = self._editor.session.prepare_suggestions
+            await self._workers.answer_slow("prepare", work)
+        except CancelledError:
+            return
+        finally:
+            self._preparing = None
 
     def _show(self, shown: ShownMap) -> None:
         """Send a new map to all clients; the state has to follow."""
@@ -341,7 +333,7 @@ class SessionHub:
         query = decoded(asked, QUERIES, key="ask")
         ask = name_of(query)
         fields = {name: value for name, value in asdict(query).items() if value is not None}
-        if ask in self._queries.ANSWERS:
+        if ask in self._queries.answers:
             facts = await self._queries.answer(client, ask, fields)
         else:
             facts = await self._ANSWERS[ask](self, client, **fields)
@@ -438,7 +430,7 @@ class SessionHub:
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    message = protocol.parsed_message(text)
+    message = parsed_message(text)
     if not isinstance(message, dict):
         raise ParameterError("a message has to be a JSON object")
     return message

@@ -50,29 +50,15 @@ def scene_facts(workspace: Workspace) -> SceneFacts:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The session at one moment.
+    """The session at one moment."""
 
-    Attributes
-    ----------
-    number : int
-        Of this snapshot, increasing: they are taken in several threads.
-    state : SessionFacts
-    included : dict of str to int
-        By client the number of its newest operation that is in the state.
-    """
-
-    number: int
+    number: int  # of this snapshot, increasing: they are taken in several threads
     state: SessionFacts
-    included: dict[str, int]
+    included: dict[str, int]  # by client the number of its newest operation that is in the state
 
 
 def session_state(editor: SessionEditor) -> SessionFacts:
-    """Return what the session itself knows about its state."""
-    with editor.lock:
-        return _state(editor)
-
-
-def _state(editor: SessionEditor) -> SessionFacts:
+    """Return what the session itself knows about its state; hold its lock meanwhile."""
     session, shown = editor.session, editor.map
     return {
         "version": editor.version,

@@ -64,17 +64,8 @@ class Workers:
     async def answer_slow(self, key: Hashable, function: Callable[..., _T], *arguments: Any) -> _T:
         """Run what takes long, in the background.
 
-        Parameters
-        ----------
-        key : hashable
-            Work of the same key that runs or waits is cancelled.
-        function : callable
-        *arguments
-
-        Raises
-        ------
-        CancelledError
-            Where it was cancelled itself: for newer work, or because the server ends.
+        - `key`: work of the same key that runs or waits is cancelled
+        - `CancelledError` where it was cancelled itself: for newer work, or because the server ends
         """
         return await self._in_background(self._slow_answers, key, function, *arguments)
 

@@ -18,7 +18,7 @@ from diffclass.progress import listening
 from diffclass.relabel import RelabelSession
 from diffclass_relabel.files import SessionLog
 from diffclass_relabel.maps import NO_DATA
-from diffclass_relabel.notebook.session_thread import SessionThread
+from diffclass_relabel.notebook.pages import SessionThread
 from diffclass_relabel.opening import Preparation, default_session, prepared_editor
 
 try:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from diffclass_relabel.queries.backdrops import Pictures, preset_bands, preset_labels
-from diffclass_relabel.queries.contrast import Contrast
-from diffclass_relabel.queries.downloads import Downloads
-from diffclass_relabel.queries.exports import FORMATS, describe_session, export, file_name
+from diffclass_relabel.queries.answers import class_spectra, drawn_bands, spectrum_at
+from diffclass_relabel.queries.backdrops import Contrast, Pictures, preset_bands, preset_labels
+from diffclass_relabel.queries.exports import (
+    FORMATS,
+    Downloads,
+    describe_session,
+    export,
+    file_name,
+)
 from diffclass_relabel.queries.kinds import MOST_SUGGESTIONS, QUERIES
 from diffclass_relabel.queries.numbers import Numbers
-from diffclass_relabel.queries.spectra import class_spectra, drawn_bands, spectrum_at
 
 __all__ = [
     "FORMATS",

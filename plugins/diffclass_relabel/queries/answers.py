@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 
-from diffclass.exceptions import ParameterError
+from diffclass.exceptions import DataError, ParameterError
 from diffclass.relabel import Contradiction, Stroke
+from diffclass.temporary_folders import TemporaryFolder
+from diffclass_hyperspectral import LabelImage, Scene, read_labels
 from diffclass_relabel import protocol
-from diffclass_relabel.maps import NO_DATA, ShownMap, as_bytes, pack_frame
+from diffclass_relabel.maps import NO_DATA, as_bytes, pack_frame
 from diffclass_relabel.protocol import (
     AuditAnswer,
+    ClassSpectrum,
     ContradictedStroke,
     CurveAnswer,
+    HistogramsAnswer,
     ReadLabelsAnswer,
     SegmentAnswer,
+    SentFile,
     SuggestAnswer,
     WhyAnswer,
 )
-from diffclass_relabel.queries.uploads import read_at, read_sent
+from diffclass_relabel.queries.backdrops import Pictures
 from diffclass_relabel.scene import Workspace, runs_of
 from diffclass_relabel.session import (
     NO_REFERENCE,
@@ -141,11 +149,18 @@ def compared_frame(editor: SessionEditor, step: int | None = None) -> bytes:
     )
 
 
-def segment(workspace: Workspace, shown: ShownMap | None, pixel: int) -> SegmentAnswer:
+def histograms(
+    pictures: Pictures, preset: str = "true", bands: str | None = None
+) -> HistogramsAnswer:
+    """Return the histograms of red, green and blue of a picture."""
+    return {"channels": pictures.histograms(preset, bands)}
+
+
+def segment(editor: SessionEditor, pixel: int) -> SegmentAnswer:
     """Return the runs of the map's segment that holds a pixel, connected by edges alone."""
     from scipy.ndimage import label
 
-    number = workspace.pixel_within(pixel)
+    number, shown = editor.workspace.pixel_within(pixel), editor.map
     if shown is None:
         raise ParameterError("there is no map yet; paint strokes of two classes first")
     class_id = shown.ids.flat[number]
@@ -200,3 +215,109 @@ def _file_class(one: FileClass) -> protocol.FileClass:
 
 def _first_pixel(editor: SessionEditor, stroke: Stroke) -> int:
     return int(editor.workspace.pixels[stroke.points[0]])
+
+
+_MOST_PIXELS = 200  # of a class
+_SPREAD = (10, 90)  # percentiles
+
+
+def drawn_bands(scene: Scene) -> np.ndarray:
+    """Return the bands to draw, bool of shape (bands,): good and not empty."""
+    return scene.band_mask & ~scene.empty_bands
+
+
+def spectrum_at(scene: Scene, pixel: int) -> list[float | None]:
+    """Return the reflectances of a pixel, None in bands that are not drawn and without data."""
+    row, column = divmod(pixel, scene.shape[1])
+    drawn = drawn_bands(scene)
+    values = scene.spectra(slice(row, row + 1), bands=drawn)[column]
+    return _listed(values, drawn)
+
+
+def class_spectra(scene: Scene, ids: np.ndarray) -> list[ClassSpectrum]:
+    """Return mean and spread of each class's labelled pixels.
+
+    - `ids` int (rows, columns): class of each labelled pixel, 0 elsewhere
+    - returns: by class id. The mean, and between which values 80 % of the pixels are in each band;
+      of a class with more than 200 pixels 100 to 200, evenly spread over them.
+    """
+    drawn = drawn_bands(scene)
+    flat = ids.ravel()
+    present = np.unique(flat)
+    chosen = {int(i): _spread(np.flatnonzero(flat == i)) for i in present[present > 0]}
+    parts: dict[int, list[np.ndarray]] = {i: [] for i in chosen}
+    columns = scene.shape[1]
+    rows = sorted({int(row) for pixels in chosen.values() for row in pixels // columns})
+    for row in rows:  # each row of the scene is read once for all its classes
+        spectra = scene.spectra(slice(row, row + 1), bands=drawn)
+        for i, pixels in chosen.items():
+            parts[i].append(spectra[pixels[pixels // columns == row] % columns])
+    return [_class_spectrum(i, np.concatenate(some), drawn) for i, some in parts.items()]
+
+
+def _class_spectrum(class_id: int, spectra: np.ndarray, drawn: np.ndarray) -> ClassSpectrum:
+    low, high = np.percentile(spectra, _SPREAD, axis=0)
+    return {
+        "class": class_id,
+        "count": len(spectra),
+        "mean": _listed(spectra.mean(axis=0, dtype=np.float64), drawn),
+        "low": _listed(low, drawn),
+        "high": _listed(high, drawn),
+    }
+
+
+def _spread(pixels: np.ndarray) -> np.ndarray:
+    step = -(-len(pixels) // _MOST_PIXELS)
+    return pixels[::step]
+
+
+def _listed(values: np.ndarray, drawn: np.ndarray) -> list[float | None]:
+    out: list[float | None] = [None] * len(drawn)
+    for band, value in zip(np.flatnonzero(drawn).tolist(), values.tolist(), strict=True):
+        out[band] = round(value, 6) if np.isfinite(value) else None
+    return out
+
+
+# of a shapefile, of a GeoTIFF or PNG; never the file to read
+_COMPANIONS = {".dbf", ".shx", ".prj", ".cpg", ".qpj", ".sbn", ".sbx", ".xml", ".csv"}
+
+
+def read_sent(
+    workspace: Workspace, files: list[SentFile], variable: str | None = None
+) -> LabelImage:
+    """Read the labels of files that were sent, on the pixels of a scene.
+
+    - `DiffclassError` as `diffclass_hyperspectral.read_labels`; the message gives the file's own
+      name
+    """
+    with TemporaryFolder("diffclass-labels") as temporary:
+        folder = temporary.path
+        for file in files:
+            (folder / file.name).write_bytes(file.data)
+        first = folder / _main_file([file.name for file in files])
+        try:
+            return read_labels(first, variable=variable, grid=workspace.scene)
+        except (ParameterError, DataError) as error:
+            raise type(error)(str(error).replace(f"{folder}/", "")) from error
+
+
+def read_at(workspace: Workspace, path: str, variable: str | None = None) -> LabelImage:
+    """Read the labels of a file of this machine; a relative path begins at the scene's folder."""
+    place = Path(workspace.scene.path).parent / Path(path).expanduser()
+    return read_labels(place, variable=variable, grid=workspace.scene)
+
+
+def _main_file(names: Sequence[str]) -> str:
+    """Return the file to read of several that belong together."""
+    ordered = sorted(names)
+    for ending in (".shp", ".hdr"):
+        for name in ordered:
+            if name.lower().endswith(ending):
+                return name
+    main = [name for name in ordered if Path(name).suffix.lower() not in _COMPANIONS]
+    if len(main) != 1:
+        raise ParameterError(
+            f"{len(names)} files ({', '.join(ordered)[:100]}), and which of them holds the labels "
+            "is not clear; send one file, and what belongs to it"
+        )
+    return main[0]

@@ -1,24 +1,123 @@
 """Pictures of a scene to paint on: three bands, or three components, as a PNG.
 
-The contrast is that of the pixels with data (`diffclass_relabel.queries.contrast`). Pixels without
-data are transparent.
+Each channel is stretched by hand or by rule, from its 2nd to its 98th percentile over the pixels
+with data (`diffclass.plots.stretch_contrast`). Bands that have little to do with each other, each
+stretched on its own, would make a lurid picture: unless that is wanted, its colours are calmed to
+those of an ordinary photograph. Pixels without data are transparent.
 """
 
 from __future__ import annotations
 
 import functools
 import io
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from diffclass.exceptions import ParameterError
+from diffclass.plots import stretch_contrast
 from diffclass_hyperspectral import Scene
 from diffclass_hyperspectral.io.libraries import require
 from diffclass_relabel.protocol import ChannelHistogram
-from diffclass_relabel.queries.contrast import Contrast, channel_histogram
 from diffclass_relabel.scene import Workspace
+
+_COLORFUL = 33.0  # on the scale of Hasler and Suesstrunk: "moderately colourful"
+_LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
+_N_BINS = 64
+_DRAWN = (0.2, 99.8)  # percentiles that a histogram reaches from and to
+
+Limits = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How three channels become colours."""
+
+    # values that become 0 and 1 in red, green and blue, in the unit of the scene; by default those
+    # that are more than 2 % and 98 % of the others
+    limits: Limits | None = None
+    is_calm: bool = True  # whether colours are calmed, see `calmed`
+
+    @classmethod
+    def parsed(cls, limits: str | None, calm: str | None) -> Contrast:
+        """Return the contrast of the query "limits=0.1:0.4,0:1,-2:3&calm=0"."""
+        is_calm = calm != "0"
+        if limits is None:
+            return cls(None, is_calm)
+        try:
+            pairs = [tuple(map(float, pair.split(":"))) for pair in limits.split(",")]
+            red, green, blue = ((low, high) for low, high in pairs)
+        except ValueError:
+            raise ParameterError(
+                f"limits = {limits[:60]!r}; give three pairs, as in limits=0.1:0.4,0:1,-2:3"
+            ) from None
+        for low, high in (red, green, blue):
+            if not (math.isfinite(low) and math.isfinite(high) and low < high):
+                raise ParameterError(
+                    f"limits {low:g} to {high:g}; the upper one has to lie above the lower one"
+                )
+        return cls((red, green, blue), is_calm)
+
+    def colors(self, channels: np.ndarray) -> np.ndarray:
+        """Return the colours of pixels.
+
+        - `channels` (n, 3): finite numbers
+        - returns (n, 3): red, green and blue, 0 to 1
+        """
+        if self.limits is None:
+            shades = stretch_contrast(channels)
+        else:
+            low, high = np.array(self.limits).T
+            shades = np.clip((channels - low) / (high - low), 0, 1)
+        return calmed(shades) if self.is_calm else shades
+
+
+def calmed(colors: np.ndarray) -> np.ndarray:
+    """Return colours drawn towards grey until they are at most moderately colourful.
+
+    The measure is M = |sigma| + 0.3 |mu| of the opponent axes (R - G, (R + G) / 2 - B), which
+    shrinks in step with every colour's distance from the grey of the same luma.
+
+    - `colors` (n, 3): red, green and blue, 0 to 1
+    - returns: the same where M is at most 33 of 255
+
+    References
+    ----------
+    D. Hasler and S. Suesstrunk, Measuring colourfulness in natural images, Proc. SPIE 5007 (2003).
+    """
+    if not len(colors):
+        return colors
+    red, green, blue = colors.T
+    axes = np.stack([red - green, (red + green) / 2 - blue])
+    colorful = 255 * (np.linalg.norm(axes.std(axis=1)) + 0.3 * np.linalg.norm(axes.mean(axis=1)))
+    if colorful <= _COLORFUL:
+        return colors
+    gray = (colors @ _LUMA)[:, None]
+    return gray + (colors - gray) * (_COLORFUL / colorful)
+
+
+def channel_histogram(values: np.ndarray) -> ChannelHistogram:
+    """Return the histogram of a channel and its percentiles.
+
+    - `values` (n,): finite numbers
+    """
+    if not len(values):
+        values = np.zeros(1)
+    low, high = (float(end) for end in np.percentile(values, _DRAWN))
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    counts, _ = np.histogram(values, bins=_N_BINS, range=(low, high))
+    percentiles = np.percentile(values, np.arange(101))
+    return {
+        "low": low,
+        "high": high,
+        "counts": counts.tolist(),
+        "percentiles": [float(value) for value in percentiles],
+    }
+
 
 _KEPT = 8  # pictures
 _KEPT_CHANNELS = 2  # of them the numbers too, so that a stretch by hand reads no band again
@@ -33,12 +132,7 @@ _PLACES = {"true": (0.3, 0.2, 0.1), "false": (0.6, 0.3, 0.2)}
 
 
 class Pictures:
-    """The pictures of a scene; those asked for last are kept.
-
-    Parameters
-    ----------
-    workspace : Workspace
-    """
+    """The pictures of a scene; those asked for last are kept."""
 
     def __init__(self, workspace: Workspace):
         self._workspace = workspace
@@ -50,10 +144,7 @@ class Pictures:
     ) -> bytes:
         """Return the PNG of three bands, as in "30,20,10", or else of a preset.
 
-        Raises
-        ------
-        ParameterError
-            Where there are no such bands, or there is no such preset.
+        - `ParameterError` where there are no such bands, or there is no such preset
         """
         return self._kept(preset, bands, contrast)
 
@@ -75,16 +166,8 @@ class Pictures:
 def preset_bands(scene: Scene, preset: str) -> tuple[int, int, int]:
     """Return the bands that stand for red, green and blue.
 
-    Parameters
-    ----------
-    scene : Scene
-    preset : {"true", "false"}
-        True colour, or near infrared as red.
-
-    Returns
-    -------
-    tuple of int
-        Numbers of good bands, from 0: nearest by wavelength where those are known.
+    - `preset` {"true", "false"}: True colour, or near infrared as red
+    - returns: numbers of good bands, from 0: nearest by wavelength where those are known
     """
     good = np.flatnonzero(scene.usable_bands())
     if scene.wavelengths is None:
@@ -98,15 +181,8 @@ def preset_bands(scene: Scene, preset: str) -> tuple[int, int, int]:
 def preset_labels(scene: Scene) -> dict[str, str]:
     """Return what to call each preset.
 
-    Parameters
-    ----------
-    scene : Scene
-
-    Returns
-    -------
-    dict of str to str
-        Label by preset. "True colour" is said only where bands within 50 nm of red, green and blue
-        exist; bands that are guessed go by their numbers, from 1.
+    - returns: label by preset. "True colour" is said only where bands within 50 nm of red, green
+      and blue exist; bands that are guessed go by their numbers, from 1.
     """
     return {name: _bands_label(scene, name) for name in _WAVELENGTHS} | {
         "mnf": "First MNF components"
@@ -123,13 +199,7 @@ def _bands_label(scene: Scene, preset: str) -> str:
 
 
 def preset_channels(workspace: Workspace, preset: str) -> np.ndarray:
-    """Return the numbers behind the picture of a preset, shape (rows, columns, 3).
-
-    Raises
-    ------
-    ParameterError
-        For a preset that does not exist.
-    """
+    """Return the numbers behind the picture of a preset, shape (rows, columns, 3)."""
     if preset not in PRESETS:
         raise ParameterError(f"there is no preset {preset[:40]!r}; there are {', '.join(PRESETS)}")
     if preset == "mnf":
@@ -138,13 +208,7 @@ def preset_channels(workspace: Workspace, preset: str) -> np.ndarray:
 
 
 def band_channels(workspace: Workspace, bands: Sequence[int]) -> np.ndarray:
-    """Return the numbers of any three bands, shape (rows, columns, 3).
-
-    Raises
-    ------
-    ParameterError
-        Where ``bands`` are not three numbers of bands.
-    """
+    """Return the numbers of any three bands, shape (rows, columns, 3)."""
     scene = workspace.scene
     if len(bands) != 3 or not all(0 <= band < scene.n_bands for band in bands):
         raise ParameterError(
@@ -158,13 +222,7 @@ def band_channels(workspace: Workspace, bands: Sequence[int]) -> np.ndarray:
 
 
 def parsed_bands(text: str) -> list[int]:
-    """Return the numbers in "10,20,30".
-
-    Raises
-    ------
-    ParameterError
-        Where the text is not such a list.
-    """
+    """Return the numbers in "10,20,30"."""
     parts = text.split(",")
     if not all(part.isascii() and part.isdecimal() and len(part) < 7 for part in parts):
         raise ParameterError(f"bands = {text[:40]!r}; give three numbers, as in bands=30,20,10")

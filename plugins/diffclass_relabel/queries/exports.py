@@ -11,6 +11,7 @@ import numpy as np
 
 from diffclass import __version__
 from diffclass.exceptions import DataError, ParameterError
+from diffclass.temporary_folders import TemporaryFolder
 from diffclass_hyperspectral import (
     ClassEntry,
     ClassTable,
@@ -54,8 +55,6 @@ DEFAULT_NAMES = {
 def file_name(scene: Scene, what: str, suffix: str | None = None) -> str:
     """Return the name of an exported file: scene, result and ending.
 
-    Examples
-    --------
     >>> from types import SimpleNamespace
     >>> file_name(SimpleNamespace(path=Path("Salinas A.mat")), "map", ".tif")
     'Salinas_A_map.tif'
@@ -70,28 +69,12 @@ def export(
 ) -> tuple[Path, ...]:
     """Write one result; the map is brought up to date and refined first.
 
-    Parameters
-    ----------
-    editor : SessionEditor
-    what : {"labels", "map", "picture", "margin", "probability", "report"}
-    path : Path
-        The ending chooses the format, as in `diffclass_hyperspectral.write_class_map`; a report
-        is ``.json``. A PNG of labels or map is a palette image that `read_labels` can read; a
-        picture, always ``.png``, is the map for people: magnified, with a legend and, where the
-        size of a pixel is known, a scale bar.
-    overwrite : bool, default=False
-
-    Returns
-    -------
-    tuple of Path
-        The files written, the one to read first.
-
-    Raises
-    ------
-    ParameterError
-        For another ``what``, or a file that cannot be written.
-    DataError
-        Where nothing is labelled yet.
+    - `what` {"labels", "map", "picture", "margin", "probability", "report"}
+    - `path`: the ending chooses the format, as in `diffclass_hyperspectral.write_class_map`; a
+      report is ``.json``. A PNG of labels or map is a palette image that `read_labels` can read; a
+      picture, always ``.png``, is the map for people: magnified, with a legend and, where the size
+      of a pixel is known, a scale bar.
+    - `DataError` where nothing is labelled yet
     """
     if not isinstance(what, str) or what not in DEFAULT_NAMES:
         raise ParameterError(
@@ -213,3 +196,40 @@ def _check_labelled(editor: SessionEditor) -> None:
 
 def _rgb(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)
+
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+
+
+class Downloads:
+    """Files that the page may fetch."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, Path] = {}
+        self._folder: TemporaryFolder | None = None
+
+    def export(self, editor: SessionEditor, what: str, name: str | None = None) -> list[str]:
+        """Write one result and return the names of its files, the one to read first."""
+        if name is None:
+            name = file_name(editor.workspace.scene, what) if what in DEFAULT_NAMES else ""
+        if name and not _NAME.fullmatch(name):
+            raise ParameterError(
+                f"name = {name[:40]!r}; a file name has letters, digits, dots, - and _ only"
+            )
+        try:
+            if self._folder is None:
+                self._folder = TemporaryFolder("diffclass-exports")
+            written = export(editor, what, self._folder.path / name, overwrite=True)
+        except OSError as error:
+            raise DataError(
+                f"{name} cannot be written to the system's temporary folder ({error.strerror}); "
+                "make room there and export again"
+            ) from error
+        self.files.update({file.name: file for file in written})
+        return [file.name for file in written]
+
+    def close(self) -> None:
+        """Remove the folder and all files in it."""
+        self.files.clear()
+        if self._folder is not None:
+            self._folder.remove()

@@ -56,15 +56,9 @@ else:
 
 
 class Query(Message, frozen=True, tag_field="ask"):
-    """Something that a page asks.
+    """Something that a page asks."""
 
-    Attributes
-    ----------
-    answer : type
-        The shape of its answer's own fields.
-    """
-
-    answer: ClassVar[type]
+    answer: ClassVar[type]  # the shape of its answer's own fields
 
 
 class Spectrum(Query, frozen=True):

@@ -1,4 +1,10 @@
-"""The session in numbers: accuracy, a table of the classes, and what the last map changed."""
+"""The session in numbers: accuracy, a table of the classes, and what the last map changed.
+
+Without a reference the map is compared with own labels that it is not made with, a third at a time.
+Neighbours tell of each other, so that pixels are held out in whole pieces: what is labelled with
+one class and hangs together. The pieces of a class are dealt out to three parts in the order of
+their first pixels, and each part is classified by the labels of the other two.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
+from scipy.ndimage import label
 
 from diffclass.evaluation import (
     ClassMatch,
@@ -18,6 +25,8 @@ from diffclass.evaluation import (
     wilson_interval,
 )
 from diffclass.exceptions import DataError
+from diffclass.progress import checkpoint
+from diffclass.relabel import RelabelSession
 from diffclass_hyperspectral.io.maps import metres_of_a_pixel
 from diffclass_relabel.maps import NO_DATA, ShownLabels, ShownMap
 from diffclass_relabel.protocol import (
@@ -32,8 +41,68 @@ from diffclass_relabel.protocol import (
     NumbersAnswer,
     ReferenceMatch,
 )
-from diffclass_relabel.queries.held_out import held_out
+from diffclass_relabel.scene import Workspace
 from diffclass_relabel.session import NO_REFERENCE, Reference, SessionEditor, hex_color
+
+N_PARTS = 3
+_EIGHT = np.ones((3, 3), dtype=int)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Labels that were held out, and what was found there."""
+
+    # truth, found: int (m,); class of each such pixel, and the one that the other labels say, 0 for
+    # none
+    truth: np.ndarray
+    found: np.ndarray
+    piece: np.ndarray  # int (m,); which piece it lies in
+
+
+def held_out(
+    session: RelabelSession, workspace: Workspace, ids: np.ndarray, *, label_mode: str, tau: int
+) -> HeldOut:
+    """Classify the pieces of the labels by the others.
+
+    - `session`: its labels do not matter
+    - `ids` uint8 (rows, columns): the labels, 0 = none
+    - `tau`: as of the session's map; the walk is the same in all classes
+
+    Costs a diffusion of all labels for each of the three parts, where the session's answers come
+    from.
+    """
+    pieces, part_of = _dealt(ids)
+    y = ids.ravel()[workspace.pixels].astype(np.int64)
+    piece = pieces.ravel()[workspace.pixels]
+    part = part_of[piece]
+    found = np.zeros(len(y), dtype=np.int64)
+    for k in range(N_PARTS):
+        is_tested = part == k
+        if not is_tested.any():
+            continue
+        checkpoint()
+        kept = np.where(is_tested | (y == 0), -1, y)
+        classes = session.classes_by(kept, label_mode=label_mode, tau=tau)
+        found[is_tested] = classes[is_tested]
+    tested = part >= 0
+    if not tested.any():
+        raise DataError(
+            "no class is labelled in two separate places, so that none can be held out; paint a "
+            "second stroke of a class elsewhere"
+        )
+    return HeldOut(y[tested], found[tested], piece[tested])
+
+
+def _dealt(ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of each pixel's piece, 0 for none, and the part of each piece, or -1."""
+    pieces = np.zeros(ids.shape, dtype=np.int64)
+    parts = [-1]
+    for class_id in np.unique(ids[ids > 0]):
+        own, n_own = label(ids == class_id, structure=_EIGHT)
+        pieces[own > 0] = own[own > 0] + len(parts) - 1
+        parts += [i % N_PARTS for i in range(n_own)] if n_own > 1 else [-1]
+    return pieces, np.array(parts)
+
 
 _MOST_FLOWS = 12
 _MOST_POINTS = 2000
@@ -54,12 +123,7 @@ class _Compared:
 
 
 class Numbers:
-    """Counts and compares, and remembers the accuracies of earlier maps.
-
-    Parameters
-    ----------
-    editor : SessionEditor
-    """
+    """Counts and compares, and remembers the accuracies of earlier maps."""
 
     def __init__(self, editor: SessionEditor):
         self._editor = editor
@@ -81,12 +145,7 @@ class Numbers:
             return  # no pixel to compare with is left
 
     def answer(self, by: str | None = None) -> NumbersAnswer:
-        """Return the numbers of the present map.
-
-        Parameters
-        ----------
-        by : {"reference", "held_out"}, optional
-        """
+        """Return the numbers of the present map."""
         by = self.usual if by is None else by
         compared, note = None, ""
         try:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from diffclass_relabel.scene.forecast import forecast_session
-from diffclass_relabel.scene.runs import runs_of
-from diffclass_relabel.scene.warming import warm_up
+from diffclass_relabel.scene.pixels import runs_of
+from diffclass_relabel.scene.preparing import forecast_session, warm_up
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
 
 __all__ = [

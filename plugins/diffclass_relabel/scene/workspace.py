@@ -1,11 +1,13 @@
 """A scene made ready for labelling: features, graph, and a session whose points are its pixels.
 
 The engine knows points 0 to n - 1, a user pixels: point i is the i-th pixel that has data, counted
-row by row, or in a scene of many pixels the i-th block (`diffclass_relabel.scene.pixel_blocks`).
+row by row, or in a scene of many pixels the i-th block (`diffclass_relabel.scene.pixels`).
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 import sys
@@ -24,10 +26,41 @@ from diffclass.progress import stage
 from diffclass.relabel import RelabelSession
 from diffclass_hyperspectral import Scene, SceneFeatures, open_scene
 from diffclass_hyperspectral.io.labels import label_regions
+from diffclass_hyperspectral.io.rasters import row_blocks
 from diffclass_hyperspectral.workflows.parameters import check_neighbors
-from diffclass_relabel.scene.fingerprint import fingerprint_of
-from diffclass_relabel.scene.pixel_blocks import block_side, blocks_of, mean_features
-from diffclass_relabel.scene.runs import pixels_of
+from diffclass_relabel.scene.pixels import block_side, blocks_of, mean_features, pixels_of
+
+
+def fingerprint_of(scene: Scene) -> str:
+    """Return the SHA-256 of everything in a scene that its class map can depend on.
+
+    Stored values in the order (row, column, band), their type, which bands are good, what means
+    "no data", the scale, and which pixels are left out, if any are.
+
+    - returns: 64 hexadecimal digits
+
+    >>> scene = Scene.from_array(np.ones((2, 3, 4), dtype=np.float32))
+    >>> fingerprint_of(scene)[:8] == fingerprint_of(Scene.from_array(scene.data, path="x"))[:8]
+    True
+    """
+    digest = hashlib.sha256()
+    rows, columns, bands = scene.shape
+    dtype = scene.data.dtype.newbyteorder("<")
+    facts = {
+        "shape": [rows, columns, bands],
+        "dtype": dtype.str,
+        "good": np.flatnonzero(scene.band_mask).tolist(),
+        "ignore": str(scene.ignore_value),
+        "scale": float(scene.scale_factor),
+    }
+    digest.update(json.dumps(facts, sort_keys=True).encode())
+    if scene.region is not None and not scene.region.all():
+        digest.update(np.packbits(scene.region).data)
+    for some in row_blocks(rows, columns * bands):
+        block = np.asarray(scene.data[some])
+        digest.update(np.ascontiguousarray(block, dtype=dtype).data)
+    return digest.hexdigest()
+
 
 KERNEL = "shared"
 # Points that a stroke is diffused over at once. Of more, its provisional map is that of aggregates,

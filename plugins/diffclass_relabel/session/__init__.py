@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from diffclass_relabel.session.editor import Applied, Sent, SessionEditor, open_editor
-from diffclass_relabel.session.label_imports import FileClass, label_import
+from diffclass_relabel.session.editor import Applied, Sent, SessionEditor
+from diffclass_relabel.session.label_files import (
+    NO_REFERENCE,
+    FileClass,
+    Reference,
+    hex_color,
+    label_import,
+)
 from diffclass_relabel.session.operations import PIXEL_OPERATIONS
-from diffclass_relabel.session.reference import NO_REFERENCE, Reference, hex_color
-from diffclass_relabel.session.replaying import replayed
+from diffclass_relabel.session.session_files import open_editor, replayed
 
 __all__ = [
     "NO_REFERENCE",

@@ -70,23 +70,10 @@ PIXEL_OPERATIONS = OPERATIONS | table_of((PaintPixels, ErasePixels, BatchOverPix
 def on_points(operation: Operation, workspace: Workspace) -> tuple[Operation, Operation]:
     """Return an operation as the log keeps it and as the engine does it.
 
-    Parameters
-    ----------
-    operation : Operation
-        One of `PIXEL_OPERATIONS`.
-    workspace : Workspace
-
-    Returns
-    -------
-    kept : Operation
-        Its pixels are those that have data.
-    done : Operation
-        One of `diffclass.relabel.OPERATIONS`.
-
-    Raises
-    ------
-    ParameterError
-        Where pixels lie outside the image, or none of them has data.
+    - `operation`: one of `PIXEL_OPERATIONS`
+    - returns `kept`: its pixels are those that have data
+    - returns `done`: one of `diffclass.relabel.OPERATIONS`
+    - `ParameterError` where pixels lie outside the image, or none of them has data
     """
     if isinstance(operation, PaintPixels):
         runs, points = _runs_and_points(operation.pixels, workspace)
@@ -108,16 +95,8 @@ def _runs_and_points(runs: list[int], workspace: Workspace) -> tuple[list[int], 
 def completed(operation: Operation, session: RelabelSession) -> Operation:
     """Return an operation as the log keeps it: with the values that the session has chosen.
 
-    Parameters
-    ----------
-    operation : Operation
-    session : RelabelSession
-        As it stands after the operation.
-
-    Returns
-    -------
-    Operation
-        A new class has id, name and colour.
+    - `session`: as it stands after the operation
+    - returns: a new class has id, name and colour
     """
     if not isinstance(operation, AddClass):
         return operation

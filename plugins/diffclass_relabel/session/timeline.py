@@ -1,14 +1,21 @@
-"""The operations that can be undone or done again: each in a few words, with its size and time."""
+"""The operations so far: what can be undone or done again, and what others did meanwhile.
+
+A page names classes and strokes by numbers that may be given away again, and "undo" names nothing
+at all. Where somebody else has changed what it is about since the state that the page shows, an
+operation has to be refused.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from msgspec.structs import asdict
 
+from diffclass.exceptions import ParameterError
 from diffclass.relabel import (
     AddClass,
+    ClassInfo,
     HideClass,
     LockClass,
     Move,
@@ -47,10 +54,7 @@ _TITLES = {
 class Timeline:
     """What was done, step by step; where in it the session stands, the session knows.
 
-    Attributes
-    ----------
-    steps : list of HistoryStep
-        ``steps[k]`` leads from the state after k operations to the next.
+    - `steps`: ``steps[k]`` leads from the state after k operations to the next
     """
 
     def __init__(self) -> None:
@@ -59,16 +63,8 @@ class Timeline:
     def note(self, step: HistoryStep, done: Operation, session: RelabelSession, at: float) -> None:
         """Add a step that was done; those that had been undone before it are dropped.
 
-        Parameters
-        ----------
-        step : HistoryStep
-            As `described` before it was done.
-        done : Operation
-            With with the values that the session has chosen.
-        session : RelabelSession
-            As it stands after the operation.
-        at : float
-            Seconds since 1970.
+        - `step`: as `described` before it was done
+        - `session`: as it stands after the operation
         """
         if isinstance(done, Undo | Redo):
             return
@@ -87,14 +83,8 @@ class Timeline:
 def described(operation: Operation, session: RelabelSession, pixels: np.ndarray) -> HistoryStep:
     """Return what there is to say about an operation that is about to be done.
 
-    Parameters
-    ----------
-    operation : Operation
-        Over pixels.
-    session : RelabelSession
-        As it stands before the operation, which may remove what it is about.
-    pixels : ndarray of shape (n,)
-        Pixel of each point.
+    - `session`: as it stands before the operation, which may remove what it is about
+    - `pixels` (n,): pixel of each point
     """
     names = {info.id: info.name for info in session.classes}
     class_id = _class_of(operation)
@@ -138,3 +128,79 @@ def _runs_of(operation: Operation) -> list[int]:
     """Return the runs of pixels of an operation, those of a batch one after the other."""
     parts = getattr(operation, "operations", ())
     return [*getattr(operation, "pixels", ()), *(run for part in parts for run in _runs_of(part))]
+
+
+_CLASS_FIELDS = {
+    "add_class": (),
+    "merge_classes": ("source", "into"),
+    "stroke": ("class_id",),
+    "move": ("class_id",),
+}
+_OF_THE_LAST = {"undo": -1, "redo": 1}
+_OF_A_STROKE = ("move", "remove")
+
+Births = dict[int, int]
+"""By class id, how many operations had been done when the class that has it was added."""
+
+
+class Unseen:
+    """The authors of all operations, and the classes after each."""
+
+    def __init__(self) -> None:
+        self._authors: list[str | None] = []
+        self._births: list[Births] = [{}]  # after so many operations
+        self._history: list[Births] = [{}]  # those that undo and redo go through
+        self._place = 0
+
+    def note(self, operation: Operation, author: str | None, classes: Iterable[ClassInfo]) -> None:
+        """Note an operation, its author and the classes after it."""
+        self._authors.append(author)
+        direction = _OF_THE_LAST.get(name_of(operation))
+        if direction is None:
+            births = self._with_new(classes)
+            self._history[self._place + 1 :] = [births]
+            direction = 1
+        self._place += direction * getattr(operation, "steps", 1)
+        self._births.append(self._history[self._place])
+
+    def birth(self, class_id: int) -> int:
+        """Return how many operations had been done when the class of an id was added."""
+        return self._births[-1].get(class_id, 0)
+
+    def check(self, operation: Operation, author: str | None, seen: int) -> None:
+        """Refuse an operation that meant another thing when ``seen`` operations were done."""
+        name = name_of(operation)
+        if name in _OF_THE_LAST:
+            first = max(seen, len(self._authors) - getattr(operation, "steps", 1))
+            self._check_alone(author, first)
+        if name in _OF_A_STROKE:
+            self._check_alone(author, seen)
+        before = self._births[min(seen, len(self._authors))]
+        for class_id in _classes_of(operation):
+            birth = self.birth(class_id)
+            if birth and birth != before.get(class_id) and self._authors[birth - 1] != author:
+                raise ParameterError(
+                    f"another page has removed that class, and its number {class_id} belongs to "
+                    "another one now; choose a class again"
+                )
+
+    def _with_new(self, classes: Iterable[ClassInfo]) -> Births:
+        """Return the classes' births; the same object where no class was added or removed."""
+        before = self._births[-1]
+        births = {info.id: before.get(info.id, len(self._authors)) for info in classes}
+        return before if births == before else births
+
+    def _check_alone(self, author: str | None, first: int) -> None:
+        """Refuse where others did something after so many operations."""
+        if any(other != author for other in self._authors[first:]):
+            raise ParameterError(
+                "another page has changed the session meanwhile; look again before you repeat it"
+            )
+
+
+def _classes_of(operation: Operation) -> Iterator[int]:
+    """Yield the ids of classes that an operation, or a part of it, says to be there."""
+    for part in getattr(operation, "operations", [operation]):
+        for field in _CLASS_FIELDS.get(name_of(part), ("id",)):
+            if hasattr(part, field):
+                yield getattr(part, field)

@@ -11,7 +11,7 @@ import numpy as np
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from diffclass_relabel.maps.frames import unpack_frame
+from diffclass_relabel.maps import unpack_frame
 
 PATIENCE = 30  # seconds
 PLANES = {"map": ["ids", "margin", "probability"], "labels": ["ids"]}

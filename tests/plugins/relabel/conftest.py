@@ -18,7 +18,8 @@ from diffclass_relabel.door.security import Gate
 from diffclass_relabel.files.session_log import SessionLog
 from diffclass_relabel.hosts.servers import SessionServer, bound_socket
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
-from diffclass_relabel.session.editor import SessionEditor, session_header
+from diffclass_relabel.session.editor import SessionEditor
+from diffclass_relabel.session.session_files import session_header
 
 from .browser import Tab, chromium
 from .clients import PageClient

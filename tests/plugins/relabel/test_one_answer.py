@@ -21,7 +21,7 @@ from diffclass.relabel import background
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_relabel.queries.exports import export
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
-from diffclass_relabel.session.editor import open_editor
+from diffclass_relabel.session.session_files import open_editor
 
 MODES = ["summed", "free", "absorbing"]
 

@@ -12,7 +12,7 @@ from diffclass.command_line.main import run
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import open_scene, read_labels
 from diffclass_relabel.hub.states import session_state
-from diffclass_relabel.maps.shown import NO_DATA
+from diffclass_relabel.maps import NO_DATA
 
 from ..strokes import random_operation, three_classes
 

@@ -8,8 +8,7 @@ import httpx
 import pytest
 
 from diffclass.exceptions import ParameterError
-from diffclass_relabel.door.base_url import BaseUrl, checked_host
-from diffclass_relabel.door.security import Gate
+from diffclass_relabel.door.security import BaseUrl, Gate, checked_host
 
 from ..browser import Tab, use_all
 from ..clients import PageClient

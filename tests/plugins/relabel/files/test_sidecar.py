@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from diffclass_relabel.door import browser_opening
-from diffclass_relabel.door.browser_opening import BrowserOpening
 from diffclass_relabel.files.sidecar import Address, address_file, keep_address, kept_address
+from diffclass_relabel.hosts import process
+from diffclass_relabel.hosts.process import BrowserOpening
 from diffclass_relabel.hosts.servers import bound_socket
 
 
@@ -67,7 +67,7 @@ def test_the_port_of_last_time_if_it_is_free():
 def opened(monkeypatch):
     """What a browser was asked to open."""
     found = []
-    monkeypatch.setattr(browser_opening.webbrowser, "open", found.append)
+    monkeypatch.setattr(process.webbrowser, "open", found.append)
     return found
 
 

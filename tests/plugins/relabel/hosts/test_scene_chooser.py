@@ -15,8 +15,8 @@ import pytest
 
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_relabel.door.security import Gate
-from diffclass_relabel.files import recent
-from diffclass_relabel.files.scene_folder import SceneFolder, holds_scenes
+from diffclass_relabel.files import scenes as recent
+from diffclass_relabel.files.scenes import SceneFolder, holds_scenes
 from diffclass_relabel.files.session_log import read_session
 from diffclass_relabel.hosts.servers import ChooserServer, bound_socket
 

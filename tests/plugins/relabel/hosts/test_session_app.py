@@ -11,11 +11,11 @@ import pytest
 from PIL import Image
 
 from diffclass_hyperspectral import read_labels
-from diffclass_relabel.maps.shown import NO_DATA
-from diffclass_relabel.protocol import messages as protocol
+from diffclass_relabel import protocol
+from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.queries.kinds import QUERIES
-from diffclass_relabel.scene.runs import pixels_of
-from diffclass_relabel.session.reference import Reference
+from diffclass_relabel.scene.pixels import pixels_of
+from diffclass_relabel.session.label_files import Reference
 
 from ..clients import PageClient
 from ..strokes import three_classes, truth_stroke

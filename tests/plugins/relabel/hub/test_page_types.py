@@ -9,6 +9,7 @@ from diffclass.relabel import OPERATIONS
 from diffclass_relabel.hub.page_types import TARGET, protocol_types
 from diffclass_relabel.hub.queries import Queries
 from diffclass_relabel.hub.session_hub import SessionHub
+from diffclass_relabel.hub.workers import Workers
 from diffclass_relabel.queries.exports import DEFAULT_NAMES, FORMATS
 from diffclass_relabel.queries.kinds import QUERIES
 from diffclass_relabel.session.operations import PIXEL_OPERATIONS
@@ -42,8 +43,9 @@ def test_pixels_stand_where_the_engine_has_points():
         assert sent.__doc__.split() == kind.__doc__.replace("points", "pixels").split()
 
 
-def test_every_query_is_answered():
-    assert QUERIES.keys() == Queries.ANSWERS.keys() | SessionHub._ANSWERS.keys()
+def test_every_query_is_answered(editor):
+    answers = Queries(editor, Workers(), pictures=None).answers
+    assert QUERIES.keys() == answers.keys() | SessionHub._ANSWERS.keys()
 
 
 def test_every_result_has_formats_and_a_name():

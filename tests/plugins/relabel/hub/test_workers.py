@@ -36,7 +36,7 @@ class Slow:
         self.begun, self.let_go, self.given_up = (threading.Event() for _ in range(3))
         self._answer = answer
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments, **fields):
         self.begun.set()
         try:
             while not self.let_go.is_set():
@@ -45,7 +45,7 @@ class Slow:
         except CancelledError:
             self.given_up.set()
             raise
-        return self._answer(*arguments)
+        return self._answer(*arguments, **fields)
 
 
 @pytest.mark.parametrize(

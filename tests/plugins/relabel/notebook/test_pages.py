@@ -11,7 +11,7 @@ import pytest
 from diffclass.exceptions import DataError
 from diffclass_relabel.notebook import pages as notebook_pages
 from diffclass_relabel.notebook.pages import NotebookPages
-from diffclass_relabel.opening.opening_page import OpeningPage
+from diffclass_relabel.opening import OpeningPage
 
 from ..browser import lacking
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffclass_relabel.door.base_url import BaseUrl
+from diffclass_relabel.door.security import BaseUrl
 from diffclass_relabel.files.session_log import read_session
 
 from ..browser import use_all

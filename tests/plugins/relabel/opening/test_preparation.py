@@ -14,7 +14,7 @@ from diffclass.exceptions import DataError
 from diffclass.progress import listening, stage
 from diffclass_relabel.door.security import Gate
 from diffclass_relabel.hosts.servers import SessionServer, bound_socket
-from diffclass_relabel.opening.preparation import STEPS, Preparation
+from diffclass_relabel.opening import STEPS, Preparation
 
 from ..clients import PageClient
 
@@ -41,7 +41,7 @@ def test_steps_as_they_are_done():
 
 def test_a_step_that_takes_longer_than_expected(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("diffclass_relabel.opening.preparation.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("diffclass_relabel.opening.time.monotonic", lambda: now[0])
     preparation = Preparation("a.npy")
     preparation.expect(dict.fromkeys(STEPS, 0.0) | {"graph": 10.0})
     preparation.begins("graph")
@@ -149,9 +149,9 @@ def test_the_page_shows_why_it_failed(slow, browser):
 NOTHING_LEFT_TO_COMPILE = """
 import sys
 from numba.core import event
-from diffclass_relabel.session.editor import open_editor
+from diffclass_relabel.session.session_files import open_editor
 from diffclass_relabel.queries.answers import audit, curve, preview_frame, suggestions, why
-from diffclass_relabel.scene.warming import warm_up
+from diffclass_relabel.scene.preparing import warm_up
 settings = {"components": 6, "label_mode": sys.argv[3]}
 editor = open_editor(sys.argv[1], sys.argv[2], settings=settings)
 warm_up(editor.workspace)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from diffclass_relabel.session.editor import SessionEditor
-from diffclass_relabel.session.reference import Reference
+from diffclass_relabel.session.label_files import Reference
 
 from ..conftest import CLASSES
 from ..strokes import three_classes, truth_stroke

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diffclass_relabel.maps import frames
+from diffclass_relabel import maps
 
 from ..strokes import three_classes
 
@@ -103,7 +103,7 @@ def test_the_clock_runs_until_the_map_is_drawn(held):
 
 @pytest.mark.parametrize(("sight", "is_enough"), [(None, False), ("top", True)])
 def test_the_classes_of_what_is_in_view_are_enough(held, monkeypatch, sight, is_enough):
-    monkeypatch.setattr(frames, "MOST_WHOLE", 1000)
+    monkeypatch.setattr(maps, "MOST_WHOLE", 1000)
     tab = held
     see(tab, sight and {"row": 10, "column": 20, "scale": 60})
     before = tab.js("diffclass.lastLatency")

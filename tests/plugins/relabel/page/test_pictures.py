@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from diffclass_relabel.queries.spectra import class_spectra
+from diffclass_relabel.queries.answers import class_spectra
 
 from ..browser import lacking
 from .test_access import AXE

@@ -10,10 +10,15 @@ from PIL import Image
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import Scene, open_scene
-from diffclass_relabel.queries.backdrops import Pictures, preset_bands, preset_labels
-from diffclass_relabel.queries.contrast import Contrast, calmed
-from diffclass_relabel.queries.spectra import class_spectra, spectrum_at
-from diffclass_relabel.scene.fingerprint import fingerprint_of
+from diffclass_relabel.queries.answers import class_spectra, spectrum_at
+from diffclass_relabel.queries.backdrops import (
+    Contrast,
+    Pictures,
+    calmed,
+    preset_bands,
+    preset_labels,
+)
+from diffclass_relabel.scene.workspace import fingerprint_of
 
 from ..conftest import HOLES
 

@@ -11,7 +11,7 @@ from PIL import Image
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import LookupTable, open_scene, read_labels
 from diffclass_hyperspectral.io.georeference import Georeference, map_info_of
-from diffclass_relabel.maps.shown import NO_DATA
+from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.queries.exports import export
 
 from ..strokes import three_classes
@@ -151,7 +151,7 @@ def test_a_scene_in_its_sensors_geometry(painted, tmp_path, workspace, monkeypat
 
 
 def test_a_full_temporary_folder_is_one_clear_error(editor, tissue, monkeypatch):
-    from diffclass_relabel.queries import downloads
+    from diffclass_relabel.queries import exports
 
     for operation in three_classes(tissue):
         editor.apply(operation)
@@ -159,8 +159,8 @@ def test_a_full_temporary_folder_is_one_clear_error(editor, tissue, monkeypatch)
     def full(stem):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(downloads, "TemporaryFolder", full)
-    files = downloads.Downloads()  # the server starts all the same
+    monkeypatch.setattr(exports, "TemporaryFolder", full)
+    files = exports.Downloads()  # the server starts all the same
     with pytest.raises(DataError, match=r"No space left on device\); make room"):
         files.export(editor, "labels")
     files.close()

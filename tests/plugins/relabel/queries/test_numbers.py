@@ -9,11 +9,11 @@ from diffclass import diffuse_labels
 from diffclass.evaluation import stratified_areas
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassTable, write_class_map
-from diffclass_relabel.maps.shown import NO_DATA
-from diffclass_relabel.queries.held_out import held_out
-from diffclass_relabel.queries.numbers import Numbers
-from diffclass_relabel.session.editor import SessionEditor, open_editor
-from diffclass_relabel.session.reference import Reference
+from diffclass_relabel.maps import NO_DATA
+from diffclass_relabel.queries.numbers import Numbers, held_out
+from diffclass_relabel.session.editor import SessionEditor
+from diffclass_relabel.session.label_files import Reference
+from diffclass_relabel.session.session_files import open_editor
 
 from ..conftest import NAMES
 from ..strokes import three_classes, truth_stroke

@@ -10,9 +10,9 @@ import pytest
 from diffclass import costs
 from diffclass.command_line.main import run
 from diffclass_hyperspectral import open_scene, read_labels
-from diffclass_relabel.maps.shown import NO_DATA
+from diffclass_relabel.maps import NO_DATA
 from diffclass_relabel.queries.exports import export
-from diffclass_relabel.session.editor import open_editor
+from diffclass_relabel.session.session_files import open_editor
 
 from ..strokes import three_classes
 

@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from diffclass.command_line.main import run
 from diffclass.exceptions import DataError, ParameterError
 from diffclass_hyperspectral import ClassTable, LabelImage, read_labels, write_class_map
-from diffclass_relabel.maps.frames import unpack_frame
-from diffclass_relabel.maps.shown import NO_DATA
+from diffclass_relabel.maps import NO_DATA, unpack_frame
 from diffclass_relabel.queries.answers import compared_frame
 from diffclass_relabel.queries.numbers import Numbers
-from diffclass_relabel.session.editor import SessionEditor, open_editor
-from diffclass_relabel.session.label_imports import label_import
-from diffclass_relabel.session.reference import Reference
+from diffclass_relabel.session.editor import SessionEditor
+from diffclass_relabel.session.label_files import Reference, label_import
+from diffclass_relabel.session.session_files import open_editor
 
 from ..conftest import NAMES
 from ..strokes import three_classes

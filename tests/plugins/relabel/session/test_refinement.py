@@ -12,7 +12,8 @@ from diffclass import DiffusionClassifier
 from diffclass_hyperspectral.io.labels import label_regions
 from diffclass_relabel.files.session_log import SessionLog
 from diffclass_relabel.scene.workspace import SessionSettings
-from diffclass_relabel.session.editor import SessionEditor, session_header
+from diffclass_relabel.session.editor import SessionEditor
+from diffclass_relabel.session.session_files import session_header
 
 from ..clients import PATIENCE
 from ..strokes import three_classes

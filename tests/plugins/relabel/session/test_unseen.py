@@ -14,7 +14,7 @@ from diffclass.exceptions import ParameterError
 from diffclass.relabel import RelabelSession
 from diffclass.relabel.operations import decoded
 from diffclass_relabel.session.operations import PIXEL_OPERATIONS
-from diffclass_relabel.session.unseen import Unseen
+from diffclass_relabel.session.timeline import Unseen
 
 OPERATOR = markov_operator(np.linspace(0, 1, 12)[:, None], n_neighbors=4)
 AUTHORS = ("mine", "theirs")

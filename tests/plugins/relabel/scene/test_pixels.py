@@ -13,18 +13,17 @@ from hypothesis import strategies as st
 from diffclass import diffuse_labels
 from diffclass.command_line import main as cli
 from diffclass_hyperspectral import SceneFeatures, read_labels
+from diffclass_relabel import maps
 from diffclass_relabel.door.clients import Outbox
 from diffclass_relabel.files.session_log import SessionLog
-from diffclass_relabel.maps import frames as map_messages
-from diffclass_relabel.maps.frames import pieces, unpack_frame
-from diffclass_relabel.maps.shown import NO_DATA, ShownMap
+from diffclass_relabel.maps import NO_DATA, ShownMap, pieces, unpack_frame
 from diffclass_relabel.queries.exports import describe_session, export
-from diffclass_relabel.queries.held_out import held_out
-from diffclass_relabel.scene import pixel_blocks, workspace
-from diffclass_relabel.scene.pixel_blocks import block_means, block_side, blocks_of
+from diffclass_relabel.queries.numbers import held_out
+from diffclass_relabel.scene import pixels, workspace
+from diffclass_relabel.scene.pixels import block_means, block_side, blocks_of
 from diffclass_relabel.scene.workspace import SessionSettings, Workspace
-from diffclass_relabel.session.editor import SessionEditor, session_header
-from diffclass_relabel.session.replaying import replayed
+from diffclass_relabel.session.editor import SessionEditor
+from diffclass_relabel.session.session_files import replayed, session_header
 
 from ..clients import PLANES
 from ..session.test_refinement import chosen, classified
@@ -44,7 +43,7 @@ def coarse_workspace(scene_folder):
 
 @pytest.fixture
 def editor(coarse_workspace, tmp_path, monkeypatch):
-    monkeypatch.setattr(map_messages, "MOST_WHOLE", 1000)
+    monkeypatch.setattr(maps, "MOST_WHOLE", 1000)
     log = SessionLog(tmp_path / "big.jsonl")
     log.begin(session_header(coarse_workspace))
     yield SessionEditor(coarse_workspace, log)
@@ -88,7 +87,7 @@ def test_pieces_make_the_map_and_say_how_many_are_left():
     planes = np.random.default_rng(0).integers(0, 255, (4, 700, 600)).astype(np.uint8)
     shown = ShownMap(3, *planes, n_changed=0, milliseconds=1.0)
     whole = np.zeros((3, 700, 600), dtype=np.uint8)
-    frames = map_messages.map_frames(shown, (300, 200, 500, 300))
+    frames = maps.map_frames(shown, (300, 200, 500, 300))
     for k, frame in enumerate(frames):
         header, part = unpack_frame(frame, 700 * 600)
         top, left, bottom, right = header["window"]
@@ -219,7 +218,7 @@ def test_the_page_says_that_a_first_map_is_shown(editor, serve, open_tab, tissue
 def block_workspace(scene_folder):
     """The small scene by blocks of 2 x 2 pixels."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pixel_blocks, "MOST_POINTS", 600)
+        patch.setattr(pixels, "MOST_POINTS", 600)
         return Workspace.open(scene_folder / "scene.hdr", SessionSettings(components=6))
 
 
@@ -238,8 +237,8 @@ def test_blocks_are_as_small_as_they_can_be(rows, columns):
         return -(-rows // side) * -(-columns // side)
 
     side = block_side(rows, columns)
-    assert n_blocks(side) <= pixel_blocks.MOST_POINTS
-    assert side == 1 or n_blocks(side - 1) > pixel_blocks.MOST_POINTS
+    assert n_blocks(side) <= pixels.MOST_POINTS
+    assert side == 1 or n_blocks(side - 1) > pixels.MOST_POINTS
 
 
 @settings(deadline=None)
@@ -255,7 +254,7 @@ def test_means_are_those_of_the_pixels_of_each_block(shape, side, seed):
     blocks = blocks_of(valid, side).reshape(shape)
     assert ((blocks >= 0) == valid).all()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pixel_blocks, "_ROWS", 2)
+        patch.setattr(pixels, "_ROWS", 2)
         means = block_means(features, valid, side)
     picture = np.zeros((*shape, 3))
     picture[valid] = features
@@ -311,7 +310,7 @@ def test_the_map_of_blocks_is_exported_for_every_pixel_and_replayed(by_blocks, t
     counted = sum(entry["pixels"] for entry in report["classes"])
     assert counted + report["unclassified"] + report["missing"] == tissue.truth.size
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pixel_blocks, "MOST_POINTS", 600)
+        patch.setattr(pixels, "MOST_POINTS", 600)
         again = replayed(by_blocks.log.path, by_blocks.workspace.scene.path)
     np.testing.assert_array_equal(again.map.ids, by_blocks.map.ids)
 

@@ -1,4 +1,4 @@
-"""Binary messages: of labels the changes, of a map what is in view first.
+"""Labels and maps as rasters of bytes, and their binary messages: of a map what is in view first.
 
 A message is a JSON header and planes of one byte per pixel. Four bytes give the header's length
 (unsigned, little-endian), then comes the header as UTF-8, padded with spaces to a multiple of four,
@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-
-from diffclass_relabel.maps.shown import ShownLabels, ShownMap
 
 MOST_WHOLE = 2**18  # pixels that are sent as one piece, wherever they are
 _GRID = 64  # pixels: a view that is moved a little needs no other pieces
@@ -26,15 +26,8 @@ Window = tuple[int, int, int, int]
 def pack_frame(header: Mapping[str, Any], *planes: np.ndarray) -> bytes:
     r"""Return a binary message.
 
-    Parameters
-    ----------
-    header : mapping
-        Of values that JSON can hold.
-    *planes : ndarray of uint8
-        Any shape, all of one size.
+    - `*planes` uint8: any shape, all of one size
 
-    Examples
-    --------
     >>> pack_frame({"a": 1}, np.array([7, 8], dtype=np.uint8))
     b'\x08\x00\x00\x00{"a":1} \x07\x08'
     """
@@ -48,8 +41,6 @@ def unpack_frame(message: bytes, n_pixels: int) -> tuple[dict[str, Any], np.ndar
 
     Those of a window (top, left, bottom, right) have as many pixels as it.
 
-    Examples
-    --------
     >>> unpack_frame(pack_frame({"a": 1}, np.array([7, 8], dtype=np.uint8)), 2)
     ({'a': 1}, array([[7, 8]], dtype=uint8))
     """
@@ -63,8 +54,6 @@ def unpack_frame(message: bytes, n_pixels: int) -> tuple[dict[str, Any], np.ndar
 def as_bytes(values: np.ndarray) -> np.ndarray:
     """Return numbers from 0 to 1 as bytes from 0 to 255; NaN becomes 0.
 
-    Examples
-    --------
     >>> as_bytes(np.array([0, 0.5, 1, np.nan])).tolist()
     [0, 128, 255, 0]
     """
@@ -88,17 +77,9 @@ def changes_frame(shown: ShownMap) -> bytes:
 def map_frames(shown: ShownMap, seen: Window | None = None) -> list[bytes]:
     """Return the binary messages of a map, to be sent in this order.
 
-    Parameters
-    ----------
-    shown : ShownMap
-    seen : tuple of int, optional
-        The part that is in view; the first piece holds it.
-
-    Returns
-    -------
-    list of bytes
-        Each says which window it fills, of which planes, and how many pieces are left after it:
-        the classes come first, and with them the map can be drawn.
+    - `seen`: the part that is in view; the first piece holds it
+    - returns: each says which window it fills, of which planes, and how many pieces are left after
+      it: the classes come first, and with them the map can be drawn
     """
     parts = [(["ids"], window) for window in pieces(shown.ids.shape, seen)]
     parts += [(["margin", "probability"], window) for window in pieces(shown.ids.shape)]
@@ -115,8 +96,6 @@ def map_frames(shown: ShownMap, seen: Window | None = None) -> list[bytes]:
 def pieces(shape: tuple[int, ...], seen: Window | None = None) -> list[Window]:
     """Return windows that cover a raster, each pixel once.
 
-    Examples
-    --------
     >>> pieces((145, 145))
     [(0, 0, 145, 145)]
     >>> pieces((1000, 1000), (500, 0, 900, 1000))
@@ -166,3 +145,39 @@ def _strips(window: Window) -> list[Window]:
 
 def _bytes(plane: np.ndarray) -> bytes:
     return np.ascontiguousarray(plane, dtype=np.uint8).tobytes()
+
+
+NO_DATA = 255
+
+
+@dataclass(frozen=True, eq=False)
+class _ShownIds:
+    version: int
+    ids: np.ndarray
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """Pixels of each class id, int of shape (256,)."""
+        return np.bincount(self.ids.ravel(), minlength=256)
+
+
+class ShownLabels(_ShownIds):
+    """The labels after an operation.
+
+    - `ids` uint8 (rows, columns): class ids; 0 = unlabelled
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class ShownMap(_ShownIds):
+    """The map of an update.
+
+    - `ids` uint8 (rows, columns): class ids; 0 = nothing arrived, 255 = no data
+    """
+
+    margin: np.ndarray  # margin, probability: uint8 (rows, columns); 0 to 255 for 0 to 1
+    probability: np.ndarray
+    # uint8 (rows, columns); 1 where the class differs from that in the map before
+    changed: np.ndarray
+    n_changed: int
+    milliseconds: float  # what the engine took

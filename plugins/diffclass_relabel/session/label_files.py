@@ -1,9 +1,13 @@
-"""Labels of a file as one operation of a session: its classes, and a stroke for each of them."""
+"""Label files: as a reference that no map is made with, or as labels of a session.
+
+The labels of a file are one operation: its classes, and a stroke for each of them.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,61 +15,129 @@ import numpy as np
 from diffclass.evaluation import ClassMatch, match_classes
 from diffclass.exceptions import ParameterError
 from diffclass.relabel import LARGEST_CLASS_ID, AddClass, ClassInfo, Operation, free_name
-from diffclass_hyperspectral import ClassEntry, LabelImage
+from diffclass_hyperspectral import ClassEntry, LabelImage, read_labels
+from diffclass_hyperspectral.io.labels import given_name
 from diffclass_relabel.protocol import NewClass
 from diffclass_relabel.scene import Workspace, runs_of
 from diffclass_relabel.session.operations import BatchOverPixels, PaintPixels, PixelEdit
-from diffclass_relabel.session.reference import hex_color, names_of
+
+NO_REFERENCE = "there is no reference; start diffclass relabel with --reference FILE"
+
+
+def names_of(classes: Iterable[ClassInfo]) -> dict[int, str | None]:
+    """Return the names of a session's classes by id, None for those that nobody has named."""
+    return {info.id: given_name(info.id, info.name) for info in classes}
+
+
+def hex_color(color: tuple[int, int, int]) -> str:
+    """Return a colour as the page writes it."""
+    return "#{:02x}{:02x}{:02x}".format(*color)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The known classes of a scene's points."""
+
+    labels: LabelImage
+    ids: np.ndarray  # int32 (n,); the image's id of each point; 0 = not known
+    # the rule by which its classes are matched with the session's, where one was asked for
+    by: str | None = None
+    # the session's class of each of its classes, once a user has said so
+    pairs: Mapping[int, int] | None = None
+
+    @classmethod
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        workspace: Workspace,
+        *,
+        variable: str | None = None,
+        match: str | None = None,
+    ) -> Reference:
+        """Read a label image, or shapes, on the pixels of a workspace.
+
+        - `DataError`, `ParameterError` as `diffclass_hyperspectral.read_labels`, and where no
+          labelled pixel has data
+        """
+        labels = read_labels(path, variable=variable, grid=workspace.scene).on(workspace.scene)
+        ids = labels.ids.ravel()[workspace.pixels]
+        if not (ids > 0).any():
+            raise ParameterError(f"{path}: no labelled pixel has data; give a reference that has")
+        return cls(labels, ids, match)
+
+    def matched_as(self, pairs: Mapping[int, int], classes: Iterable[ClassInfo]) -> Reference:
+        """Return the reference with its classes matched as a user says."""
+        own = {info.id for info in classes}
+        for given, class_id in pairs.items():
+            if given not in self.labels.table or class_id not in own:
+                raise ParameterError(
+                    f"class {given} of the reference as class {class_id}: there is no such class; "
+                    "look at the list again"
+                )
+        return replace(self, pairs=dict(pairs))
+
+    def match(self, classes: Iterable[ClassInfo], found: np.ndarray) -> ClassMatch:
+        """Say which of its classes is which of a session's.
+
+        - `found` int (n,): class of each point in the map; below 0 where it is not to be compared
+        """
+        own = names_of(classes)
+        pairs = self.pairs and {i: j for i, j in self.pairs.items() if j in own}
+        return match_classes(
+            np.where(found < 0, 0, self.ids),
+            found,
+            given_names=self.labels.table.given_names,
+            own_names=own,
+            by=self.by,
+            pairs=pairs,
+            sides=f"{self.labels.path} and the session",
+        )
+
+    def asks(self, match: ClassMatch) -> bool:
+        """Return whether a user should say which class is which."""
+        is_proposed = match.by == "overlap" and self.by is None
+        return self.pairs is None and (is_proposed or match.is_contradicted)
+
+    def truth(self, match: ClassMatch) -> tuple[np.ndarray, dict[int, str]]:
+        """Return the reference in the ids of a session's classes.
+
+        - returns `truth` int32 (n,): 0 = not known. A class that the session lacks has its id with
+          a minus before it.
+        - returns `names`: names of the classes that the session lacks
+        """
+        truth = match.carried(self.ids, {i: -i for i in match.unmatched})
+        return truth, {-i: self.labels.table[i].name for i in match.unmatched}
+
 
 _MOST_SHOWN = 8
 
 
 @dataclass(frozen=True, eq=False)
 class FileClass:
-    """A class of a label file, and what becomes of it.
-
-    Attributes
-    ----------
-    entry : ClassEntry
-    pixels : ndarray of int
-        Its labelled pixels with data.
-    to, proposed : int
-        The session's class that it is, and the one that it may be where a user can be asked; 0 for
-        none, so that it is new.
-    compared, agreed : int
-        Pixels of it that have a class in the session, and those whose class is the proposed one.
-    new : NewClass or None
-        What is added if it is new; None where no id is left.
-    """
+    """A class of a label file, and what becomes of it."""
 
     entry: ClassEntry
-    pixels: np.ndarray
+    pixels: np.ndarray  # int; its labelled pixels with data
+    # to, proposed: the session's class that it is, and the one that it may be where a user can be
+    # asked; 0 for none, so that it is new
     to: int
     proposed: int
+    # compared, agreed: pixels of it that have a class in the session, and those whose class is the
+    # proposed one
     compared: int
     agreed: int
-    new: NewClass | None
+    new: NewClass | None  # what is added if it is new; None where no id is left
 
 
 @dataclass(frozen=True, eq=False)
 class LabelImport:
-    """What a label file brings to a session.
+    """What a label file brings to a session."""
 
-    Attributes
-    ----------
-    title : str
-        What the operation is called.
-    classes : list of FileClass
-    asks : bool
-        Whether neither names nor agreeing ids tell which of its classes is which of the session's.
-    n_left_out : int
-        Labelled pixels without data.
-    """
-
-    title: str
+    title: str  # what the operation is called
     classes: list[FileClass]
+    # whether neither names nor agreeing ids tell which of its classes is which of the session's
     asks: bool
-    n_left_out: int
+    n_left_out: int  # labelled pixels without data
 
     @property
     def steps(self) -> list[PixelEdit]:
@@ -102,23 +174,11 @@ def label_import(
     neither tells, a user should be asked; without one all that no name settles is new: an id alone
     may be an accident.
 
-    Parameters
-    ----------
-    labels : LabelImage
-    workspace : Workspace
-    classes : iterable of ClassInfo
-        The session's.
-    known : ndarray of int of shape (rows, columns), optional
-        Classes that the session has its pixels in, 0 = none.
-    by : {"names", "ids", "overlap"}, optional
-        The rule to match classes by; see `diffclass.evaluation.match_classes`.
-
-    Raises
-    ------
-    DataError
-        Where the image does not lie on the scene, or ``by`` is names and none is in common.
-    ParameterError
-        Where an id is too large, there are too many classes, or no labelled pixel has data.
+    - `known` int (rows, columns): classes that the session has its pixels in, 0 = none
+    - `by` {"names", "ids", "overlap"}: the rule to match classes by; see
+      `diffclass.evaluation.match_classes`
+    - `DataError` where the image does not lie on the scene, or ``by`` is names and none is in
+      common
     """
     labels = labels.on(workspace.scene)
     infos = list(classes)

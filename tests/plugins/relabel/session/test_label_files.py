@@ -10,7 +10,7 @@ import pytest
 
 from diffclass.exceptions import ParameterError
 from diffclass_hyperspectral import ClassTable, read_labels, write_class_map
-from diffclass_relabel.queries.uploads import _first
+from diffclass_relabel.queries.answers import _main_file
 
 from ..strokes import three_classes
 
@@ -87,7 +87,7 @@ def test_a_file_that_is_none_is_refused_and_changes_nothing(painted, tmp_path):
 def test_labels_of_a_session_come_back_in_another(editor, tissue, new_editor, tmp_path, workspace):
     """What is exported can be imported: the same labels, names and colours."""
     from diffclass_relabel.queries.exports import export
-    from diffclass_relabel.session.label_imports import label_import
+    from diffclass_relabel.session.label_files import label_import
 
     for operation in three_classes(tissue):
         editor.apply(operation)
@@ -170,11 +170,11 @@ def test_labels_of_another_size_are_refused(page, tmp_path):
 
 
 def test_the_file_to_read_is_found_among_several():
-    assert _first(["a.dbf", "a.shp", "a.shx"]) == "a.shp"
-    assert _first(["a.img", "a.hdr"]) == "a.hdr"
-    assert _first(["a.tif", "a.tif.aux.xml"]) == "a.tif"
+    assert _main_file(["a.dbf", "a.shp", "a.shx"]) == "a.shp"
+    assert _main_file(["a.img", "a.hdr"]) == "a.hdr"
+    assert _main_file(["a.tif", "a.tif.aux.xml"]) == "a.tif"
     with pytest.raises(ParameterError, match="which of them"):
-        _first(["a.png", "b.png"])
+        _main_file(["a.png", "b.png"])
 
 
 def test_exports_carry_the_name_of_the_scene(painted):

@@ -1,4 +1,4 @@
-"""Compiles every loop that a session may need, before its first stroke.
+"""Before the first stroke: what it takes to prepare a scene, and compiling what a session may need.
 
 A loop is compiled when it first meets arrays of some types, which takes seconds where no earlier
 run has left it on disk. A session on a thousand pixels of the same types meets them all.
@@ -13,11 +13,55 @@ from dataclasses import replace
 import numpy as np
 
 from diffclass import markov_operator
+from diffclass.costs import Forecast
 from diffclass.exceptions import DiffclassError
 from diffclass.kernels import SharedNeighbors
+from diffclass.point_graph import graph_costs
 from diffclass.progress import Listeners, listening, stage
-from diffclass.relabel import RelabelSession
-from diffclass_relabel.scene.workspace import Workspace
+from diffclass.relabel import RelabelSession, painting_cost
+from diffclass_hyperspectral import Scene, SceneFeatures
+from diffclass_hyperspectral.workflows.scene_costs import feature_costs, scene_size
+from diffclass_relabel.scene.pixels import MOST_POINTS
+from diffclass_relabel.scene.workspace import SessionSettings, Workspace
+
+_HASHED = 1.0e9  # bytes per second
+_PER_OPERATION, _LOOPS = 5.0e-4, 0.5  # seconds
+_CLASSES = 8  # of a session that is only begun
+
+
+def forecast_session(
+    scene: Scene, settings: SessionSettings, n_operations: int, *, n_classes: int = 0
+) -> Forecast:
+    """Say what a session's maps will need, and how long the first one takes.
+
+    - `scene`: nothing is read of it
+    - returns: its seconds are those of the steps of `diffclass_relabel.opening`
+
+    >>> import numpy as np
+    >>> scene = Scene.from_array(np.zeros((512, 217, 204), dtype=np.int8))
+    >>> round(forecast_session(scene, SessionSettings(), 0).seconds["graph"], 1)
+    1.2
+    """
+    features = SceneFeatures(settings.components, spatial=settings.features == "spatial")
+    pixels = scene_size(scene, features, settings.neighbors, max(n_classes, _CLASSES))
+    # in larger scenes points are blocks of pixels, whose features lie on a file
+    points = replace(pixels, points=min(pixels.points, MOST_POINTS))
+    is_large = pixels.points > MOST_POINTS
+    costs = feature_costs(scene, features, points.points, on_disk=is_large)
+    costs |= graph_costs(points, SharedNeighbors(), extends=False)
+    costs["maps"] = painting_cost(points)
+    rows, columns, bands = scene.shape
+    seconds = {
+        "libraries": 0.0,  # loaded by now
+        "opening": rows * columns * bands * scene.data.dtype.itemsize / _HASHED,
+        "features": costs["features"].seconds,
+        "graph": costs["neighbors"].seconds + costs["affinities"].seconds,
+        "replay": _PER_OPERATION * n_operations,
+        "loops": _LOOPS,
+        "map": costs["maps"].seconds,
+    }
+    return replace(Forecast.of(costs), seconds=seconds)
+
 
 _MOST_POINTS = 1024  # more than are solved densely, so that the eigensolver's loops are met too
 _N_ERRANDS = 18
@@ -25,12 +69,7 @@ _LATE = 512  # steps after which columns are nearly constant, and take a series
 
 
 def warm_up(workspace: Workspace) -> None:
-    """Meet all loops that strokes, questions and suggestions run; a second time costs little.
-
-    Parameters
-    ----------
-    workspace : Workspace
-    """
+    """Meet all loops that strokes, questions and suggestions run; a second time costs little."""
     with (
         stage("loops", parts=_N_ERRANDS) as part_done,
         listening(Listeners(())),  # the stages within are not shown

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from diffclass_relabel.door import clients
+from diffclass_relabel.door.clients import LAST, MORE, PART_LENGTH, Parts, TooLongError
 from diffclass_relabel.door.page_service import MOST_BYTES
-from diffclass_relabel.protocol import parts
-from diffclass_relabel.protocol.parts import LAST, MORE, PART_LENGTH, Parts, TooLongError
 
 
 def test_a_message_in_one_piece_is_itself():
@@ -25,7 +25,7 @@ def test_parts_are_joined():
 
 
 def test_too_long_a_message_is_refused_once_by_its_number(monkeypatch):
-    monkeypatch.setattr(parts, "MOST_LENGTH", 30)
+    monkeypatch.setattr(clients, "MOST_LENGTH", 30)
     joint = Parts()
     assert joint.joined(MORE + '{"seq":17,"op":{"op":') is None
     with pytest.raises(TooLongError, match="several pieces") as refused:
@@ -59,7 +59,7 @@ def test_a_stroke_of_many_runs(gate, connect, workspace):
 
 
 def test_a_client_whose_message_is_too_long_goes_on(gate, connect, monkeypatch):
-    monkeypatch.setattr(parts, "MOST_LENGTH", 100)
+    monkeypatch.setattr(clients, "MOST_LENGTH", 100)
     client = connect(gate)
     client.hello()
     client.socket.send(MORE + '{"seq":9,"op":' + 100 * " ")

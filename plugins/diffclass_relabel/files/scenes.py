@@ -1,0 +1,164 @@
+"""The scenes that can be opened: recent sessions, and what lies below a folder and nowhere else.
+
+Recent sessions are kept in the user's state folder. Pages name folders and scenes relative to the
+first folder. Names that lead out of it, by ``..``, as absolute paths or over links, are refused in
+the same words as names of nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from diffclass.exceptions import DataError, ParameterError
+from diffclass_relabel.files.sidecar import write_private
+
+_MOST_RECENT = 20
+
+
+@dataclass(frozen=True)
+class RecentSession:
+    """A session that was opened, and can be again."""
+
+    scene: Path  # scene, session: absolute
+    session: Path
+    shape: tuple[int, ...]  # rows, columns and bands of the scene
+
+
+def state_folder() -> Path:
+    """Return the folder for what a program remembers, ``$XDG_STATE_HOME/diffclass``; it exists."""
+    base = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    folder = Path(base) / "diffclass"
+    with suppress(OSError):  # who needs it says what is wrong with it
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def remember(scene: Path, session: Path, shape: tuple[int, ...]) -> None:
+    """Put a session first in the list, for its owner only; a list that cannot be kept is left."""
+    newest = RecentSession(scene.absolute(), session.absolute(), shape)
+    others = [known for known in _remembered() if known.session != newest.session]
+    rows = [_row(known) for known in [newest, *others][:_MOST_RECENT]]
+    with suppress(OSError):
+        state_folder()
+        write_private(_file(), json.dumps(rows))
+
+
+def recent_sessions() -> list[RecentSession]:
+    """Return the sessions of the list, the newest first, of which scene and file can be read."""
+    return [
+        known
+        for known in _remembered()
+        if os.access(known.scene, os.R_OK) and os.access(known.session, os.R_OK)
+    ]
+
+
+def _file() -> Path:
+    return state_folder() / "recent.json"
+
+
+def _row(known: RecentSession) -> dict[str, Any]:
+    return {
+        "scene": str(known.scene),
+        "session": str(known.session),
+        "shape": list(known.shape),
+    }
+
+
+def _remembered() -> list[RecentSession]:
+    try:
+        rows = json.loads(_file().read_text(encoding="utf-8"))
+        return [
+            RecentSession(Path(row["scene"]), Path(row["session"]), tuple(map(int, row["shape"])))
+            for row in rows
+        ]
+    except (OSError, ValueError, TypeError, KeyError):
+        return []  # damaged, or of another version
+
+
+_MOST = 1000  # entries of one folder that are looked at
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What lies in a folder."""
+
+    path: str  # relative to the first folder, with slashes; "" for that folder itself
+    folders: list[str]
+    scenes: list[Path]
+    is_whole: bool  # False where the folder holds more entries than are looked at
+
+
+def holds_scenes(path: Path) -> bool:
+    """Tell whether a path is a folder of scenes, rather than a scene, which may be a folder too."""
+    return path.is_dir() and not _scenes_among([path])
+
+
+class SceneFolder:
+    """A folder whose scenes may be chosen."""
+
+    def __init__(self, root: Path):
+        self.root = root.resolve()
+
+    def listing(self, path: Any) -> Listing:
+        """Return the folders and scenes in a folder, by name; hidden ones are left out.
+
+        - `ParameterError` where there is no such folder below the first one
+        """
+        folder = self._inside(path)
+        if not os.path.isdir(folder):  # False for names too long, too
+            raise self._nothing(path)
+        try:
+            with os.scandir(folder) as entries:
+                names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
+        except OSError as error:
+            raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
+        places = [place for name in names[:_MOST] if self._holds(place := folder / name)]
+        scenes = _scenes_among(places)
+        relative = folder.relative_to(self.root).as_posix()
+        return Listing(
+            path="" if relative == "." else relative,
+            folders=[place.name for place in places if place.is_dir() and place not in scenes],
+            scenes=scenes,
+            is_whole=len(names) <= _MOST,
+        )
+
+    def scene(self, path: Any) -> Path:
+        """Return the place of a scene.
+
+        - `ParameterError` where there is no such scene below the first folder
+        """
+        place = self._inside(path)
+        if place == self.root or not _scenes_among([place]):
+            raise self._nothing(path)
+        return place
+
+    def _inside(self, path: Any) -> Path:
+        """Return the place of a relative path; links on the way may lead to places inside."""
+        if not isinstance(path, str) or "\0" in path:
+            raise self._nothing(path)
+        parts = PurePosixPath(path)
+        place = self.root / parts
+        if parts.is_absolute() or ".." in parts.parts or not self._holds(place):
+            raise self._nothing(path)
+        return place
+
+    def _holds(self, place: Path) -> bool:
+        try:
+            return place.resolve().is_relative_to(self.root)
+        except (OSError, RuntimeError):  # links in a circle, names too long
+            return False
+
+    def _nothing(self, path: Any) -> ParameterError:
+        return ParameterError(f"{str(path)[:200]!r}: no folder or scene below {self.root}")
+
+
+def _scenes_among(places: list[Path]) -> list[Path]:
+    # the page is shown before NumPy is there
+    from diffclass_hyperspectral.io.readers import images_among
+
+    return images_among(places)

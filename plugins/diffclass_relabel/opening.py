@@ -1,0 +1,336 @@
+"""Opening a session so that its first stroke is as fast as the tenth, and what pages hear of it.
+
+The server answers before the scene is read. The work runs in a thread of its own, which imports
+what computes, and announces its stages (`diffclass.progress`); those named in `STEPS` are the steps
+that a page shows. Stages within a step are part of it. Pages wait until the session is open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from diffclass.exceptions import DataError
+from diffclass.progress import stage
+from diffclass_relabel.door import Client
+from diffclass_relabel.protocol import Failed, Preparing, PreparingStep
+
+if TYPE_CHECKING:
+    from diffclass.costs import Forecast
+    from diffclass_hyperspectral import Scene
+    from diffclass_relabel.files import SessionLog
+    from diffclass_relabel.hub import SessionHub
+    from diffclass_relabel.scene import SessionSettings
+    from diffclass_relabel.session import SessionEditor
+
+# stages of the library and the plugin, in their order, and what a page calls them
+STEPS = {
+    "libraries": "Start the program",
+    "opening": "Read the scene",
+    "features": "Features of the spectra",
+    "graph": "Graph of similar pixels",
+    "replay": "Labels so far",
+    "loops": "Compiled loops",
+    "map": "First map",
+}
+_LEAST_BETWEEN = 0.2  # seconds between two messages
+_LATE = 0.1  # of the time that a step has taken: what is left of it once it is overdue
+_PACES = 0.5, 4.0  # bounds of how much longer than expected the next steps may be said to take
+
+
+@dataclass
+class _Step:
+    expected: float | None = None  # seconds
+    begun: float | None = None  # time of the clock
+    seconds: float | None = None  # once it has ended
+    share: float | None = None  # done, 0 to 1
+
+    def left(self, now: float, pace: float) -> float | None:
+        """Return the seconds that are left, if anything is known about them."""
+        if self.seconds is not None:
+            return 0.0
+        so_far = 0.0 if self.begun is None else now - self.begun
+        if self.share:
+            return so_far / self.share - so_far
+        return None if self.expected is None else max(pace * self.expected - so_far, _LATE * so_far)
+
+
+class Preparation:
+    """A listener of stages that tells how far the preparation is.
+
+    - `on_change`: called from the preparing thread when there is something new to tell, a few times
+      a second at most
+    """
+
+    def __init__(self, scene: str, on_change: Callable[[], None] | None = None):
+        self.on_change = on_change
+        self._scene = scene
+        self._steps = {name: _Step() for name in STEPS}
+        self._lock = threading.Lock()
+        self._told = 0.0
+        self._current: str | None = None
+
+    def expect(self, seconds: Mapping[str, float]) -> None:
+        """Take note of about how long each step will take on an idle machine."""
+        with self._lock:
+            for name, expected in seconds.items():
+                self._steps[name].expected = expected
+        self._tell()
+
+    def begins(self, name: str) -> None:
+        """Hear that a stage begins."""
+        if name in self._steps and self._current is None:
+            with self._lock:
+                self._current = name
+                self._steps[name].begun = time.monotonic()
+            self._tell()
+
+    def advances(self, name: str, done: int, parts: int) -> None:
+        """Hear how many of the parts of a stage are done."""
+        if name == self._current and parts:
+            with self._lock:
+                self._steps[name].share = done / parts
+            if time.monotonic() - self._told > _LEAST_BETWEEN:
+                self._tell()
+
+    def ends(self, name: str, seconds: float) -> None:
+        """Hear that a stage has ended, and how long it took."""
+        if name == self._current:
+            with self._lock:
+                self._current = None
+                self._steps[name].seconds = seconds
+            self._tell()
+
+    def message(self) -> Preparing:
+        """Return the message to the pages."""
+        with self._lock:
+            now = time.monotonic()
+            left = [step.left(now, self._pace()) for step in self._steps.values()]
+            known = [seconds for seconds in left if seconds is not None]
+            steps = [
+                _described(name, step, now, seconds)
+                for (name, step), seconds in zip(self._steps.items(), left, strict=True)
+            ]
+        total = round(sum(known), 1) if len(known) == len(left) else None
+        return {"kind": "preparing", "scene": self._scene, "steps": steps, "left": total}
+
+    def _pace(self) -> float:
+        """Return how much longer the steps so far took than was expected."""
+        done = [step for step in self._steps.values() if step.seconds and step.expected]
+        expected = sum(step.expected or 0.0 for step in done)
+        if not expected:
+            return 1.0
+        pace = sum(step.seconds or 0.0 for step in done) / expected
+        return min(max(pace, _PACES[0]), _PACES[1])
+
+    def _tell(self) -> None:
+        self._told = time.monotonic()
+        if self.on_change is not None:
+            self.on_change()
+
+
+def _described(name: str, step: _Step, now: float, left: float | None) -> PreparingStep:
+    if step.seconds is not None:
+        return {"name": STEPS[name], "is": "done", "share": 1.0, "seconds": round(step.seconds, 2)}
+    if step.begun is None:
+        return {"name": STEPS[name], "is": "waiting", "share": 0.0, "seconds": None}
+    so_far = now - step.begun
+    share = None if left is None or so_far + left == 0 else so_far / (so_far + left)
+    return {"name": STEPS[name], "is": "running", "share": share, "seconds": round(so_far, 2)}
+
+
+SUFFIX = ".relabel.jsonl"
+
+
+def default_session(scene: Path) -> Path:
+    """Return the session file of a scene: next to it, or here where that folder is read only."""
+    folder = scene.parent if os.access(scene.parent, os.W_OK) else Path.cwd()
+    return folder / (scene.stem + SUFFIX)
+
+
+def prepared_editor(
+    scene: Path,
+    log: SessionLog,
+    preparation: Preparation,
+    options: Mapping[str, Any],
+    *,
+    before: Callable[[Forecast], object] | None = None,
+) -> SessionEditor:
+    """Open a session, compile what its strokes need and make its first map.
+
+    - `preparation`: told how long the steps will take; it hears of them as a listener of stages
+    - `options`: of `diffclass_relabel.session.open_editor`
+    - `before`: called with the forecast of memory and time before anything is computed
+    """
+    with stage("libraries"):
+        from diffclass_relabel.scene import forecast_session, warm_up
+        from diffclass_relabel.session import open_editor
+
+    def expect(found: Scene, settings: SessionSettings) -> None:
+        forecast = forecast_session(found, settings, log.n_operations)
+        preparation.expect(forecast.seconds or {})
+        if before is not None:
+            before(forecast)
+
+    editor = open_editor(scene, log, on_scene=expect, **options)
+    warm_up(editor.workspace)
+    editor.session.prepare()
+    editor.update()
+    return editor
+
+
+log = logging.getLogger("diffclass_relabel")
+
+_OFTEN = 0.5  # seconds between two messages, so that the remaining time counts down
+_FAREWELL = 0.5  # seconds for the message of a failure to reach the pages
+
+
+class OpeningPage:
+    """Opens a session in a thread, and passes pages on to its hub when it is open.
+
+    - `opening`: opens the session and announces its stages to the listener that it is given
+    """
+
+    def __init__(
+        self,
+        opening: Callable[[Preparation], SessionEditor],
+        *,
+        scene: str = "",
+        on_failure: Callable[[BaseException], None] | None = None,
+    ):
+        self.hub: SessionHub | None = None
+        self._opening = opening
+        self._preparation = Preparation(scene)
+        self._on_failure = on_failure
+        self._waiting: set[Client] = set()
+        self._task: asyncio.Task[None] | None = None
+        self._is_closed = False
+        self._failure: Exception | None = None
+
+    def start(self) -> None:
+        """Begin to open the session."""
+        self._task = asyncio.create_task(self._open())
+
+    async def opened(self) -> SessionHub:
+        """Return the hub, waiting for it.
+
+        - `Exception` what kept the session from being opened
+        """
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        if self.hub is None:
+            raise self._failure or DataError("the session was closed before it was open")
+        return self.hub
+
+    async def close(self) -> None:
+        """Close the session; one that is still being opened is left alone.
+
+        Its thread ends with the process: nothing is on disk before a session is open but whole
+        lines of its file.
+        """
+        self._is_closed = True
+        if self._task is not None:
+            self._task.cancel()
+        if self.hub is not None:
+            await self.hub.close()
+
+    def join(self, client: Client) -> None:
+        """Take a client in: it gets the progress of the preparation, or the greeting of the hub."""
+        if self.hub is not None:
+            self.hub.join(client)
+        else:
+            self._waiting.add(client)
+            client.tell(self._preparation.message(), kind="preparing")
+
+    def leave(self, client: Client) -> None:
+        """Forget a client."""
+        self._waiting.discard(client)
+        if self.hub is not None:
+            self.hub.leave(client)
+
+    async def hear(self, client: Client, text: str) -> None:
+        """Pass a message on; pages send none before they are greeted."""
+        if self.hub is not None:
+            await self.hub.hear(client, text)
+        else:
+            log.warning("refused: a message before the greeting")
+
+    async def _open(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._preparation.on_change = lambda: _call_soon(loop, self._tell)
+        opened = _in_daemon_thread(self._opened, loop)
+        while not (await asyncio.wait([opened], timeout=_OFTEN))[0]:
+            self._tell()
+        try:
+            hub = opened.result()
+            await hub.start()
+        except Exception as error:
+            await self._fail(error)
+            return
+        self.hub = hub
+        for client in self._waiting:
+            hub.join(client)
+        self._waiting.clear()
+
+    def _opened(self) -> SessionHub:
+        from diffclass_relabel.hub import SessionHub
+
+        editor = self._opening(self._preparation)
+        if self._is_closed:
+            editor.close()
+        return SessionHub(editor)
+
+    def _tell(self) -> None:
+        if self.hub is None and self._waiting:
+            message = json.dumps(self._preparation.message())
+            for client in self._waiting:
+                client.outbox.put(message, kind="preparing")
+
+    async def _fail(self, error: Exception) -> None:
+        self._failure = error
+        message: Failed = {"kind": "failed", "message": str(error)}
+        for client in self._waiting:
+            client.tell(message, kind="preparing")
+        if self._waiting:
+            await asyncio.sleep(_FAREWELL)
+        if self._on_failure is not None:
+            self._on_failure(error)
+
+
+def _in_daemon_thread(
+    function: Callable[[], SessionHub], loop: asyncio.AbstractEventLoop
+) -> asyncio.Future[SessionHub]:
+    """Run a function in a thread that does not keep the process from ending."""
+    future: asyncio.Future[SessionHub] = loop.create_future()
+
+    def finish(set_it: Callable[[], None]) -> None:
+        if not future.cancelled():
+            set_it()
+
+    def run() -> None:
+        try:
+            hub = function()
+        except BaseException as error:
+            failure = error
+            _call_soon(loop, lambda: finish(lambda: future.set_exception(failure)))
+        else:
+            _call_soon(loop, lambda: finish(lambda: future.set_result(hub)))
+
+    threading.Thread(target=run, name="preparation", daemon=True).start()
+    return future
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
+    """Call a function in the loop's thread; not at all once the loop has ended."""
+    try:
+        loop.call_soon_threadsafe(function)
+    except RuntimeError:
+        return

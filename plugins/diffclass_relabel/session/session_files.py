@@ -1,0 +1,200 @@
+"""Sessions opened from their files: to go on with, or only to read."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from msgspec import to_builtins
+
+from diffclass import __version__
+from diffclass.costs import Forecast
+from diffclass.exceptions import ParameterError
+from diffclass.relabel import Operation
+from diffclass_hyperspectral import Scene, read_labels
+from diffclass_hyperspectral.workflows.parameters import check_components
+from diffclass_relabel.files import Line, ReadOnlyLog, SessionLog, done_in
+from diffclass_relabel.scene import SessionSettings, Workspace, forecast_session
+from diffclass_relabel.session.editor import SessionEditor
+from diffclass_relabel.session.label_files import Reference, label_import, new_classes_warning
+from diffclass_relabel.session.operations import on_points
+
+
+def open_editor(
+    scene: str | os.PathLike[str],
+    session_file: str | os.PathLike[str] | SessionLog,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    labels: str | os.PathLike[str] | None = None,
+    label_variable: str | None = None,
+    reference: str | os.PathLike[str] | None = None,
+    match: str | None = None,
+    on_scene: Callable[[Scene, SessionSettings], None] | None = None,
+) -> SessionEditor:
+    """Open a scene with a session file that exists, or begin a new one.
+
+    Parameters
+    ----------
+    scene : path-like
+    session_file : path-like or SessionLog
+        Closed if the session cannot be opened.
+    settings : mapping, optional
+        Those of `SessionSettings` that are asked for; a session that exists has to have the same.
+    labels : path-like, optional
+        Label image or shapes. A new session begins with them, one stroke per class; to one that
+        exists they are added as one operation, unless they were before.
+    label_variable : str, optional
+        See `diffclass_hyperspectral.read_labels`.
+    reference : path-like, optional
+        Label image or shapes to compare the maps with; they are not labels of the session.
+    match : {"names", "ids", "overlap"}, optional
+        How classes of these two files are matched with the session's; see `label_import` and
+        `Reference.match`.
+    on_scene : callable, optional
+        Called with the scene and the session's settings before anything is computed.
+
+    Raises
+    ------
+    ParameterError
+        For settings that are not the session's or that the scene cannot have, or labels without a
+        pixel in the scene.
+    DataError
+        Where a file cannot be read, the session belongs to another scene, or is open elsewhere.
+    """
+    wanted = {name: value for name, value in (settings or {}).items() if value is not None}
+    log = session_file if isinstance(session_file, SessionLog) else SessionLog(session_file)
+
+    def expect(found: Scene) -> None:
+        if not log.is_begun:
+            check_components(kept.components, found)
+        if on_scene is not None:
+            on_scene(found, kept)
+
+    try:
+        kept = SessionSettings(**wanted)
+        if log.is_begun:
+            kept = SessionSettings.from_header(log.header)
+            _check_settings(kept, wanted, log)
+        workspace = Workspace.open(
+            scene,
+            kept,
+            fingerprint=log.header.get("sha256", "") if log.is_begun else None,
+            on_scene=expect,
+        )
+        known = None if reference is None else Reference.read(reference, workspace, match=match)
+        if not log.is_begun:
+            operations = _first_operations(workspace, labels, label_variable)
+            log.begin(session_header(workspace, labels), steps_of(operations))
+        editor = SessionEditor(workspace, log, known)
+        if labels is not None and not log.holds_labels(labels):
+            _add_labels(editor, labels, label_variable, match)
+        return editor
+    except BaseException:
+        log.close()
+        raise
+
+
+def session_header(workspace: Workspace, labels: str | os.PathLike[str] | None = None) -> Line:
+    """Return the first line of a workspace's session file."""
+    scene = workspace.scene
+    return {
+        "scene": str(Path(scene.path).absolute()),
+        "sha256": workspace.fingerprint,
+        "shape": list(scene.shape),
+        **workspace.settings.to_header(),
+        "labels": None if labels is None else str(Path(labels).absolute()),
+        "version": __version__,
+        "at": round(time.time(), 3),
+    }
+
+
+def steps_of(operations: Iterable[Operation]) -> list[Line]:
+    """Return operations as steps of a session file."""
+    now = round(time.time(), 3)
+    return [{"at": now, "op": to_builtins(operation)} for operation in operations]
+
+
+def _first_operations(
+    workspace: Workspace, labels: str | os.PathLike[str] | None, variable: str | None
+) -> Sequence[Operation]:
+    if labels is None:
+        return []
+    given = read_labels(labels, variable=variable, grid=workspace.scene)
+    operations = label_import(given, workspace).steps
+    trial = workspace.new_session()  # what is refused must not get into the file
+    for operation in operations:
+        trial.apply(on_points(operation, workspace)[1])
+    return operations
+
+
+def _check_settings(kept: SessionSettings, wanted: Mapping[str, Any], log: SessionLog) -> None:
+    for name, value in wanted.items():
+        if getattr(kept, name) != value:
+            raise ParameterError(
+                f"{log.path}: the session was begun with {name} {getattr(kept, name)!r}, not "
+                f"{value!r}; leave the option out, or begin another session with --session"
+            )
+
+
+def _add_labels(
+    editor: SessionEditor,
+    labels: str | os.PathLike[str],
+    variable: str | None,
+    match: str | None,
+) -> None:
+    """Add the labels of a file; what names and ids do not settle is new, and said."""
+    workspace, classes = editor.workspace, editor.session.classes
+    given = read_labels(labels, variable=variable, grid=workspace.scene)
+    found = label_import(given, workspace, classes, known=editor.known_classes(), by=match)
+    if (found.asks or match == "overlap") and editor.session.strokes:
+        editor.update()  # the map may tell where the labels do not
+        found = label_import(given, workspace, classes, known=editor.known_classes(), by=match)
+    editor.apply(found.operation, labels=str(Path(labels).absolute()))
+    if found.asks:
+        warnings.warn(new_classes_warning(found, given.path), UserWarning, stacklevel=2)
+
+
+def replayed(
+    session_file: str | os.PathLike[str],
+    scene: str | os.PathLike[str],
+    *,
+    opening: Mapping[str, str | None] | None = None,
+    before: Callable[[Forecast], object] | None = None,
+) -> SessionEditor:
+    """Return a session with all operations of its file repeated, and its refined map.
+
+    - `session_file`: may be in use
+    - `scene`: the same scene; file and format may differ
+    - `opening`: variable, bands, mask and roi where they are called otherwise than in the session;
+      None for those that are not
+    - `before`: called with the forecast of memory and time before anything is computed
+    - `DataError` where a file cannot be read, or the scene is another one
+    """
+    log = ReadOnlyLog(session_file)
+    given: dict[str, Any] = dict(opening or {})
+    given = {name: value for name, value in given.items() if value is not None}
+    settings = replace(SessionSettings.from_header(log.header), **given)
+
+    def expect(found: Scene) -> None:
+        if before is not None:
+            done = [entry["op"] for entry in done_in(log.entries)]
+            n_classes = sum(map(_classes_added, done))
+            before(forecast_session(found, settings, len(done), n_classes=n_classes))
+
+    workspace = Workspace.open(
+        scene, settings, fingerprint=log.header.get("sha256", ""), on_scene=expect
+    )
+    editor = SessionEditor(workspace, log)
+    editor.refine()
+    return editor
+
+
+def _classes_added(operation: Mapping[str, Any]) -> int:
+    if operation["op"] == "batch":
+        return sum(map(_classes_added, operation["operations"]))
+    return int(operation["op"] == "add_class")
