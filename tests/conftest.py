@@ -28,13 +28,13 @@ def shared_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], AbstractContex
 
 @pytest.fixture(scope="session", autouse=True)
 def own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What programs remember for the next time is none of the user's."""
+    """Programs keep their state in a temporary folder instead of the user's."""
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
 
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """The folder of real scenes: ``DIFFCLASS_DATA``, or ``../shared/data`` beside the project."""
+    """The folder of real scenes: ``DIFFCLASS_DATA``, or ``../shared/data`` next to the project."""
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
     folder = Path(os.environ.get("DIFFCLASS_DATA", default))
     if not folder.is_dir():
@@ -50,7 +50,7 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture
 def disk_of(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Mounts a disk of a size, such as "256k", and returns its folder; who may not is skipped."""
+    """Mounts a disk of a size, such as "256k", and returns its folder; else skips the test."""
     mounted: list[Path] = []
 
     def mount(size: str) -> Path:

@@ -28,9 +28,9 @@ from diffclass.spectral.eigenpairs import BYTES_OF_A_PAIR, Eigenpairs, leading_e
 from diffclass.spectral.orthonormal import row_blocks
 
 N_PAIRS = 50
-# Labels have used the eigenpairs up once they determine this share of the weights; rough pairs show
-# it from the second share on.
-USED_UP, _SURELY = 0.8, 0.9
+# Labels have used the eigenpairs up once they determine this share of the weights; where the pairs
+# are rough, this is certain from the second share on.
+USED_UP, _CERTAINLY_USED_UP = 0.8, 0.9
 _LITTLE_LEFT = 0.95  # from which even twice as many are taken to be used up
 _MOST_PAIRS, MOST_BYTES = 800, 2e9
 # Between 0.001 and 0.1, and between 0.01 and 1, their values matter little.
@@ -128,17 +128,17 @@ def growing_eigenpairs(
     while True:
         yield found
         is_all, share = len(found) == most, process.share_determined
-        if share > _SURELY and not is_all:
+        if share > _CERTAINLY_USED_UP and not is_all:
             n_next = 2 * len(found)
             found = computed(2 * n_next if share > _LITTLE_LEFT else n_next, _ROUGH)
             process = observed(found, labels)
-            if n_next < len(found) and process.share_determined <= _SURELY:
+            if n_next < len(found) and process.share_determined <= _CERTAINLY_USED_UP:
                 fewer = found.first(n_next)  # enough, perhaps
                 by_fewer = observed(fewer, labels)
-                if by_fewer.share_determined <= _SURELY:
+                if by_fewer.share_determined <= _CERTAINLY_USED_UP:
                     found, process = fewer, by_fewer
             continue
-        if share > _SURELY and not used_up_as_well:
+        if share > _CERTAINLY_USED_UP and not used_up_as_well:
             return
         if found is not refined and not found.meet(TOLERANCE):
             found = refined = computed(len(found), TOLERANCE)

@@ -23,8 +23,10 @@ from diffclass.command_line.console import (
     OTHER_ERROR,
     USAGE,
     CommonOptions,
+    Messages,
+    messages,
+    use_messages,
 )
-from diffclass.command_line.messages import Messages, messages, use_messages
 from diffclass.command_line.option_groups import RunOptions, help_records
 from diffclass.exceptions import DataError, DiffclassError, ExtensionError, ParameterError
 from diffclass.extensions import COMMANDS, QGIS, extension_names, load_extension, own_points

@@ -116,7 +116,7 @@ def option(
     hidden: bool = False,
     **settings: Any,
 ) -> Any:
-    """Return the field of a dataclass that stands for an option.
+    """Return the field of a dataclass that declares an option.
 
     The field ``max_time`` is the option ``--max-time``. Fields of type bool are flags, those of
     type Path files.
