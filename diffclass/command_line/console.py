@@ -36,15 +36,7 @@ _BETWEEN_EVENTS = 0.2  # seconds, for programs
 
 
 class Messages:
-    """Writes messages of a command.
-
-    Parameters
-    ----------
-    as_json : bool
-        Whether every line is a JSON object, stages and their progress included.
-    quiet : bool
-        Whether only errors are written.
-    """
+    """Writes messages of a command: only errors if quiet, stages and progress only as JSON."""
 
     def __init__(self, *, as_json: bool = False, quiet: bool = False):
         self.as_json = as_json

@@ -150,15 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        Without the program's name. With ``--traceback`` among them errors are not caught.
-
-    Returns
-    -------
-    int
-        See the module.
+    The arguments are without the program's name; with ``--traceback`` errors are not caught.
     """
     use_messages(Messages(as_json=_wants_json_lines(arguments)))
     with warnings.catch_warnings():
