@@ -56,8 +56,8 @@ class EmbeddingDisplay(Display):
         If coordinates are not a table of numbers, values or y are not one per point, or y holds
         classes that ``classes`` lacks.
     ParameterError
-        If the components are not 1 to 3 different columns, or values and y both ask for the
-        colour.
+        If the components are not 1 to 3 different columns, or values and y would both set
+        the colour.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class EmbeddingDisplay(Display):
         self.cmap = cmap
         if len(self.components) > 1 and values is not None and y is not None:
             raise ParameterError(
-                "values and y both ask for the points' colour; give one of them, or draw one "
+                "values and y would both set the points' colour; give one of them, or draw one "
                 "component, which takes its position from values and its colour from y"
             )
 

@@ -145,7 +145,7 @@ class BandwidthDisplay(Display):
         self.curve = curve
 
     def _draw(self, legend: bool) -> None:
-        from diffclass.spectral.semigroup import LEAST_USEFUL  # scipy and scikit-learn come along
+        from diffclass.spectral.semigroup import LEAST_USEFUL  # imports scipy and scikit-learn
 
         curve = self.curve
         (self.line_,) = self.ax_.plot(

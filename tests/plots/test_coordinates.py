@@ -175,7 +175,7 @@ def test_embedding_refuses_data(match, arguments):
 
 
 def test_embedding_refuses_what_it_cannot_draw():
-    with pytest.raises(ParameterError, match="both ask"):
+    with pytest.raises(ParameterError, match="both set"):
         EmbeddingDisplay(COORDINATES, values=np.zeros(60), y=np.zeros(60, int))
     for wrong in ((0, 4), (-1,), (1, 1), (), (0, 1, 2, 3)):
         with pytest.raises(ParameterError, match="from 0 to 3"):
