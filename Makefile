@@ -16,7 +16,7 @@ demo: $(BIN)/.installed
 	$(BIN)/diffclass demo
 
 test: $(BIN)/.installed
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # with `make -j 2 check` the types are checked while the doctests run
 check: style layers doctests types

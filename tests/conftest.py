@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -16,6 +17,16 @@ import numpy as np
 import pytest
 
 from diffclass._compiled import _threads
+
+SLOW_AS_MANY = 20  # tests of the usual length take as long as one that is marked slow
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest files, so that no process works alone on one at the end."""
+    lengths: Counter[Path] = Counter()
+    for item in items:
+        lengths[item.path] += SLOW_AS_MANY if item.get_closest_marker("slow") else 1
+    items.sort(key=lambda item: -lengths[item.path])  # keeps the order within a file
 
 
 @pytest.fixture
