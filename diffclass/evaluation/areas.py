@@ -151,10 +151,6 @@ def stratified_areas(
     strata : array-like of shape (n,), optional
         Stratum that each point was drawn from; its mapped class by default.
 
-    Returns
-    -------
-    AreaEstimates
-
     Raises
     ------
     DataError

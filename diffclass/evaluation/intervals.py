@@ -134,10 +134,6 @@ def clustered_interval(
     level : float, default=0.95
         Confidence, between 0 and 1.
 
-    Returns
-    -------
-    ClusteredInterval
-
     Raises
     ------
     DataError

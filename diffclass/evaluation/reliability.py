@@ -241,10 +241,6 @@ def threshold_table(
     level : float, default=0.95
         Confidence of the intervals.
 
-    Returns
-    -------
-    ThresholdTable
-
     Raises
     ------
     DataError

@@ -294,10 +294,6 @@ def cluster_scores(truth: ArrayLike, clusters: ArrayLike) -> ClusterScores:
     clusters : array-like of int of shape (n,)
         Cluster of each point.
 
-    Returns
-    -------
-    ClusterScores
-
     Raises
     ------
     DataError
@@ -369,10 +365,6 @@ def detection_curve(is_anomaly: ArrayLike, scores: ArrayLike) -> DetectionCurve:
     is_anomaly : array-like of bool of shape (n,)
     scores : array-like of shape (n,)
         Finite; the higher, the more likely an anomaly.
-
-    Returns
-    -------
-    DetectionCurve
 
     Raises
     ------

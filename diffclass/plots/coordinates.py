@@ -110,11 +110,6 @@ class EmbeddingDisplay(Display):
         **options
             As in the class.
 
-        Returns
-        -------
-        EmbeddingDisplay
-            The display, drawn.
-
         Raises
         ------
         DataError, ParameterError

@@ -81,11 +81,6 @@ class MarginCurveDisplay(Display):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
-        Returns
-        -------
-        MarginCurveDisplay
-            The display, drawn.
-
         Raises
         ------
         ParameterError
@@ -267,11 +262,6 @@ class EigenvaluesDisplay(Display):
             As in the class.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
-
-        Returns
-        -------
-        EigenvaluesDisplay
-            The display, drawn.
 
         Raises
         ------
